@@ -1,0 +1,12 @@
+"""The letters of a kernel string: which kind of unit an instruction occupies (timing.md)."""
+
+from enum import StrEnum
+
+
+class Letter(StrEnum):
+    """L load/store, C compute, S special function, D double precision (makespan-annealing-2013, III)."""
+
+    LOAD = "L"
+    COMPUTE = "C"
+    SPECIAL = "S"
+    DOUBLE = "D"

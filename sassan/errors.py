@@ -1,0 +1,64 @@
+"""Every deliberate error: a code that tests match, a span when the input has one, and a hint.
+
+A gap is not an error: it is a result, collected with all the others (style.md, habit 8).
+"""
+
+from dataclasses import dataclass
+
+from sassan.source import Source, Span
+
+
+class SassanError(Exception):
+    """Base of every deliberate error; the CLI prints it once, on stderr, and exits with `status`.
+
+    Units: `status` is an exit status of the CLI contract (2 usage, 3 input refused, 4 tool missing, 5 self-check).
+    """
+
+    status = 3
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        source: Source | None = None,
+        span: Span | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.source = source
+        self.span = span
+        self.hint = hint
+
+
+class InputError(SassanError):
+    """The input was refused: it cannot be read, is cut off, or is not what it claims to be."""
+
+
+class UsageError(SassanError):
+    """The options contradict each other or name something that does not exist."""
+
+    status = 2
+
+
+class MissingToolError(SassanError):
+    """An external tool or an optional extra is needed and not installed; the hint is the install command."""
+
+    status = 4
+
+
+class SelfCheckError(SassanError):
+    """An answer failed its own re-check: a defect of sassan, never of the input."""
+
+    status = 5
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gap:
+    """Something that sassan does not understand at `address`; no bound is given over it."""
+
+    address: int
+    code: str
+    message: str

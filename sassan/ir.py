@@ -1,0 +1,158 @@
+"""The program as read: frozen records with no knowledge of what an opcode does.
+
+Everything that reads a file format (`frontend/`) produces these; everything above consumes them.
+Addresses and offsets are in bytes from the start of the function's text section.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+
+from sassan.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """`-|R3.reuse|`, `!P0`, `RZ`, `UR4`, `B2`, `SB0`, `CC`: `index` None is the constant one (RZ, PT, URZ, UPT).
+
+    `file` is one of R, P, UR, UP, B, SB, CC. A register pair or wider is named by its first register;
+    how many it spans is a fact of the opcode (`isa/`). `modifiers` keeps every dotted suffix in order (`H1`, `reuse`, `64`, `CC`, `X`).
+    """
+
+    file: str
+    index: int | None
+    negated: bool = False
+    """`-R3` or `!P0`."""
+    absolute: bool = False
+    inverted: bool = False
+    """`~R2`."""
+    modifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A number: integers as `int`, `1.5e-07`, `+INF`, `-QNAN` as `float`; `negated` is an operator before a number (`-0x8` is one)."""
+
+    value: int | float
+    modifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """`c[0x0][0x140]`, `c[0x3][R8+0xc].H1`, `cx[UR4][0x8]`: a word of a constant bank; `base` indexes it."""
+
+    bank: int | Register
+    base: tuple[Register, ...]
+    offset: int
+    negated: bool = False
+    absolute: bool = False
+    inverted: bool = False
+    modifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """`[R2.64+UR4+0x8]`, `desc[UR4][R2.64]`, `a[0x80]`: the registers of the address and its byte offset, in order of appearance."""
+
+    base: tuple[Register, ...]
+    offset: int
+    descriptor: tuple[Register, ...] = ()
+    prefix: str = ""
+    modifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """`SR_TID.X`: a special register, upper case."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A code address, already normalised to the address of an instruction; `label` as printed, or ''."""
+
+    address: int
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A symbol outside the section (`` `(vprintf) ``), or a data symbol: never a known code address."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Anything else that is printed in an operand's place: `gsb0`, `2D`, `{0,1}`, `INVALID3`."""
+
+    text: str
+
+
+Operand = Register | Immediate | Constant | Memory | Special | Target | Symbol | Word
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`@!P0`, `@UP2`: the instruction runs in the threads where it holds. `@PT` is no guard, `@!PT` has `index` None."""
+
+    file: str
+    index: int | None
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One machine instruction.
+
+    `opcode` is the mnemonic with every modifier (`ISETP.GE.U32.AND`). `condition` is a CC test printed before the operands of a
+    control instruction (`CC.NE`), else ''. `targets` is what a `BRANCH_TARGETS` note lists; `notes` the raw notes.
+    `encoding` holds the instruction's word (64 bits up to sm_62, 128 after), None when the text has none; `control` the 21-bit control
+    code (sass.md), None when unknown. `following` is the address of the next instruction in memory: on sm_50-62 it skips control words.
+    """
+
+    address: int
+    following: int
+    opcode: str
+    operands: tuple[Operand, ...]
+    guard: Guard | None
+    span: Span
+    condition: str = ""
+    targets: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    encoding: int | None = None
+    control: int | None = None
+    text: str = ""
+    """The instruction as printed, blanks squeezed, without `;`, notes and braces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One text section: the kernel and the device functions that the compiler put beside it.
+
+    `instructions` are in address order and hold no padding. `symbols` are (address, name) of every function in the
+    section, in address order; `entry` is where the kernel starts. `arch` is `sm_NN`.
+    """
+
+    name: str
+    arch: str
+    instructions: tuple[Instruction, ...]
+    entry: int = 0
+    symbols: tuple[tuple[int, str], ...] = ()
+    span: Span | None = None
+
+    @property
+    def text_hash(self) -> str:
+        """Return `sha256:…` over address and text of every instruction: what a flow-fact file is tied to."""
+        digest = hashlib.sha256()
+        for one in self.instructions:
+            digest.update(f"{one.address:x} {one.text}\n".encode())
+        return f"sha256:{digest.hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Every function of one input, in the order of the input."""
+
+    name: str
+    functions: tuple[Function, ...] = field(default=())

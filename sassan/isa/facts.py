@@ -1,0 +1,71 @@
+"""What an analysis may know of one instruction: the record that the opcode tables fill."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sassan.alphabet import Letter
+
+
+class Flow(StrEnum):
+    """What an instruction does to the PC and to the token stack (warp-cfg.md, section 1)."""
+
+    NONE = "none"
+    BRANCH = "branch"
+    INDIRECT_BRANCH = "indirect-branch"
+    CALL = "call"
+    INDIRECT_CALL = "indirect-call"
+    PUSH = "push"
+    """SSY, PBK, PCNT, PRET, BSSY: push a token."""
+    POP = "pop"
+    """SYNC, BRK, CONT, RET (before Volta), BSYNC: leave to the nearest token of `tag`."""
+    RETURN = "return"
+    """Volta and later: return through a register."""
+    BREAK = "break"
+    EXIT = "exit"
+    WARP_BARRIER = "warp-barrier"
+    BLOCK_BARRIER = "block-barrier"
+    TRAP = "trap"
+    """The kernel ends with an error: BPT.TRAP and its like."""
+    UNSUPPORTED = "unsupported"
+    """Known to change the flow in a way that is not modelled: a gap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Registers written together, and when the writing threads agree on them.
+
+    `needs` is the set of registers on which the executing threads must agree so that they agree on `writes`; None: they never do.
+    """
+
+    writes: int
+    needs: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Sets of registers are ints (`isa.registers`).
+
+    `reads` leaves out the guard, which is `guard`; `condition` is everything that decides whether a thread takes a control instruction: guard,
+    CC test and predicate operands. `guard_alone` says that the guard by itself decides. `uniform` says that the condition cannot differ
+    inside a warp (uniform predicates, BRA.U). `tag` belongs to PUSH, POP and CALL: SYNC, BRK, CONT, RET (pre-Volta), `B0`….
+    `target` is the direct code target of a BRANCH, CALL or PUSH, None where there is none.
+    """
+
+    reads: int
+    effects: tuple[Effect, ...]
+    guard: int
+    flow: Flow
+    letter: Letter
+    condition: int = 0
+    guard_alone: bool = True
+    uniform: bool = False
+    tag: str = ""
+    target: int | None = None
+
+    @property
+    def writes(self) -> int:
+        """Return the set of all registers that the instruction may write."""
+        out = 0
+        for effect in self.effects:
+            out |= effect.writes
+        return out

@@ -1,0 +1,128 @@
+"""The warp-level control-flow graph: what exploration finds and every later stage reads.
+
+A node is (call context, basic block); the graph is a multigraph, because "all threads take the branch" and "some do" are two edges between
+the same two blocks and only the second is a push (warp-cfg.md, note on edges).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sassan.errors import Gap
+from sassan.ir import Function, Instruction
+
+Context = tuple[int, ...]
+"""Call string: the addresses of the call instructions, outermost first."""
+
+
+class Kind(StrEnum):
+    """Edge kinds of the CLI contract (cli.md)."""
+
+    FALLTHROUGH = "fallthrough"
+    TAKEN = "taken"
+    DIVERGE = "diverge"
+    REACTIVATE = "reactivate"
+    RECONVERGE = "reconverge"
+    CALL = "call"
+    RETURN = "return"
+    EXIT = "exit"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Point:
+    """An activation point: where suspended threads resume. `tag` '' is a side of a divergence; else SYNC, BRK, CONT, RET, B0…"""
+
+    context: Context
+    address: int
+    tag: str
+
+    def __str__(self) -> str:
+        """Return `tag@address`, the spelling of row names and messages."""
+        return f"{self.tag or 'side'}@{self.address:04x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One basic block in one call context; `agreement` is the set of registers on which the active threads agree at its start.
+
+    `divergent` says that its last instruction may split the active threads. `pushes` are the tokens that it pushes.
+    """
+
+    context: Context
+    instructions: tuple[Instruction, ...]
+    agreement: int = 0
+    divergent: bool = False
+    pushes: tuple[Point, ...] = ()
+
+    @property
+    def start(self) -> int:
+        """Return the address of the first instruction."""
+        return self.instructions[0].address
+
+    @property
+    def end(self) -> int:
+        """Return the address of the last instruction."""
+        return self.instructions[-1].address
+
+    @property
+    def id(self) -> str:
+        """Return the name of the node in every output: `n0068`, with the call string appended: `n0068_c0190`."""
+        return f"n{self.start:04x}" + "".join(f"_c{site:04x}" for site in self.context)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`src` and `dst` index `WarpCfg.nodes`; `dst` None is the end of the warp (kind EXIT).
+
+    `pushed` is the point that a DIVERGE edge suspends; `popped` the point that a REACTIVATE, RECONVERGE or RETURN edge resumes.
+    """
+
+    src: int
+    dst: int | None
+    kind: Kind
+    pushed: Point | None = None
+    popped: Point | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadEdge:
+    """One step of a single thread between blocks: a branch, a fall-through, or a token's target reached through its own stack."""
+
+    src: int
+    dst: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop of the thread-level graph in one call context (Bourdoncle's nesting; irreducible ones too).
+
+    `head` and `nodes` index `WarpCfg.nodes`; `nodes` is sorted and holds those of inner loops and of calls made inside. `back` are the thread-level back
+    edges as (src, dst). `single_witness` says that one thread sees every traversal: no stack at the head holds a point inside the
+    loop that was pushed inside it (warp-cfg.md, section 4: k = 1, else 32).
+    """
+
+    head: int
+    nodes: tuple[int, ...]
+    back: tuple[tuple[int, int], ...]
+    parent: int | None
+    single_witness: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WarpCfg:
+    """The graph of one function: every order is fixed, `nodes[entry]` is where the warp starts.
+
+    Nodes are sorted by (context, start), edges by (src, dst, kind, popped, pushed). With `gaps`, the graph is what could be explored, and no bound may
+    be given over it. `token_targets` maps a token instruction's address to where its threads resume, all contexts together.
+    """
+
+    function: Function
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    entry: int
+    thread_edges: tuple[ThreadEdge, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    token_targets: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    stack_points: tuple[tuple[Point, ...], ...] = ()
+    """Per node, the points that some stack may hold on entry."""
