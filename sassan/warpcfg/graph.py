@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Point:
-    """An activation point: where suspended threads resume. `tag` '' is a side of a divergence; else SYNC, BRK, CONT, RET, B0…"""
+    """An activation point: where suspended threads resume. `tag` '' is a side of a divergence; else SYNC, BRK, CONT, RET or a B register."""
 
     context: Context
     address: int
@@ -95,9 +95,9 @@ class ThreadEdge:
 class Loop:
     """A loop of the thread-level graph in one call context (Bourdoncle's nesting; irreducible ones too).
 
-    `head` and `nodes` index `WarpCfg.nodes`; `nodes` is sorted and holds those of inner loops and of calls made inside. `back` are the thread-level back
-    edges as (src, dst). `single_witness` says that one thread sees every traversal: no stack at the head holds a point inside the
-    loop that was pushed inside it (warp-cfg.md, section 4: k = 1, else 32).
+    `head` and `nodes` index `WarpCfg.nodes`; `nodes` is sorted and holds those of inner loops and of calls made inside. `back` are the
+    thread-level back edges as (src, dst). `single_witness` says that one thread sees every traversal: no stack at the head holds a point
+    inside the loop that was pushed inside it (warp-cfg.md, section 4: k = 1, else 32).
     """
 
     head: int
@@ -111,8 +111,8 @@ class Loop:
 class WarpCfg:
     """The graph of one function: every order is fixed, `nodes[entry]` is where the warp starts.
 
-    Nodes are sorted by (context, start), edges by (src, dst, kind, popped, pushed). With `gaps`, the graph is what could be explored, and no bound may
-    be given over it. `token_targets` maps a token instruction's address to where its threads resume, all contexts together.
+    Nodes are sorted by (context, start), edges by (src, dst, kind, popped, pushed). With `gaps`, the graph is what could be explored, and
+    no bound may be given over it. `token_targets` maps a token instruction's address to where its threads resume, all contexts together.
     """
 
     function: Function

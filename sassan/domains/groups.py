@@ -1,0 +1,152 @@
+"""Sets of threads and which intersections of them are empty (warp-cfg-2023, section 3.2).
+
+A group is named by a small integer: 0 (`ACTIVE`) is the threads that execute, `n` the union of all masks that the stack holds at
+activation point `n`. A name that a value does not hold stands for the empty set. Two kinds of facts, as rows of bit matrices: A ⊆ B
+(A ∩ ¬B = ∅) and A ∩ B = ∅. Rows are always closed: A ⊆ B ⊆ C gives A ⊆ C, and A ⊆ B with B ∩ C = ∅ gives A ∩ C = ∅.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sassan.domains.lattice import bits
+
+ACTIVE = 0
+_ACTIVE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """One key per name: `inside[a]` is the set of groups that contain `a` (itself left out), `apart[a]` those that share no thread with it."""
+
+    inside: Mapping[int, int]
+    apart: Mapping[int, int]
+
+    @property
+    def names(self) -> int:
+        """Return the set of names that may stand for a non-empty set."""
+        out = 0
+        for name in self.inside:
+            out |= 1 << name
+        return out
+
+
+class GroupDomain:
+    """The lattice of emptiness facts: fewer facts and more names are higher."""
+
+    bottom = Groups({}, {})
+    start = Groups({ACTIVE: 0}, {ACTIVE: 0})
+    """Only the active threads, nothing known."""
+
+    def leq(self, a: Groups, b: Groups) -> bool:
+        """Say whether every fact of `b` holds in `a`."""
+        return not self.explain(a, b)
+
+    def explain(self, a: Groups, b: Groups) -> str:
+        """Return the first fact of `b` that `a` does not have, or the first name that `b` holds empty."""
+        absent = ~a.names
+        for name, inside in a.inside.items():
+            if name not in b.inside:
+                return f"group {name} is empty on the right"
+            for other in bits(b.inside[name] & ~inside):
+                return f"{name} inside {other}"
+            for other in bits(b.apart[name] & ~a.apart[name] & ~absent):
+                return f"{name} apart from {other}"
+        return ""
+
+    def join(self, a: Groups, b: Groups) -> Groups:
+        """Return the facts of both, an absent name read as empty: A ⊆ X and A ∩ X = ∅ survive its absence, X ⊆ A does not."""
+        names_a, names_b = a.names, b.names
+        inside: dict[int, int] = {}
+        apart: dict[int, int] = {}
+        only_a, only_b = names_a & ~names_b, names_b & ~names_a
+        for name, row in a.inside.items():
+            if name in b.inside:
+                inside[name] = row & b.inside[name]
+                apart[name] = (a.apart[name] | only_b) & (b.apart[name] | only_a)
+            else:
+                inside[name], apart[name] = row, a.apart[name] | only_b
+        for name in bits(only_b):
+            inside[name], apart[name] = b.inside[name], b.apart[name] | only_a
+        return Groups(inside, apart)
+
+    def push_token(self, groups: Groups, point: int) -> Groups:
+        """Return the facts after the active mask is pushed at `point`: the group becomes what it was, united with the active threads."""
+        inside, apart = dict(groups.inside), dict(groups.apart)
+        above, clear, bit = inside[ACTIVE], apart[ACTIVE], 1 << point
+        if point in inside:
+            above, clear = inside[point] & (above | _ACTIVE), apart[point] & clear
+        else:
+            above |= _ACTIVE
+        for name, row in groups.inside.items():
+            if row & _ACTIVE or name == ACTIVE:
+                inside[name] = row | bit
+        return self._with(inside, apart, point, above & ~bit, clear & ~bit)
+
+    def push_side(self, groups: Groups, point: int) -> Groups:
+        """Return the facts after the active threads split and those that do not go on are pushed at `point`."""
+        inside, apart = dict(groups.inside), dict(groups.apart)
+        above, clear, bit = inside[ACTIVE], apart[ACTIVE] | _ACTIVE, 1 << point
+        if point in inside:
+            above, clear = inside[point] & above, apart[point] & clear
+        for name, row in inside.items():
+            inside[name] = row & ~_ACTIVE
+        return self._with(inside, apart, point, above & ~bit, clear & ~bit)
+
+    def leave(self, groups: Groups, passed: int, below: int, *, some: bool) -> Groups:
+        """Return the facts after threads T left: T is the active set, or with `some` a proper part of it, and the rest is active now.
+
+        Every mask of a point that is `passed` and not also `below` loses T. So X ⊆ A survives where A lost threads only if X is apart
+        from T or lost the same threads.
+        """
+        cut = passed & ~below
+        clear = groups.apart[ACTIVE]
+        inside: dict[int, int] = {}
+        for name, row in groups.inside.items():
+            safe = name == ACTIVE or (cut | clear) >> name & 1
+            row_out = row if safe else row & ~passed
+            if some and not cut >> name & 1:
+                row_out &= ~_ACTIVE
+            inside[name] = row_out
+        return Groups(inside, groups.apart)
+
+    def resume(self, groups: Groups, point: int, left: int) -> Groups:
+        """Return the facts after an entry of `point` becomes the active threads; `left` is the set of points still on the stack.
+
+        When the point may remain, its group was a union: the entry is inside whatever the union is inside of, and nothing is known to be
+        inside the entry, nor inside what remains.
+        """
+        remains = left >> point & 1
+        bit = 1 << point
+        inside: dict[int, int] = {}
+        apart: dict[int, int] = {}
+        for name in bits(left):
+            row, clear = groups.inside[name] & ~_ACTIVE, groups.apart[name] & ~_ACTIVE
+            if remains:
+                row &= ~bit
+            elif row & bit:
+                row |= _ACTIVE
+            if clear & bit:
+                clear |= _ACTIVE
+            inside[name], apart[name] = row & (left | _ACTIVE), clear & (left | _ACTIVE)
+        inside[ACTIVE] = groups.inside[point] & left & ~bit
+        apart[ACTIVE] = groups.apart[point] & left & ~bit
+        return Groups(inside, apart)
+
+    def restrict(self, groups: Groups, points: int) -> Groups:
+        """Return the facts about the active threads and `points` only."""
+        names = points | _ACTIVE
+        if names == groups.names:
+            return groups
+        return Groups(
+            {name: groups.inside[name] & names for name in bits(names)},
+            {name: groups.apart[name] & names for name in bits(names)},
+        )
+
+    @staticmethod
+    def _with(inside: dict[int, int], apart: dict[int, int], point: int, above: int, clear: int) -> Groups:
+        """Return the matrices with the rows of `point` set, the symmetric column of `apart` in step with them."""
+        bit = 1 << point
+        for name, row in apart.items():
+            apart[name] = row | bit if clear >> name & 1 else row & ~bit
+        inside[point], apart[point] = above, clear
+        return Groups(inside, apart)

@@ -1,0 +1,175 @@
+"""The state of a warp at one program point: stack, groups and agreement, normalised (warp-cfg-2023, section 3.4).
+
+The domain knows activation points by number and registers by bit; it has never heard of an opcode. What an instruction does reaches it as
+the arguments of the operations below.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sassan.domains.agreement import Agreement, AgreementDomain
+from sassan.domains.groups import ACTIVE, GroupDomain, Groups
+from sassan.domains.lattice import bits
+from sassan.domains.stack import BOT, Filtered, Stack, StackDomain
+
+ABLATIONS = frozenset({"acyclic-stack", "no-groups", "no-agreement", "active-only"})
+"""What can be switched off to see what it is worth (warp-cfg-2023, section 4.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warp:
+    """One abstract state; groups and agreement hold exactly the names of the stack's points and `ACTIVE`."""
+
+    stack: Stack
+    groups: Groups
+    agreement: Agreement
+
+    @property
+    def active(self) -> int:
+        """Return the registers on which the active threads agree."""
+        return self.agreement.on[ACTIVE]
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """One outcome of halting the active threads: `point` resumes in `warp`; None: nothing was suspended, the warp ends."""
+
+    point: int | None
+    warp: Warp
+
+
+class WarpDomain:
+    """The product lattice and the machine steps on it (warp-cfg.md, section 1)."""
+
+    def __init__(self, ablate: frozenset[str] = frozenset()) -> None:
+        """Take the parts to switch off, a subset of `ABLATIONS`."""
+        self._acyclic = "acyclic-stack" in ablate
+        self._no_groups = "no-groups" in ablate
+        self._no_agreement = "no-agreement" in ablate
+        self._active_only = "active-only" in ablate
+        self._stacks, self._groups, self._agreements = StackDomain(), GroupDomain(), AgreementDomain()
+
+    bottom = Warp(StackDomain.bottom, GroupDomain.bottom, AgreementDomain.bottom)
+
+    def start(self, agreed: int) -> Warp:
+        """Return the state of a warp that begins: an empty stack, threads that agree on `agreed`."""
+        return Warp(StackDomain.empty, GroupDomain.start, Agreement({ACTIVE: 0 if self._no_agreement else agreed}))
+
+    def leq(self, a: Warp, b: Warp) -> bool:
+        """Say whether `b` stands for every state that `a` stands for."""
+        return (
+            self._agreements.leq(a.agreement, b.agreement) and self._stacks.leq(a.stack, b.stack) and self._groups.leq(a.groups, b.groups)
+        )
+
+    def join(self, a: Warp, b: Warp) -> Warp:
+        """Return the least state above both."""
+        return Warp(
+            self._stacks.join(a.stack, b.stack),
+            self._groups.join(a.groups, b.groups),
+            self._agreements.join(a.agreement, b.agreement),
+        )
+
+    def explain(self, a: Warp, b: Warp) -> str:
+        """Return why `leq(a, b)` is false, '' when it holds."""
+        return (
+            self._stacks.explain(a.stack, b.stack)
+            or self._groups.explain(a.groups, b.groups)
+            or self._agreements.explain(a.agreement, b.agreement)
+        )
+
+    def execute(self, warp: Warp, transform: Callable[[int], int], writes: int) -> Warp:
+        """Return the state after the active threads run instructions that write `writes`.
+
+        `transform` maps what the executing threads agree on before to what they agree on after. Groups inside the active one run it too;
+        disjoint ones keep what they have; of the others only a part may run it, so agreement on what is written is lost.
+        """
+        before, inside, clear = warp.agreement.on, warp.groups.inside, warp.groups.apart[ACTIVE]
+        if self._no_agreement:
+            return warp
+        on: dict[int, int] = {}
+        for name, registers in before.items():
+            if name == ACTIVE or inside[name] & 1:
+                on[name] = transform(registers)
+            else:
+                on[name] = registers if clear >> name & 1 else registers & ~writes
+        return Warp(warp.stack, warp.groups, Agreement(on))
+
+    def learn(self, warp: Warp, registers: int) -> Warp:
+        """Return the state in which the active threads are known to agree on `registers` too."""
+        if self._no_agreement or not registers & ~warp.active:
+            return warp
+        return Warp(warp.stack, warp.groups, Agreement({**warp.agreement.on, ACTIVE: warp.active | registers}))
+
+    def push(self, warp: Warp, point: int) -> Warp:
+        """Return the state after a token for all active threads is pushed at `point`."""
+        groups = self._groups.push_token(warp.groups, point)
+        return self._pushed(warp, point, groups, warp.active)
+
+    def diverge(self, warp: Warp, point: int, learned: int) -> Warp:
+        """Return the state of the side that goes on, the other suspended at `point` and agreeing on `learned` too."""
+        groups = self._groups.push_side(warp.groups, point)
+        return self._pushed(warp, point, groups, warp.active | (0 if self._no_agreement else learned))
+
+    def _pushed(self, warp: Warp, point: int, groups: Groups, agreed: int) -> Warp:
+        on = dict(warp.agreement.on)
+        on[point] = on.get(point, agreed) & (0 if self._active_only else agreed)
+        stack = self._stacks.push(warp.stack, point)
+        if self._acyclic and point in warp.stack.below:
+            stack = self._stacks.saturate(stack)
+        if self._no_groups:
+            groups = self._unknown(stack.points)
+        return Warp(stack, groups, Agreement(on))
+
+    @staticmethod
+    def _unknown(points: int) -> Groups:
+        names = (ACTIVE, *bits(points))
+        return Groups(dict.fromkeys(names, 0), dict.fromkeys(names, 0))
+
+    def nearest(self, warp: Warp, tag: int) -> int:
+        """Return the points of the set `tag` that may be the nearest of their kind on the stack."""
+        return self._stacks.nearest(warp.stack, tag)
+
+    def leave(self, warp: Warp, tag: int) -> tuple[Iterator[Resumed], bool]:
+        """Return what may resume once all active threads leave to the nearest point of the set `tag`, and if a stack lacked it.
+
+        An empty `tag` is EXIT: the threads leave everything.
+        """
+        filtered, groups = self._filter(warp, tag, some=False)
+        return self._pops(warp, filtered, groups), filtered.unmatched
+
+    def leave_some(self, warp: Warp, tag: int, learned: int) -> tuple[Warp | None, bool]:
+        """Return the state of the threads that stay after some, not all, of the active ones left; they agree on `learned` too."""
+        filtered, groups = self._filter(warp, tag, some=True)
+        if not filtered.stack.top:
+            return None, filtered.unmatched
+        return self.learn(self._normal(filtered.stack, groups, warp.agreement), learned), filtered.unmatched
+
+    def _filter(self, warp: Warp, tag: int, *, some: bool) -> tuple[Filtered, Groups]:
+        above, below = self._stacks.regions(warp.stack, tag)
+        groups = self._groups.leave(warp.groups, above, below, some=some) if above or some else warp.groups
+        if self._no_groups or not above:
+            return self._stacks.filter(warp.stack, tag, 0, 0, {}), groups
+        single = ~self._stacks.cyclic(warp.stack)
+        pinned = {point: groups.inside[point] & single for point in bits(above)}
+        drop = 0
+        if some:
+            pinned[ACTIVE] = groups.inside[ACTIVE] & single
+        else:
+            drop = sum(1 << name for name, row in warp.groups.inside.items() if row & 1)
+        return self._stacks.filter(warp.stack, tag, warp.groups.apart[ACTIVE], drop, pinned), groups
+
+    def _pops(self, warp: Warp, filtered: Filtered, groups: Groups) -> Iterator[Resumed]:
+        for point in bits(filtered.stack.top & ~BOT):
+            rest = self._stacks.pop(filtered.stack, point)
+            resumed = self._unknown(rest.points) if self._no_groups else self._groups.resume(groups, point, rest.points)
+            on = {name: warp.agreement.on[name] for name in bits(rest.points)}
+            on[ACTIVE] = warp.agreement.on[point]
+            yield Resumed(point, Warp(rest, resumed, Agreement(on)))
+        if filtered.stack.top & BOT:
+            yield Resumed(None, self.bottom)
+
+    def _normal(self, stack: Stack, groups: Groups, agreement: Agreement) -> Warp:
+        points = stack.points
+        names = points | 1
+        on = {name: registers for name, registers in agreement.on.items() if names >> name & 1}
+        return Warp(stack, self._groups.restrict(groups, points), Agreement(on))

@@ -1,0 +1,213 @@
+"""From a function to its warp-level CFG: a fixpoint over (call string, block), then one more pass that checks it and reads off the graph."""
+
+import heapq
+from dataclasses import dataclass
+
+from sassan.domains.warp import Warp
+from sassan.errors import Gap, SelfCheckError
+from sassan.ir import Function
+from sassan.isa.facts import Flow
+from sassan.warpcfg.blocks import Blocks, FactsOf, cut, static_successors
+from sassan.warpcfg.graph import Context, Edge, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
+from sassan.warpcfg.loops import nest, weak_order
+from sassan.warpcfg.options import EITHER, Options
+from sassan.warpcfg.recursion import recursive_calls
+from sassan.warpcfg.transfer import NOWHERE, Key, Step, Transfer
+
+MAX_NODES = 200_000
+"""Call strings can multiply; past this many nodes the function is a gap, and `call_depth` is the way out."""
+
+_FIRST_VOLTA = 70
+_TOKENS = frozenset({"SYNC", "BRK", "CONT"})
+
+
+def explore(function: Function, facts_of: FactsOf, options: Options | None = None) -> WarpCfg:
+    """Return the warp-level CFG of a function; what could not be understood is in its `gaps`, located and named.
+
+    Raises SelfCheckError when the fixpoint fails its own re-check.
+    """
+    options = options or Options()
+    if int("".join(filter(str.isdigit, function.arch))) >= _FIRST_VOLTA:
+        message = f"convergence barriers are not analyzed yet: {function.arch} (sm_50 to sm_62 are)"
+        return _unexplored(function, Gap(function.entry, "unsupported-architecture", message))
+    blocks = cut(function, facts_of)
+    return _Exploration(function, blocks, options).graph()
+
+
+def _unexplored(function: Function, gap: Gap) -> WarpCfg:
+    return WarpCfg(function, (Node((), function.instructions),), (), 0, gaps=(gap,))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the last pass reads off: nodes in their final order, and everything that speaks of them by index."""
+
+    index: dict[Key, int]
+    edges: set[Edge]
+    threads: set[tuple[int, int]]
+    split: set[int]
+    targets: dict[int, set[int]]
+
+
+class _Exploration:
+    def __init__(self, function: Function, blocks: Blocks, options: Options) -> None:
+        self._function, self._blocks, self._options = function, blocks, options
+        successors = static_successors(blocks)
+        entry = blocks.at[function.entry]
+        self._order = {index: place for place, index in enumerate(weak_order(len(successors), successors, entry))}
+        self._sites = {block.end.address: block.index for block in blocks.blocks}
+        self._gaps: set[Gap] = set(blocks.gaps)
+        self._transfer = Transfer(blocks, recursive_calls(blocks, successors, entry), options, self._gaps.add)
+        self._states: dict[Key, Warp] = {}
+        self._entry: Key = ((), entry)
+
+    def graph(self) -> WarpCfg:
+        """Return the graph of the fixpoint."""
+        self._run(self._entry, self._transfer.domain.start(0))
+        while self._gaps and (root := self._next_root()) is not None:
+            back = self._transfer.points.name(Point((), NOWHERE, "RET"))
+            self._run(((), root), self._transfer.domain.push(self._transfer.domain.start(0), back))
+        return self._read_off()
+
+    def _next_root(self) -> int | None:
+        """Return the first block that nothing reaches: behind a gap, a function that only an unknown call can enter."""
+        seen = {index for _, index in self._states}
+        return next((block.index for block in self._blocks.blocks if block.index not in seen), None)
+
+    def _run(self, start: Key, warp: Warp) -> None:
+        domain = self._transfer.domain
+        self._states[start] = warp
+        heap, queued = [(self._rank(start), start)], {start}
+        while heap:
+            _, key = heapq.heappop(heap)
+            queued.discard(key)
+            for step in self._transfer(key, self._states[key]):
+                to = step.to
+                if to is None:
+                    continue
+                old = self._states.get(to)
+                if old is not None and domain.leq(step.warp, old):
+                    continue
+                self._states[to] = step.warp if old is None else domain.join(old, step.warp)
+                if to not in queued:
+                    queued.add(to)
+                    heapq.heappush(heap, (self._rank(to), to))
+            if len(self._states) > MAX_NODES:
+                message = f"more than {MAX_NODES} nodes: bound the call strings with a call depth"
+                self._gaps.add(Gap(self._function.entry, "too-many-contexts", message))
+                return
+
+    def _rank(self, key: Key) -> tuple[int, ...]:
+        """Order blocks weakly topologically, those of a callee right after the block that calls it."""
+        context, index = key
+        return (*(self._order[self._sites[site]] for site in context), self._order[index])
+
+    def _read_off(self) -> WarpCfg:
+        keys = sorted(self._states, key=lambda key: (key[0], self._blocks.blocks[key[1]].start))
+        found = _Found({key: index for index, key in enumerate(keys)}, set(), set(), set(), {})
+        complete = not any(gap.code == "too-many-contexts" for gap in self._gaps)
+        for key in keys:
+            self._visit(key, found, complete=complete)
+        nodes = tuple(self._node(key, found) for key in keys)
+        threads = tuple(ThreadEdge(src, dst) for src, dst in sorted(found.threads))
+        points = tuple(tuple(sorted(self._points(self._states[key]))) for key in keys)
+        entry = found.index[self._entry]
+        return WarpCfg(
+            function=self._function,
+            nodes=nodes,
+            edges=tuple(sorted(found.edges, key=_edge_order)),
+            entry=entry,
+            thread_edges=threads,
+            loops=_loops(nodes, threads, entry, tuple(found.edges), points),
+            token_targets=tuple((address, tuple(sorted(found.targets[address]))) for address in sorted(found.targets)),
+            gaps=tuple(sorted(self._gaps)),
+            assumptions=self._assumptions(),
+            stack_points=points,
+        )
+
+    def _visit(self, key: Key, found: _Found, *, complete: bool) -> None:
+        """Apply the transfer once more to a final state: it must add nothing, and what it does are the edges."""
+        domain, index = self._transfer.domain, found.index[key]
+        for step in self._transfer(key, self._states[key]):
+            if step.to is not None and complete and not domain.leq(step.warp, self._states[step.to]):
+                why = domain.explain(step.warp, self._states[step.to])
+                raise SelfCheckError("not-a-fixpoint", f"block 0x{self._blocks.blocks[key[1]].start:04x}: {why}")
+            if step.to is None or step.to in found.index:
+                found.edges.add(self._edge(index, step, found))
+                if step.to is not None and step.kind not in {Kind.REACTIVATE, Kind.RECONVERGE, Kind.RETURN}:
+                    found.threads.add((index, found.index[step.to]))
+        self._visit_control(key, found, index)
+
+    def _visit_control(self, key: Key, found: _Found, index: int) -> None:
+        block = self._blocks.blocks[key[1]]
+        if block.last is None:
+            return
+        warp = self._transfer.before_last(key[0], block, self._states[key])
+        if self._transfer.may_split(block, warp):
+            found.split.add(index)
+        for point in self._transfer.token_targets(block, warp):
+            to = (point.context, self._blocks.at.get(point.address, NOWHERE))
+            if to in found.index:
+                found.threads.add((index, found.index[to]))
+            if point.tag in _TOKENS:
+                found.targets.setdefault(block.end.address, set()).add(point.address)
+
+    def _edge(self, src: int, step: Step, found: _Found) -> Edge:
+        points = self._transfer.points
+        return Edge(
+            src,
+            None if step.to is None else found.index[step.to],
+            step.kind,
+            None if step.pushed is None else points[step.pushed],
+            None if step.popped is None else points[step.popped],
+        )
+
+    def _node(self, key: Key, found: _Found) -> Node:
+        context, index = key
+        block = self._blocks.blocks[index]
+        pushes = [Point(context, push.address, push.tag) for push in block.pushes]
+        if block.last is not None and block.last.flow is Flow.CALL and block.end.following in self._blocks.at:
+            pushes.append(Point(context, block.end.following, block.last.tag))
+        return Node(context, block.instructions, self._states[key].active, found.index[key] in found.split, tuple(pushes))
+
+    def _points(self, warp: Warp) -> list[Point]:
+        return [self._transfer.points[number] for number in warp.stack.below]
+
+    def _assumptions(self) -> tuple[str, ...]:
+        order = (
+            "either side of a divergence may run first" if self._options.order == EITHER else "the taken side of a divergence runs first"
+        )
+        ablated = tuple(f"ablated for an experiment: {name}" for name in sorted(self._options.ablate))
+        return (order, "one load from one address gives all lanes one value", "the source lanes of SHFL are active", *ablated)
+
+
+def _edge_order(edge: Edge) -> tuple[int, int, str, str, str]:
+    return (edge.src, -1 if edge.dst is None else edge.dst, edge.kind, repr(edge.popped), repr(edge.pushed))
+
+
+def _loops(
+    nodes: tuple[Node, ...],
+    threads: tuple[ThreadEdge, ...],
+    entry: int,
+    edges: tuple[Edge, ...],
+    points: tuple[tuple[Point, ...], ...],
+) -> tuple[Loop, ...]:
+    successors: list[list[int]] = [[] for _ in nodes]
+    for step in threads:
+        successors[step.src].append(step.dst)
+    pushers: dict[Point, set[int]] = {}
+    for index, node in enumerate(nodes):
+        for point in node.pushes:
+            pushers.setdefault(point, set()).add(index)
+    for edge in edges:
+        if edge.pushed is not None:
+            pushers.setdefault(edge.pushed, set()).add(edge.src)
+    at: dict[tuple[Context, int], int] = {(node.context, node.start): index for index, node in enumerate(nodes)}
+    out: list[Loop] = []
+    for part in nest(len(nodes), successors, entry):
+        members = set(part.nodes)
+        waiting = any(
+            at.get((point.context, point.address)) in members and pushers.get(point, set()) & members for point in points[part.head]
+        )
+        out.append(Loop(part.head, part.nodes, part.back, part.parent, single_witness=not waiting))
+    return tuple(out)
