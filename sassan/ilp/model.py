@@ -1,0 +1,105 @@
+"""An integer linear program as a frozen value: what `ipet/` fills, what `write` prints and what `solve` hands to a solver.
+
+Every coefficient is an integer, so that a solution can be checked exactly; who has rational costs scales them first.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from sassan.errors import SelfCheckError
+
+Sense = Literal["<=", "=", ">="]
+Terms = tuple[tuple[int, int], ...]
+"""(index of a variable, coefficient), sorted by index, no index twice, no coefficient 0."""
+
+_LONGEST = 200
+"""Characters of a name: LP and MPS readers take 255."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An integer unknown, at least `lower`; `math` says in words what it counts."""
+
+    name: str
+    math: str = ""
+    lower: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`terms sense rhs`; `math` is the formula that it instantiates."""
+
+    name: str
+    terms: Terms
+    sense: Sense
+    rhs: int
+    math: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Maximise `objective` over `variables` under `rows`."""
+
+    name: str
+    variables: tuple[Variable, ...]
+    objective: Terms
+    rows: tuple[Row, ...]
+    math: str = ""
+
+
+def combine(terms: Iterable[tuple[int, int]]) -> Terms:
+    """Return the terms with one entry per variable: like terms are added, zeros dropped."""
+    total: dict[int, int] = {}
+    for index, factor in terms:
+        total[index] = total.get(index, 0) + factor
+    return tuple(sorted((index, factor) for index, factor in total.items() if factor))
+
+
+def evaluate(terms: Terms, values: tuple[int, ...]) -> int:
+    """Return the value of the linear form, exactly."""
+    return sum(factor * values[index] for index, factor in terms)
+
+
+def violated(model: Model, values: tuple[int, ...]) -> str | None:
+    """Return the name of the first variable or row that `values` violates, or None: plain integer arithmetic, no tolerance."""
+    for variable, value in zip(model.variables, values, strict=True):
+        if value < variable.lower:
+            return variable.name
+    for row in model.rows:
+        left = evaluate(row.terms, values)
+        holds = {"<=": left <= row.rhs, "=": left == row.rhs, ">=": left >= row.rhs}[row.sense]
+        if not holds:
+            return row.name
+    return None
+
+
+def dual_bound(model: Model, multipliers: tuple[Fraction, ...]) -> Fraction | None:
+    """Return an upper bound of the objective that `multipliers` (one per row) prove, or None where they prove nothing.
+
+    Weak duality, in exact arithmetic: with y >= 0 on `<=` rows, y <= 0 on `>=` rows and every reduced cost r = c - yA <= 0,
+    c x = y A x + r x <= y b + r lower. Wherever the multipliers come from, what this returns holds.
+    """
+    reduced = [Fraction(0)] * len(model.variables)
+    for index, factor in model.objective:
+        reduced[index] += factor
+    bound = Fraction(0)
+    for row, multiplier in zip(model.rows, multipliers, strict=True):
+        if (row.sense == "<=" and multiplier < 0) or (row.sense == ">=" and multiplier > 0):
+            return None
+        bound += multiplier * row.rhs
+        for index, factor in row.terms:
+            reduced[index] -= multiplier * factor
+    if any(rest > 0 for rest in reduced):
+        return None
+    return bound + sum((rest * variable.lower for rest, variable in zip(reduced, model.variables, strict=True)), Fraction(0))
+
+
+def check_names(model: Model) -> None:
+    """Raise SelfCheckError unless every name is plain, short and used once: what LP and MPS readers agree on."""
+    seen: set[str] = set()
+    for name in (*(one.name for one in model.variables), *(one.name for one in model.rows)):
+        if name in seen or len(name) > _LONGEST or not (name[:1] in "xyr" and name.replace("_", "").isalnum() and name.isascii()):
+            raise SelfCheckError("bad-row-name", f"the name {name!r} is not fit for LP and MPS files")
+        seen.add(name)

@@ -1,0 +1,182 @@
+"""Solve a model in process, and check the answer again without the solver.
+
+An answer without a proof of optimality is no upper bound (an incumbent lies below the maximum): every status but `optimal` carries no
+value. Two checks follow, both in exact arithmetic: the rounded values satisfy every row, and, where the dual multipliers of the linear
+relaxation can be made exact, they prove the optimum by weak duality (`proof` is then `dual`, else `solver`).
+
+Traps met: PuLP's status is `Optimal` after a time limit (its `sol_status` is not); HiGHS stops by default within 0.01 % of the optimum,
+which would be below it; HiGHS may call an unbounded model infeasible.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from sassan.errors import MissingToolError, SelfCheckError, UsageError
+from sassan.ilp.model import Model, dual_bound, evaluate, violated
+
+_LARGEST = 1 << 52
+"""Beyond this a double does not hold every integer, and a solver's answer means nothing."""
+_DENOMINATORS = (1, 64, 4096, 1_000_000)
+
+
+class Status(StrEnum):
+    """What is known after solving: only OPTIMAL comes with a value."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    UNPROVEN = "unproven"
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """`values` follows `Model.variables`; `proof` is `dual` (checked exactly here) or `solver` (taken on the solver's word)."""
+
+    status: Status
+    value: int | None = None
+    values: tuple[int, ...] = ()
+    proof: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: Status
+    values: tuple[float, ...]
+    multipliers: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Backend:
+    """One solver: its PuLP class, how to switch its optimality gaps off, how to install it, whether PuLP lets it solve a relaxation."""
+
+    pulp_name: str
+    exact: tuple[tuple[str, object], ...]
+    install: str
+    relaxes: bool = True
+
+
+_BACKENDS = {
+    "highs": _Backend("HiGHS", (("gapRel", 0.0), ("gapAbs", 0.0), ("threads", 1)), "pip install highspy"),
+    "cbc": _Backend("COIN_CMD", (("gapRel", 0.0), ("gapAbs", 0.0)), "apt-get install coinor-cbc"),
+    "glpk": _Backend("GLPK_CMD", (), "apt-get install glpk-utils"),
+    "scip": _Backend("SCIP_PY", (("gapRel", 0.0), ("gapAbs", 0.0)), "pip install pyscipopt", relaxes=False),
+}
+SOLVERS = tuple(_BACKENDS)
+
+
+def solve(model: Model, solver: str = "highs", time_limit: float | None = None) -> Solution:
+    """Return the proven optimum of `model`, or a status without a value.
+
+    Units: `time_limit` in seconds. Raises UsageError for an unknown solver, MissingToolError for one that is not installed,
+    SelfCheckError when an answer violates the model.
+    """
+    if solver not in _BACKENDS:
+        raise UsageError("unknown-solver", f"no solver is called {solver!r}", hint=f"one of {', '.join(SOLVERS)}")
+    backend = _BACKENDS[solver]
+    relaxed = _run(model, backend, time_limit, integer=not backend.relaxes)
+    if relaxed.status is Status.OPTIMAL and backend.relaxes:
+        certified = _certified(model, relaxed)
+        if certified is not None:
+            return certified
+        answer = _run(model, backend, time_limit, integer=True)
+    else:
+        answer = relaxed
+    return _accepted(model, answer) if answer.status is Status.OPTIMAL else Solution(_told_apart(model, answer.status, backend, time_limit))
+
+
+def _certified(model: Model, relaxed: _Answer) -> Solution | None:
+    """Return the relaxed optimum where it is integral and its multipliers prove it: then no search is needed."""
+    values = _rounded(relaxed.values)
+    if values is None or violated(model, values) is not None:
+        return None
+    value = evaluate(model.objective, values)
+    for multipliers in _exact(relaxed.multipliers):
+        bound = dual_bound(model, multipliers)
+        if bound is not None and floor(bound) == value:
+            return Solution(Status.OPTIMAL, value, values, "dual")
+    return None
+
+
+def _accepted(model: Model, answer: _Answer) -> Solution:
+    """Return the solver's integer answer, or say so where it is beyond what doubles can carry; an answer against the model is a defect."""
+    values = _rounded(answer.values)
+    if values is None:
+        return Solution(Status.UNPROVEN)
+    wrong = violated(model, values)
+    if wrong is not None:
+        raise SelfCheckError("ilp-answer", f"the solver's answer violates {wrong} of the model {model.name}")
+    return Solution(Status.OPTIMAL, evaluate(model.objective, values), values, "solver")
+
+
+def _rounded(values: tuple[float, ...]) -> tuple[int, ...] | None:
+    if any(abs(value) >= _LARGEST for value in values):
+        return None
+    return tuple(round(value) for value in values)
+
+
+def _exact(multipliers: tuple[float, ...]) -> Iterator[tuple[Fraction, ...]]:
+    """Yield rational multipliers near the given ones, coarsest first: those of flow problems have small denominators."""
+    for limit in _DENOMINATORS:
+        near = tuple(Fraction(one).limit_denominator(limit) for one in multipliers)
+        yield near
+        # Solvers differ in the sign that they give the multipliers of a maximum.
+        yield tuple(-one for one in near)
+
+
+def _told_apart(model: Model, status: Status, backend: _Backend, time_limit: float | None) -> Status:
+    """Return UNBOUNDED for a model that a solver calls infeasible although it has solutions: it is solved with nothing to maximise."""
+    if status is not Status.INFEASIBLE:
+        return status
+    idle = Model(model.name, model.variables, (), model.rows)
+    return Status.UNBOUNDED if _run(idle, backend, time_limit, integer=not backend.relaxes).status is Status.OPTIMAL else Status.INFEASIBLE
+
+
+def _run(model: Model, backend: _Backend, time_limit: float | None, *, integer: bool) -> _Answer:
+    import pulp  # noqa: PLC0415  # a quarter of a second that `sassan --help` need not pay
+
+    problem, variables, rows = _pulp_model(pulp, model, integer=integer)
+    engine = _engine(pulp, backend, time_limit, integer=integer)
+    try:
+        problem.solve(engine)
+    except pulp.PulpSolverError as error:
+        raise SelfCheckError("solver-failed", f"the solver {backend.pulp_name} failed: {error}") from error
+    statuses = {
+        pulp.LpSolutionOptimal: Status.OPTIMAL,
+        pulp.LpSolutionInfeasible: Status.INFEASIBLE,
+        pulp.LpSolutionUnbounded: Status.UNBOUNDED,
+    }
+    status = statuses.get(problem.sol_status, Status.UNPROVEN)
+    if status is not Status.OPTIMAL:
+        return _Answer(status, (), ())
+    return _Answer(status, tuple(one.varValue or 0.0 for one in variables), tuple(-(one.pi or 0.0) for one in rows))
+
+
+def _engine(pulp: Any, backend: _Backend, time_limit: float | None, *, integer: bool) -> Any:  # noqa: ANN401  # PuLP has no types
+    options = dict(backend.exact) if integer else {}
+    if time_limit is not None:
+        options["timeLimit"] = time_limit
+    make: Callable[..., Any] = pulp.getSolver
+    engine = make(backend.pulp_name, msg=False, mip=integer, **options)
+    if not engine.available():
+        raise MissingToolError("solver-missing", f"the solver {backend.pulp_name} is not installed", hint=backend.install)
+    return engine
+
+
+def _pulp_model(pulp: Any, model: Model, *, integer: bool) -> tuple[Any, list[Any], list[Any]]:  # noqa: ANN401  # PuLP has no types
+    problem = pulp.LpProblem("ipet", pulp.LpMaximize)
+    category = pulp.LpInteger if integer else pulp.LpContinuous
+    # PuLP keeps variables in the order of their first use and some of its solvers sort by name: our own list keeps the indices.
+    variables = [problem.add_variable(one.name, lowBound=one.lower, cat=category) for one in model.variables]
+    problem.setObjective(pulp.LpAffineExpression([(variables[index], factor) for index, factor in model.objective]))
+    senses = {"<=": pulp.LpConstraintLE, "=": pulp.LpConstraintEQ, ">=": pulp.LpConstraintGE}
+    rows: list[Any] = []
+    for row in model.rows:
+        form = pulp.LpAffineExpression([(variables[index], factor) for index, factor in row.terms])
+        constraint = pulp.LpConstraint(form, senses[row.sense], row.name, row.rhs)
+        problem.addConstraint(constraint)
+        rows.append(constraint)
+    return problem, variables, rows
