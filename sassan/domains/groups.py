@@ -16,7 +16,7 @@ _ACTIVE = 1
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """One key per name: `inside[a]` is the set of groups that contain `a` (itself left out), `apart[a]` those that share no thread with it."""
+    """One key per name: `inside[a]` is the set of groups that contain `a` (but itself), `apart[a]` those that share no thread with it."""
 
     inside: Mapping[int, int]
     apart: Mapping[int, int]

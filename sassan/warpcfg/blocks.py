@@ -50,7 +50,7 @@ class Push:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`index` is its place in the function's list; `last` are the facts of the control instruction at its end, None where it falls through."""
+    """`index` is its place in the function's list; `last` the facts of the control instruction at its end, None where it falls through."""
 
     index: int
     instructions: tuple[Instruction, ...]
@@ -89,7 +89,12 @@ def cut(function: Function, facts_of: FactsOf) -> Blocks:
     known = [facts_of(one) for one in function.instructions]
     leaders = _leaders(function, known, gaps)
     starts = [index for index, one in enumerate(function.instructions) if one.address in leaders]
-    blocks = [_block(order, function, known, begin, end, gaps) for order, (begin, end) in enumerate(pairwise([*starts, len(known)]))]
+    blocks: list[Block] = []
+    for begin, end in pairwise([*starts, len(known)]):
+        body = _Body(gaps)
+        for one, facts in zip(function.instructions[begin:end], known[begin:end], strict=True):
+            body.add(one, facts, function.arch)
+        blocks.append(Block(len(blocks), function.instructions[begin:end], body.done(), body.last))
     return Blocks(tuple(blocks), {block.start: block.index for block in blocks}, tuple(gaps))
 
 
@@ -113,42 +118,51 @@ def _leaders(function: Function, known: list[Facts | None], gaps: list[Gap]) -> 
     return leaders & addresses
 
 
-def _block(order: int, function: Function, known: list[Facts | None], begin: int, end: int, gaps: list[Gap]) -> Block:
-    steps: list[Straight | Push] = []
-    run: list[tuple[int, int | None, bool]] = []
+class _Body:
+    """The steps of one block while it is being cut."""
 
-    def close() -> None:
-        if run:
-            writes = 0
-            for one in run:
-                writes |= one[0]
-            steps.append(Straight(tuple(run), writes))
-            run.clear()
+    def __init__(self, gaps: list[Gap]) -> None:
+        self.last: Facts | None = None
+        self._gaps = gaps
+        self._steps: list[Straight | Push] = []
+        self._run: list[tuple[int, int | None, bool]] = []
 
-    last: Facts | None = None
-    for one, facts in zip(function.instructions[begin:end], known[begin:end], strict=True):
+    def add(self, one: Instruction, facts: Facts | None, arch: str) -> None:
+        """Take the next instruction."""
         if facts is None:
-            gaps.append(Gap(one.address, "unknown-opcode", f"no entry for '{one.opcode}' in the {function.arch} table"))
-            run.append((EVERY, None, False))
-            continue
+            self._gaps.append(Gap(one.address, "unknown-opcode", f"no entry for '{one.opcode}' in the {arch} table"))
+            self._run.append((EVERY, None, False))
+            return
         guarded = one.guard is not None
-        run.extend((effect.writes, None if effect.needs is None else effect.needs | facts.guard, guarded) for effect in facts.effects)
+        for effect in facts.effects:
+            self._run.append((effect.writes, None if effect.needs is None else effect.needs | facts.guard, guarded))
         if facts.flow is Flow.PUSH:
-            close()
-            steps.extend(_push(one, facts, gaps))
+            self._push(one, facts)
         elif facts.flow not in _STRAIGHT:
-            last = facts
-    close()
-    return Block(order, function.instructions[begin:end], tuple(steps), last)
+            self.last = facts
 
+    def done(self) -> tuple[Straight | Push, ...]:
+        """Return the steps of the block."""
+        self._close()
+        return tuple(self._steps)
 
-def _push(one: Instruction, facts: Facts, gaps: list[Gap]) -> Iterator[Push]:
-    if one.guard is not None:
-        gaps.append(Gap(one.address, "guarded-push", f"{one.opcode} under a guard: no generation is known to push for some threads only"))
-    if facts.target is None:
-        gaps.append(Gap(one.address, "bad-target", f"{one.opcode} names no code address"))
-    else:
-        yield Push(facts.target, facts.tag)
+    def _close(self) -> None:
+        if self._run:
+            writes = 0
+            for one in self._run:
+                writes |= one[0]
+            self._steps.append(Straight(tuple(self._run), writes))
+            self._run.clear()
+
+    def _push(self, one: Instruction, facts: Facts) -> None:
+        self._close()
+        if one.guard is not None:
+            message = f"{one.opcode} under a guard: no generation is known to push for some threads only"
+            self._gaps.append(Gap(one.address, "guarded-push", message))
+        if facts.target is None:
+            self._gaps.append(Gap(one.address, "bad-target", f"{one.opcode} names no code address"))
+        else:
+            self._steps.append(Push(facts.target, facts.tag))
 
 
 def static_successors(blocks: Blocks) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""From a function to its warp-level CFG: a fixpoint over (call string, block), then one more pass that checks it and reads off the graph."""
+"""From a function to its warp-level CFG: a fixpoint over (call string, block), and a pass that checks it and reads off the graph."""
 
 import heapq
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Point:
-    """An activation point: where suspended threads resume. `tag` '' is a side of a divergence; else SYNC, BRK, CONT, RET or a B register."""
+    """An activation point: where suspended threads resume. `tag` '' is a side of a divergence, else SYNC, BRK, CONT, RET, B0 and so on."""
 
     context: Context
     address: int

@@ -1,0 +1,170 @@
+"""Hypothesis strategies and the concrete machine that the domain laws are held to.
+
+A concrete warp state is what the domains abstract: active lanes, a stack of (point, lanes), and register values per lane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from sassan.domains.groups import ACTIVE
+from sassan.domains.lattice import bits
+from sassan.domains.stack import BOT
+from sassan.domains.warp import Warp, WarpDomain
+
+LANES = 4
+TOKENS = (1, 2)
+SIDES = (3, 4)
+TAG = sum(1 << point for point in TOKENS)
+REGISTERS = 3
+
+
+@dataclass(frozen=True)
+class Concrete:
+    """One concrete state; `values[r][lane]` are register contents, `stack[-1]` is the top."""
+
+    active: frozenset[int]
+    stack: tuple[tuple[int, frozenset[int]], ...]
+    values: tuple[tuple[int, ...], ...]
+
+    def agreed(self, lanes: frozenset[int]) -> int:
+        """Return the registers on which these lanes hold one value."""
+        return sum(1 << r for r in range(REGISTERS) if len({self.values[r][lane] for lane in lanes}) <= 1)
+
+
+def described(warp: Warp, state: Concrete) -> str:
+    """Return '' when the abstract state stands for the concrete one, else what it excludes."""
+    under = 0
+    for point, _ in state.stack:
+        if not (warp.stack.below.get(point, 0) >> under & 1):
+            return f"{under} under {point}"
+        under = point
+    if not warp.stack.top >> under & 1:
+        return f"{under} on top"
+    sets = {ACTIVE: state.active}
+    for point, lanes in state.stack:
+        sets[point] = sets.get(point, frozenset()) | lanes
+    for name, lanes in sets.items():
+        for other in bits(warp.groups.inside[name]):
+            if not lanes <= sets.get(other, frozenset()):
+                return f"{name} inside {other}"
+        for other in bits(warp.groups.apart[name]):
+            if lanes & sets.get(other, frozenset()):
+                return f"{name} apart from {other}"
+    for point, lanes in ((ACTIVE, state.active), *state.stack):
+        if lost := warp.agreement.on[point] & ~state.agreed(lanes):
+            return f"{point} agrees on {lost:b}"
+    return ""
+
+
+def successors(domain: WarpDomain, warp: Warp, state: Concrete, move: tuple[str, int, int]) -> tuple[Warp, Concrete] | None:
+    """Return both states after one machine step, None when the machine ends or the step does not apply.
+
+    A step is (what, point or register, lanes as bits). The abstract side is the outcome that belongs to the concrete one.
+    """
+    what, name, chosen = move
+    lanes = frozenset(lane for lane in range(LANES) if chosen >> lane & 1) & state.active
+    match what:
+        case "push":
+            return domain.push(warp, name), replace(state, stack=(*state.stack, (name, state.active)))
+        case "diverge" if lanes and lanes != state.active:
+            side = (name, state.active - lanes)
+            return domain.diverge(warp, name, 0), replace(state, active=lanes, stack=(*state.stack, side))
+        case "write":
+            return _write(domain, warp, state, name, chosen)
+        case "leave" | "exit":
+            return _leave(domain, warp, state, TAG if what == "leave" else 0, lanes or state.active)
+        case _:
+            return None
+
+
+def _write(domain: WarpDomain, warp: Warp, state: Concrete, name: int, chosen: int) -> tuple[Warp, Concrete]:
+    """Copy register `chosen` to `name` in all active lanes, or write the lane id when `chosen` names no register."""
+    copied = chosen if chosen < REGISTERS else None
+    values = [list(row) for row in state.values]
+    for lane in state.active:
+        values[name][lane] = lane if copied is None else state.values[copied][lane]
+    bit = 1 << name
+
+    def transform(agreed: int) -> int:
+        return agreed | bit if copied is not None and agreed >> copied & 1 else agreed & ~bit
+
+    return domain.execute(warp, transform, bit), replace(state, values=tuple(map(tuple, values)))
+
+
+def _leave(domain: WarpDomain, warp: Warp, state: Concrete, tag: int, lanes: frozenset[int]) -> tuple[Warp, Concrete] | None:
+    stack = list(state.stack)
+    for place in range(len(stack) - 1, -1, -1):
+        if tag >> stack[place][0] & 1:
+            break
+        stack[place] = (stack[place][0], stack[place][1] - lanes)
+    else:
+        if tag:
+            return None
+    left = tuple(entry for entry in stack if entry[1])
+    if lanes != state.active:
+        stay, _ = domain.leave_some(warp, tag, 0)
+        assert stay is not None
+        return stay, replace(state, active=state.active - lanes, stack=left)
+    point, active = left[-1] if left else (None, frozenset[int]())
+    outcomes, _ = domain.leave(warp, tag)
+    found = [outcome.warp for outcome in outcomes if outcome.point == point]
+    assert found, f"nothing resumes {point}"
+    return (found[0], Concrete(active, left[:-1], state.values)) if left else None
+
+
+moves = st.lists(
+    st.one_of(
+        st.tuples(st.just("push"), st.sampled_from(TOKENS), st.just(0)),
+        st.tuples(st.just("diverge"), st.sampled_from(SIDES), st.integers(1, 2**LANES - 1)),
+        st.tuples(st.just("write"), st.integers(0, REGISTERS - 1), st.integers(0, REGISTERS)),
+        st.tuples(st.just("leave"), st.just(0), st.integers(0, 2**LANES - 1)),
+        st.tuples(st.just("exit"), st.just(0), st.integers(0, 2**LANES - 1)),
+    ),
+    max_size=14,
+)
+"""A run of the machine: steps that do not apply are passed over."""
+
+values = st.tuples(*[st.tuples(*[st.integers(0, 1)] * LANES)] * REGISTERS)
+
+
+def start(register_values: tuple[tuple[int, ...], ...], domain: WarpDomain) -> tuple[Warp, Concrete]:
+    """Return a warp that begins with all lanes active, abstractly and concretely."""
+    state = Concrete(frozenset(range(LANES)), (), register_values)
+    return domain.start(state.agreed(state.active)), state
+
+
+def run(domain: WarpDomain, warp: Warp, state: Concrete, steps: list[tuple[str, int, int]]) -> list[tuple[Warp, Concrete]]:
+    """Return every pair of states along a run, the first included."""
+    out = [(warp, state)]
+    for move in steps:
+        after = successors(domain, warp, state, move)
+        if after is None:
+            continue
+        warp, state = after
+        out.append(after)
+    return out
+
+
+@st.composite
+def reached(draw: st.DrawFn) -> Warp:
+    """Draw a state that the machine can reach, joined with up to two others."""
+    domain = WarpDomain()
+    warp = run(domain, *start(draw(values), domain), draw(moves))[-1][0]
+    for _ in range(draw(st.integers(0, 2))):
+        warp = domain.join(warp, run(domain, *start(draw(values), domain), draw(moves))[-1][0])
+    return warp
+
+
+def stack_is_normal(warp: Warp) -> bool:
+    """Say whether only reachable points are kept, and every part of the product speaks of the same names."""
+    points = warp.stack.points
+    seen, todo = 0, warp.stack.top
+    while todo := todo & ~seen:
+        seen |= todo
+        for point in bits(todo & ~BOT):
+            todo |= warp.stack.below[point]
+    names = {ACTIVE, *bits(points)}
+    return seen & ~BOT == points and set(warp.groups.inside) == names == set(warp.groups.apart) == set(warp.agreement.on)
