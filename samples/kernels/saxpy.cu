@@ -1,0 +1,7 @@
+// Why: the smallest useful kernel; one guard on the thread index, then straight-line code.
+extern "C" __global__ void saxpy(int n, float a, const float *x, float *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        y[i] = a * x[i] + y[i];
+    }
+}

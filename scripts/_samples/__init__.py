@@ -1,0 +1,1 @@
+"""Helpers of ``scripts/build_samples``: tools, goldens and the table of constructs."""

@@ -1,0 +1,85 @@
+"""Golden: what ptxas wrote into ``.nv.info.<kernel>`` about control flow.
+
+A section is a row of attributes: format u8, kind u8, value u16; format 4 means that `value` bytes follow.
+"""
+
+import io
+import struct
+from collections.abc import Iterator
+
+from elftools.elf.elffile import ELFFile
+
+INDIRECT_BRANCH_TARGETS = 0x34
+EXIT_INSTR_OFFSETS = 0x1C
+CRS_STACK_SIZE = 0x1E
+PREFIX = ".nv.info."
+FORMAT_SIZED = 4
+FLAG_INDIRECT_CALL = 1
+LAST_WITH_CONTROL_WORDS = 62
+
+
+def hexed(address: int) -> str:
+    """Return an address as the goldens spell it: at least four hex digits."""
+    return f"0x{address:04x}"
+
+
+def instruction_at(address: int, arch: int) -> int:
+    """Return the instruction that a target means: up to sm_62 a control word stands for the one behind it."""
+    return address + 8 if arch <= LAST_WITH_CONTROL_WORDS and address % 0x20 == 0 else address
+
+
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at < len(data):
+        fmt, kind, value = struct.unpack_from("<BBH", data, at)
+        at += 4
+        size = value if fmt == FORMAT_SIZED else 0
+        yield kind, data[at : at + size]
+        at += size
+
+
+def _targets(payload: bytes, arch: int) -> Iterator[tuple[str, list[str] | None]]:
+    """Yield (instruction, its targets), or (instruction, None) for a call to an unknown place."""
+    at = 0
+    while at < len(payload):
+        address, flags, zero, count = struct.unpack_from("<IHHI", payload, at)
+        targets = struct.unpack_from(f"<{count}I", payload, at + 12)
+        at += 12 + 4 * count
+        if zero != 0 or flags not in (0, FLAG_INDIRECT_CALL) or (flags == FLAG_INDIRECT_CALL) != (count == 0):
+            message = f"unexpected entry at {hexed(address)}: flags {flags}, {zero}, {count} targets"
+            raise ValueError(message)
+        yield hexed(address), [hexed(instruction_at(t, arch)) for t in targets] if count else None
+
+
+def _function(data: bytes, arch: int) -> dict[str, object]:
+    targets: dict[str, list[str]] = {}
+    calls: list[str] = []
+    exits: list[str] = []
+    stack: int | None = None
+    for kind, payload in _attributes(data):
+        match kind:
+            case 0x34:
+                for address, found in _targets(payload, arch):
+                    if found is None:
+                        calls.append(address)
+                    else:
+                        targets[address] = found
+            case 0x1C:
+                exits += [hexed(a) for (a,) in struct.iter_unpack("<I", payload)]
+            case 0x1E:
+                (stack,) = struct.unpack("<I", payload)
+            case _:
+                pass
+    return {
+        "crs_stack_size": stack,
+        "exits": sorted(exits),
+        "indirect_calls": sorted(calls),
+        "targets": dict(sorted(targets.items())),
+    }
+
+
+def indirect_targets(cubin: bytes, arch: int) -> dict[str, dict[str, object]]:
+    """Return per kernel: targets of SYNC, BRK and BRX, indirect calls, exits, and the stack size in bytes."""
+    sections = ELFFile(io.BytesIO(cubin)).iter_sections()
+    found = {s.name.removeprefix(PREFIX): _function(s.data(), arch) for s in sections if s.name.startswith(PREFIX)}
+    return dict(sorted(found.items()))
