@@ -1,0 +1,1 @@
+"""Pictures and documents of what was found: DOT, SVG, PNG, PDF, JSON."""

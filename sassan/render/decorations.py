@@ -1,0 +1,34 @@
+"""What later stages know about a graph, for whoever shows it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from sassan.warpcfg.graph import WarpCfg
+
+
+@dataclass(frozen=True, slots=True)
+class Decorations:
+    """Facts to show beside a graph; whatever is left empty is not shown.
+
+    `letters` and `costs` (cycles of one execution) stand in the order of `WarpCfg.nodes`, `counts` (executions on the worst path)
+    in the order of `WarpCfg.edges`. `bounds` maps the address of a loop head to the back-edge traversals of one thread per entry.
+    `wcet` is what the title says of it: `1234 cycles (unit model)`.
+    """
+
+    letters: tuple[str, ...] = ()
+    costs: tuple[int, ...] = ()
+    counts: tuple[int, ...] = ()
+    bounds: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
+    wcet: str = ""
+
+    def node_counts(self, cfg: WarpCfg) -> tuple[int, ...]:
+        """Return how often the worst path executes each block: the flow into it; empty when no worst path is known."""
+        if not self.counts:
+            return ()
+        totals = [0] * len(cfg.nodes)
+        totals[cfg.entry] = 1
+        for edge, count in zip(cfg.edges, self.counts, strict=True):
+            if edge.dst is not None:
+                totals[edge.dst] += count
+        return tuple(totals)

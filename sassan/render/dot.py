@@ -1,0 +1,192 @@
+"""A warp-level or thread-level graph as DOT text: the same input gives the same bytes."""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from graphviz import Digraph
+
+from sassan.render import palette
+from sassan.render.blocks import Detail, Facts, attributes, facts
+from sassan.render.clusters import Cluster, forest
+from sassan.render.decorations import Decorations
+from sassan.render.legend import header
+from sassan.render.levels import Arc, Level, arcs
+from sassan.render.text import in_html, in_tooltip
+from sassan.warpcfg.graph import Kind, WarpCfg
+
+_COMPACT_FROM = 120
+_COUNT_LABELS_UP_TO = 120
+_ENTRY = "entry"
+_EXIT = "exit"
+_SHARED_EXITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """Everything the leaves need; `blocks` stands in the order of the nodes."""
+
+    cfg: WarpCfg
+    decorations: Decorations
+    arcs: tuple[Arc, ...]
+    blocks: tuple[Facts, ...]
+    detail: Detail
+
+
+def dot_text(cfg: WarpCfg, decorations: Decorations | None = None, *, level: Level = Level.WARP, listing: bool = False) -> str:
+    """Return the DOT text of a graph. `listing` writes the instructions into the blocks; else large graphs get small blocks.
+
+    Counts of the worst path are those of the warp: at the level of a thread, no path and no counts are drawn.
+    """
+    shown = decorations or Decorations()
+    if level is Level.THREAD:
+        shown = Decorations(shown.letters, shown.costs, (), shown.bounds)
+    lines = arcs(cfg, level)
+    picture = _Picture(cfg, shown, lines, facts(cfg, shown), _detail(len(cfg.nodes), listing))
+    graph = _frame(picture, level)
+    _draw_box(graph, picture, forest(cfg), depth=0)
+    _draw_arcs(graph, picture)
+    return str(graph.source)
+
+
+def _detail(blocks: int, listing: bool) -> Detail:
+    if listing:
+        return Detail.LISTING
+    return Detail.COMPACT if blocks > _COMPACT_FROM else Detail.BLOCK
+
+
+def _frame(picture: _Picture, level: Level) -> Digraph:
+    compact = picture.detail is Detail.COMPACT
+    head = header(picture.cfg, picture.arcs, picture.decorations, level)
+    name = picture.cfg.function.name
+    graph_attr = {
+        "label": head,
+        "labelloc": "t",
+        "labeljust": "l",
+        "tooltip": in_tooltip((name,)),
+        "bgcolor": palette.PAPER,
+        "fontname": palette.FONT,
+        "fontcolor": palette.TEXT,
+        "fontsize": "11",
+        "rankdir": "TB",
+        "nodesep": "0.15" if compact else "0.3",
+        "ranksep": "0.3" if compact else "0.5",
+        "pad": "0.2",
+    }
+    node_attr = {
+        "shape": "box",
+        "style": "filled",
+        "fontname": palette.FONT,
+        "fontsize": "9" if compact else "11",
+        "fontcolor": palette.TEXT,
+        "color": palette.TEXT,
+        "margin": "0.03,0.02" if compact else "0.08,0.05",
+        "height": "0.2",
+        "width": "0.3",
+    }
+    edge_attr = {"fontname": palette.FONT, "fontsize": "10", "arrowsize": "0.6" if compact else "0.8"}
+    return Digraph("cfg", graph_attr=graph_attr, node_attr=node_attr, edge_attr=edge_attr)
+
+
+def _draw_box(graph: Digraph, picture: _Picture, box: Cluster, depth: int) -> None:
+    for at in box.own:
+        block = picture.blocks[at]
+        graph.node(block.node.id, **attributes(block, picture.detail))
+    for inner in box.inner:
+        sub = Digraph(f"cluster_{_box_name(picture.cfg, inner)}", graph_attr=_box_attributes(picture, inner, depth))
+        _draw_box(sub, picture, inner, depth + 1)
+        graph.subgraph(sub)
+
+
+def _box_name(cfg: WarpCfg, box: Cluster) -> str:
+    if box.loop is None:
+        return "call" + "".join(f"_c{site:04x}" for site in box.context or ())
+    return f"loop_{box.loop:04d}_{cfg.nodes[cfg.loops[box.loop].head].id}"
+
+
+def _box_attributes(picture: _Picture, box: Cluster, depth: int) -> dict[str, str]:
+    common = {"labeljust": "l", "style": "filled,rounded", "fontsize": "10", "penwidth": "1.2", "margin": "8"}
+    if box.loop is None:
+        site = (box.context or (0,))[-1]
+        return common | {
+            "label": f'<<FONT COLOR="{palette.CONTEXT_LINE}">called from 0x{site:04x}</FONT>>',
+            "tooltip": in_tooltip((f"called from {', '.join(f'0x{one:04x}' for one in box.context or ())}",)),
+            "color": palette.CONTEXT_LINE,
+            "fillcolor": palette.CONTEXT_FILL,
+        }
+    text, bounded = _bound(picture, box.loop)
+    look = {"label": f"<{text}>", "tooltip": f"loop 0x{_head(picture.cfg, box.loop):04x}", "fillcolor": palette.LOOP_FILLS[depth % 2]}
+    if bounded:
+        return common | look | {"color": palette.LOOP_LINE}
+    return common | look | {"color": palette.GAP, "style": "filled,rounded,dashed", "penwidth": "1.8"}
+
+
+def _head(cfg: WarpCfg, loop: int) -> int:
+    return cfg.nodes[cfg.loops[loop].head].start
+
+
+def _bound(picture: _Picture, at: int) -> tuple[str, bool]:
+    head = _head(picture.cfg, at)
+    bound = picture.decorations.bounds.get(head)
+    if bound is None:
+        return f'<FONT COLOR="{palette.GAP}"><B>loop: no bound</B></FONT>', False
+    # Without a single witness, the traversals of a warp are those of up to 32 threads (warp-cfg.md, section 4).
+    many = "" if picture.cfg.loops[at].single_witness else " \u00d7 32"
+    return in_html(f"loop ≤ {bound}{many}"), True
+
+
+def _draw_arcs(graph: Digraph, picture: _Picture) -> None:
+    _draw_entry(graph, picture)
+    exits = sorted({arc.src for arc in picture.arcs if arc.dst is None})
+    shared = len(exits) <= _SHARED_EXITS
+    for name in [_EXIT] if exits and shared else [f"{_EXIT}_{picture.cfg.nodes[src].id}" for src in exits]:
+        graph.node(
+            name,
+            label=_EXIT,
+            id=name,
+            shape="oval",
+            fillcolor=palette.PAPER,
+            color=palette.MUTED,
+            peripheries="2",
+            tooltip="end of the warp",
+        )
+    key = {kind: at for at, kind in enumerate(Kind)}
+    ordered = sorted(picture.arcs, key=lambda arc: (arc.src, -1 if arc.dst is None else arc.dst, key[arc.kind]))
+    for (src, dst, kind), same in groupby(ordered, key=lambda arc: (arc.src, arc.dst, arc.kind)):
+        tail = picture.cfg.nodes[src].id
+        head = (_EXIT if shared else f"{_EXIT}_{tail}") if dst is None else picture.cfg.nodes[dst].id
+        graph.edge(tail, head, **_arc_attributes(picture, kind, tuple(same)))
+
+
+def _draw_entry(graph: Digraph, picture: _Picture) -> None:
+    graph.node(_ENTRY, label=_ENTRY, id=_ENTRY, shape="oval", fillcolor=palette.PAPER, color=palette.MUTED, tooltip="start of the warp")
+    width = "2.6" if picture.decorations.counts else "1"
+    graph.edge(_ENTRY, picture.cfg.nodes[picture.cfg.entry].id, color=palette.TEXT, penwidth=width, weight="8", tooltip="entry")
+
+
+def _arc_attributes(picture: _Picture, kind: Kind, same: tuple[Arc, ...]) -> dict[str, str]:
+    look = palette.LINES[kind]
+    count = sum(picture.decorations.counts[arc.index] for arc in same if arc.index is not None) if picture.decorations.counts else 0
+    out = {
+        "color": look.color,
+        "fontcolor": look.color,
+        "style": look.style,
+        "arrowhead": look.head,
+        "penwidth": "2.6" if count else "1.1",
+        "weight": str(look.weight),
+        "tooltip": in_tooltip(_arc_tooltip(picture, kind, same, count)),
+    }
+    if look.tail != "none":
+        out |= {"dir": "both", "arrowtail": look.tail}
+    if count > 1 and len(picture.cfg.nodes) <= _COUNT_LABELS_UP_TO:
+        out["label"] = f"\u00d7{count}"
+    return out
+
+
+def _arc_tooltip(picture: _Picture, kind: Kind, same: tuple[Arc, ...], count: int) -> tuple[str, ...]:
+    first = same[0]
+    target = "the end" if first.dst is None else f"0x{picture.cfg.nodes[first.dst].start:04x}"
+    line = f"{kind.value} 0x{picture.cfg.nodes[first.src].end:04x} to {target}"
+    pushed = [f"suspends {arc.pushed}" for arc in same if arc.pushed is not None]
+    popped = [f"resumes {arc.popped}" for arc in same if arc.popped is not None]
+    times = [f"{count} times on the worst path"] if count else []
+    return (line, *pushed, *popped, *times)

@@ -1,0 +1,110 @@
+"""DOT text to SVG, PNG or PDF, with the Graphviz that pygraphviz carries: no program `dot` is needed."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from sassan.errors import MissingToolError, SelfCheckError, UsageError
+from sassan.render.files import write_atomically
+
+FORMATS = ("dot", "svg", "png", "pdf")
+_WORKER = Path(__file__).with_name("worker.py")
+_TIP = re.compile(r'<a xlink:title="([^"]*)">')
+_DATE = re.compile(rb"/CreationDate \(D:\d{14}")
+_SCALED = re.compile(r"Scaling by ([0-9.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The bytes of a file; `notes` says what the reader should know: a cheaper layout, a picture scaled down."""
+
+    data: bytes
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """One way to lay a graph out, tried for a share of the time; `settings` override those of the graph."""
+
+    engine: str
+    settings: tuple[tuple[str, str], ...]
+    share: float
+    note: str
+
+
+# In the order of quality.
+_LAYOUTS = (
+    _Layout("dot", (), 0.5, ""),
+    _Layout("dot", (("nslimit", "1"), ("nslimit1", "1"), ("mclimit", "0.1"), ("splines", "line")), 0.2, "straight edges, fewer passes"),
+    _Layout("sfdp", (("splines", "line"), ("maxiter", "50")), 0.3, "neither rows nor boxes of loops"),
+)
+
+
+def draw(dot: str, form: str, *, seconds: float = 50.0) -> Drawing:
+    """Return a drawing of DOT text as `svg`, `png` or `pdf` (`dot`: the text itself), in at most about `seconds`.
+
+    When the good layout takes too long, a cheaper one is drawn and noted. Raises UsageError for another format or when no layout
+    ends in time, and MissingToolError when pygraphviz is not installed.
+    """
+    if form not in FORMATS:
+        raise UsageError(
+            "unknown-format", f"cannot draw '{form}'", hint=f"name a file that ends in {', '.join(f'.{one}' for one in FORMATS)}"
+        )
+    if form == "dot":
+        return Drawing(dot.encode())
+    if importlib.util.find_spec("pygraphviz") is None:
+        raise MissingToolError("missing-extra", f"drawing {form} needs pygraphviz", hint="pip install pygraphviz, or write a .dot file")
+    for layout in _LAYOUTS:
+        drawing = _attempt(dot, form, layout, layout.share * seconds)
+        if drawing is not None:
+            return drawing
+    raise UsageError("layout-timeout", f"no layout was found in {seconds:g} s", hint="draw a single function, or write a .dot file")
+
+
+def draw_file(dot: str, path: Path, *, seconds: float = 50.0) -> tuple[str, ...]:
+    """Write a drawing to `path`, in the format that its suffix names, and return the notes; the file is whole or not there."""
+    drawing = draw(dot, path.suffix.lower().lstrip("."), seconds=seconds)
+    write_atomically(path, drawing.data)
+    return drawing.notes
+
+
+def _attempt(dot: str, form: str, layout: _Layout, seconds: float) -> Drawing | None:
+    # -P: the folder of the worker must not come before the standard library on its path.
+    settings = [f"{key}={value}" for key, value in layout.settings]
+    command = [sys.executable, "-P", str(_WORKER), form, layout.engine, *settings]
+    try:
+        done = subprocess.run(command, input=dot.encode(), capture_output=True, timeout=seconds, check=False)  # noqa: S603  # our own program
+    except subprocess.TimeoutExpired:
+        return None
+    said = done.stderr.decode(errors="replace")
+    if done.returncode != 0 or not done.stdout:
+        raise SelfCheckError("layout-failed", f"Graphviz ended with status {done.returncode}: {_last_line(said)}", hint="write a .dot file")
+    notes = [f"the full layout takes too long for this graph: drawn with {layout.note}"] if layout.note else []
+    scaled = _SCALED.search(said)
+    if scaled:
+        notes.append(f"the picture is too large for {form} and was scaled by {scaled[1]}: .svg and .pdf keep every detail")
+    return Drawing(_finish(done.stdout, form), tuple(notes))
+
+
+def _last_line(said: str) -> str:
+    lines = said.split("\n")
+    return next((line for line in reversed(lines) if line.strip()), "no message")
+
+
+def _finish(data: bytes, form: str) -> bytes:
+    match form:
+        case "svg":
+            return _native_tooltips(data.decode()).encode()
+        case "pdf":
+            # The same input gives the same bytes: no time of day in the file. The length stays, since offsets follow.
+            return _DATE.sub(b"/CreationDate (D:19700101000000", data)
+        case _:
+            return data
+
+
+def _native_tooltips(svg: str) -> str:
+    """Return the SVG with tooltips as `title` elements, which every viewer shows, in place of links that lead nowhere."""
+    return _TIP.sub(r"<g><title>\1</title>", svg).replace("</a>", "</g>")

@@ -1,0 +1,66 @@
+"""The edges of a graph at one level: those of the warp, or those of a single thread."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sassan.warpcfg.graph import Kind, Point, WarpCfg
+
+
+class Level(StrEnum):
+    """Whose steps the edges are."""
+
+    WARP = "warp"
+    THREAD = "thread"
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """An edge with its kind; `index` is its place in `WarpCfg.edges`, None for an edge of a thread. `dst` None is the end."""
+
+    src: int
+    dst: int | None
+    kind: Kind
+    index: int | None = None
+    pushed: Point | None = None
+    popped: Point | None = None
+
+
+_ENDS = frozenset({"EXIT", "KIL"})
+_PREFERENCE = (Kind.TAKEN, Kind.DIVERGE, Kind.CALL, Kind.RETURN, Kind.FALLTHROUGH, Kind.RECONVERGE)
+
+
+def arcs(cfg: WarpCfg, level: Level) -> tuple[Arc, ...]:
+    """Return the edges at `level`, sorted by (src, dst, kind); those of a thread have no DIVERGE and no REACTIVATE."""
+    if level is Level.WARP:
+        return tuple(Arc(one.src, one.dst, one.kind, at, one.pushed, one.popped) for at, one in enumerate(cfg.edges))
+    return (*_thread_arcs(cfg), *_thread_exits(cfg))
+
+
+def _thread_arcs(cfg: WarpCfg) -> tuple[Arc, ...]:
+    kinds: dict[tuple[int, int], set[Kind]] = {}
+    for edge in cfg.edges:
+        if edge.dst is not None:
+            kinds.setdefault((edge.src, edge.dst), set()).add(edge.kind)
+    tokens = dict(cfg.token_targets)
+    out: list[Arc] = []
+    for step in cfg.thread_edges:
+        seen = kinds.get((step.src, step.dst), set())
+        kind = next((one for one in _PREFERENCE if one in seen), None) or _unseen(cfg, step.src, step.dst, tokens)
+        out.append(Arc(step.src, step.dst, Kind.TAKEN if kind is Kind.DIVERGE else kind))
+    return tuple(out)
+
+
+def _unseen(cfg: WarpCfg, src: int, dst: int, tokens: dict[int, tuple[int, ...]]) -> Kind:
+    """Return the kind of a thread's step that no warp edge makes directly: the suspended side of a divergence, or a leave to a token."""
+    last = cfg.nodes[src].instructions[-1]
+    target = cfg.nodes[dst].start
+    if target == last.following:
+        return Kind.FALLTHROUGH
+    return Kind.RECONVERGE if target in tokens.get(last.address, ()) else Kind.TAKEN
+
+
+def _thread_exits(cfg: WarpCfg) -> tuple[Arc, ...]:
+    # A thread ends at every EXIT, also where the warp goes on with a suspended side and has no exit edge.
+    ending = {edge.src for edge in cfg.edges if edge.kind is Kind.EXIT}
+    ending |= {at for at, node in enumerate(cfg.nodes) if node.instructions[-1].opcode.partition(".")[0] in _ENDS}
+    return tuple(Arc(src, None, Kind.EXIT) for src in sorted(ending))

@@ -1,0 +1,42 @@
+r"""Untrusted text made harmless in DOT.
+
+Kernel names come from the input and may hold anything. Graphviz reads a backslash as an escape (`\N`, `\l`), an ampersand as the
+start of an HTML entity, and a label in angle brackets as HTML; XML refuses control characters; a right-to-left override turns a
+line around.
+"""
+
+import html
+
+from graphviz import escape
+
+
+def visible(text: str) -> str:
+    r"""Return `text` with every unprintable character spelled out: a newline as `\n`, a right-to-left override as `\u202e`."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return `text` in at most `limit` characters, the middle left out: both ends of a mangled name tell kernels apart."""
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) // 3
+    return f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def in_html(text: str) -> str:
+    """Return `text` for the inside of an HTML-like label."""
+    return html.escape(visible(text)).replace("\\", "\\\\")
+
+
+def in_tooltip(lines: tuple[str, ...]) -> str:
+    """Return the value of a tooltip attribute; Graphviz substitutes its escapes twice there, so a backslash is written four times."""
+    escaped = (escape(escape(visible(line).replace("&", "&amp;"))) for line in lines)
+    return escape("").join(("&#10;".join(escaped),)) if lines else ""
+
+
+def wrap(text: str, width: int, rows: int) -> tuple[str, ...]:
+    """Return `text` cut into at most `rows` pieces of `width` characters; an ellipsis ends the last one when some is left out."""
+    pieces = [text[at : at + width] for at in range(0, len(text), width)]
+    if len(pieces) <= rows:
+        return tuple(pieces)
+    return (*pieces[: rows - 1], pieces[rows - 1][: width - 1] + "…")
