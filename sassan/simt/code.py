@@ -1,0 +1,232 @@
+"""A function made ready to be executed: straight-line blocks of operations, each with one way to leave.
+
+What an instruction does comes from a `Decoder`, so that the same machine runs with other tables, and so that an oracle may bring
+a decoder of its own that shares no line with the analyser. A register is named by its bit number in `sassan.isa.registers`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntFlag, StrEnum
+from typing import Protocol
+
+from sassan.errors import SassanError
+from sassan.ir import Function, Instruction
+from sassan.isa.facts import Flow
+from sassan.isa.registers import bit
+
+
+class Move(StrEnum):
+    """How a warp gets from one block to the next: the edge kinds of the CLI contract (cli.md)."""
+
+    FALLTHROUGH = "fallthrough"
+    TAKEN = "taken"
+    DIVERGE = "diverge"
+    REACTIVATE = "reactivate"
+    RECONVERGE = "reconverge"
+    CALL = "call"
+    RETURN = "return"
+    EXIT = "exit"
+
+
+MOVES = tuple(Move)
+SIDE = ""
+RETURN_TAG = "RET"
+
+
+class Mixing(IntFlag):
+    """What an uninterpreted operation hashes beside its inputs."""
+
+    NOTHING = 0
+    LANE = 1
+    """The lane: two threads disagree even on equal inputs."""
+    TIME = 2
+    """The moment: the same inputs give another result next time (memory, clocks)."""
+
+
+def number(file: str, index: int | None) -> int | None:
+    """Return the bit number of a register, None for RZ, PT and whatever else holds no state."""
+    mask = bit(file, index)
+    return mask.bit_length() - 1 if mask else None
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One register that must hold (predicates: 1 is true); `flags` is the key of a CC test on it, None for a plain predicate."""
+
+    register: int
+    negated: bool = False
+    flags: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A thread executes iff every test holds; `never` is a constant false one (`@!PT`)."""
+
+    tests: tuple[Test, ...] = ()
+    never: bool = False
+
+
+ALWAYS = Condition()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A data instruction: a function from `reads` to `writes`, for the threads where `condition` holds.
+
+    `key` names the function (opcode, modifiers, constants). `gathered` are inputs that every executing thread contributes and all of them
+    see alike (votes, shuffles from one lane). `broadcast` says that the written registers have one copy per warp (UR, UP).
+    """
+
+    instruction: Instruction
+    key: int
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    condition: Condition = ALWAYS
+    mixing: Mixing = Mixing.LANE
+    gathered: tuple[int, ...] = ()
+    broadcast: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """Push a token: its threads resume at `target` after they left to `tag`."""
+
+    tag: str
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The last instruction of a block. `selector` are the registers that choose among `targets` of an indirect branch."""
+
+    flow: Flow
+    condition: Condition = ALWAYS
+    tag: str = ""
+    target: int | None = None
+    targets: tuple[int, ...] = ()
+    selector: tuple[int, ...] = ()
+    key: int = 0
+
+
+Decoded = Operation | Push | Control | None
+
+
+class Decoder(Protocol):
+    """What the machine knows of an instruction set; None stands for an instruction that changes neither registers nor flow."""
+
+    def decode(self, instruction: Instruction) -> Decoded:
+        """Return what the instruction does; raise `SassanError` where the table does not know it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Straight-line code: every instruction runs once per visit. `follow`, `target` and `targets` are block numbers, -1 for none.
+
+    `pushes` are (tag number, block number) in program order; `address` and `last` are those of the first and the last instruction.
+    """
+
+    address: int
+    last: int
+    size: int
+    operations: tuple[Operation, ...]
+    pushes: tuple[tuple[int, int], ...]
+    control: Control | None
+    follow: int
+    target: int
+    targets: tuple[int, ...]
+    tag: int
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """All blocks of one function; `entry` is a block number; `tags[0]` is the untagged side; `registers` are those that occur, sorted."""
+
+    function: Function
+    blocks: tuple[Block, ...]
+    entry: int
+    tags: tuple[str, ...]
+    registers: tuple[int, ...]
+
+
+def lower(function: Function, decoder: Decoder, leaders: Iterable[int] = ()) -> Code:
+    """Return the function as blocks; `leaders` are further addresses at which a block must start.
+
+    Raises `SassanError` `unsupported-instruction` where the decoder refuses one, and `bad-target` where control goes to no instruction.
+    """
+    decoded = {one.address: decoder.decode(one) for one in function.instructions}
+    starts = _leaders(function, decoded) | set(leaders)
+    known = {one.address for one in function.instructions}
+    strange = sorted(starts - known)
+    if strange:
+        raise SassanError("bad-target", f"{function.name}: {strange[0]:#x} is not the address of an instruction")
+    groups = _groups(function, decoded, starts)
+    numbers = {group[0].address: index for index, group in enumerate(groups)}
+    tags = _tags(decoded)
+    blocks = tuple(_block(group, decoded, numbers, tags) for group in groups)
+    return Code(function, blocks, numbers[function.entry], tags, _registers(decoded))
+
+
+def _leaders(function: Function, decoded: dict[int, Decoded]) -> set[int]:
+    known = {one.address for one in function.instructions}
+    starts = {function.entry}
+    for one in function.instructions:
+        match decoded[one.address]:
+            case Push(target=target):
+                starts.add(target)
+            case Control(target=target, targets=targets, flow=flow):
+                starts |= {one.following} & known
+                starts |= set(targets) | ({target} if target is not None else set())
+                if flow is Flow.INDIRECT_BRANCH:
+                    starts.add(one.address)
+            case _:
+                pass
+    return starts
+
+
+def _groups(function: Function, decoded: dict[int, Decoded], starts: set[int]) -> list[list[Instruction]]:
+    groups: list[list[Instruction]] = []
+    fresh = True
+    for one in function.instructions:
+        if fresh or one.address in starts:
+            groups.append([])
+        groups[-1].append(one)
+        fresh = isinstance(decoded[one.address], Control)
+    return groups
+
+
+def _tags(decoded: dict[int, Decoded]) -> tuple[str, ...]:
+    found = {one.tag for one in decoded.values() if isinstance(one, (Push, Control))}
+    return (SIDE, RETURN_TAG, *sorted(found - {SIDE, RETURN_TAG}))
+
+
+def _registers(decoded: dict[int, Decoded]) -> tuple[int, ...]:
+    found: set[int] = set()
+    for one in decoded.values():
+        match one:
+            case Operation():
+                found |= {*one.reads, *one.gathered, *one.writes, *(test.register for test in one.condition.tests)}
+            case Control():
+                found |= {*one.selector, *(test.register for test in one.condition.tests)}
+            case _:
+                pass
+    return tuple(sorted(found))
+
+
+def _block(group: list[Instruction], decoded: dict[int, Decoded], numbers: dict[int, int], tags: tuple[str, ...]) -> Block:
+    things = [decoded[one.address] for one in group]
+    last = things[-1]
+    control = last if isinstance(last, Control) else None
+    target = control.target if control is not None else None
+    return Block(
+        address=group[0].address,
+        last=group[-1].address,
+        size=len(group),
+        operations=tuple(one for one in things if isinstance(one, Operation)),
+        pushes=tuple((tags.index(one.tag), numbers[one.target]) for one in things if isinstance(one, Push)),
+        control=control,
+        follow=numbers.get(group[-1].following, -1),
+        target=numbers[target] if target is not None else -1,
+        targets=tuple(numbers[one] for one in control.targets) if control is not None else (),
+        tag=tags.index(control.tag) if control is not None else 0,
+    )

@@ -1,0 +1,102 @@
+"""The concrete SIMT machine: many runs of one warp at once (warp-cfg.md, section 1).
+
+Runs that stand at the same block execute it together, vectorised over runs and lanes. `plain.py` is the twin that a test holds this one to.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sassan.simt.code import Code
+from sassan.simt.control import leave
+from sassan.simt.data import compute
+from sassan.simt.state import LOST, STOPPED, Order, Session, Status, begin, lanes, pack
+from sassan.simt.trace import Contexts, Outcome, Recorder, Steps
+from sassan.simt.values import Moment, Rows, Truth, Values, Words
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where a run is cut: after `steps` blocks, with more than `depth` entries on its stack, or in more than `contexts` call contexts."""
+
+    steps: int = 3000
+    depth: int = 64
+    contexts: int = 4000
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class Observer(Protocol):
+    """Sees every visit of a block before it executes."""
+
+    def enter(self, session: Session, block: int, rows: Rows) -> None:
+        """Look at the runs in `rows`, which are about to execute the block."""
+        ...
+
+
+class Machine:
+    """Executes `code` with `values`; a generation is a decoder (which built the code) and an order of sides."""
+
+    def __init__(self, code: Code, values: Values, order: Order = Order.TAKEN_FIRST, limits: Limits = DEFAULT_LIMITS) -> None:
+        """Hold what all runs share; `values` must draw for as many runs as are started."""
+        self._code = code
+        self._values = values
+        self._order = order
+        self._limits = limits
+
+    def run(self, active: Words, observer: Observer | None = None) -> Outcome:
+        """Return what N runs did that start at the entry with these masks, none of them empty."""
+        session = self._session(active)
+        warps = session.warps
+        population = np.bincount(warps.block, minlength=len(self._code.blocks))
+        while population.any():
+            number = int(population.argmax())
+            rows = np.flatnonzero(warps.block == number)
+            if observer is not None:
+                observer.enter(session, number, rows)
+            self._visit(session, number, rows)
+            after = warps.block[rows]
+            population[number] = 0
+            population += np.bincount(after[after >= 0], minlength=len(population))
+        return session.recorder.outcome(warps.status)
+
+    def _session(self, active: Words) -> Session:
+        contexts = Contexts()
+        return Session(
+            code=self._code,
+            values=self._values,
+            order=self._order,
+            slots={register: index for index, register in enumerate(self._code.registers)},
+            warps=begin(self._code, self._values, active),
+            contexts=contexts,
+            recorder=Recorder(self._code, contexts, len(active)),
+        )
+
+    def _visit(self, session: Session, number: int, rows: Rows) -> None:
+        warps, block = session.warps, self._code.blocks[number]
+        active, before = warps.active[rows], warps.context[rows]
+        at = Moment(rows, warps.time[rows], lanes(active))
+        taken = compute(session, block, at)
+        for tag, target in block.pushes:
+            warps.stacks.push(rows, target, before, tag, active)
+        goes = leave(session, number, at, pack(taken))
+        found = goes.block != LOST
+        steps = Steps(number, before, goes.block, goes.context, goes.move, goes.tag)
+        session.recorder.moved(rows[found], steps if found.all() else steps.only(found))
+        warps.block[rows] = np.where(found, goes.block, STOPPED)
+        warps.context[rows] = goes.context
+        warps.active[rows] = goes.active
+        warps.time[rows] += np.uint32(1)
+        self._stop(session, rows, found)
+
+    def _stop(self, session: Session, rows: Rows, found: Truth) -> None:
+        warps, limits = session.warps, self._limits
+        ended = warps.block[rows] == STOPPED
+        warps.status[rows[ended]] = Status.ENDED
+        warps.status[rows[~found]] = Status.FAULT
+        deep = warps.stacks.depth[rows] > limits.depth
+        cut = ~ended & (deep | (warps.time[rows] >= limits.steps) | (len(session.contexts) > limits.contexts))
+        warps.status[rows[cut]] = Status.CUT
+        warps.block[rows[cut]] = STOPPED

@@ -1,0 +1,40 @@
+"""The part of a program that can influence where control goes: less to execute, the same paths."""
+
+from dataclasses import replace
+
+from sassan.simt.code import Code, Operation
+
+
+def control_slice(code: Code) -> Code:
+    """Return the code without the operations whose results no condition and no selector can depend on.
+
+    The closure ignores the order of instructions, so it keeps too much rather than too little.
+    """
+    operations = [one for block in code.blocks for one in block.operations]
+    wanted = _closure(operations, _sinks(code))
+    blocks = tuple(
+        replace(block, operations=tuple(one for one in block.operations if wanted.intersection(one.writes))) for block in code.blocks
+    )
+    return replace(code, blocks=blocks, registers=tuple(sorted(wanted)))
+
+
+def _sinks(code: Code) -> set[int]:
+    out: set[int] = set()
+    for block in code.blocks:
+        if block.control is not None:
+            out |= {*block.control.selector, *(test.register for test in block.control.condition.tests)}
+    return out
+
+
+def _closure(operations: list[Operation], wanted: set[int]) -> set[int]:
+    grown = True
+    while grown:
+        grown = False
+        for one in operations:
+            if wanted.isdisjoint(one.writes):
+                continue
+            # A write to a wider result is kept whole, so that the slice hashes what the full program hashes.
+            more = {*one.reads, *one.gathered, *one.writes, *(test.register for test in one.condition.tests)} - wanted
+            wanted = wanted | more
+            grown = grown or bool(more)
+    return wanted

@@ -1,0 +1,176 @@
+"""What runs did: how often each took each transition between blocks, and where token instructions sent their threads."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.isa.facts import Flow
+from sassan.simt.code import MOVES, Code, Move
+from sassan.simt.stack import Ints
+from sassan.simt.values import Rows, Truth
+
+CallString = tuple[int, ...]
+Counts = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Entry:
+    """A stack entry as an observer names it: where its threads resume, in which call context, under which tag ('' is a side)."""
+
+    context: CallString
+    address: int
+    tag: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Transition:
+    """One step of a warp: from the block at `source` (its last instruction is `last`) to the one at `target`; None ends the warp."""
+
+    context: CallString
+    source: int
+    last: int
+    into: CallString
+    target: int | None
+    move: Move
+    pushed: Entry | None = None
+    popped: Entry | None = None
+
+    def __str__(self) -> str:
+        """Return `0068 -> 01a8 taken`, call strings appended."""
+        place = "end" if self.target is None else f"{self.target:04x}"
+        return f"{self.last:04x}{_call(self.context)} -> {place}{_call(self.into)} {self.move.value}"
+
+
+def _call(context: CallString) -> str:
+    return "".join(f"_c{site:04x}" for site in context)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of N runs: `counts` (N, T) says how often each took each of T transitions; `status` (N) how each stands (`state.Status`).
+
+    `leaves` are (address of a token instruction, where its threads resume); `faults` are (address, runs) of those without their token.
+    """
+
+    transitions: tuple[Transition, ...]
+    counts: Counts
+    status: npt.NDArray[np.int8]
+    leaves: frozenset[tuple[int, int]]
+    faults: tuple[tuple[int, int], ...]
+
+
+class Contexts:
+    """Call strings by number; 0 is the kernel itself."""
+
+    def __init__(self) -> None:
+        """Start with the kernel alone."""
+        self.strings: list[CallString] = [()]
+        self._numbers: dict[tuple[int, int], int] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.strings)
+
+    def inside(self, contexts: Ints, site: int) -> Ints:
+        """Return the contexts that a call at `site` enters."""
+        found, back = np.unique(contexts, return_inverse=True)
+        return np.array([self._enter(int(one), site) for one in found], dtype=np.int32)[back]
+
+    def _enter(self, context: int, site: int) -> int:
+        number = self._numbers.get((context, site))
+        if number is None:
+            number = self._numbers[context, site] = len(self.strings)
+            self.strings.append((*self.strings[context], site))
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of a group out of one block: arrays over the group; `tag` is that of the resumed entry, or empty."""
+
+    source: int
+    context: Ints
+    target: Ints
+    into: Ints
+    move: Ints
+    tag: Ints
+
+    def only(self, where: Truth) -> "Steps":
+        """Return the steps of the part of the group where it holds."""
+        tag = self.tag[where] if self.tag.size else self.tag
+        return Steps(self.source, self.context[where], self.target[where], self.into[where], self.move[where], tag)
+
+
+_WIDTHS = (("move", 3), ("tag", 4), ("into", 12), ("context", 12), ("target", 16))
+
+
+class Recorder:
+    """Counts transitions per run while a machine runs."""
+
+    def __init__(self, code: Code, contexts: Contexts, runs: int) -> None:
+        """Start with nothing counted."""
+        self._code = code
+        self._contexts = contexts
+        self._numbers: dict[int, int] = {}
+        self._counts = np.zeros((64, runs), dtype=np.int32)
+        self._leaves: set[tuple[int, int]] = set()
+        self._faults: Counter[int] = Counter()
+
+    def moved(self, rows: Rows, steps: Steps) -> None:
+        """Count one transition of every run in `rows`."""
+        tag = steps.tag.astype(np.int64) if steps.tag.size else 0
+        keys = ((steps.target.astype(np.int64) + 1) << 12 | steps.context) << 12 | steps.into
+        keys = (keys << 4 | tag) << 3 | steps.move
+        if (keys == keys[:1]).all():
+            if rows.size:
+                self._counts[self._number(steps.source << 47 | int(keys[0])), rows] += 1
+            return
+        found, back = np.unique(keys, return_inverse=True)
+        numbers = np.array([self._number(steps.source << 47 | int(one)) for one in found])
+        self._counts[numbers[back], rows] += 1
+
+    def left(self, address: int, blocks: Ints, lost: int) -> None:
+        """Note where the threads of a token instruction resume, as block numbers; `lost` runs had no token."""
+        if lost:
+            self._faults[address] += lost
+        self._leaves.update((address, self._code.blocks[block].address) for block in np.unique(blocks).tolist() if block >= 0)
+
+    def outcome(self, status: npt.NDArray[np.int8]) -> Outcome:
+        """Return all that was counted, transitions in a fixed order."""
+        named = sorted((self._transition(code), number) for code, number in self._numbers.items())
+        order = [number for _, number in named]
+        return Outcome(
+            transitions=tuple(one for one, _ in named),
+            counts=self._counts[order].T.copy(),
+            status=status.copy(),
+            leaves=frozenset(self._leaves),
+            faults=tuple(sorted(self._faults.items())),
+        )
+
+    def _number(self, code: int) -> int:
+        number = self._numbers.get(code)
+        if number is None:
+            number = self._numbers[code] = len(self._numbers)
+            if number >= len(self._counts):
+                self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
+        return number
+
+    def _transition(self, code: int) -> Transition:
+        move, tag, into, context = MOVES[code & 7], code >> 3 & 15, code >> 7 & 4095, code >> 19 & 4095
+        target, source = (code >> 31 & 65535) - 1, code >> 47
+        block, here, there = self._code.blocks[source], self._contexts.strings[context], self._contexts.strings[into]
+        address = None if target < 0 else self._code.blocks[target].address
+        popped = None
+        if move in {Move.REACTIVATE, Move.RECONVERGE, Move.RETURN} and address is not None:
+            popped = Entry(there, address, self._code.tags[tag])
+        pushed = Entry(here, self._pushed(source, target), "") if move is Move.DIVERGE else None
+        return Transition(here, block.address, block.last, there if address is not None else (), address, move, pushed, popped)
+
+    def _pushed(self, source: int, target: int) -> int:
+        """Return the address of the side that a divergence out of `source` to `target` suspends."""
+        block = self._code.blocks[source]
+        if block.control is not None and block.control.flow is Flow.INDIRECT_BRANCH:
+            return block.address
+        return self._code.blocks[block.follow if target == block.target else block.target].address
