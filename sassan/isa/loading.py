@@ -1,0 +1,143 @@
+"""From the TOML files of `data/` to checked tables."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+
+from sassan.alphabet import Letter
+from sassan.isa.facts import Flow
+from sassan.isa.forms import Form, parse_form
+from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
+from sassan.isa.toml import Section
+
+_FILE_KEYS = ("archs", "base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
+_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "partial", "masked", "source")
+_NTH = {"": -1, "first": 0, "second": 1}
+_TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
+
+
+def data_text(name: str) -> str:
+    """Return the text of one file of `data/`."""
+    return files("sassan.isa").joinpath("data", name).read_text(encoding="utf-8")
+
+
+def read_table(name: str, text: str, base: Table | None = None) -> Table:
+    """Return the checked table; with `base`, rows of this file come before those of the base for the same mnemonic.
+
+    Raises InputError `bad-table` with the file and the key.
+    """
+    file = Section.parse(name, text)
+    file.only(*_FILE_KEYS)
+    operands, special = file.section("operands"), file.section("special")
+    widths = dict(base.widths if base else {}) | _widths(file.section("widths"))
+    table = Table(
+        name=name,
+        archs=file.strings("archs"),
+        rows=_merged(_rows(file, widths), base.rows if base else {}),
+        widths=widths,
+        carry_in=frozenset(file.section("rule").strings("carry_in")) | (base.carry_in if base else frozenset()),
+        selectors=frozenset(operands.strings("selectors")) | (base.selectors if base else frozenset()),
+        sets=dict(base.sets if base else {}) | _sets(operands.section("sets")),
+        prefixes=dict(base.prefixes if base else {}) | _counts(operands.section("prefixes")),
+        agreeing=frozenset(special.strings("agree")) | (base.agreeing if base else frozenset()),
+        block_dim=frozenset(special.strings("block_dim")) | (base.block_dim if base else frozenset()),
+    )
+    if not table.archs:
+        raise file.fail("archs", "at least one architecture")
+    return table
+
+
+def read_letters(name: str, text: str, mapping: str) -> Letters:
+    """Return one mapping to L/C/S/D letters; raises InputError `bad-table`."""
+    section = Section.parse(name, text).section(mapping)
+    section.only("source", "default", "rule")
+    section.string("source")
+    rules: list[LetterRule] = []
+    for one in section.sections("rule"):
+        one.only("letter", "names", "immediate_address", "constant_operand")
+        letter = one.choice("letter", Letter, Letter.COMPUTE)
+        rules.append(LetterRule(letter, one.strings("names"), one.flag("immediate_address"), one.flag("constant_operand")))
+    return Letters(tuple(rules), section.choice("default", Letter, Letter.COMPUTE))
+
+
+def _merged(first: Mapping[str, tuple[Row, ...]], then: Mapping[str, tuple[Row, ...]]) -> dict[str, tuple[Row, ...]]:
+    out = dict(then)
+    for name, rows in first.items():
+        out[name] = rows + out.get(name, ())
+    return out
+
+
+def _rows(file: Section, widths: Mapping[str, Width]) -> dict[str, tuple[Row, ...]]:
+    groups = {f"@{key}": file.section("modifiers").strings(key) for key in file.section("modifiers").values}
+    sources = frozenset(file.section("sources").values)
+    out: dict[str, tuple[Row, ...]] = {}
+    for one in file.sections("op"):
+        one.only(*_ROW_KEYS)
+        row = _row(one, groups, widths)
+        if row.source not in sources:
+            raise one.fail("source", f"one of {', '.join(sorted(sources))}")
+        if not one.strings("names"):
+            raise one.fail("names", "at least one mnemonic")
+        for name in one.strings("names"):
+            out[name] = (*out.get(name, ()), row)
+    return out
+
+
+def _row(one: Section, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> Row:
+    modifiers: list[str] = [*one.strings("with"), *one.strings("partial")]
+    for name in one.strings("modifiers"):
+        if name.startswith("@") and name not in groups:
+            raise one.fail("modifiers", f"a group that exists, not '{name}'")
+        modifiers += groups.get(name, (name,))
+    forms = tuple(parse_form(text, f"{one.name}: {one.where}forms") for text in one.strings("forms"))
+    if not forms:
+        raise one.fail("forms", "at least one form")
+    for name in _width_names(forms):
+        if name not in widths:
+            raise one.fail("forms", f"a width rule that exists, not '{name}'")
+        modifiers += widths[name].spans
+    row = Row(
+        required=frozenset(one.strings("with")),
+        modifiers=frozenset(modifiers),
+        forms=forms,
+        agree=one.choice("agree", Agree, Agree.NEVER),
+        flow=one.choice("flow", Flow, Flow.NONE),
+        tag=one.string("tag", ""),
+        uniform=one.flag("uniform"),
+        partial=frozenset(one.strings("partial")),
+        masked=one.flag("masked"),
+        source=one.string("source"),
+    )
+    if row.tag and row.flow not in _TAGGED:
+        raise one.fail("tag", "none for this flow class")
+    return row
+
+
+def _width_names(forms: tuple[Form, ...]) -> list[str]:
+    return [slot.width for form in forms for slot in form if isinstance(slot.width, str)]
+
+
+def _widths(section: Section) -> dict[str, Width]:
+    out: dict[str, Width] = {}
+    for key in section.values:
+        one = section.section(key)
+        one.only("spans", "nth", "absent")
+        nth = one.string("nth", "")
+        if nth not in _NTH:
+            raise one.fail("nth", "first or second")
+        out[key] = Width(_counts(one.section("spans")), _NTH[nth], one.count("absent"))
+    return out
+
+
+def _counts(section: Section) -> dict[str, int]:
+    return {key: section.count(key) for key in section.values}
+
+
+def _sets(section: Section) -> dict[str, tuple[str, int]]:
+    out: dict[str, tuple[str, int]] = {}
+    for key, value in section.values.items():
+        match value:
+            case [str(file), int(count)]:
+                out[key] = (file, count)
+            case _:
+                raise section.fail(key, "a register file and a number")
+    return out

@@ -1,0 +1,108 @@
+"""What the opcode tables hold, as frozen records: rows, width rules, letter rules."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+from sassan.alphabet import Letter
+from sassan.isa.facts import Flow
+from sassan.isa.forms import Form
+
+
+class Agree(StrEnum):
+    """When the threads that execute an instruction agree on what it writes (warp-cfg.md, section 2); the default is never."""
+
+    NEVER = "never"
+    LANEWISE = "lanewise"
+    """The result is a function of the operands, the same in every lane."""
+    ADDRESS = "address"
+    """A load: one instruction reading one address gives all lanes one value (printed assumption)."""
+    ALWAYS = "always"
+    """One result for all active threads."""
+    SPECIAL = "special"
+    """As the special register says."""
+    LANE = "lane"
+    """The value of the lane that the second source names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What holds for the opcodes that share it: their forms, the modifiers that it covers, and its effects.
+
+    `required` are modifiers that an opcode must have for the row to apply; `partial` those that keep part of the old destination. `masked` says
+    that the last operand selects bits of the named register set.
+    """
+
+    required: frozenset[str]
+    modifiers: frozenset[str]
+    forms: tuple[Form, ...]
+    agree: Agree
+    flow: Flow
+    tag: str
+    uniform: bool
+    partial: frozenset[str]
+    masked: bool
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """How many registers an operand spans: looked up by the modifiers of the opcode; `nth` is -1 (the widest) or an index."""
+
+    spans: Mapping[str, int]
+    nth: int
+    absent: int
+
+    def of(self, modifiers: tuple[str, ...]) -> int:
+        """Return the number of registers, 0 when the modifiers leave it open."""
+        found = [self.spans[name] for name in modifiers if name in self.spans]
+        if self.nth < 0:
+            return max(found, default=self.absent)
+        return found[self.nth] if self.nth < len(found) else self.absent
+
+
+@dataclass(frozen=True, slots=True)
+class LetterRule:
+    """A letter for opcodes whose mnemonic (or whole name, if the pattern holds a dot) fits one of the patterns."""
+
+    letter: Letter
+    patterns: tuple[str, ...]
+    immediate_address: bool = False
+    constant_operand: bool = False
+
+    def fits(self, opcode: str) -> bool:
+        """Return whether one of the patterns fits, the operands aside."""
+        base = opcode.partition(".")[0]
+        return any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One generation: `rows` per mnemonic in file order, the first that applies decides."""
+
+    name: str
+    archs: tuple[str, ...]
+    rows: Mapping[str, tuple[Row, ...]]
+    widths: Mapping[str, Width]
+    carry_in: frozenset[str]
+    selectors: frozenset[str]
+    sets: Mapping[str, tuple[str, int]]
+    prefixes: Mapping[str, int]
+    agreeing: frozenset[str]
+    block_dim: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """A mapping to letters: the first rule that fits decides, else the default."""
+
+    rules: tuple[LetterRule, ...]
+    default: Letter
+
+    def letter(self, opcode: str, *, constant: bool, indexed: bool) -> Letter:
+        """Return the letter of an opcode that has a constant-bank operand, indexed by a register, or not."""
+        for rule in self.rules:
+            if rule.fits(opcode) and not (rule.immediate_address and indexed) and not (rule.constant_operand and not constant):
+                return rule.letter
+        return self.default

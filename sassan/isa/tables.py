@@ -1,0 +1,103 @@
+"""What an analysis asks: the facts of one instruction of one architecture.
+
+isa = load("sm_61")
+facts = isa.facts(instruction)      # None: no row covers it, the caller reports the gap `unknown-opcode`
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from sassan.errors import InputError
+from sassan.ir import Instruction
+from sassan.isa.build import Builder, Uncovered
+from sassan.isa.facts import Facts
+from sassan.isa.loading import data_text, read_letters, read_table
+from sassan.isa.rows import Letters, Table
+from sassan.isa.shape import Shape, shape
+from sassan.isa.template import Template
+
+FILES = ("maxwell_pascal.toml",)
+LETTERS = ("timing", "2013")
+"""The mappings to letters: timing.md's, and Figure 11 of the 2013 makespan paper."""
+
+_ARCH = re.compile(r"(?:sm_)?(\d+)[af]?")
+_MEMO_LIMIT = 65536
+
+
+class Isa:
+    """The instruction facts of one architecture.
+
+    `facts` is a pure function of the instruction; the templates that it keeps per shape only make it faster, and `facts_plain` does without.
+    """
+
+    def __init__(self, table: Table, letters: Letters, agreeing: frozenset[str] = frozenset()) -> None:
+        self.table = table
+        self._letters = letters
+        self._agreeing = agreeing
+        self._templates: dict[Shape, Callable[[Instruction, list[int]], Facts | None]] = {}
+
+    def facts(self, instruction: Instruction) -> Facts | None:
+        """Return the facts, or None when the table has no row for the opcode, its modifiers or its operands."""
+        key, indices = shape(instruction)
+        found = self._templates.get(key)
+        if found is None:
+            found = self._compile(instruction)
+            if len(self._templates) < _MEMO_LIMIT:
+                self._templates[key] = found
+        return found(instruction, indices)
+
+    def facts_plain(self, instruction: Instruction) -> Facts | None:
+        """Return the same as `facts`, worked out for this instruction alone."""
+        try:
+            template, _ = self._build(instruction)
+        except Uncovered:
+            return None
+        return template.apply(instruction, shape(instruction)[1])
+
+    def _compile(self, instruction: Instruction) -> Callable[[Instruction, list[int]], Facts | None]:
+        try:
+            template, depends_on_values = self._build(instruction)
+        except Uncovered:
+            return _unknown
+        return self._by_value if depends_on_values else template.apply
+
+    def _build(self, instruction: Instruction) -> tuple[Template, bool]:
+        builder = Builder(self.table, instruction)
+        return builder.build(self._letters, self._agreeing), builder.values
+
+    def _by_value(self, instruction: Instruction, indices: list[int]) -> Facts | None:
+        del indices
+        return self.facts_plain(instruction)
+
+
+def _unknown(instruction: Instruction, indices: list[int]) -> Facts | None:
+    del instruction, indices
+    return None
+
+
+@lru_cache(maxsize=64)
+def load(arch: str, letters: str = "timing", agreeing: frozenset[str] = frozenset()) -> Isa:
+    """Return the facts of `arch` (`sm_61`, `61`, `sm_90a`) with one mapping to letters.
+
+    `agreeing` names special registers on which the threads of a warp agree beyond those of the table: what a known block shape says of SR_TID.Y and
+    SR_TID.Z. Raises InputError `unsupported-architecture` when no table covers it, `bad-table` when a table is not well formed.
+    """
+    match = _ARCH.fullmatch(arch)
+    number = f"sm_{match[1]}" if match else arch
+    for table in tables():
+        if number in table.archs:
+            return Isa(table, _letters(letters), agreeing)
+    known = ", ".join(one for table in tables() for one in table.archs)
+    raise InputError("unsupported-architecture", f"no instruction table for '{arch}'", hint=f"known architectures: {known}")
+
+
+@lru_cache(maxsize=1)
+def tables() -> tuple[Table, ...]:
+    """Return the checked table of every generation, oldest first; a later file builds on the ones before it where it says so."""
+    return tuple(read_table(name, data_text(name)) for name in FILES)
+
+
+@lru_cache(maxsize=len(LETTERS))
+def _letters(name: str) -> Letters:
+    return read_letters("letters.toml", data_text("letters.toml"), name)
