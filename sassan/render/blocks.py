@@ -89,12 +89,13 @@ def _rows(lines: list[str], align: str = "CENTER") -> str:
 
 
 def _compact(block: Facts) -> list[str]:
-    lines = [f"<B>{block.node.start:04x}</B>{' &#9671;' if block.node.divergent else ''}"]
+    # One line: at this size the picture is long, and every line that is saved keeps it in proportion.
+    parts = [f"<B>{block.node.start:04x}</B>{' &#9671;' if block.node.divergent else ''}"]
     if block.letters:
-        lines.append(_mono(shorten(block.letters, _COMPACT_LETTERS)))
+        parts.append(_mono(shorten(block.letters, _COMPACT_LETTERS)))
     if block.cost is not None:
-        lines.append(_cost(block))
-    return lines + _gap_lines(block)
+        parts.append(_cost(block))
+    return ["  ".join(parts), *_gap_lines(block)]
 
 
 def _summary(block: Facts) -> list[str]:

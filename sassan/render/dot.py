@@ -13,6 +13,7 @@ from sassan.render.legend import header
 from sassan.render.levels import Arc, Level, arcs
 from sassan.render.text import in_html, in_tooltip
 from sassan.warpcfg.graph import Kind, WarpCfg
+from sassan.warpcfg.loops import weak_order
 
 _COMPACT_FROM = 120
 _COUNT_LABELS_UP_TO = 120
@@ -30,6 +31,8 @@ class _Picture:
     arcs: tuple[Arc, ...]
     blocks: tuple[Facts, ...]
     detail: Detail
+    places: tuple[int, ...]
+    """Of each node, its place in the weak topological order: an edge to an earlier place closes a cycle."""
 
 
 def dot_text(cfg: WarpCfg, decorations: Decorations | None = None, *, level: Level = Level.WARP, listing: bool = False) -> str:
@@ -41,11 +44,23 @@ def dot_text(cfg: WarpCfg, decorations: Decorations | None = None, *, level: Lev
     if level is Level.THREAD:
         shown = Decorations(shown.letters, shown.costs, (), shown.bounds)
     lines = arcs(cfg, level)
-    picture = _Picture(cfg, shown, lines, facts(cfg, shown), _detail(len(cfg.nodes), listing))
+    picture = _Picture(cfg, shown, lines, facts(cfg, shown), _detail(len(cfg.nodes), listing), _places(cfg, lines))
     graph = _frame(picture, level)
     _draw_box(graph, picture, forest(cfg), depth=0)
     _draw_arcs(graph, picture)
     return str(graph.source)
+
+
+def _places(cfg: WarpCfg, lines: tuple[Arc, ...]) -> tuple[int, ...]:
+    # By the thread's steps, whose loops are the boxes drawn: a loop stays together, its head on top.
+    successors: list[list[int]] = [[] for _ in cfg.nodes]
+    for step in cfg.thread_edges or lines:
+        if step.dst is not None:
+            successors[step.src].append(step.dst)
+    places = [0] * len(cfg.nodes)
+    for place, node in enumerate(weak_order(len(cfg.nodes), successors, cfg.entry)):
+        places[node] = place
+    return tuple(places)
 
 
 def _detail(blocks: int, listing: bool) -> Detail:
@@ -68,8 +83,8 @@ def _frame(picture: _Picture, level: Level) -> Digraph:
         "fontcolor": palette.TEXT,
         "fontsize": "11",
         "rankdir": "TB",
-        "nodesep": "0.15" if compact else "0.3",
-        "ranksep": "0.3" if compact else "0.5",
+        "nodesep": "0.2" if compact else "0.3",
+        "ranksep": "0.22" if compact else "0.5",
         "pad": "0.2",
     }
     node_attr = {
@@ -154,7 +169,12 @@ def _draw_arcs(graph: Digraph, picture: _Picture) -> None:
     for (src, dst, kind), same in groupby(ordered, key=lambda arc: (arc.src, arc.dst, arc.kind)):
         tail = picture.cfg.nodes[src].id
         head = (_EXIT if shared else f"{_EXIT}_{tail}") if dst is None else picture.cfg.nodes[dst].id
-        graph.edge(tail, head, **_arc_attributes(picture, kind, tuple(same)))
+        look = _arc_attributes(picture, kind, tuple(same))
+        if dst is not None and picture.places[dst] <= picture.places[src]:
+            # Told head to tail and drawn backwards, so that Graphviz has no cycle to break at a place of its own choice.
+            graph.edge(head, tail, **_turned(look))
+        else:
+            graph.edge(tail, head, **look)
 
 
 def _draw_entry(graph: Digraph, picture: _Picture) -> None:
@@ -180,6 +200,11 @@ def _arc_attributes(picture: _Picture, kind: Kind, same: tuple[Arc, ...]) -> dic
     if count > 1 and len(picture.cfg.nodes) <= _COUNT_LABELS_UP_TO:
         out["label"] = f"\u00d7{count}"
     return out
+
+
+def _turned(look: dict[str, str]) -> dict[str, str]:
+    turned = {"arrowtail": look["arrowhead"], "arrowhead": look.get("arrowtail", "none"), "dir": "both" if "arrowtail" in look else "back"}
+    return look | turned | {"weight": "1"}
 
 
 def _arc_tooltip(picture: _Picture, kind: Kind, same: tuple[Arc, ...], count: int) -> tuple[str, ...]:

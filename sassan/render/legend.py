@@ -11,6 +11,8 @@ _SMALL = 40
 _MIDDLE = 150
 _GAPS_SHOWN = 5
 _TABLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="{}">'
+# A table with no fixed size grows to the width of the title.
+_SAMPLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" FIXEDSIZE="TRUE" WIDTH="66" HEIGHT="15" ALIGN="LEFT">'
 _HEADS = {"vee": "&#8594;", "normal": "&#9654;", "onormal": "&#9655;", "box": "&#9632;", "obox": "&#9633;", "tee": "|"}
 _TAILS = {"odiamond": "&#9671;", "dot": "&#8226;"}
 
@@ -108,7 +110,7 @@ def _loop_entries(cfg: WarpCfg, decorations: Decorations) -> list[str]:
 
 
 def _entry(sample: str, means: str) -> str:
-    return f'<TD ALIGN="RIGHT">{sample}</TD><TD ALIGN="LEFT">{means}   </TD>'
+    return f'<TD ALIGN="LEFT">{sample}</TD><TD ALIGN="LEFT">{means}   </TD>'
 
 
 def _line(look: palette.Line, kind: Kind) -> str:
@@ -117,7 +119,7 @@ def _line(look: palette.Line, kind: Kind) -> str:
     line = f'{_TABLE.format(0)}<TR>{half}</TR><TR><TD WIDTH="34" HEIGHT="7" FIXEDSIZE="TRUE"></TD></TR></TABLE>'
     tail = _TAILS.get(look.tail, "")
     head = _HEADS[palette.LINES[kind].head]
-    return f"{_TABLE.format(0)}<TR>{_glyph(tail, look)}<TD>{line}</TD>{_glyph(head, look)}</TR></TABLE>"
+    return f"{_SAMPLE}<TR>{_glyph(tail, look)}<TD>{line}</TD>{_glyph(head, look)}</TR></TABLE>"
 
 
 def _glyph(text: str, look: palette.Line) -> str:
@@ -127,4 +129,4 @@ def _glyph(text: str, look: palette.Line) -> str:
 
 def _box(line: str, fill: str, border: int, mark: str = "") -> str:
     cell = f'<TD BORDER="{border}" COLOR="{line}" BGCOLOR="{fill}" WIDTH="44" HEIGHT="13" FIXEDSIZE="TRUE">{mark}</TD>'
-    return f"{_TABLE.format(0)}<TR>{cell}</TR></TABLE>"
+    return f"{_SAMPLE}<TR><TD></TD>{cell}<TD></TD></TR></TABLE>"
