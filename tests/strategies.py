@@ -62,7 +62,7 @@ def described(warp: Warp, state: Concrete) -> str:
 def successors(domain: WarpDomain, warp: Warp, state: Concrete, move: tuple[str, int, int]) -> tuple[Warp, Concrete] | None:
     """Return both states after one machine step, None when the machine ends or the step does not apply.
 
-    A step is (what, point or register, lanes as bits). The abstract side is the outcome that belongs to the concrete one.
+    A step is (what, point, tag set or register, lanes as bits). The abstract side is the outcome that belongs to the concrete one.
     """
     what, name, chosen = move
     lanes = frozenset(lane for lane in range(LANES) if chosen >> lane & 1) & state.active
@@ -75,7 +75,7 @@ def successors(domain: WarpDomain, warp: Warp, state: Concrete, move: tuple[str,
         case "write":
             return _write(domain, warp, state, name, chosen)
         case "leave" | "exit":
-            return _leave(domain, warp, state, TAG if what == "leave" else 0, lanes or state.active)
+            return _leave(domain, warp, state, name if what == "leave" else 0, lanes or state.active)
         case _:
             return None
 
@@ -120,7 +120,7 @@ moves = st.lists(
         st.tuples(st.just("push"), st.sampled_from(TOKENS), st.just(0)),
         st.tuples(st.just("diverge"), st.sampled_from(SIDES), st.integers(1, 2**LANES - 1)),
         st.tuples(st.just("write"), st.integers(0, REGISTERS - 1), st.integers(0, REGISTERS)),
-        st.tuples(st.just("leave"), st.just(0), st.integers(0, 2**LANES - 1)),
+        st.tuples(st.just("leave"), st.sampled_from([TAG, *(1 << token for token in TOKENS)]), st.integers(0, 2**LANES - 1)),
         st.tuples(st.just("exit"), st.just(0), st.integers(0, 2**LANES - 1)),
     ),
     max_size=14,

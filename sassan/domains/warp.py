@@ -161,6 +161,8 @@ class WarpDomain:
     def _pops(self, warp: Warp, filtered: Filtered, groups: Groups) -> Iterator[Resumed]:
         for point in bits(filtered.stack.top & ~BOT):
             rest = self._stacks.pop(filtered.stack, point)
+            if groups.inside[point] & ~rest.points & ~(1 << point | 1):
+                continue  # inside an entry that is no longer there: threads resume only where there are some
             resumed = self._unknown(rest.points) if self._no_groups else self._groups.resume(groups, point, rest.points)
             on = {name: warp.agreement.on[name] for name in bits(rest.points)}
             on[ACTIVE] = warp.agreement.on[point]
