@@ -68,8 +68,11 @@ class Transfer:
         self.domain = WarpDomain(options.ablate)
         self._blocks = blocks
         self._recursive = recursive
-        self._options = options
         self._gap = gap
+        self.trusts_tokens = bool(options.ablate)
+        """Whether a stack without the token that an instruction leaves to is passed over: where the states are coarser than the program."""
+        self._either = options.order == EITHER
+        self._call_depth = options.call_depth
 
     def __call__(self, key: Key, warp: Warp) -> Iterator[Step]:
         """Yield every production of the block `key` in the state `warp`."""
@@ -137,7 +140,7 @@ class Transfer:
         other = self.points.name(Point(context, one.following, ""))
         side = self.domain.learn(self.domain.diverge(warp, other, passed), taken)
         yield Step(Kind.DIVERGE, (context, target), side, pushed=other)
-        if self._options.order == EITHER and one.following in self._blocks.at:
+        if self._either and one.following in self._blocks.at:
             other = self.points.name(Point(context, self._blocks.blocks[target].start, ""))
             side = self.domain.learn(self.domain.diverge(warp, other, taken), passed)
             yield Step(Kind.DIVERGE, (context, self._blocks.at[one.following]), side, pushed=other)
@@ -160,10 +163,11 @@ class Transfer:
     def _leave(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         tag = self.points.tagged.get(facts.tag, 0) if facts.flow is Flow.POP else 0
         if facts.flow is Flow.POP and not self.domain.nearest(warp, tag):
-            self._report(one, "unmatched-token", f"{one.opcode} where no {facts.tag} token can be on the stack")
+            self._unmatched(one, f"{one.opcode} where no {facts.tag} token can be on the stack")
         else:
             outcomes, unmatched = self.domain.leave(warp, tag)
-            self._check_matched(one, facts, unmatched=unmatched)
+            if unmatched and facts.flow is Flow.POP:
+                self._unmatched(one, f"{one.opcode} where the stack may hold no {facts.tag} token")
             for outcome in outcomes:
                 yield self._resume(outcome)
         if not conditional(one, facts):
@@ -175,9 +179,9 @@ class Transfer:
             if stay is not None:
                 yield from self._pass(context, one, stay, 0)
 
-    def _check_matched(self, one: Instruction, facts: Facts, *, unmatched: bool) -> None:
-        if unmatched and facts.flow is Flow.POP and not self._options.ablate:
-            self._report(one, "unmatched-token", f"{one.opcode} where the stack may hold no {facts.tag} token")
+    def _unmatched(self, one: Instruction, message: str) -> None:
+        if not self.trusts_tokens:
+            self._report(one, "unmatched-token", message)
 
     def _resume(self, outcome: Resumed) -> Step:
         if outcome.point is None:
@@ -200,8 +204,8 @@ class Transfer:
             self._report(one, "falls-off-end", f"{one.opcode} is the last instruction: there is nowhere to return to")
         else:
             inner = (*context, one.address)
-            if self._options.call_depth is not None:
-                inner = inner[len(inner) - min(len(inner), self._options.call_depth) :]
+            if self._call_depth is not None:
+                inner = inner[max(0, len(inner) - self._call_depth) :]
             back = self.points.name(Point(context, one.following, facts.tag))
             yield Step(Kind.CALL, (inner, target), self.domain.push(warp, back))
             return
