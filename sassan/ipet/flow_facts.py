@@ -1,0 +1,170 @@
+"""Flow facts: what a user knows of the loops of a function (cli.md), read from TOML and tied to the text of the function.
+
+A fact speaks of the loop head at an address, in every call context: `bound` is how often one thread goes back to the head per entry.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from sassan.errors import Gap, InputError, UsageError
+from sassan.ir import Function
+from sassan.warpcfg.graph import WarpCfg
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionFacts:
+    """`text` is the hash of the function that the facts were written for; `bounds` are (address of the head, bound), sorted."""
+
+    text: str
+    bounds: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowFacts:
+    """The facts of one file, per function name, in the order of the file."""
+
+    name: str
+    functions: tuple[tuple[str, FunctionFacts], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """`of_loop` follows `WarpCfg.loops`, None where no bound is known; each of those heads has one gap in `gaps`."""
+
+    of_loop: tuple[int | None, ...]
+    assumptions: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+
+
+def read(name: str, text: str) -> FlowFacts:
+    """Return the facts of a TOML text that the user called `name`.
+
+    Raises InputError where the text is not TOML or a value is not what cli.md says.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError("facts-syntax", f"{name}: {error}", hint="sassan ipet --facts-template writes such a file") from error
+    _only(name, "the file", document, {"function"})
+    functions = _table(name, "function", document.get("function", {}))
+    return FlowFacts(name, tuple((function, _function(name, function, value)) for function, value in functions.items()))
+
+
+def _function(name: str, function: str, value: object) -> FunctionFacts:
+    where = f"function {function!r}"
+    table = _table(name, where, value)
+    _only(name, where, table, {"text", "loop"})
+    text = table.get("text")
+    if not isinstance(text, str):
+        raise _refused(name, where, 'needs text = "sha256:…", the hash of its instructions')
+    loops = table.get("loop", [])
+    if not isinstance(loops, list):
+        raise _refused(name, where, "needs its loops as [[function.NAME.loop]] tables")
+    bounds: dict[int, int] = {}
+    for one in cast("list[object]", loops):
+        head, bound = _loop(name, where, one)
+        if head in bounds:
+            raise _refused(name, where, f"has two bounds for the loop at 0x{head:04x}")
+        bounds[head] = bound
+    return FunctionFacts(text, tuple(sorted(bounds.items())))
+
+
+def _loop(name: str, where: str, value: object) -> tuple[int, int]:
+    table = _table(name, f"a loop of {where}", value)
+    _only(name, f"a loop of {where}", table, {"head", "bound"})
+    head, bound = table.get("head"), table.get("bound")
+    try:
+        address = int(head, 16) if isinstance(head, str) else -1
+    except ValueError:
+        address = -1
+    if address < 0:
+        raise _refused(name, where, f'has a loop whose head is {head!r}: it must be an address such as "0x00c8"')
+    if not isinstance(bound, int) or isinstance(bound, bool) or bound < 0:
+        raise _refused(name, where, f"has the bound {bound!r} at 0x{address:04x}: it must be a whole number, 0 or more")
+    return address, bound
+
+
+def _table(name: str, where: str, value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise _refused(name, where, "must be a table")
+    return cast("Mapping[str, object]", value)
+
+
+def _only(name: str, where: str, table: Mapping[str, object], known: set[str]) -> None:
+    unknown = sorted(set(table) - known)
+    if unknown:
+        raise _refused(name, where, f"has the unknown key {unknown[0]!r}; known: {', '.join(sorted(known))}")
+
+
+def _refused(name: str, where: str, why: str) -> InputError:
+    return InputError("facts-value", f"{name}: {where} {why}", hint="sassan ipet --facts-template writes such a file")
+
+
+def check_functions(facts: FlowFacts, functions: Iterable[Function]) -> None:
+    """Raise InputError for facts about a function that is not there, or that was another text when they were written."""
+    hashes = {function.name: function.text_hash for function in functions}
+    for function, known in facts.functions:
+        if function not in hashes:
+            raise InputError("facts-unknown-function", f"{facts.name}: the input has no function {function!r}")
+        if known.text != hashes[function]:
+            message = f"{facts.name}: function {function!r} is not the text that the facts were written for"
+            raise InputError("facts-text-mismatch", message, hint=f'check the bounds again, then write text = "{hashes[function]}"')
+
+
+def bounds_of(cfg: WarpCfg, facts: FlowFacts | None = None, default: int | None = None) -> Bounds:
+    """Return the bound of every loop: its fact, else the default, else a gap; what was assumed is said.
+
+    Raises InputError for facts about another text or about an address where no loop begins, UsageError for a negative default.
+    """
+    if default is not None and default < 0:
+        raise UsageError("negative-loop-bound", f"a loop bound of {default} means nothing", hint="0 or more")
+    known = _facts_of(cfg, facts)
+    heads = [cfg.nodes[loop.head].start for loop in cfg.loops]
+    assumptions = [
+        f"flow fact: the loop at 0x{head:04x} goes back at most {bound} times per entry" for head, bound in sorted(known.items())
+    ]
+    without = sorted({head for head in heads if head not in known})
+    if without and default is not None:
+        listed = ", ".join(f"0x{head:04x}" for head in without)
+        assumptions.append(f"--loop-bound: a thread goes back at most {default} times per entry in the loops at {listed}")
+    gaps = () if default is not None else tuple(_gap(head) for head in without)
+    return Bounds(tuple(known.get(head, default) for head in heads), tuple(assumptions), gaps)
+
+
+def _facts_of(cfg: WarpCfg, facts: FlowFacts | None) -> dict[int, int]:
+    mine = dict(facts.functions).get(cfg.function.name) if facts else None
+    if facts is None or mine is None:
+        return {}
+    check_functions(FlowFacts(facts.name, ((cfg.function.name, mine),)), (cfg.function,))
+    heads = {cfg.nodes[loop.head].start for loop in cfg.loops}
+    for head, _ in mine.bounds:
+        if head not in heads:
+            listed = ", ".join(f"0x{one:04x}" for one in sorted(heads)) or "none"
+            message = f"{facts.name}: no loop of {cfg.function.name!r} begins at 0x{head:04x}"
+            raise InputError("facts-unknown-loop", message, hint=f"loop heads: {listed}")
+    return dict(mine.bounds)
+
+
+def _gap(head: int) -> Gap:
+    return Gap(head, "unbounded-loop", f"the loop at 0x{head:04x} has no bound: give one with --bounds or --loop-bound")
+
+
+def template(cfgs: Iterable[tuple[WarpCfg, Bounds]]) -> str:
+    """Return the TOML text of a facts file with every loop that still needs a bound, to be filled in."""
+    lines = ["# Loop bounds for sassan: how often one thread goes back to the head of the loop, per entry into it."]
+    for cfg, bounds in cfgs:
+        name = _quoted(cfg.function.name)
+        if not bounds.gaps:
+            continue
+        lines += ["", f"[function.{name}]", f'text = "{cfg.function.text_hash}"']
+        for gap in bounds.gaps:
+            lines += [f"[[function.{name}.loop]]", f'head = "0x{gap.address:04x}"', "# bound = "]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(name: str) -> str:
+    """Return a TOML basic string: kernel names are untrusted text."""
+    plain = {'"': '\\"', "\\": "\\\\"}
+    return '"' + "".join(plain.get(one, one if one.isprintable() else f"\\U{ord(one):08x}") for one in name) + '"'

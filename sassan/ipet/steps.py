@@ -1,0 +1,166 @@
+"""What the edges of a warp mean for its threads: the classification that every row is built on.
+
+A warp edge moves active threads, or resumes threads that a push suspended earlier. In both cases each of these threads makes one *thread
+step* (src, dst). README.md, "What an edge means for a thread", has the argument; this file only carries it out.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sassan.errors import SelfCheckError
+from sassan.warpcfg.graph import Context, Edge, Kind, Loop, Point, WarpCfg
+
+POPS = frozenset({Kind.REACTIVATE, Kind.RECONVERGE, Kind.RETURN})
+WARP_SIZE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Indexes over a WarpCfg; lists hold indices of `edges`, in order.
+
+    `into` and `out` are per node. `pushers` maps a point to the nodes that push it, `token_sources` a node to the nodes whose threads
+    may step to it by leaving to a token, `pops` a point to the edges that pop it. `reissued` are the points of diverged indirect
+    branches, which resume at the branch itself, mapped to the node of the branch.
+    """
+
+    cfg: WarpCfg
+    into: tuple[tuple[int, ...], ...]
+    out: tuple[tuple[int, ...], ...]
+    at: dict[tuple[Context, int], int]
+    pushers: dict[Point, tuple[int, ...]]
+    pushing_edges: dict[Point, tuple[int, ...]]
+    pops: dict[Point, tuple[int, ...]]
+    reissued: dict[Point, int]
+    token_sources: dict[int, tuple[int, ...]]
+
+
+def steps_of(cfg: WarpCfg) -> Steps:
+    """Return the indexes of a graph.
+
+    Raises SelfCheckError for a graph that no exploration may produce: a block without an end, a pop of something that nothing pushes.
+    """
+    into: list[list[int]] = [[] for _ in cfg.nodes]
+    out: list[list[int]] = [[] for _ in cfg.nodes]
+    for index, edge in enumerate(cfg.edges):
+        out[edge.src].append(index)
+        if edge.dst is not None:
+            into[edge.dst].append(index)
+    at = {(node.context, node.start): index for index, node in enumerate(cfg.nodes)}
+    pushing = _grouped((edge.pushed, index) for index, edge in enumerate(cfg.edges))
+    pushers = _grouped(
+        (
+            *((edge.pushed, edge.src) for edge in cfg.edges),
+            *((point, index) for index, node in enumerate(cfg.nodes) for point in node.pushes),
+        )
+    )
+    pops = _grouped((edge.popped, index) for index, edge in enumerate(cfg.edges))
+    _check(cfg, out, pops, pushers)
+    reissued, sources = _reissued(cfg, out), _token_sources(cfg, out)
+    steps = Steps(cfg, tuple(map(tuple, into)), tuple(map(tuple, out)), at, pushers, pushing, pops, reissued, sources)
+    _check_threads(steps)
+    return steps
+
+
+def _grouped(pairs: Iterable[tuple[Point | None, int]]) -> dict[Point, tuple[int, ...]]:
+    found: dict[Point, dict[int, None]] = {}
+    for point, index in pairs:
+        if point is not None:
+            found.setdefault(point, {})[index] = None
+    return {point: tuple(found[point]) for point in sorted(found)}
+
+
+def _check(cfg: WarpCfg, out: list[list[int]], pops: dict[Point, tuple[int, ...]], pushers: dict[Point, tuple[int, ...]]) -> None:
+    for index, node in enumerate(cfg.nodes):
+        if not out[index]:
+            raise SelfCheckError("dead-end", f"block {node.id} has no successor and does not end the warp")
+    for edge in cfg.edges:
+        if (edge.kind in POPS) != (edge.popped is not None) or (edge.kind is Kind.EXIT) != (edge.dst is None):
+            raise SelfCheckError("malformed-edge", f"an edge of kind {edge.kind} leaves {cfg.nodes[edge.src].id} with the wrong ends")
+    for point in pops:
+        if point not in pushers:
+            raise SelfCheckError("pop-without-push", f"{point} resumes, and nothing pushes it")
+
+
+def _check_threads(steps: Steps) -> None:
+    """Every way in which a warp edge moves a thread is a step of the thread-level graph: the thread rows lean on it."""
+    known = {(step.src, step.dst) for step in steps.cfg.thread_edges}
+    for edge in steps.cfg.edges:
+        if edge.dst is None or edge.popped is not None:
+            continue
+        needed = {(edge.src, edge.dst)}
+        if edge.pushed is not None and not is_reissue(steps, edge):
+            needed.add((edge.src, side_of(steps, edge.pushed)))
+        if not needed <= known:
+            name = f"{steps.cfg.nodes[edge.src].id} -> {steps.cfg.nodes[edge.dst].id}"
+            raise SelfCheckError("no-thread-step", f"the warp edge {name} moves threads where no thread edge leads")
+
+
+def side_of(steps: Steps, point: Point) -> int:
+    """Return the node where a suspended side resumes.
+
+    Raises SelfCheckError where there is none.
+    """
+    node = steps.at.get((point.context, point.address))
+    if node is None:
+        raise SelfCheckError("no-such-point", f"{point} resumes where no block starts")
+    return node
+
+
+def _reissued(cfg: WarpCfg, out: list[list[int]]) -> dict[Point, int]:
+    """Find the points at which diverged indirect branches wait: all that such a block pushes is its own last address."""
+    found: dict[Point, int] = {}
+    for index, node in enumerate(cfg.nodes):
+        pushed = {cfg.edges[edge].pushed for edge in out[index]} - {None}
+        again = Point(node.context, node.end, "")
+        if pushed == {again}:
+            if node.start != node.end:
+                raise SelfCheckError("malformed-reissue", f"the indirect branch of block {node.id} does not stand alone")
+            found[again] = index
+    return found
+
+
+def is_reissue(steps: Steps, edge: Edge) -> bool:
+    """Say whether this edge pushes the rest of a diverged indirect branch, which has made no step yet."""
+    return edge.pushed is not None and steps.reissued.get(edge.pushed) == edge.src
+
+
+def _token_sources(cfg: WarpCfg, out: list[list[int]]) -> dict[int, tuple[int, ...]]:
+    """Find, per node, from where threads step to it by leaving to a token.
+
+    A block that ends in SYNC, BRK, CONT, RET or EXIT is known by its edges: some of them pop or end the warp. A thread step from such a
+    block is a step to a token, unless it is plainly the fall-through of a guarded one.
+    """
+    targets = dict(cfg.token_targets)
+    found: dict[int, list[int]] = {}
+    for step in cfg.thread_edges:
+        own = [cfg.edges[edge] for edge in out[step.src]]
+        leaves = any(edge.kind in POPS or edge.dst is None for edge in own)
+        falls = any(edge.dst == step.dst and edge.kind not in POPS for edge in own)
+        known = cfg.nodes[step.dst].start in targets.get(cfg.nodes[step.src].end, ())
+        if leaves and (known or not falls):
+            found.setdefault(step.dst, []).append(step.src)
+    return {node: tuple(sources) for node, sources in found.items()}
+
+
+def is_back(steps: Steps, loop: Loop, inside: frozenset[int], edge: Edge) -> bool:
+    """Say whether every thread that this edge activates has just stepped from inside the loop to its head."""
+    waits_there = edge.popped is not None and edge.popped in steps.reissued
+    return edge.dst == loop.head and not waits_there and _from_inside(steps, inside, edge)
+
+
+def is_entry(steps: Steps, inside: frozenset[int], edge: Edge) -> bool:
+    """Say whether some thread that this edge activates may have just stepped into the loop from outside."""
+    return edge.dst in inside and not _from_inside(steps, inside, edge)
+
+
+def _from_inside(steps: Steps, inside: frozenset[int], edge: Edge) -> bool:
+    """Say whether all threads activated by this edge certainly come from inside; where a push is shared, or unsure: False.
+
+    Threads that wait at a diverged indirect branch come from that branch itself, and it is inside wherever they resume.
+    """
+    if edge.popped is None:
+        return edge.src in inside
+    pushed_inside = inside.issuperset(steps.pushers[edge.popped])
+    if not edge.popped.tag or edge.dst is None:
+        return pushed_inside
+    return pushed_inside and inside.issuperset(steps.token_sources.get(edge.dst, ()))

@@ -1,0 +1,80 @@
+"""From a warp-level CFG, block costs and loop bounds to the integer linear program whose optimum bounds the execution of a warp."""
+
+from collections.abc import Iterator, Sequence
+
+from sassan.ilp.model import Model, Row, Variable, combine
+from sassan.ipet.rows import (
+    NO_ARRIVAL_ROWS,
+    NO_PUSH_ROWS,
+    NO_THREAD_ROWS,
+    Columns,
+    arrival_rows,
+    flow_rows,
+    loop_rows,
+    push_rows,
+    reissue_rows,
+    thread_rows,
+)
+from sassan.ipet.steps import Steps
+from sassan.warpcfg.graph import Edge, WarpCfg
+
+
+def build(steps: Steps, costs: Sequence[int], bounds: Sequence[int], without: frozenset[str] = frozenset()) -> Model:
+    """Return the system: `costs` per node, `bounds` per loop of the graph, `without` names the families of rows to leave out."""
+    cfg = steps.cfg
+    threads = 0 if NO_THREAD_ROWS in without else len(cfg.thread_edges)
+    first_thread = 1 + len(cfg.edges)
+    columns = Columns(0, tuple(range(1, first_thread)), tuple(range(first_thread, first_thread + threads)))
+    variables = (*warp_variables(cfg), *_thread_variables(cfg, threads))
+    rows = (
+        *flow_rows(steps, columns),
+        *loop_rows(steps, columns, bounds),
+        *_optional_rows(steps, columns, bounds, without),
+        *reissue_rows(steps, columns),
+    )
+    return Model(cfg.function.name, variables, objective(cfg, columns, costs), rows, _title(cfg))
+
+
+def objective(cfg: WarpCfg, columns: Columns, costs: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return sum(cost of the source block * x): every execution of a block leaves it by one edge."""
+    return combine((columns.warp[index], costs[edge.src]) for index, edge in enumerate(cfg.edges))
+
+
+def _optional_rows(steps: Steps, columns: Columns, bounds: Sequence[int], without: frozenset[str]) -> Iterator[Row]:
+    if NO_PUSH_ROWS not in without:
+        yield from push_rows(steps, columns)
+    if NO_ARRIVAL_ROWS not in without:
+        yield from arrival_rows(steps, columns)
+    if NO_THREAD_ROWS not in without:
+        yield from thread_rows(steps, columns, bounds)
+
+
+def _title(cfg: WarpCfg) -> str:
+    return (
+        f"IPET system of the warp-level CFG of {cfg.function.name} ({cfg.function.arch})\n"
+        "maximise sum(cost(block) * x): x counts executions of warp edges, y steps of the 32 threads over thread edges"
+    )
+
+
+def warp_variables(cfg: WarpCfg) -> tuple[Variable, ...]:
+    """Return the variable of the start and one per warp edge."""
+    return (Variable("x_start", "the warp starts"), *_edge_variables(cfg))
+
+
+def _edge_variables(cfg: WarpCfg) -> Iterator[Variable]:
+    for index, edge in enumerate(cfg.edges):
+        end = "end" if edge.dst is None else f"{cfg.nodes[edge.dst].start:04x}"
+        yield Variable(f"x{index:05d}_{cfg.nodes[edge.src].start:04x}_{end}", _meaning(cfg, edge))
+
+
+def _meaning(cfg: WarpCfg, edge: Edge) -> str:
+    end = "end of the warp" if edge.dst is None else cfg.nodes[edge.dst].id
+    pushed = "" if edge.pushed is None else f", pushes {edge.pushed}"
+    popped = "" if edge.popped is None else f", pops {edge.popped}"
+    return f"{cfg.nodes[edge.src].id} -> {end}, {edge.kind}{pushed}{popped}"
+
+
+def _thread_variables(cfg: WarpCfg, count: int) -> Iterator[Variable]:
+    for index, step in enumerate(cfg.thread_edges[:count]):
+        src, dst = cfg.nodes[step.src], cfg.nodes[step.dst]
+        yield Variable(f"y{index:05d}_{src.start:04x}_{dst.start:04x}", f"thread steps {src.id} -> {dst.id}")

@@ -1,0 +1,110 @@
+"""Sequences with repeats that are never expanded: the shape of a worst path, and how a walk over a graph becomes one.
+
+An item is a number (a block, an edge) or a `Loop` of items; a sequence of 10^18 steps is a few items.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`body`, `times` times in a row; `times` is at least 2 in a normal sequence."""
+
+    body: "Sequence"
+    times: int
+
+
+Item = int | Loop
+Sequence = tuple[Item, ...]
+
+
+def normal(items: Sequence) -> Sequence:
+    """Return the same sequence with repeats folded: `X^m` beside `X` or `X^n` is one repeat, a repeat of one repeat is one."""
+    out: list[Item] = []
+    last = -1  # where the last repeat stands in `out`: only a whole turn right behind it can be folded into it
+    for item in items:
+        if isinstance(item, Loop):
+            _append_loop(out, _simple(Loop(normal(item.body), item.times)))
+        else:
+            out.append(item)
+            _fold_tail(out, last)
+        last = _last_loop(out, last)
+    return tuple(out)
+
+
+def _simple(loop: Loop) -> Loop:
+    if len(loop.body) == 1 and isinstance(loop.body[0], Loop):
+        return Loop(loop.body[0].body, loop.body[0].times * loop.times)
+    return loop
+
+
+def _append_loop(out: list[Item], loop: Loop) -> None:
+    if loop.times == 0 or not loop.body:
+        return
+    times, size = loop.times, len(loop.body)
+    while tuple(out[-size:]) == loop.body:
+        del out[-size:]
+        times += 1
+    last = out[-1] if out else None
+    if isinstance(last, Loop) and last.body == loop.body:
+        out[-1] = Loop(loop.body, last.times + times)
+    elif times == 1:
+        out.extend(loop.body)
+    else:
+        out.append(Loop(loop.body, times))
+
+
+def _fold_tail(out: list[Item], last: int) -> None:
+    """Fold a written-out turn at the end of `out` into the repeat of the same body right before it."""
+    repeat = out[last] if last >= 0 else None
+    if isinstance(repeat, Loop) and len(out) - last - 1 == len(repeat.body) and tuple(out[last + 1 :]) == repeat.body:
+        out[last:] = [Loop(repeat.body, repeat.times + 1)]
+
+
+def _last_loop(out: list[Item], last: int) -> int:
+    """Return where the last repeat stands: among what was just appended, or where it stood."""
+    for index in range(len(out) - 1, max(min(last, len(out)), 0) - 1, -1):
+        if isinstance(out[index], Loop):
+            return index
+    return -1
+
+
+def length(items: Sequence) -> int:
+    """Return how many numbers the expanded sequence holds."""
+    return total(items, lambda _: 1)
+
+
+def total(items: Sequence, weight: Callable[[int], int]) -> int:
+    """Return the sum of the weights of the expanded sequence, without expanding it."""
+    return sum(item.times * total(item.body, weight) if isinstance(item, Loop) else weight(item) for item in items)
+
+
+def counts(items: Sequence) -> dict[int, int]:
+    """Return how often each number occurs in the expanded sequence, in the order of first occurrence."""
+    found: dict[int, int] = {}
+    _count(items, 1, found)
+    return found
+
+
+def _count(items: Sequence, times: int, found: dict[int, int]) -> None:
+    for item in items:
+        if isinstance(item, Loop):
+            _count(item.body, times * item.times, found)
+        else:
+            found[item] = found.get(item, 0) + times
+
+
+def expand(items: Sequence) -> Iterator[int]:
+    """Yield the expanded sequence: the caller bounds its length first."""
+    for item in items:
+        if isinstance(item, Loop):
+            for _ in range(item.times):
+                yield from expand(item.body)
+        else:
+            yield item
+
+
+def rename(items: Sequence, name: Callable[[int], int]) -> Sequence:
+    """Return the sequence with every number replaced."""
+    return tuple(Loop(rename(item.body, name), item.times) if isinstance(item, Loop) else name(item) for item in items)
