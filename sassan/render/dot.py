@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import groupby
-
-from graphviz import Digraph
+from typing import TYPE_CHECKING
 
 from sassan.render import palette
 from sassan.render.blocks import Detail, Facts, attributes, facts
@@ -15,8 +14,12 @@ from sassan.render.text import in_html, in_tooltip
 from sassan.warpcfg.graph import Kind, WarpCfg
 from sassan.warpcfg.loops import weak_order
 
+if TYPE_CHECKING:
+    from graphviz import Digraph
+
 _COMPACT_FROM = 120
 _COUNT_LABELS_UP_TO = 120
+_Attributes = dict[str, str]
 _ENTRY = "entry"
 _EXIT = "exit"
 _SHARED_EXITS = 6
@@ -69,7 +72,7 @@ def _detail(blocks: int, listing: bool) -> Detail:
     return Detail.COMPACT if blocks > _COMPACT_FROM else Detail.BLOCK
 
 
-def _frame(picture: _Picture, level: Level) -> Digraph:
+def _frame(picture: _Picture, level: Level) -> "Digraph":
     compact = picture.detail is Detail.COMPACT
     head = header(picture.cfg, picture.arcs, picture.decorations, level)
     name = picture.cfg.function.name
@@ -84,7 +87,7 @@ def _frame(picture: _Picture, level: Level) -> Digraph:
         "fontsize": "11",
         "rankdir": "TB",
         "nodesep": "0.2" if compact else "0.3",
-        "ranksep": "0.22" if compact else "0.5",
+        "ranksep": "0.3" if compact else "0.5",
         "pad": "0.2",
     }
     node_attr = {
@@ -98,16 +101,22 @@ def _frame(picture: _Picture, level: Level) -> Digraph:
         "height": "0.2",
         "width": "0.3",
     }
-    edge_attr = {"fontname": palette.FONT, "fontsize": "10", "arrowsize": "0.6" if compact else "0.8"}
-    return Digraph("cfg", graph_attr=graph_attr, node_attr=node_attr, edge_attr=edge_attr)
+    edge_attr = {"fontname": palette.FONT, "fontsize": "10", "arrowsize": "0.5" if compact else "0.8"}
+    return _digraph("cfg", graph_attr, node_attr, edge_attr)
 
 
-def _draw_box(graph: Digraph, picture: _Picture, box: Cluster, depth: int) -> None:
+def _digraph(name: str, graph_attr: _Attributes, node_attr: _Attributes | None = None, edge_attr: _Attributes | None = None) -> "Digraph":
+    from graphviz import Digraph  # noqa: PLC0415 - not needed before something is drawn
+
+    return Digraph(name, graph_attr=graph_attr, node_attr=node_attr, edge_attr=edge_attr)
+
+
+def _draw_box(graph: "Digraph", picture: _Picture, box: Cluster, depth: int) -> None:
     for at in box.own:
         block = picture.blocks[at]
         graph.node(block.node.id, **attributes(block, picture.detail))
     for inner in box.inner:
-        sub = Digraph(f"cluster_{_box_name(picture.cfg, inner)}", graph_attr=_box_attributes(picture, inner, depth))
+        sub = _digraph(f"cluster_{_box_name(picture.cfg, inner)}", _box_attributes(picture, inner, depth))
         _draw_box(sub, picture, inner, depth + 1)
         graph.subgraph(sub)
 
@@ -149,7 +158,7 @@ def _bound(picture: _Picture, at: int) -> tuple[str, bool]:
     return in_html(f"loop ≤ {bound}{many}"), True
 
 
-def _draw_arcs(graph: Digraph, picture: _Picture) -> None:
+def _draw_arcs(graph: "Digraph", picture: _Picture) -> None:
     _draw_entry(graph, picture)
     exits = sorted({arc.src for arc in picture.arcs if arc.dst is None})
     shared = len(exits) <= _SHARED_EXITS
@@ -177,7 +186,7 @@ def _draw_arcs(graph: Digraph, picture: _Picture) -> None:
             graph.edge(tail, head, **look)
 
 
-def _draw_entry(graph: Digraph, picture: _Picture) -> None:
+def _draw_entry(graph: "Digraph", picture: _Picture) -> None:
     graph.node(_ENTRY, label=_ENTRY, id=_ENTRY, shape="oval", fillcolor=palette.PAPER, color=palette.MUTED, tooltip="start of the warp")
     width = "2.6" if picture.decorations.counts else "1"
     graph.edge(_ENTRY, picture.cfg.nodes[picture.cfg.entry].id, color=palette.TEXT, penwidth=width, weight="8", tooltip="entry")
@@ -186,12 +195,13 @@ def _draw_entry(graph: Digraph, picture: _Picture) -> None:
 def _arc_attributes(picture: _Picture, kind: Kind, same: tuple[Arc, ...]) -> dict[str, str]:
     look = palette.LINES[kind]
     count = sum(picture.decorations.counts[arc.index] for arc in same if arc.index is not None) if picture.decorations.counts else 0
+    bold = "2" if picture.detail is Detail.COMPACT else "2.6"
     out = {
         "color": look.color,
         "fontcolor": look.color,
         "style": look.style,
         "arrowhead": look.head,
-        "penwidth": "2.6" if count else "1.1",
+        "penwidth": bold if count else "1.1",
         "weight": str(look.weight),
         "tooltip": in_tooltip(_arc_tooltip(picture, kind, same, count)),
     }

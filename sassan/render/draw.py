@@ -85,7 +85,7 @@ def _attempt(dot: str, form: str, layout: _Layout, seconds: float) -> Drawing | 
     notes = [f"the full layout takes too long for this graph: drawn with {layout.note}"] if layout.note else []
     scaled = _SCALED.search(said)
     if scaled:
-        notes.append(f"the picture is too large for {form} and was scaled by {scaled[1]}: .svg and .pdf keep every detail")
+        notes.append(f"the picture is too large for {form} and was scaled by {float(scaled[1]):.2f}: .svg and .pdf keep every detail")
     return Drawing(_finish(done.stdout, form), tuple(notes))
 
 
@@ -107,4 +107,5 @@ def _finish(data: bytes, form: str) -> bytes:
 
 def _native_tooltips(svg: str) -> str:
     """Return the SVG with tooltips as `title` elements, which every viewer shows, in place of links that lead nowhere."""
-    return _TIP.sub(r"<g><title>\1</title>", svg).replace("</a>", "</g>")
+    # Every no-break space is Graphviz' spelling of a repeated blank (text.py spells out any other): copied text shall hold blanks.
+    return _TIP.sub(r"<g><title>\1</title>", svg).replace("</a>", "</g>").replace("&#160;", " ")

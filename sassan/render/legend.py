@@ -8,7 +8,6 @@ from sassan.warpcfg.graph import Kind, WarpCfg
 
 _TITLE = 96
 _SMALL = 40
-_MIDDLE = 150
 _GAPS_SHOWN = 5
 _TABLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="{}">'
 # A table with no fixed size grows to the width of the title.
@@ -59,16 +58,10 @@ def _stray_gaps(cfg: WarpCfg) -> list[str]:
 
 def _legend(cfg: WarpCfg, arcs: tuple[Arc, ...], decorations: Decorations, level: Level) -> str:
     entries = [*_line_entries(arcs, level), *_block_entries(cfg, decorations)]
-    columns = _columns(len(cfg.nodes))
+    columns = 1 if len(cfg.nodes) <= _SMALL else 2
     rows = [entries[at : at + columns] for at in range(0, len(entries), columns)]
     body = "".join(f"<TR>{''.join(row)}</TR>" for row in rows)
     return f"{_TABLE.format(1)}{body}</TABLE>"
-
-
-def _columns(blocks: int) -> int:
-    if blocks <= _SMALL:
-        return 1
-    return 2 if blocks <= _MIDDLE else 4
 
 
 def _line_entries(arcs: tuple[Arc, ...], level: Level) -> list[str]:

@@ -7,8 +7,6 @@ line around.
 
 import html
 
-from graphviz import escape
-
 
 def visible(text: str) -> str:
     r"""Return `text` with every unprintable character spelled out: a newline as `\n`, a right-to-left override as `\u202e`."""
@@ -30,8 +28,11 @@ def in_html(text: str) -> str:
 
 def in_tooltip(lines: tuple[str, ...]) -> str:
     """Return the value of a tooltip attribute; Graphviz substitutes its escapes twice there, so a backslash is written four times."""
+    from graphviz import escape, nohtml  # noqa: PLC0415 - not needed before something is drawn
+
     escaped = (escape(escape(visible(line).replace("&", "&amp;"))) for line in lines)
-    return escape("").join(("&#10;".join(escaped),)) if lines else ""
+    text: str = nohtml("&#10;".join(escaped))
+    return text
 
 
 def wrap(text: str, width: int, rows: int) -> tuple[str, ...]:

@@ -1,0 +1,28 @@
+from dataclasses import replace
+
+from sassan.render.clusters import Cluster, forest
+from sassan.warpcfg.graph import Loop, WarpCfg
+
+
+def shape(box: Cluster) -> tuple[list[int], list[object]]:
+    return box.own, [shape(one) for one in box.inner]
+
+
+def test_an_inner_loop_is_inside_the_outer_one(nested: WarpCfg):
+    assert shape(forest(nested)) == ([0, 4], [([1, 3], [([2], [])])])
+
+
+def test_a_callee_is_inside_the_loop_that_calls_it(called: WarpCfg):
+    assert shape(forest(called)) == ([2], [([0, 1], [([3], [])])])
+
+
+def test_a_loop_that_crosses_another_is_left_out_and_its_blocks_stay(nested: WarpCfg):
+    crossing = Loop(3, (3, 4), ((4, 3),), None, single_witness=True)
+    assert shape(forest(replace(nested, loops=(*nested.loops, crossing)))) == ([0, 4], [([1, 3], [([2], [])])])
+
+
+def test_every_block_stands_in_exactly_one_box(called: WarpCfg):
+    def own(box: Cluster) -> list[int]:
+        return [*box.own, *(at for one in box.inner for at in own(one))]
+
+    assert sorted(own(forest(called))) == [0, 1, 2, 3]
