@@ -1,0 +1,6 @@
+"""Everything that reads a file format: `load` gets the text, `read` makes it a program."""
+
+from sassan.frontend.load import load
+from sassan.frontend.reader import read
+
+__all__ = ["load", "read"]

@@ -1,0 +1,111 @@
+"""The only door to lark: finds the grammar texts, builds parsers on first use, turns lark's errors into `SyntaxProblem`."""
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lark import Lark, Token, Tree
+
+_NAMES = {
+    "$END": "the end",
+    "BANK": "a constant c[..][..]",
+    "BAR": "|",
+    "CLOSE": "}",
+    "CODE": "'code for sm_NN'",
+    "DECIMAL": "a number",
+    "DIRECTIVE": "a directive",
+    "ENCODING": "an encoding",
+    "END": "the dotted line that ends a function",
+    "FUNCTION": "'Function : NAME'",
+    "GUARD": "a guard such as @!P0",
+    "HEADER": ".headerflags",
+    "HEX": "a number",
+    "INSTRUCTION": "an instruction",
+    "LABEL": "a label",
+    "NONFINITE": "a number",
+    "NOTE": 'a note (*"..."*)',
+    "OPCODE": "an opcode",
+    "OPEN": "{",
+    "PROSE": "text between functions",
+    "REGISTER": "a register",
+    "RELOCATION": "a relocated address",
+    "SCHEDULE": "a schedule note",
+    "SECTION": ".section",
+    "SEMICOLON": "';'",
+    "SET": "a set {0,1}",
+    "SHAPE": "a word",
+    "SPACE": "a memory operand",
+    "SPECIAL": "a special register",
+    "SUFFIX": "a suffix",
+    "TARGET": ".target",
+    "TEXT": ".section .text.NAME",
+    "WORD": "a word",
+    "_COMMA": "','",
+    "_LEFT": "'['",
+    "_PLUS": "'+'",
+    "_RIGHT": "']'",
+}
+
+
+class SyntaxProblem(Exception):  # noqa: N818 - it becomes an InputError as soon as a span is known
+    """The text does not follow the grammar at `position` (from 0); `expected` names in words what could have stood there."""
+
+    def __init__(self, message: str, position: int, expected: "Iterable[str]" = (), *, at_end: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.position = position
+        self.expected = tuple(sorted({_NAMES.get(name, name) for name in expected}))
+        self.at_end = at_end
+
+
+class Grammar:
+    """One grammar, ready to parse from any of its start symbols."""
+
+    def __init__(self, parser: "Lark") -> None:
+        self._parser = parser
+
+    def parse(self, text: str, start: str) -> "Tree[Token]":
+        """Return the parse tree of `text`; raises SyntaxProblem."""
+        from lark.exceptions import UnexpectedCharacters, UnexpectedToken  # noqa: PLC0415 - lark is slow to import
+
+        try:
+            return self._parser.parse(text, start=start)
+        except UnexpectedToken as error:
+            at_end = error.token.type == "$END"
+            position = len(text) if at_end else (error.token.start_pos or 0)
+            what = "the text ends" if at_end else f"unexpected {str(error.token).strip()[:60]!r}"
+            raise SyntaxProblem(what, position, error.accepts or error.expected, at_end=at_end) from None
+        except UnexpectedCharacters as error:
+            position = error.pos_in_stream
+            raise SyntaxProblem(f"unexpected {text[position]!r}", position, error.allowed or ()) from None
+
+
+def grammar_text(name: str) -> str:
+    """Return the text of `grammars/NAME`: from the installed wheel, or else from the checkout."""
+    shipped = files("sassan").joinpath("_grammars", name)
+    if shipped.is_file():
+        return shipped.read_text(encoding="utf-8")
+    return (Path(__file__).parents[2] / "grammars" / name).read_text(encoding="utf-8")
+
+
+@cache
+def grammar(name: str, starts: "Sequence[str]") -> Grammar:
+    """Return the parser of `grammars/NAME.lark` for these start symbols; built once, 6 to 20 ms each."""
+    from lark import Lark  # noqa: PLC0415 - lark is slow to import
+
+    text = grammar_text(f"{name}.lark")
+    return Grammar(Lark(text, parser="lalr", lexer="contextual", start=list(starts), maybe_placeholders=False))
+
+
+def instruction_grammar() -> Grammar:
+    """Return the grammar with the start symbols `instruction` and `operands`."""
+    return grammar("sass_instruction", ("instruction", "operands"))
+
+
+def listing_grammar(start: str) -> Grammar:
+    """Return the grammar of a listing frame; `start` is `cuobjdump` or `nvdisasm`."""
+    return grammar("sass_listing", (start,))

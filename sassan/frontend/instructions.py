@@ -1,0 +1,178 @@
+"""From the text of one instruction to guard, opcode and operands; a plain parser, and a fast one that a test holds it to.
+
+The plain parser reads every instruction with the grammar: some 200 us each. The fast one remembers, for one input, each
+guard-and-opcode, each operand, and each *shape* of operand (its text without the digits): only a new shape meets the grammar.
+Whatever is not plain (`_SIMPLE`), a mistake above all, goes to the plain parser.
+"""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from sassan.frontend.grammar import Grammar, SyntaxProblem, instruction_grammar
+from sassan.frontend.operands import Makers
+from sassan.ir import Guard, Operand, Register
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+
+class Parsed(NamedTuple):
+    """An instruction before its address is known; `opens` and `closes` are the braces of a dual issue."""
+
+    text: str
+    guard: Guard | None
+    opcode: str
+    condition: str
+    operands: tuple[Operand, ...]
+    opens: bool
+    closes: bool
+    notes: tuple[str, ...]
+
+
+class Parser(Protocol):
+    """Reads what stands between the address and the encoding of an instruction line; raises SyntaxProblem."""
+
+    def parse(self, body: str) -> Parsed:
+        """Return the instruction that `body` holds."""
+        ...
+
+
+class PlainParser:
+    """Every instruction through the grammar."""
+
+    def __init__(self) -> None:
+        self._grammar = instruction_grammar()
+
+    def parse(self, body: str) -> Parsed:
+        """Return the instruction that `body` holds; raises SyntaxProblem with a position in `body`."""
+        tree = self._grammar.parse(body, "instruction")
+        tokens = [child for child in tree.children if isinstance(child, str)]
+        kinds = {token.type: token for token in tokens}
+        opcode = kinds["OPCODE"]
+        first = kinds.get("GUARD", opcode).start_pos or 0
+        end = next(token.start_pos or 0 for token in tokens if token.type in _AFTER)
+        makers = Makers({})
+        operands = [makers.operand(one)(()) for group in tree.children if not isinstance(group, str) for one in _trees(group)]
+        condition, rest = _condition(tuple(operands))
+        guard = guard_of(kinds["GUARD"]) if "GUARD" in kinds else None
+        notes = tuple(str(token) for token in tokens if token.type in ("SCHEDULE", "NOTE"))
+        text = " ".join(body[first:end].split())
+        return Parsed(text, guard, str(opcode), condition, rest, "OPEN" in kinds, "CLOSE" in kinds, notes)
+
+
+_AFTER = frozenset(("SCHEDULE", "NOTE", "SEMICOLON", "CLOSE"))
+
+# Blanks are single here, and every repetition is possessive: no input makes this pattern backtrack.
+_SIMPLE = re.compile(
+    r"(\{ )?"
+    r"((?:@!?U?P[0-9T] )?[A-Z][\w.]*+)"
+    r"([^&?;`\"(){}@]*+(?:(?:`\([\w.$]++\)|\{[0-9,]++\}) ?)?+)"
+    r"((?:[&?][\w={},]++ ?)*+)"
+    r"(\(\*\"[\w .,$]++\"\*\) ?)?"
+    r"(?:;(?: (\}))?|(\}))"
+)
+_HOLE = re.compile(
+    r"((?<=0x)[0-9a-f]++(?!\w)"
+    r"|(?:(?<=(?<![\w.$])[RPB])|(?<=(?<![\w.$])U[RP])|(?<=(?<![\w.$])SB))[0-9]{1,3}+(?![\w$])"
+    r"|(?<=`\(\.L_x_)[0-9]++(?=\))"
+    r"|(?<![\w.])[0-9]++\.[0-9]++(?:e[-+]?[0-9]{1,3})?+(?![\w@]))"
+)
+
+_Shape = tuple[Callable[[list[str]], Operand], ...]
+
+
+class TemplateParser:
+    """The fast twin; holds what it has seen of one input, so give each input its own."""
+
+    def __init__(self) -> None:
+        self._plain = PlainParser()
+        self._grammar: Grammar = instruction_grammar()
+        self._heads: dict[str, tuple[Guard | None, str]] = {}
+        self._operands: dict[str, tuple[Operand, ...]] = {}
+        self._shapes: dict[str, _Shape | None] = {}
+
+    def parse(self, body: str) -> Parsed:
+        """Return the instruction that `body` holds; raises SyntaxProblem with a position in `body`."""
+        found = _SIMPLE.fullmatch(" ".join(body.split()))
+        if found is None:
+            return self._plain.parse(body)
+        opens, head, middle, schedule, note, closes_after, closes = found.groups()
+        listed = middle.strip()
+        try:
+            guard, opcode = self._heads.get(head) or self._head(head)
+            operands = self._list(listed) if listed else ()
+        except SyntaxProblem:
+            return self._plain.parse(body)
+        condition = ""
+        if operands and type(operands[0]) is Register and operands[0].file == "CC":
+            condition, operands = _condition(operands)
+        notes = (*schedule.split(), note.rstrip()) if note else tuple(schedule.split())
+        text = f"{head} {listed}" if listed else head
+        return Parsed(text, guard, opcode, condition, operands, opens is not None, (closes_after or closes) is not None, notes)
+
+    def _head(self, head: str) -> tuple[Guard | None, str]:
+        before, _, opcode = head.rpartition(" ")
+        made = (guard_of(before) if before else None), opcode
+        self._heads[head] = made
+        return made
+
+    def _list(self, listed: str) -> tuple[Operand, ...]:
+        out: list[Operand] = []
+        known = self._operands
+        for piece in listed.split(", "):
+            group = known.get(piece)
+            if group is None:
+                known[piece] = group = self._group(piece)
+            out += group
+        return tuple(out)
+
+    def _group(self, piece: str) -> tuple[Operand, ...]:
+        """Return the operands between two commas: nearly always one."""
+        parts = _HOLE.split(piece)
+        shape = "\0".join(parts[::2])
+        if shape not in self._shapes:
+            self._shapes[shape] = self._learn(piece, parts)
+        makers = self._shapes[shape]
+        if makers is None:
+            return tuple(make([]) for make in self._make(piece, {})[0])
+        digits = parts[1::2]
+        return tuple([make(digits) for make in makers])
+
+    def _learn(self, piece: str, parts: list[str]) -> _Shape | None:
+        """Return the makers of this shape, or None when a hole stands where no number is."""
+        holes: dict[int, int] = {}
+        position = 0
+        for number, part in enumerate(parts):
+            if number % 2:
+                holes[position] = number // 2
+            position += len(part)
+        makers, filled = self._make(piece, holes)
+        return makers if filled == len(holes) else None
+
+    def _make(self, piece: str, holes: dict[int, int]) -> tuple[_Shape, int]:
+        build = Makers(holes)
+        trees = _trees(self._grammar.parse(piece, "operands"))
+        makers = tuple([build.operand(tree) for tree in trees])
+        return makers, build.filled
+
+
+def guard_of(text: str) -> Guard | None:
+    """Return the guard `@!P0`; `@PT` guards nothing."""
+    negated = text.startswith("@!")
+    file = "UP" if "U" in text else "P"
+    index = None if text.endswith("T") else int(text[-1])
+    return None if index is None and not negated else Guard(file, index, negated)
+
+
+def _condition(operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:
+    """Split off the CC test that stands before the operands of a control instruction: `BRA CC.NEU, L`, `EXIT CC.EQ`."""
+    match operands:
+        case (Register(file="CC", modifiers=(test,)), *rest):
+            return f"CC.{test}", tuple(rest)
+        case _:
+            return "", operands
+
+
+def _trees(tree: "Tree[Token]") -> "list[Tree[Token]]":
+    return [child for child in tree.children if not isinstance(child, str)]

@@ -1,0 +1,61 @@
+"""Gets the text of an input, from a file or from standard input."""
+
+import sys
+from pathlib import Path
+
+from sassan.errors import InputError
+from sassan.frontend.reader import elf_error
+from sassan.source import Source
+
+LIMIT = 64 * 1024 * 1024
+"""The largest input, in bytes: some 500,000 instructions. A larger dump is best taken apart with `cuobjdump -fun NAME`."""
+
+
+def load(path: str) -> Source:
+    """Return the text of the file at `path`, or of standard input for `-`.
+
+    Raises InputError with one of the codes missing-file, is-directory, no-permission, unreadable, too-large,
+    cubin-not-supported-yet, binary-input, not-utf8.
+    """
+    blank = Source(path, "")
+    data = _bytes(path, blank)
+    if len(data) > LIMIT:
+        raise InputError(
+            "too-large",
+            f"'{path}' is larger than {LIMIT // 1024 // 1024} MiB",
+            source=blank,
+            hint="dump one function at a time: cuobjdump -sass -fun NAME FILE",
+        )
+    if data.startswith(b"\x7fELF"):
+        raise elf_error(blank)
+    if b"\0" in data:
+        raise InputError(
+            "binary-input",
+            f"'{path}' holds NUL bytes; expected text",
+            source=blank,
+            hint="make a text with: cuobjdump -sass FILE > dump.sass, or nvdisasm -c FILE > dump.sass",
+        )
+    try:
+        return Source(path, data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            "not-utf8", f"'{path}' is not UTF-8 text: byte {error.start}, on line {line}", source=blank, hint="give a text in UTF-8"
+        ) from None
+
+
+def _bytes(path: str, blank: Source) -> bytes:
+    """Return at most one byte more than the limit."""
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read(LIMIT + 1)
+        with Path(path).open("rb") as file:
+            return file.read(LIMIT + 1)
+    except FileNotFoundError:
+        raise InputError("missing-file", f"there is no file '{path}'", source=blank) from None
+    except IsADirectoryError:
+        raise InputError("is-directory", f"'{path}' is a directory", source=blank, hint="name the files in it") from None
+    except PermissionError:
+        raise InputError("no-permission", f"'{path}' may not be read", source=blank, hint="check its permissions") from None
+    except (OSError, ValueError) as error:
+        raise InputError("unreadable", f"'{path}' cannot be read: {error}", source=blank) from None

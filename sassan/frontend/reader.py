@@ -1,0 +1,158 @@
+"""Recognises what kind of text an input is, and reads it."""
+
+import re
+from typing import TYPE_CHECKING
+
+from sassan.errors import InputError, UsageError
+from sassan.frontend.architectures import Architecture, architecture, supported
+from sassan.ir import Program
+from sassan.source import Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sassan.frontend.instructions import Parser
+    from sassan.frontend.sections import Section
+
+_CUOBJDUMP = re.compile(r"^[ \t]*(?:code for sm_|Function : )", re.MULTILINE)
+_NVDISASM = re.compile(r"^[ \t]*(?:\.section[ \t]|\.headerflags[ \t])", re.MULTILINE)
+_PTX = re.compile(r"^[ \t]*\.version[ \t]+[0-9]", re.MULTILINE)
+_OLD = re.compile(r"^[ \t]*(?:code for (sm_[0-9]{2,3}[af]?)|\.headerflags[ \t].*?[ \"](EF_CUDA_SM[0-9]{2,3})\b)", re.MULTILINE)
+_DUMP_HINT = "make a text with: cuobjdump -sass FILE > dump.sass, or nvdisasm -c FILE > dump.sass"
+
+
+def read(source: Source, *, arch: str | None = None) -> Program:
+    """Return the functions of a cuobjdump or nvdisasm listing in the order of the text.
+
+    `arch` (`sm_61`) overrides what the listing says of its architecture. Raises InputError with one of the codes
+    empty-input, binary-input, cubin-not-supported-yet, ptx-not-supported-yet, unknown-input, no-function, no-architecture,
+    unsupported-architecture, truncated, syntax, missing-instructions, missing-encodings, undefined-label, no-such-register;
+    UsageError when `arch` is unknown.
+    """
+    from sassan.frontend.instructions import TemplateParser  # noqa: PLC0415 - see read_with
+
+    return read_with(source, TemplateParser, arch=arch)
+
+
+def read_with(source: Source, make_parser: "Callable[[], Parser]", *, arch: str | None = None) -> Program:
+    """Return what `read` returns, with the instruction parser that `make_parser` makes: tests hold the twins to each other."""
+    # Imported here because lark, which these stand on, is slow to import and `sassan --help` needs none of it.
+    from sassan.frontend.assemble import assemble  # noqa: PLC0415
+
+    forced = _forced(arch)
+    refuse_other_kinds(source)
+    text = source.text.removeprefix("\ufeff").replace("\r\n", "\n")
+    sections = _sections(source, text, forced is not None)
+    parser = make_parser()
+    functions = tuple(assemble(source, one, forced or _known(source, one), parser) for one in sections)
+    if not functions:
+        raise InputError("no-function", "the listing holds no code", source=source, span=_top(source), hint=_DUMP_HINT)
+    return Program(source.name, functions)
+
+
+def refuse_other_kinds(source: Source) -> None:
+    """Raise InputError unless the text is a SASS listing, as far as its first look tells."""
+    text = source.text
+    if text.startswith("\x7fELF"):
+        raise elf_error(source)
+    if not text.strip("\ufeff \t\r\n"):
+        raise InputError("empty-input", "the input is empty; expected a SASS listing", source=source, hint=_DUMP_HINT)
+    if "\0" in text:
+        raise InputError("binary-input", "the input holds NUL bytes; expected text", source=source, span=_top(source), hint=_DUMP_HINT)
+    if _CUOBJDUMP.search(text) or _NVDISASM.search(text):
+        return
+    if _PTX.search(text):
+        raise InputError(
+            "ptx-not-supported-yet",
+            "the input is PTX, which is no machine code; expected a SASS listing",
+            source=source,
+            span=_top(source),
+            hint="compile it with: ptxas -arch=sm_61 FILE -o k.cubin, then: cuobjdump -sass k.cubin > dump.sass",
+        )
+    raise InputError(
+        "unknown-input",
+        "the input is no SASS listing; expected 'code for sm_NN' and 'Function : NAME', or '.headerflags' and '.section .text.NAME'",
+        source=source,
+        span=_top(source),
+        hint=_DUMP_HINT,
+    )
+
+
+def elf_error(source: Source) -> InputError:
+    """Return the error for an ELF file: a cubin, or a host program that holds one."""
+    return InputError("cubin-not-supported-yet", "the input is an ELF file; expected a SASS listing", source=source, hint=_DUMP_HINT)
+
+
+def _forced(arch: str | None) -> Architecture | None:
+    if arch is None:
+        return None
+    found = architecture(arch)
+    if found is None:
+        raise UsageError("unsupported-architecture", f"there is no architecture '{arch}'", hint=f"one of {supported()}")
+    return found
+
+
+def _sections(source: Source, text: str, forced: bool) -> "list[Section]":
+    from sassan.frontend.sections import cuobjdump_sections, nvdisasm_sections  # noqa: PLC0415 - see read_with
+
+    if not forced:
+        _refuse_old(source, text)
+    complete = text if text.endswith("\n") else text + "\n"
+    old, new = _CUOBJDUMP.search(text), _NVDISASM.search(text)
+    is_cuobjdump = old is not None and (new is None or old.start() < new.start())
+    sections = list((cuobjdump_sections if is_cuobjdump else nvdisasm_sections)(source, complete))
+    if complete is not text:
+        _refuse_cut_line(source, text)
+    return sections
+
+
+def _refuse_old(source: Source, text: str) -> None:
+    """Refuse an architecture that is not known before its unknown syntax is met."""
+    for found in _OLD.finditer(text):
+        name = found[1] or "sm_" + found[2].removeprefix("EF_CUDA_SM")
+        if architecture(name) is None:
+            line = text.count("\n", 0, found.start()) + 1
+            raise _unsupported(source, name, Span(line, 1, found.end() - found.start()))
+
+
+def _refuse_cut_line(source: Source, text: str) -> None:
+    """Refuse a last line that ends nowhere, unless it is one that ends a function."""
+    last = text.rpartition("\n")[2].rstrip()
+    if last.strip(" \t.") and not (last[0] not in " \t" and last.endswith(":")):
+        line = text.count("\n") + 1
+        raise InputError(
+            "truncated",
+            "the listing ends inside a line",
+            source=source,
+            span=Span(line, 1, len(last)),
+            hint="the dump was cut off: make it again, and check that the disk was not full",
+        )
+
+
+def _known(source: Source, section: "Section") -> Architecture:
+    found = architecture(section.arch)
+    if found is not None:
+        return found
+    if section.arch:
+        raise _unsupported(source, section.arch, section.span)
+    raise InputError(
+        "no-architecture",
+        f"nothing says for which architecture '{section.name}' is; expected 'code for sm_NN' or .headerflags",
+        source=source,
+        span=section.span,
+        hint="say it with --sm",
+    )
+
+
+def _unsupported(source: Source, name: str, span: Span) -> InputError:
+    return InputError(
+        "unsupported-architecture",
+        f"the architecture '{name}' is not supported",
+        source=source,
+        span=span,
+        hint=f"supported are {supported()}; override a wrong name with --sm",
+    )
+
+
+def _top(source: Source) -> Span:
+    return Span(1, 1, max(1, min(80, len(source.line(1)))))
