@@ -28,7 +28,8 @@ class Architecture:
 
     def following(self, address: int) -> int:
         """Return the address of the next instruction in memory."""
-        return self.normalise(address + self.size)
+        after = address + self.size
+        return after + 8 if self.control_words and after % 32 == 0 else after
 
 
 def architecture(text: str) -> Architecture | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sassan.frontend.grammar import Grammar, SyntaxProblem, instruction_grammar
 from sassan.frontend.operands import Makers
-from sassan.ir import Guard, Operand, Register
+from sassan.ir import Guard, Immediate, Operand, Register, Target
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -25,9 +25,13 @@ class Parsed(NamedTuple):
     opcode: str
     condition: str
     operands: tuple[Operand, ...]
+    notes: tuple[str, ...]
     opens: bool
     closes: bool
-    notes: tuple[str, ...]
+    leads: bool
+    """Whether the last operand may be a code address, to be resolved when all labels are known."""
+    indent: int
+    """Where `text` starts in the body."""
 
 
 class Parser(Protocol):
@@ -58,7 +62,8 @@ class PlainParser:
         guard = guard_of(kinds["GUARD"]) if "GUARD" in kinds else None
         notes = tuple(str(token) for token in tokens if token.type in ("SCHEDULE", "NOTE"))
         text = " ".join(body[first:end].split())
-        return Parsed(text, guard, str(opcode), condition, rest, "OPEN" in kinds, "CLOSE" in kinds, notes)
+        leads = _leads(str(opcode), rest)
+        return Parsed(text, guard, str(opcode), condition, rest, notes, "OPEN" in kinds, "CLOSE" in kinds, leads, first)
 
 
 _AFTER = frozenset(("SCHEDULE", "NOTE", "SEMICOLON", "CLOSE"))
@@ -88,12 +93,19 @@ class TemplateParser:
     def __init__(self) -> None:
         self._plain = PlainParser()
         self._grammar: Grammar = instruction_grammar()
+        self._bodies: dict[str, Parsed] = {}
         self._heads: dict[str, tuple[Guard | None, str]] = {}
         self._operands: dict[str, tuple[Operand, ...]] = {}
         self._shapes: dict[str, _Shape | None] = {}
 
     def parse(self, body: str) -> Parsed:
         """Return the instruction that `body` holds; raises SyntaxProblem with a position in `body`."""
+        parsed = self._bodies.get(body)
+        if parsed is None:
+            self._bodies[body] = parsed = self._parse(body)
+        return parsed
+
+    def _parse(self, body: str) -> Parsed:
         found = _SIMPLE.fullmatch(" ".join(body.split()))
         if found is None:
             return self._plain.parse(body)
@@ -109,7 +121,9 @@ class TemplateParser:
             condition, operands = _condition(operands)
         notes = (*schedule.split(), note.rstrip()) if note else tuple(schedule.split())
         text = f"{head} {listed}" if listed else head
-        return Parsed(text, guard, opcode, condition, operands, opens is not None, (closes_after or closes) is not None, notes)
+        indent = len(body) - len(body.lstrip(" \t{"))
+        both = opens is not None, (closes_after or closes) is not None
+        return Parsed(text, guard, opcode, condition, operands, notes, *both, _leads(opcode, operands), indent)
 
     def _head(self, head: str) -> tuple[Guard | None, str]:
         before, _, opcode = head.rpartition(" ")
@@ -163,6 +177,23 @@ def guard_of(text: str) -> Guard | None:
     file = "UP" if "U" in text else "P"
     index = None if text.endswith("T") else int(text[-1])
     return None if index is None and not negated else Guard(file, index, negated)
+
+
+# Mnemonics whose last operand, printed as a plain number, is an address in the same section. `BRX R2 -0xa0` is an offset to
+# a register; absolute calls and jumps (JCAL, JMP, CALL.ABS) go where the loader decides.
+_RELATIVE = frozenset(("BRA", "SSY", "PBK", "PCNT", "PRET", "CAL", "CALL", "BSSY", "RET", "LEPC"))
+
+
+def _leads(opcode: str, operands: tuple[Operand, ...]) -> bool:
+    """Return whether the last operand is a label, or a number that is a code address."""
+    if not operands:
+        return False
+    last = operands[-1]
+    if type(last) is Target:
+        return True
+    if type(last) is not Immediate or ".ABS" in opcode:
+        return False
+    return opcode.partition(".")[0] in _RELATIVE or (opcode.startswith("WARPSYNC") and len(operands) > 1)
 
 
 def _condition(operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:

@@ -22,7 +22,7 @@ _CODE = re.compile(r"code for (\S*)")
 _TARGET = re.compile(r"\.target[ \t]+(\S*)")
 _FLAG = re.compile(r"(?<!\()EF_CUDA_SM([0-9]+)")
 _FUNCTION = "Function : "
-_LINES = frozenset(("INSTRUCTION", "ENCODING", "LABEL"))
+_CODE_LINES = frozenset(("LINES", "LABEL"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +121,13 @@ def _cuobjdump_function(tree: "Tree[Token]", code: str) -> Section:
     head, *rest = [child for child in tree.children if isinstance(child, str)]
     arch = code or next((name for name in map(_arch_of, rest) if name), "")
     name = head.partition(_FUNCTION)[2][:-1]
-    return Section(name, arch, span_of(head), [token for token in rest if token.type in _LINES], (name,))
+    return Section(name, arch, span_of(head), [token for token in rest if token.type in _CODE_LINES], (name,))
 
 
 def _nvdisasm_section(source: Source, tree: "Tree[Token]", arch: str) -> Section:
     head, *rest = [child for child in tree.children if isinstance(child, str)]
     name = head.partition(".text.")[2][:-1].rpartition(',"')[0]
-    lines = [token for token in rest if token.type in _LINES]
+    lines = [token for token in rest if token.type in _CODE_LINES]
     symbols: list[str] = []
     ends: set[str] = set()
     for token in rest:
