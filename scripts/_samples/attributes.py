@@ -6,6 +6,7 @@ A section is a row of attributes: format u8, kind u8, value u16; format 4 means 
 import io
 import struct
 from collections.abc import Iterator
+from typing import TypedDict
 
 from elftools.elf.elffile import ELFFile
 
@@ -16,6 +17,15 @@ PREFIX = ".nv.info."
 FORMAT_SIZED = 4
 FLAG_INDIRECT_CALL = 1
 LAST_WITH_CONTROL_WORDS = 62
+
+
+class Golden(TypedDict):
+    """What is known of one kernel; addresses are text, the stack size is in bytes."""
+
+    crs_stack_size: int | None
+    exits: list[str]
+    indirect_calls: list[str]
+    targets: dict[str, list[str]]
 
 
 def hexed(address: int) -> str:
@@ -38,8 +48,8 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         at += size
 
 
-def _targets(payload: bytes, arch: int) -> Iterator[tuple[str, list[str] | None]]:
-    """Yield (instruction, its targets), or (instruction, None) for a call to an unknown place."""
+def _targets(payload: bytes, arch: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield (instruction, its targets); there are none for a call to an unknown place."""
     at = 0
     while at < len(payload):
         address, flags, zero, count = struct.unpack_from("<IHHI", payload, at)
@@ -48,28 +58,25 @@ def _targets(payload: bytes, arch: int) -> Iterator[tuple[str, list[str] | None]
         if zero != 0 or flags not in (0, FLAG_INDIRECT_CALL) or (flags == FLAG_INDIRECT_CALL) != (count == 0):
             message = f"unexpected entry at {hexed(address)}: flags {flags}, {zero}, {count} targets"
             raise ValueError(message)
-        yield hexed(address), [hexed(instruction_at(t, arch)) for t in targets] if count else None
+        yield hexed(address), [hexed(instruction_at(target, arch)) for target in targets]
 
 
-def _function(data: bytes, arch: int) -> dict[str, object]:
+def _function(data: bytes, arch: int) -> Golden:
     targets: dict[str, list[str]] = {}
     calls: list[str] = []
     exits: list[str] = []
     stack: int | None = None
     for kind, payload in _attributes(data):
-        match kind:
-            case 0x34:
-                for address, found in _targets(payload, arch):
-                    if found is None:
-                        calls.append(address)
-                    else:
-                        targets[address] = found
-            case 0x1C:
-                exits += [hexed(a) for (a,) in struct.iter_unpack("<I", payload)]
-            case 0x1E:
-                (stack,) = struct.unpack("<I", payload)
-            case _:
-                pass
+        if kind == INDIRECT_BRANCH_TARGETS:
+            for address, found in _targets(payload, arch):
+                if found:
+                    targets[address] = found
+                else:
+                    calls.append(address)
+        elif kind == EXIT_INSTR_OFFSETS:
+            exits += [hexed(a) for (a,) in struct.iter_unpack("<I", payload)]
+        elif kind == CRS_STACK_SIZE:
+            (stack,) = struct.unpack("<I", payload)
     return {
         "crs_stack_size": stack,
         "exits": sorted(exits),
@@ -78,7 +85,7 @@ def _function(data: bytes, arch: int) -> dict[str, object]:
     }
 
 
-def indirect_targets(cubin: bytes, arch: int) -> dict[str, dict[str, object]]:
+def indirect_targets(cubin: bytes, arch: int) -> dict[str, Golden]:
     """Return per kernel: targets of SYNC, BRK and BRX, indirect calls, exits, and the stack size in bytes."""
     sections = ELFFile(io.BytesIO(cubin)).iter_sections()
     found = {s.name.removeprefix(PREFIX): _function(s.data(), arch) for s in sections if s.name.startswith(PREFIX)}

@@ -2,11 +2,34 @@
 
 import re
 
-_LINE = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:\{\s+)?(?P<guard>@!?U?P\w+ )?\s*(?P<op>[A-Z][\w.]*)(?P<rest>.*)$", re.M)
-_PLAIN = (
-    "SSY SYNC PBK BRK PCNT CONT CAL JCAL RET PRET BRX JMX KIL BPT BSSY BSYNC BREAK WARPSYNC CALL YIELD NANOSLEEP BMOV "
-    "ENDCOLLECTIVE BRXU JMP"
-).split()
+_LINE = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:\{\s+)?(?P<guard>@!?U?P\w+ )?\s*(?P<op>[A-Z][\w.]*)(?P<rest>.*)$", re.MULTILINE)
+_PLAIN = [
+    "SSY",
+    "SYNC",
+    "PBK",
+    "BRK",
+    "PCNT",
+    "CONT",
+    "CAL",
+    "JCAL",
+    "RET",
+    "PRET",
+    "BRX",
+    "JMX",
+    "KIL",
+    "BPT",
+    "BSSY",
+    "BSYNC",
+    "BREAK",
+    "WARPSYNC",
+    "CALL",
+    "YIELD",
+    "NANOSLEEP",
+    "BMOV",
+    "ENDCOLLECTIVE",
+    "BRXU",
+    "JMP",
+]
 FAMILIES = {"sm_52/61": (52, 61), "sm_70/75": (70, 75), "sm_80/90": (80, 90), "sm_100/120": (100, 120)}
 BEGIN = "<!-- constructs: written by scripts/build_samples -->"
 END = "<!-- constructs: end -->"
