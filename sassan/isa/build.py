@@ -34,6 +34,7 @@ class Builder:
         self.reads: list[Access] = []
         self.writes: list[Access] = []
         self.never: list[Access] = []
+        self.shared: list[Access] = []
         self.deciding: list[Access] = []
         self.fixed_reads = 0
         self.fixed_writes = 0
@@ -58,6 +59,7 @@ class Builder:
             reads=tuple(self.reads),
             writes=tuple(self.writes),
             never=tuple(self.never),
+            shared=tuple(self.shared),
             deciding=tuple(self.deciding),
             fixed_reads=self.fixed_reads,
             fixed_writes=self.fixed_writes,
@@ -117,6 +119,8 @@ class Builder:
             self.reads += access
         if slot.never:
             self.never += access
+        elif register.file in ("UR", "UP"):
+            self.shared += access
         else:
             self.writes += access
 

@@ -20,13 +20,17 @@ def data_text(name: str) -> str:
     return files("sassan.isa").joinpath("data", name).read_text(encoding="utf-8")
 
 
-def read_table(name: str, text: str, base: Table | None = None) -> Table:
-    """Return the checked table; with `base`, rows of this file come before those of the base for the same mnemonic.
+def read_table(name: str, text: str, known: Mapping[str, Table]) -> Table:
+    """Return the checked table; its rows come before those of the table that it names as its base, which must be among the `known` ones.
 
     Raises InputError `bad-table` with the file and the key.
     """
     file = Section.parse(name, text)
     file.only(*_FILE_KEYS)
+    parent = file.string("base", "")
+    if parent and parent not in known:
+        raise file.fail("base", f"one of {', '.join(known) or 'none so far'}")
+    base = known[parent] if parent else None
     operands, special = file.section("operands"), file.section("special")
     widths = dict(base.widths if base else {}) | _widths(file.section("widths"))
     table = Table(

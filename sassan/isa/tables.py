@@ -17,7 +17,7 @@ from sassan.isa.rows import Letters, Table
 from sassan.isa.shape import Shape, shape
 from sassan.isa.template import Template
 
-FILES = ("maxwell_pascal.toml",)
+FILES = ("maxwell_pascal.toml", "volta_turing.toml", "ampere_hopper.toml", "blackwell.toml")
 LETTERS = ("timing", "2013")
 """The mappings to letters: timing.md's, and Figure 11 of the 2013 makespan paper."""
 
@@ -95,7 +95,10 @@ def load(arch: str, letters: str = "timing", agreeing: frozenset[str] = frozense
 @lru_cache(maxsize=1)
 def tables() -> tuple[Table, ...]:
     """Return the checked table of every generation, oldest first; a later file builds on the ones before it where it says so."""
-    return tuple(read_table(name, data_text(name)) for name in FILES)
+    done: dict[str, Table] = {}
+    for name in FILES:
+        done[name] = read_table(name, data_text(name), done)
+    return tuple(done.values())
 
 
 @lru_cache(maxsize=len(LETTERS))

@@ -32,6 +32,7 @@ class Template:
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
     never: tuple[Access, ...]
+    shared: tuple[Access, ...]
     deciding: tuple[Access, ...]
     fixed_reads: int
     fixed_writes: int
@@ -55,6 +56,8 @@ class Template:
         effects: tuple[Effect, ...] = (Effect(writes, self._needs(reads, indices)),) if writes else ()
         if self.never:
             effects = (*effects, Effect(_union(self.never, indices), None))
+        if self.shared:
+            effects = (*effects, Effect(_union(self.shared, indices), 0))
         guard = instruction.guard
         held = bit(guard.file, guard.index) if guard is not None else 0
         if self.flow is Flow.NONE:
