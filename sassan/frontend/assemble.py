@@ -14,14 +14,17 @@ _CONTROL = 0x1FFFFF
 _BRANCH_TARGETS = '(*"BRANCH_TARGETS '
 _NAME_SHOWN = 60
 
+_Codes = tuple[list[int | None], list[int | None]]
+"""Of every instruction the encoding and the control code."""
+
 
 def assemble(source: Source, section: Section, arch: Architecture, parser: Parser) -> Function:
     """Return the function that a section holds; raises InputError."""
     lines = LineReader(source, section, arch, parser).read()
     if not lines.rows:
         raise truncated(source, section.name, section.span)
-    encodings, controls = _encodings(source, section, arch, lines)
-    instructions = _instructions(source, section, arch, lines, encodings, controls)
+    codes = _encodings(source, section, arch, lines)
+    instructions = _instructions(lines.rows, codes, _Resolver(source, section, arch, lines), arch)
     labels = lines.labels or {section.name: arch.first}
     symbols = tuple(sorted((labels[name], name) for name in section.symbols if name in labels))
     entry = labels.get(section.name, arch.first)
@@ -29,13 +32,10 @@ def assemble(source: Source, section: Section, arch: Architecture, parser: Parse
     return Function(section.name, arch.name, kept, entry, symbols, section.span)
 
 
-def _instructions(
-    source: Source, section: Section, arch: Architecture, lines: Lines, encodings: list[int | None], controls: list[int | None]
-) -> list[Instruction]:
-    resolve = _Resolver(source, section, arch, lines)
+def _instructions(rows: list[Row], codes: _Codes, resolve: "_Resolver", arch: Architecture) -> list[Instruction]:
     following = arch.following
     out: list[Instruction] = []
-    for row, encoding, control in zip(lines.rows, encodings, controls, strict=True):
+    for row, encoding, control in zip(rows, *codes, strict=True):
         address, parsed, line, column, _ = row
         text, guard, opcode, condition, operands, notes = parsed[:6]
         if parsed.leads:
@@ -47,7 +47,7 @@ def _instructions(
     return out
 
 
-def _encodings(source: Source, section: Section, arch: Architecture, lines: Lines) -> tuple[list[int | None], list[int | None]]:
+def _encodings(source: Source, section: Section, arch: Architecture, lines: Lines) -> _Codes:
     """Return the encoding and the control code of every instruction, as far as the text has them."""
     rows, words = lines.rows, lines.words
     unknown: list[int | None] = [None] * len(rows)

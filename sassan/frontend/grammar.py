@@ -54,6 +54,7 @@ class SyntaxProblem(Exception):  # noqa: N818 - it becomes an InputError as soon
     """The text does not follow the grammar at `position` (from 0); `expected` names in words what could have stood there."""
 
     def __init__(self, message: str, position: int, expected: "Iterable[str]" = (), *, at_end: bool = False) -> None:
+        """Keep what an error message is made of; `expected` holds names of terminals."""
         super().__init__(message)
         self.message = message
         self.position = position
@@ -65,6 +66,7 @@ class Grammar:
     """One grammar, ready to parse from any of its start symbols."""
 
     def __init__(self, parser: "Lark") -> None:
+        """Wrap a parser of lark."""
         self._parser = parser
 
     def parse(self, text: str, start: str) -> "Tree[Token]":
@@ -79,7 +81,7 @@ class Grammar:
             what = "the text ends" if at_end else f"unexpected {str(error.token).strip()[:60]!r}"
             raise SyntaxProblem(what, position, error.accepts or error.expected, at_end=at_end) from None
         except UnexpectedCharacters as error:
-            position = error.pos_in_stream
+            position = error.pos_in_stream or 0
             raise SyntaxProblem(f"unexpected {text[position]!r}", position, error.allowed or ()) from None
 
 

@@ -46,6 +46,7 @@ class PlainParser:
     """Every instruction through the grammar."""
 
     def __init__(self) -> None:
+        """Get the grammar ready."""
         self._grammar = instruction_grammar()
 
     def parse(self, body: str) -> Parsed:
@@ -91,6 +92,7 @@ class TemplateParser:
     """The fast twin; holds what it has seen of one input, so give each input its own."""
 
     def __init__(self) -> None:
+        """Start with nothing seen."""
         self._plain = PlainParser()
         self._grammar: Grammar = instruction_grammar()
         self._bodies: dict[str, Parsed] = {}

@@ -142,5 +142,3 @@ class LineReader:
 def span_of_row(row: Row) -> Span:
     """Return where the text of an instruction stands."""
     return Span(row.line, row.column, len(row.parsed.text))
-
-

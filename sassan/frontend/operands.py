@@ -15,7 +15,7 @@ from sassan.ir import Constant, Immediate, Memory, Operand, Register, Special, S
 if TYPE_CHECKING:
     from lark import Token, Tree
 
-_Made = TypeVar("_Made", covariant=True)
+_Made = TypeVar("_Made")
 Digits = Sequence[str]
 Maker = Callable[[Digits], Operand]
 
@@ -34,27 +34,22 @@ class Makers:
     """Turns the trees of one `operands` node into makers; `holes` maps a position in the parsed text to the number of a hole."""
 
     def __init__(self, holes: Mapping[int, int]) -> None:
+        """Start with no hole used."""
         self._holes = holes
         self.filled = 0
         """How many holes the makers use: a shape is reusable only if it is all of them."""
 
     def operand(self, tree: "Tree[Token]") -> Maker:
         """Return the maker of one operand."""
-        match tree.data:
-            case "register":
-                return self._register(tree)
-            case "number":
-                return self._immediate(tree)
-            case "absolute":
-                return self._absolute(tree)
-            case "constant":
-                return self._constant(_trees(tree), _tokens(tree))
-            case "memory":
-                return self._memory(tree)
-            case "label":
-                return self._label(_tokens(tree)[0])
-            case _:
-                return _fixed(_plain(tree))
+        special = {
+            "register": self._register,
+            "number": self._immediate,
+            "absolute": self._absolute,
+            "constant": self._constant,
+            "memory": self._memory,
+            "label": self._label,
+        }.get(str(tree.data))
+        return special(tree) if special else _fixed(_plain(tree))
 
     def _digits(self, text: str, position: int, base: int) -> Callable[[Digits], int]:
         """Return the maker of the integer whose digits stand at `position`."""
@@ -110,7 +105,8 @@ class Makers:
         number, modifiers = self._number(tree), _suffix(_tokens(tree)[1:])
         return lambda holes: Immediate(number(holes), modifiers)
 
-    def _label(self, token: "Token") -> Maker:
+    def _label(self, tree: "Tree[Token]") -> Maker:
+        token = _tokens(tree)[0]
         name = token[2:-1]
         found = _LABEL_DIGITS.match(token)
         hole = self._holes.get(_start(token) + found.end()) if found else None
@@ -124,10 +120,11 @@ class Makers:
         negated = tokens[0].startswith("-")
         if trees[0].data == "register":
             return self._register(trees[0], absolute=True, negated=negated, suffix=_suffix(tokens))
-        return self._constant(trees, tokens, absolute=True, negated=negated)
+        return self._constant(tree, absolute=True, negated=negated)
 
-    def _constant(self, brackets: "list[Tree[Token]]", tokens: "list[Token]", *, absolute: bool = False, negated: bool = False) -> Maker:
-        (bank_base, bank_offset), (base, offset) = (self._bracket(bracket) for bracket in brackets)
+    def _constant(self, tree: "Tree[Token]", *, absolute: bool = False, negated: bool = False) -> Maker:
+        tokens = _tokens(tree)
+        (bank_base, bank_offset), (base, offset) = (self._bracket(bracket) for bracket in _trees(tree))
         opening = next(token for token in tokens if token.type == "BANK")
         minus, tilde, modifiers = negated or opening.startswith("-"), opening.startswith("~"), _suffix(tokens)
 

@@ -9,7 +9,7 @@ from sassan.ir import Program
 from sassan.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from sassan.frontend.instructions import Parser
     from sassan.frontend.sections import Section
@@ -26,7 +26,7 @@ def read(source: Source, *, arch: str | None = None) -> Program:
 
     `arch` (`sm_61`) overrides what the listing says of its architecture. Raises InputError with one of the codes
     empty-input, binary-input, cubin-not-supported-yet, ptx-not-supported-yet, unknown-input, no-function, no-architecture,
-    unsupported-architecture, truncated, syntax, missing-instructions, missing-encodings, undefined-label, no-such-register;
+    unsupported-architecture, truncated, syntax, missing-instructions, missing-encodings, undefined-label;
     UsageError when `arch` is unknown.
     """
     from sassan.frontend.instructions import TemplateParser  # noqa: PLC0415 - see read_with
