@@ -6,7 +6,7 @@ a decoder of its own that shares no line with the analyser. A register is named 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntFlag, StrEnum
+from enum import StrEnum
 from typing import Protocol
 
 from sassan.errors import SassanError
@@ -31,16 +31,6 @@ class Move(StrEnum):
 MOVES = tuple(Move)
 SIDE = ""
 RETURN_TAG = "RET"
-
-
-class Mixing(IntFlag):
-    """What an uninterpreted operation hashes beside its inputs."""
-
-    NOTHING = 0
-    LANE = 1
-    """The lane: two threads disagree even on equal inputs."""
-    TIME = 2
-    """The moment: the same inputs give another result next time (memory, clocks)."""
 
 
 def number(file: str, index: int | None) -> int | None:
@@ -73,7 +63,8 @@ ALWAYS = Condition()
 class Operation:
     """A data instruction: a function from `reads` to `writes`, for the threads where `condition` holds.
 
-    `key` names the function (opcode, modifiers, constants). `gathered` are inputs that every executing thread contributes and all of them
+    `key` names the function (opcode, modifiers, constants). `lane` says that the result may differ between threads with equal inputs, `time` that
+    the same inputs give another result next time (memory, clocks). `gathered` are inputs that every executing thread contributes and all of them
     see alike (votes, shuffles from one lane). `broadcast` says that the written registers have one copy per warp (UR, UP).
     """
 
@@ -82,7 +73,8 @@ class Operation:
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     condition: Condition = ALWAYS
-    mixing: Mixing = Mixing.LANE
+    lane: bool = True
+    time: bool = False
     gathered: tuple[int, ...] = ()
     broadcast: bool = False
 

@@ -25,11 +25,25 @@ def leave(session: Session, number: int, at: Moment, taken: Words) -> Next:
             return _indirect(session, number, at, taken)
         case Flow.POP:
             return _token(session, block, at.rows, taken)
-        case Flow.EXIT | Flow.TRAP:
+        case Flow.EXIT:
             return _suspend(session, block, at.rows, taken)
+        case _:
+            return _elsewhere(session, block, at, taken)
+
+
+def _elsewhere(session: Session, block: Block, at: Moment, taken: Words) -> Next:
+    """CAL pushes its return; a trap ends the whole warp."""
+    assert block.control is not None
+    active, context = session.warps.active[at.rows], session.warps.context[at.rows]
+    match block.control.flow:
         case Flow.CALL:
-            warps.stacks.push(at.rows, block.follow, context, session.code.tags.index(RETURN_TAG), active)
+            session.warps.stacks.push(at.rows, block.follow, context, session.code.tags.index(RETURN_TAG), active)
             return unite(block.target, session.contexts.inside(context, block.last), active, Move.CALL)
+        case Flow.TRAP:
+            goes = unite(block.follow, context, active, Move.FALLTHROUGH)
+            goes.block[taken != 0] = STOPPED
+            goes.move[taken != 0] = NUMBER[Move.EXIT]
+            return goes
         case _:
             raise SassanError("unsupported-flow", f"the machine has no rule for {block.control.flow.value} at {block.last:#x}")
 
@@ -61,34 +75,29 @@ def _late(session: Session, at: Moment) -> Truth:
 
 
 def _indirect(session: Session, number: int, at: Moment, taken: Words) -> Next:
-    """BRX: one target runs; the threads with others are pushed once more at the BRX itself, below them those that do not take it."""
+    """BRX: one outcome runs; the threads with another target, or that do not take it, wait at the BRX itself and run it again."""
     block, warps = session.code.blocks[number], session.warps
     assert block.control is not None
-    active = warps.active[at.rows]
+    active, context = warps.active[at.rows], warps.context[at.rows]
     inputs = tuple(warps.registers[session.slots[register], at.rows] for register in block.control.selector)
     choice = session.values.choose(block.control.key, inputs, len(block.targets), at)
-    going = lanes(taken)
-    # The order of targets is arbitrary: the first taking lane, counted from a random one, leads.
+    place = np.where(lanes(taken), np.array(block.targets, dtype=np.int32)[choice], np.int32(block.follow))
+    # The order of outcomes is arbitrary: the first active lane, counted from a random one, leads.
     start = (session.values.coin(at) % np.uint32(LANES)).astype(np.intp)
     turn = (np.arange(LANES) - start[:, None]) % LANES
-    leader = np.where(going, turn, LANES).argmin(axis=1)
-    picked = choice[np.arange(len(leader)), leader]
-    together = pack(going & (choice == picked[:, None]))
-    none = taken == 0
-    _side(session, at.rows, ~none & (taken != active), block.follow, active & ~taken)
-    _side(session, at.rows, taken != together, number, taken & ~together)
-    return Next(
-        block=choose(none, block.follow, np.array(block.targets, dtype=np.int32)[picked]),
-        context=warps.context[at.rows],
-        active=np.where(none, active, together),
-        move=choose(none, NUMBER[Move.FALLTHROUGH], choose(together == active, NUMBER[Move.TAKEN], NUMBER[Move.DIVERGE])),
-    )
-
-
-def _side(session: Session, rows: Rows, where: Truth, block: int, mask: Words) -> None:
-    index = rows[where]
+    first = place[np.arange(len(start)), np.where(at.executing, turn, LANES).argmin(axis=1)]
+    together = pack(at.executing & (place == first[:, None]))
+    split = active != together
+    index = at.rows[split]
     if index.size:
-        session.warps.stacks.push(index, block, session.warps.context[index], 0, mask[where])
+        warps.stacks.push(index, number, context[split], 0, (active & ~together)[split])
+    alone = choose(taken == 0, NUMBER[Move.FALLTHROUGH], NUMBER[Move.TAKEN])
+    return Next(
+        block=first,
+        context=context,
+        active=together,
+        move=choose(split, NUMBER[Move.DIVERGE], alone),
+    )
 
 
 def _token(session: Session, block: Block, rows: Rows, taken: Words) -> Next:

@@ -13,7 +13,7 @@ from sassan.simt.control import leave
 from sassan.simt.data import compute
 from sassan.simt.state import LOST, STOPPED, Order, Session, Status, begin, lanes, pack
 from sassan.simt.trace import Contexts, Outcome, Recorder, Steps
-from sassan.simt.values import Moment, Rows, Truth, Values, Words
+from sassan.simt.values import Moment, Rows, Values, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,10 @@ class Machine:
             rows = np.flatnonzero(warps.block == number)
             if observer is not None:
                 observer.enter(session, number, rows)
-            self._visit(session, number, rows)
+            self._cut(session, rows)
+            going = rows[warps.block[rows] == number]
+            if going.size:
+                self._visit(session, number, going)
             after = warps.block[rows]
             population[number] = 0
             population += np.bincount(after[after >= 0], minlength=len(population))
@@ -89,14 +92,13 @@ class Machine:
         warps.context[rows] = goes.context
         warps.active[rows] = goes.active
         warps.time[rows] += np.uint32(1)
-        self._stop(session, rows, found)
-
-    def _stop(self, session: Session, rows: Rows, found: Truth) -> None:
-        warps, limits = session.warps, self._limits
-        ended = warps.block[rows] == STOPPED
-        warps.status[rows[ended]] = Status.ENDED
+        warps.status[rows[warps.block[rows] == STOPPED]] = Status.ENDED
         warps.status[rows[~found]] = Status.FAULT
+
+    def _cut(self, session: Session, rows: Rows) -> None:
+        """Stop the runs that are at a limit: what they did is the prefix of a path, up to the entry of the block."""
+        warps, limits = session.warps, self._limits
         deep = warps.stacks.depth[rows] > limits.depth
-        cut = ~ended & (deep | (warps.time[rows] >= limits.steps) | (len(session.contexts) > limits.contexts))
-        warps.status[rows[cut]] = Status.CUT
-        warps.block[rows[cut]] = STOPPED
+        over = rows[deep | (warps.time[rows] >= limits.steps) | (len(session.contexts) > limits.contexts)]
+        warps.status[over] = Status.CUT
+        warps.block[over] = STOPPED

@@ -6,7 +6,7 @@ It shares the lowered code and the drawn runs with the vectorised machine, and n
 from dataclasses import dataclass, field
 
 from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, RETURN_TAG, Block, Code, Condition, Mixing, Move, Operation
+from sassan.simt.code import ALWAYS, RETURN_TAG, Block, Code, Condition, Move, Operation
 from sassan.simt.trace import CallString, Entry, Transition
 from sassan.simt.values import FACTOR, LANES, PARTITIONS, PREDICATES, THRESHOLDS, Runs
 
@@ -63,7 +63,7 @@ class PlainRun:
 
     def _leave(self, number: int, threads: set[int], taken: set[int]) -> tuple[int, set[int]] | None:
         block = self.code.blocks[number]
-        if block.control is None or not taken:
+        if block.control is None or not (taken or block.control.flow is Flow.INDIRECT_BRANCH):
             self._step(block, Move.FALLTHROUGH, block.follow)
             return block.follow, threads
         match block.control.flow:
@@ -78,8 +78,15 @@ class PlainRun:
                 self.path.append(Transition(self._context, block.address, block.last, inside, address, Move.CALL))
                 self._context = inside
                 return block.target, threads
+            case Flow.TRAP:
+                self._end(block)
+                return None
             case _:
                 return self._suspend(block, threads, taken)
+
+    def _end(self, block: Block) -> None:
+        self.path.append(Transition(self._context, block.address, block.last, (), None, Move.EXIT))
+        self.ended = True
 
     def _branch(self, block: Block, threads: set[int], taken: set[int]) -> tuple[int, set[int]]:
         if taken == threads:
@@ -92,25 +99,21 @@ class PlainRun:
     def _indirect(self, number: int, threads: set[int], taken: set[int]) -> tuple[int, set[int]]:
         block = self.code.blocks[number]
         assert block.control is not None
-        choice: dict[int, int] = {}
+        goes = dict.fromkeys(threads, block.follow)
         for lane in taken:
             state = self._key(block.control.key)
             for register in block.control.selector:
                 state = stir(state, self._get(register, lane))
-            choice[lane] = stir(state, 1) % len(block.targets)
+            goes[lane] = block.targets[stir(state, 1) % len(block.targets)]
         start = self._coin() % LANES
-        leader = min(taken, key=lambda lane: (lane - start) % LANES)
-        together = {lane for lane in taken if choice[lane] == choice[leader]}
-        if taken != threads:
-            self._stack.append(_Suspended(block.follow, self._context, "", threads - taken))
-        if taken != together:
-            self._stack.append(_Suspended(number, self._context, "", taken - together))
-        target = block.targets[choice[leader]]
-        if together == threads:
-            self._step(block, Move.TAKEN, target)
+        leader = min(threads, key=lambda lane: (lane - start) % LANES)
+        together = {lane for lane in threads if goes[lane] == goes[leader]}
+        if together != threads:
+            self._stack.append(_Suspended(number, self._context, "", threads - together))
+            self._step(block, Move.DIVERGE, goes[leader], number)
         else:
-            self._step(block, Move.DIVERGE, target, number)
-        return target, together
+            self._step(block, Move.TAKEN if taken else Move.FALLTHROUGH, goes[leader])
+        return goes[leader], together
 
     def _suspend(self, block: Block, threads: set[int], taken: set[int]) -> tuple[int, set[int]] | None:
         assert block.control is not None
@@ -127,8 +130,7 @@ class PlainRun:
             self._step(block, Move.FALLTHROUGH, block.follow)
             return block.follow, threads - taken
         if not self._stack:
-            self.path.append(Transition(self._context, block.address, block.last, (), None, Move.EXIT))
-            self.ended = True
+            self._end(block)
             return None
         top = self._stack.pop()
         move = {"": Move.REACTIVATE, RETURN_TAG: Move.RETURN}.get(top.tag, Move.RECONVERGE)
@@ -173,9 +175,9 @@ class PlainRun:
             states = dict.fromkeys(executing, stir(base, sum(states.values()) & _WORD))
         for register in one.reads:
             states = {lane: stir(state, self._get(register, lane)) for lane, state in states.items()}
-        if one.mixing & Mixing.TIME:
+        if one.time:
             states = {lane: stir(state, self._time) for lane, state in states.items()}
-        if one.mixing & Mixing.LANE:
+        if one.lane:
             words = self.runs.partitions[self.index, (base >> 3) % PARTITIONS]
             states = {lane: stir(state, int(words[lane])) for lane, state in states.items()}
         if one.broadcast and executing:

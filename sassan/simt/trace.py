@@ -24,7 +24,7 @@ class Entry:
     tag: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Transition:
     """One step of a warp: from the block at `source` (its last instruction is `last`) to the one at `target`; None ends the warp."""
 
@@ -41,6 +41,11 @@ class Transition:
         """Return `0068 -> 01a8 taken`, call strings appended."""
         place = "end" if self.target is None else f"{self.target:04x}"
         return f"{self.last:04x}{_call(self.context)} -> {place}{_call(self.into)} {self.move.value}"
+
+
+def _order(step: Transition) -> tuple[CallString, int, int, CallString, str, str]:
+    target = -1 if step.target is None else step.target
+    return (step.context, step.source, target, step.into, step.move.value, "" if step.popped is None else step.popped.tag)
 
 
 def _call(context: CallString) -> str:
@@ -139,7 +144,7 @@ class Recorder:
 
     def outcome(self, status: npt.NDArray[np.int8]) -> Outcome:
         """Return all that was counted, transitions in a fixed order."""
-        named = sorted((self._transition(code), number) for code, number in self._numbers.items())
+        named = sorted(((self._transition(code), number) for code, number in self._numbers.items()), key=lambda pair: _order(pair[0]))
         order = [number for _, number in named]
         return Outcome(
             transitions=tuple(one for one, _ in named),

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.isa.registers import bit
-from sassan.simt.code import Mixing, Operation
+from sassan.simt.code import Operation
 
 LANES = 32
 Words = npt.NDArray[np.uint32]
@@ -164,9 +164,9 @@ class Uninterpreted:
             state = stir(base[:, None], np.where(at.executing, state, np.uint32(0)).sum(axis=1, dtype=np.uint32)[:, None])
         for word in inputs[shared:]:
             state = stir(state, word)
-        if operation.mixing & Mixing.TIME:
+        if operation.time:
             state = stir(state, at.time[:, None])
-        if operation.mixing & Mixing.LANE:
+        if operation.lane:
             state = stir(state, self._runs.partitions[at.rows, (base >> np.uint32(3)) % PARTITIONS])
         return tuple(self._word(register, stir(state, np.uint32(place)), base, at) for place, register in enumerate(operation.writes))
 

@@ -7,7 +7,7 @@ operation tells lanes apart unless it is listed here.
 from sassan.errors import SassanError
 from sassan.ir import Constant, Immediate, Instruction, Memory, Operand, Register, Special, Target, Word
 from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, Condition, Control, Decoded, Mixing, Operation, Push, Test, number
+from sassan.simt.code import ALWAYS, Condition, Control, Decoded, Operation, Push, Test, number
 from sassan.simt.values import key
 
 LANEWISE = frozenset(
@@ -124,25 +124,26 @@ def _operation(instruction: Instruction, root: str, modifiers: list[str], condit
     elif instruction.opcode == "SHFL.IDX" and _whole_warp(sources):
         gathered, reads = list(_reads(sources[0], 1)), list(_reads(sources[1], 1))
     text = f"{instruction.opcode} {' '.join(_shape(one) for one in instruction.operands)}"
-    mixing = _mixing(instruction, root, modifiers, bool(gathered))
-    return Operation(instruction, key(text), tuple(reads), writes, condition, mixing, tuple(gathered))
+    lane, time = _tells_apart(instruction, root, modifiers, bool(gathered))
+    return Operation(instruction, key(text), tuple(reads), writes, condition, lane, time, tuple(gathered))
 
 
-def _mixing(instruction: Instruction, root: str, modifiers: list[str], gathered: bool) -> Mixing:
+def _tells_apart(instruction: Instruction, root: str, modifiers: list[str], gathered: bool) -> tuple[bool, bool]:
+    """Return whether the result depends on the lane, and on the moment."""
     if root in {"S2R", "CS2R"}:
         name = next((one.name for one in instruction.operands if isinstance(one, Special)), "")
-        return Mixing.NOTHING if name in STEADY else Mixing.TIME if name in CLOCKS else Mixing.LANE | Mixing.TIME
+        return name not in STEADY | CLOCKS, name not in STEADY
     if root == "VOTE":
         # Another set of executing threads gets another result: the moment stands for it.
-        return Mixing.TIME if modifiers[0] in {"ANY", "ALL", "EQ"} else Mixing.LANE | Mixing.TIME
+        return modifiers[0] not in {"ANY", "ALL", "EQ"}, True
     if root == "SHFL" and gathered:
-        return Mixing.TIME
+        return False, True
     if root in LANEWISE:
-        return Mixing.NOTHING
+        return False, False
     if root in SHARED_MEMORY or instruction.opcode == "B2R.RESULT":
-        return Mixing.TIME
+        return False, True
     if root in OWN:
-        return Mixing.LANE | Mixing.TIME
+        return True, True
     raise _refuse(instruction, "on no list")
 
 

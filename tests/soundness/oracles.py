@@ -1,0 +1,235 @@
+"""The oracles of warp-cfg.md section 5: what concrete runs did, against what the warp-level CFG and the IPET system say of them.
+
+`inspect` runs the machine on one function and returns every finding:
+
+    edge           a transition of the warp that is no edge of the graph (kinds, pushed and popped points included)
+    thread-step    a step of one thread that is no thread edge
+    agreement      active threads that differ on a register on which a node says they agree
+    token          a token instruction whose threads resume where `token_targets` does not say
+    lost-token     a token instruction without its token
+    row:FAMILY     counts of an executed path that break a row of the IPET system, with the loop bounds that its threads met
+    wcet           an executed path that costs more than the optimum
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from maxwell import Maxwell
+from sassan.errors import SelfCheckError
+from sassan.ilp.model import Row
+from sassan.ipet.flow_facts import Bounds
+from sassan.ipet.steps import Steps, steps_of
+from sassan.ipet.system import build
+from sassan.ipet.wcet import problem, wcet
+from sassan.ir import Function
+from sassan.simt.code import Code, Decoder, Move, lower
+from sassan.simt.machine import Limits, Machine
+from sassan.simt.slicing import control_slice
+from sassan.simt.state import Order, Status
+from sassan.simt.trace import Entry, Outcome, Transition
+from sassan.simt.values import Runs, Uninterpreted, draw
+from sassan.timing import Unit
+from sassan.warpcfg.graph import Edge, Point, WarpCfg
+from watch import Watch, name
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that must not happen, and the run that shows it: `python scripts/soundness --seed` draws the same one again."""
+
+    kind: str
+    function: str
+    seed: int
+    run: int
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.function} seed {self.seed} run {self.run}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to look: N runs drawn from `seed`, cut after `steps` blocks; `full` keeps every data instruction, else only the control slice."""
+
+    runs: int
+    seed: int
+    steps: int = 3000
+    full: bool = True
+    solve: int = 0
+    """So many runs are compared with the optimum of their own IPET system."""
+    order: Order = Order.TAKEN_FIRST
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found and how much was looked at."""
+
+    findings: tuple[Finding, ...]
+    runs: int
+    transitions: int
+    ended: int
+    edges_seen: int
+    edges: int
+    claims_checked: int
+
+
+_COMPLETE_ONLY = ("flow", "start", "stop", "move")
+"""Families of rows that hold of whole paths only: a run that was cut still has threads waiting."""
+_LOOPS = re.compile(r"(?:loop|turns)_(\d+)")
+
+
+def inspect(function: Function, cfg: WarpCfg, plan: Plan, decoder: Decoder | None = None) -> Report:
+    """Return what `plan.runs` runs of the function say about its graph."""
+    code = lower(function, decoder or Maxwell(), {node.start for node in cfg.nodes})
+    code = code if plan.full else control_slice(code)
+    runs = draw(plan.seed, plan.runs)
+    watch = Watch(cfg, code, plan.runs)
+    limits = Limits(steps=plan.steps)
+    outcome = Machine(code, Uninterpreted(runs), plan.order, limits).run(runs.active, watch)
+    return _Inspection(function, cfg, plan, outcome, watch).report()
+
+
+class _Inspection:
+    def __init__(self, function: Function, cfg: WarpCfg, plan: Plan, outcome: Outcome, watch: Watch) -> None:
+        self._function, self._cfg, self._plan, self._outcome, self._watch = function, cfg, plan, outcome, watch
+        self._findings: list[Finding] = []
+        self._edge_counts = np.zeros((plan.runs, len(cfg.edges)), dtype=np.int64)
+
+    def report(self) -> Report:
+        self._edges()
+        self._tokens()
+        self._watched()
+        if not self._findings and not self._cfg.gaps:
+            self._system()
+        seen = int((self._edge_counts.sum(axis=0) > 0).sum())
+        status = self._outcome.status
+        return Report(
+            findings=tuple(self._findings),
+            runs=self._plan.runs,
+            transitions=int(self._outcome.counts.sum()),
+            ended=int((status == Status.ENDED).sum()),
+            edges_seen=seen,
+            edges=len(self._cfg.edges),
+            claims_checked=self._watch.checked,
+        )
+
+    def _find(self, kind: str, run: int, detail: str) -> None:
+        self._findings.append(Finding(kind, self._function.name, self._plan.seed, run, detail))
+
+    def _edges(self) -> None:
+        graph = _Graph(self._cfg)
+        for index, step in enumerate(self._outcome.transitions):
+            counts = self._outcome.counts[:, index]
+            edge = graph.edge_of(step)
+            if edge is None:
+                self._find("edge", int(np.argmax(counts > 0)), f"{step} is no edge (pushed {step.pushed}, popped {step.popped})")
+            elif edge >= 0:
+                self._edge_counts[:, edge] += counts
+
+    def _tokens(self) -> None:
+        targets = dict(self._cfg.token_targets)
+        tags = {one.address: one.opcode for one in self._function.instructions}
+        for address, target in sorted(self._outcome.leaves):
+            if target not in targets.get(address, ()) and not tags[address].startswith("RET"):
+                self._find("token", -1, f"threads of {tags[address]} at {address:04x} resume at {target:04x}")
+        for address, runs in self._outcome.faults:
+            self._find(
+                "lost-token", int(np.argmax(self._outcome.status == Status.FAULT)), f"{tags[address]} at {address:04x} in {runs} runs"
+            )
+
+    def _watched(self) -> None:
+        nodes = self._cfg.nodes
+        for bad in self._watch.disagreements.values():
+            self._find("agreement", bad.run, f"step {bad.time}: threads differ on {name(bad.register)} at {nodes[bad.node].id}")
+        for stray in self._watch.strays.values():
+            source = "the start" if stray.src < 0 else nodes[stray.src].id
+            self._find("thread-step", stray.run, f"step {stray.time}: a thread goes from {source} to {nodes[stray.dst].id}")
+
+    # The IPET system -----------------------------------------------------------------------------------------------------------------------
+
+    def _system(self) -> None:
+        try:
+            steps = steps_of(self._cfg)
+        except SelfCheckError as error:
+            self._find("self-check", -1, error.message)
+            return
+        count = len(self._outcome.status)
+        ended = self._outcome.status == Status.ENDED
+        columns = np.concatenate([np.ones((count, 1), dtype=np.int64), self._edge_counts, self._watch.threads], axis=1)
+        for low, high in zip(self._rows(steps, 0), self._rows(steps, 1), strict=True):
+            family = low.name.split("_")[0]
+            where = ended if family in _COMPLETE_ONLY else np.ones(count, dtype=np.bool_)
+            broken = where & ~self._holds(low, high, columns)
+            if broken.any():
+                self._find(f"row:{family}", int(np.argmax(broken)), f"{low.name}: {high.math}")
+        self._optimum(columns, ended)
+
+    def _rows(self, steps: Steps, bound: int) -> tuple[Row, ...]:
+        return build(steps, [1] * len(self._cfg.nodes), [bound] * len(self._cfg.loops)).rows
+
+    def _holds(self, low: Row, high: Row, columns: np.ndarray) -> np.ndarray:
+        """Say for which runs the row holds; a row is linear in its loop's bound, so its form for bounds 0 and 1 gives every other."""
+        left = _evaluate(low, columns)
+        match = _LOOPS.match(low.name)
+        if match is not None:
+            left = left + self._watch.turns[int(match[1])] * (_evaluate(high, columns) - left)
+        return left <= low.rhs if low.sense == "<=" else left == low.rhs
+
+    def _optimum(self, columns: np.ndarray, ended: np.ndarray) -> None:
+        sizes = np.array([len(self._cfg.nodes[edge.src].instructions) for edge in self._cfg.edges], dtype=np.int64)
+        costs = columns[:, 1 : 1 + len(sizes)] @ sizes
+        order = [int(run) for run in np.argsort(-costs, kind="stable") if ended[run]][: self._plan.solve]
+        for run in order:
+            bounds = Bounds(tuple(int(one) for one in self._watch.turns[:, run]))
+            best = wcet(problem(self._cfg, Unit(), bounds))
+            if best.value is None or best.value < costs[run]:
+                self._find("wcet", run, f"costs {costs[run]}, WCET {best.value} with bounds {bounds.of_loop}")
+
+
+def _evaluate(row: Row, columns: np.ndarray) -> np.ndarray:
+    index = [one for one, _ in row.terms]
+    return columns[:, index] @ np.array([factor for _, factor in row.terms], dtype=np.int64)
+
+
+class _Graph:
+    """Looks up the edge that a transition is."""
+
+    def __init__(self, cfg: WarpCfg) -> None:
+        self._cfg = cfg
+        self._containing = {(node.context, one.address): index for index, node in enumerate(cfg.nodes) for one in node.instructions}
+        self._numbers = {_key(edge): index for index, edge in enumerate(cfg.edges)}
+
+    def edge_of(self, step: Transition) -> int | None:
+        """Return the number of the edge, -1 for a step inside a node, None where there is none."""
+        src = self._containing.get((step.context, step.source))
+        if src is None:
+            return None
+        if step.last != self._cfg.nodes[src].end:
+            inside = step.move is Move.FALLTHROUGH and self._containing.get((step.into, step.target or 0)) == src
+            return -1 if inside and step.target != self._cfg.nodes[src].start else None
+        dst = None
+        if step.target is not None:
+            dst = self._containing.get((step.into, step.target))
+            if dst is None or self._cfg.nodes[dst].start != step.target:
+                return None
+        return self._numbers.get((src, dst, step.move.value, _entry(step.pushed), _entry(step.popped)))
+
+
+_EdgeKey = tuple[int, int | None, str, tuple[object, ...] | None, tuple[object, ...] | None]
+
+
+def _key(edge: Edge) -> _EdgeKey:
+    return (edge.src, edge.dst, edge.kind.value, _point(edge.pushed), _point(edge.popped))
+
+
+def _point(point: Point | None) -> tuple[object, ...] | None:
+    return None if point is None else (point.context, point.address, point.tag)
+
+
+def _entry(entry: Entry | None) -> tuple[object, ...] | None:
+    return None if entry is None else (entry.context, entry.address, entry.tag)
+
+
+__all__ = ["Code", "Finding", "Plan", "Report", "Runs", "inspect"]
