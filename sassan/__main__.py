@@ -1,0 +1,5 @@
+"""`python -m sassan` is `sassan`."""
+
+from sassan.cli.app import main
+
+main()

@@ -1,0 +1,54 @@
+"""`sassan analyze`: the main job."""
+
+from sassan.cli import document, options, report, settings
+from sassan.cli.inputs import analyses, finish, read
+
+
+def analyze(
+    files: options.Files,
+    *,
+    function: options.Functions = None,
+    warps: options.Warps = None,
+    bounds: options.Bounds = None,
+    loop_bound: options.LoopBound = None,
+    model: options.ModelOption = options.Model.UNIT,
+    letters: options.LettersOption = options.Letters.TIMING,
+    order: options.OrderOption = options.Order.TAKEN_FIRST,
+    call_depth: options.CallDepth = None,
+    ablate: options.Ablate = None,
+    paper_experiment: options.PaperExperiment = False,
+    sm: options.Sm = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Bound every function: graph, string, WCET, makespan.
+
+    A function that cannot be bounded lists its gaps: what is missing, and at which address. A bound holds under the assumptions that are
+    printed with it.
+
+    \b
+    Examples:
+      sassan analyze kernels.sass
+      sassan analyze kernels.sass -f '*saxpy*' --loop-bound 10 -W 16
+      sassan analyze a.sass b.sass --bounds facts.toml --json
+      cuobjdump -sass a.out | sassan analyze -
+    """
+    chosen = settings.make(
+        bounds=bounds,
+        loop_bound=loop_bound,
+        letters=letters,
+        model=model,
+        order=order,
+        call_depth=call_depth,
+        ablate=ablate,
+        paper_experiment=paper_experiment,
+    )
+    inputs = read(files, arch=sm, patterns=function, facts=chosen.facts)
+    from sassan import pipeline
+
+    results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen, warps), "analyzing", quiet=quiet)
+    if json:
+        document.show([document.analysis(one, warps) for one in results], inputs.refused)
+    else:
+        report.show(results, warps)
+    finish(inputs, [one.analysis for one in results] if function else [])

@@ -1,0 +1,134 @@
+"""`sassan cfg`: draw the graph, or print it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sassan.cli import document, options, settings
+from sassan.cli.files import check, extension, outputs
+from sassan.cli.inputs import Result, analyses, finish, read
+from sassan.cli.report import list_gaps
+from sassan.cli.table import Column, Table, show
+from sassan.cli.terminal import note, out, safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sassan.pipeline import Analysis
+    from sassan.render.levels import Arc
+
+
+def cfg(
+    file: options.File,
+    *,
+    function: options.Functions = None,
+    output: options.Drawing = None,
+    level: options.LevelOption = options.Level.WARP,
+    listing: options.Listing = False,
+    bounds: options.Bounds = None,
+    loop_bound: options.LoopBound = None,
+    letters: options.LettersOption = options.Letters.TIMING,
+    order: options.OrderOption = options.Order.TAKEN_FIRST,
+    call_depth: options.CallDepth = None,
+    ablate: options.Ablate = None,
+    sm: options.Sm = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Draw the graph of a warp, or print it.
+
+    Loop bounds are optional; with them the worst path is drawn bold.
+
+    \b
+    Examples:
+      sassan cfg kernels.sass -f saxpy -o saxpy.svg
+      sassan cfg kernels.sass --loop-bound 10 -o '{name}.svg'
+      sassan cfg kernels.sass --level thread --json
+    """
+    from sassan import pipeline
+
+    chosen = settings.make(bounds=bounds, loop_bound=loop_bound, letters=letters, order=order, call_depth=call_depth, ablate=ablate)
+    kind = extension(output, pipeline.DRAWINGS) if output else ""
+    inputs = read([file], arch=sm, patterns=function, facts=chosen.facts)
+    check(output, inputs.names)
+    results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "analyzing", quiet=quiet)
+    paths = outputs(output, _names(results)) if output else ()
+    for path, result in zip(paths, results, strict=bool(output)):
+        _draw(path, kind, result.analysis, level, listing=listing, quiet=quiet)
+    if json:
+        document.show([_document(one, level) for one in results], inputs.refused)
+    elif not output:
+        for result in results:
+            _blocks(result.analysis, level)
+        list_gaps([(one.analysis.function.name, one.analysis.cfg.gaps) for one in results])
+    finish(inputs)
+
+
+def _names(results: tuple[Result, ...]) -> tuple[str, ...]:
+    return tuple(one.analysis.function.name for one in results)
+
+
+def _draw(path: "Path", kind: str, analysis: "Analysis", level: options.Level, *, listing: bool, quiet: bool) -> None:
+    from sassan import pipeline
+    from sassan.render.files import write_atomically
+
+    drawing = pipeline.draw(analysis, kind, level=level.value, listing=listing)
+    write_atomically(path, drawing.data)
+    if not quiet:
+        notes = "".join(f" ({safe(one)})" for one in drawing.notes)
+        note(f"wrote {safe(str(path))}{notes}\n")
+
+
+def _document(result: Result, level: options.Level) -> Mapping[str, document.Value]:
+    from sassan import pipeline
+
+    graph = result.analysis.cfg
+    nodes: list[document.Value] = [
+        {
+            "id": node.id,
+            "start": document.address(node.start),
+            "end": document.address(node.end),
+            "instructions": len(node.instructions),
+            "context": [document.address(site) for site in node.context],
+            "divergent": node.divergent,
+            "string": document.string(letters),
+        }
+        for node, letters in zip(graph.nodes, result.analysis.strings, strict=True)
+    ]
+    return {
+        **document.head(result.file, graph),
+        "level": level.value,
+        "entry": graph.nodes[graph.entry].id,
+        "nodes": nodes,
+        "edges": [_edge(result.analysis, arc) for arc in pipeline.edges(graph, level.value)],
+        "gaps": document.gaps(result.analysis.cfg.gaps),
+    }
+
+
+def _edge(analysis: "Analysis", arc: "Arc") -> document.Value:
+    source = analysis.cfg.nodes[arc.src]
+    target = None if arc.dst is None else analysis.cfg.nodes[arc.dst]
+    return {
+        "src": source.id,
+        "dst": None if target is None else target.id,
+        "from": document.address(source.end),
+        "to": None if target is None else document.address(target.start),
+        "kind": arc.kind.value,
+    }
+
+
+def _blocks(analysis: "Analysis", level: options.Level) -> None:
+    from sassan import pipeline
+
+    after: dict[int, list[str]] = {}
+    for arc in pipeline.edges(analysis.cfg, level.value):
+        target = "end" if arc.dst is None else analysis.cfg.nodes[arc.dst].id
+        after.setdefault(arc.src, []).append(arc.kind.value if arc.dst is None else f"{arc.kind.value} {target}")
+    columns = (Column("block"), Column("to"), Column("instr", number=True), Column("string", widest=24), Column("next"))
+    rows = tuple(
+        (node.id, document.address(node.end), str(len(node.instructions)), str(letters or "?"), ", ".join(after.get(at, [])))
+        for at, (node, letters) in enumerate(zip(analysis.cfg.nodes, analysis.strings, strict=True))
+    )
+    function = analysis.function
+    out(f"{safe(function.name)} ({function.arch}, {level.value} level)\n")
+    show(Table(columns, rows))
+    out("\n")

@@ -1,0 +1,97 @@
+"""The JSON documents of cli.md: keys are stable, more may stand beside them, a number that cannot be given is null."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sassan import __version__
+from sassan.cli.terminal import out
+
+if TYPE_CHECKING:
+    from sassan.cli.inputs import Refused, Result
+    from sassan.errors import Gap
+    from sassan.pipeline import Analysis
+    from sassan.strings.kernel_string import KernelString
+    from sassan.warpcfg.graph import WarpCfg
+
+Value = str | int | float | bool | None | Sequence["Value"] | Mapping[str, "Value"]
+"""What JSON can hold."""
+
+SCHEMA = 1
+
+
+def show(functions: Sequence[Mapping[str, Value]], refused: Sequence["Refused"]) -> None:
+    """Print the document of a command; files that were refused are listed under `errors`."""
+    document: dict[str, Value] = {
+        "schema": SCHEMA,
+        "tool": {"name": "sassan", "version": __version__},
+        "functions": list(functions),
+    }
+    if refused:
+        document["errors"] = [_refusal(one) for one in refused]
+    out(json.dumps(document, indent=2) + "\n")
+
+
+def address(value: int) -> str:
+    """Return the spelling of an address in every document and table."""
+    return f"0x{value:04x}"
+
+
+def gaps(found: Sequence["Gap"]) -> Sequence[Value]:
+    """Return the list of gaps."""
+    return [{"code": gap.code, "address": address(gap.address), "message": gap.message} for gap in found]
+
+
+def head(file: str, cfg: "WarpCfg") -> Mapping[str, Value]:
+    """Return the keys with which every function begins."""
+    return {"name": cfg.function.name, "arch": cfg.function.arch, "file": file}
+
+
+def analysis(result: "Result", warps: int | None) -> Mapping[str, Value]:
+    """Return what `analyze` says of one function."""
+    one = result.analysis
+    targets: dict[str, Value] = {address(at): [address(to) for to in targets] for at, targets in one.cfg.token_targets}
+    return {
+        **head(result.file, one.cfg),
+        "instructions": len(one.function.instructions),
+        "blocks": len(one.cfg.nodes),
+        "edges": len(one.cfg.edges),
+        "divergent_branches": one.divergent_branches,
+        "reactivation_edges": one.reactivation_edges,
+        "token_targets": targets,
+        "strings": {"worst_path": string(one.worst_path)},
+        "wcet": wcet(one),
+        "makespan": None if warps is None else _makespan(one, warps),
+        "paths": _paths(one),
+        "gaps": gaps(one.gaps),
+    }
+
+
+def string(one: "KernelString | None") -> str | None:
+    """Return the printed form of a string, None where it is not known."""
+    return None if one is None else str(one)
+
+
+def wcet(one: "Analysis") -> Value:
+    """Return the bound of the execution time, with what it rests on; the result of an experiment, which is none, has its own key."""
+    found = one.wcet
+    common: dict[str, Value] = {"model": found.model, "assumptions": list(found.assumptions), "proof": found.proof, "note": found.note}
+    if not found.bound:
+        return {"value": None, "status": "experiment", "experiment": found.value} | common
+    return {"value": found.value, "status": found.status} | common
+
+
+def _makespan(one: "Analysis", warps: int) -> Value:
+    return {"warps": warps, "lower": None, "upper": one.upper, "assumptions": list(one.upper_assumptions)}
+
+
+def _paths(one: "Analysis") -> Sequence[Value]:
+    if one.worst_path is None:
+        return []
+    return [{"string": str(one.worst_path), "cost": one.wcet.value, "makespan": {"lower": None, "upper": one.path_upper}}]
+
+
+def _refusal(one: "Refused") -> Value:
+    error = one.error
+    place: dict[str, Value] = {"line": error.span.line, "column": error.span.column} if error.span else {}
+    return {"file": one.file, "code": error.code, "message": error.message, "hint": error.hint} | place

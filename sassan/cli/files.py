@@ -1,0 +1,64 @@
+"""The names of output files: one per function, and none that leaves its folder."""
+
+import hashlib
+import re
+from pathlib import Path
+
+from sassan.errors import UsageError
+
+_LONGEST = 80
+"""Characters of a kernel name that are kept in a file name; file systems end at 255 bytes."""
+
+
+def stem(name: str) -> str:
+    """Return a plain file name for a kernel; a name that had to be changed or cut ends in a hash, so that names stay apart."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip(".-")[:_LONGEST]
+    if plain and plain == name:
+        return plain
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{plain or 'function'}-{digest}"
+
+
+def extension(path: str, known: tuple[str, ...]) -> str:
+    """Return the extension of an output file without its dot, lower case.
+
+    Raises UsageError `output-format` when it is not one of `known`.
+    """
+    found = Path(path).suffix.lower().removeprefix(".")
+    if found not in known:
+        names = ", ".join(f".{one}" for one in known)
+        raise UsageError("output-format", f"cannot tell the format of '{path}'", hint=f"end the name in one of {names}")
+    return found
+
+
+def check(pattern: str | None, names: tuple[str, ...]) -> None:
+    """Refuse early what `outputs` would refuse after the work.
+
+    Raises UsageError `several-functions`.
+    """
+    if pattern is not None:
+        outputs(pattern, names)
+
+
+def outputs(pattern: str, names: tuple[str, ...]) -> tuple[Path, ...]:
+    """Return the output file of each function: `{name}` in the pattern stands for the name of the function.
+
+    Raises UsageError `several-functions` when one file name was given for several functions.
+    """
+    if "{name}" not in pattern:
+        if len(names) > 1:
+            shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")  # noqa: PLR2004 - a few names are enough to see what is meant
+            raise UsageError(
+                "several-functions",
+                f"{len(names)} functions and one output file: {shown}",
+                hint="choose one with -f NAME, or put {name} into the file name: -o '{name}.svg'",
+            )
+        return (Path(pattern),) * len(names)
+    taken: dict[str, int] = {}
+    paths: list[Path] = []
+    for name in names:
+        plain = stem(name)
+        taken[plain] = taken.get(plain, 0) + 1
+        number = f"-{taken[plain]}" if taken[plain] > 1 else ""
+        paths.append(Path(pattern.replace("{name}", plain + number)))
+    return tuple(paths)

@@ -1,0 +1,168 @@
+"""What the user named: files, architectures, functions."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import typer
+
+from sassan.cli import failure
+from sassan.cli.progress import track
+from sassan.cli.terminal import middle
+from sassan.errors import InputError, SassanError, UsageError
+
+if TYPE_CHECKING:
+    from sassan.ipet.flow_facts import FlowFacts
+    from sassan.ir import Function
+    from sassan.pipeline import Analysis
+
+_NAMED = 3
+"""Functions that a hint names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """One function that the user asked for, and the file that it stands in, as typed."""
+
+    file: str
+    function: "Function"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The analysis of one function, and the file that it stands in, as typed."""
+
+    file: str
+    analysis: "Analysis"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file that could not be read, with its error, which has been printed."""
+
+    file: str
+    error: SassanError
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Everything that the user named, in the order of the command line and of the files."""
+
+    selected: tuple[Selected, ...]
+    refused: tuple[Refused, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the chosen functions."""
+        return tuple(one.function.name for one in self.selected)
+
+    @property
+    def status(self) -> int:
+        """Return the exit status that the refused files call for, 0 when all were read."""
+        return max((one.error.status for one in self.refused), default=0)
+
+
+def architecture(text: str | None) -> str | None:
+    """Return `sm_61` for `6.1`, `61` and `sm_61`.
+
+    Raises UsageError `architecture`.
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"(?:sm_)?([0-9]{1,2})\.?([0-9])[af]?", text, re.ASCII)
+    if found is None:
+        raise UsageError("architecture", f"'{text}' is no architecture", hint="write it as 6.1 or sm_61")
+    return f"sm_{found[1]}{found[2]}"
+
+
+def read(files: list[str], *, arch: str | None = None, patterns: list[str] | None = None, facts: "FlowFacts | None" = None) -> Inputs:
+    """Read the files and choose the functions; a file that is refused does not hide the others, and its error is printed.
+
+    Raises UsageError `unknown-function` when every file was read and a pattern matches nothing, `standard-input` when `-` is named twice;
+    InputError when the flow facts speak of a function that is not there or has changed.
+    """
+    from sassan import pipeline
+    from sassan.ipet.flow_facts import check_functions
+
+    wanted = patterns or []
+    if files.count("-") > 1:
+        raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
+    found: list[Selected] = []
+    refused: list[Refused] = []
+    for file in files:
+        try:
+            found.extend(Selected(file, one) for one in pipeline.read(file, architecture(arch)).functions)
+        except SassanError as error:
+            failure.show(error, file)
+            refused.append(Refused(file, error))
+    if not refused:
+        _all_known(wanted, found)
+        if facts is not None:
+            check_functions(facts, (one.function for one in found))
+    chosen = [one for one in found if not wanted or any(_matches(one.function.name, pattern) for pattern in wanted)]
+    return Inputs(tuple(chosen), tuple(refused))
+
+
+def analyses(inputs: Inputs, run: Callable[["Function"], "Analysis"], what: str, *, quiet: bool) -> tuple[tuple[Result, ...], Inputs]:
+    """Run an analysis over the chosen functions; one that is refused does not hide the others, and its error is printed, once per file."""
+    results: list[Result] = []
+    refused = list(inputs.refused)
+    for one in track(inputs.selected, what, quiet=quiet):
+        try:
+            results.append(Result(one.file, run(one.function)))
+        except UsageError:
+            raise
+        except SassanError as error:
+            if not any(old.file == one.file and old.error.message == error.message for old in refused):
+                failure.show(error, one.file)
+                refused.append(Refused(one.file, error))
+    return tuple(results), Inputs(inputs.selected, tuple(refused))
+
+
+def finish(inputs: Inputs, wanted: Sequence["Analysis"] = ()) -> None:
+    """End the command with the status of cli.md: refused files, else functions chosen with -f whose number cannot be given (`wanted`).
+
+    Raises typer.Exit.
+    """
+    without = [one for one in wanted if one.wcet.value is None]
+    if without and not inputs.status:
+        error = _no_number(without)
+        failure.show(error)
+        raise typer.Exit(error.status)
+    if inputs.status:
+        raise typer.Exit(inputs.status)
+
+
+def _no_number(without: Sequence["Analysis"]) -> InputError:
+    codes = sorted({gap.code for one in without for gap in one.gaps})
+    names = ", ".join(middle(one.function.name, 40) for one in without[:_NAMED]) + (", …" if len(without) > _NAMED else "")
+    reason = f"gaps forbid a bound ({', '.join(codes)})" if codes else f"no bound was proved ({without[0].wcet.status})"
+    hint = (
+        "give loop bounds with --bounds or --loop-bound; 'sassan ipet --facts-template' writes the file"
+        if "unbounded-loop" in codes
+        else None
+    )
+    return InputError("gaps", f"{names}: {reason}", hint=hint)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatchcase(name, pattern)
+
+
+def _all_known(patterns: list[str], found: list[Selected]) -> None:
+    names = [one.function.name for one in found]
+    for pattern in patterns:
+        if not any(_matches(name, pattern) for name in names):
+            raise UsageError("unknown-function", f"no function matches '{pattern}'", hint=_hint(pattern, names))
+
+
+def _hint(pattern: str, names: list[str]) -> str:
+    import difflib
+
+    if not names:
+        return "the input holds no function"
+    near = difflib.get_close_matches(pattern, names, n=_NAMED, cutoff=0.3) or names[:_NAMED]
+    shown = ", ".join(middle(name, 60) for name in near)
+    return f"there are {len(names)}: {shown}{', …' if len(names) > len(near) else ''}"

@@ -1,0 +1,112 @@
+"""`sassan ipet`: the WCET, and the integer program behind it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sassan.cli import document, options, report, settings
+from sassan.cli.files import check, extension, outputs
+from sassan.cli.inputs import Inputs, Result, analyses, finish, read
+from sassan.cli.terminal import note, out, safe
+from sassan.errors import UsageError
+
+if TYPE_CHECKING:
+    from sassan.pipeline import Settings
+
+
+def ipet(
+    file: options.File,
+    *,
+    function: options.Functions = None,
+    output: options.LinearProgram = None,
+    solve: options.Solve = None,
+    bounds: options.Bounds = None,
+    loop_bound: options.LoopBound = None,
+    facts_template: options.FactsTemplate = False,
+    model: options.ModelOption = options.Model.UNIT,
+    letters: options.LettersOption = options.Letters.TIMING,
+    order: options.OrderOption = options.Order.TAKEN_FIRST,
+    call_depth: options.CallDepth = None,
+    ablate: options.Ablate = None,
+    paper_experiment: options.PaperExperiment = False,
+    sm: options.Sm = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Bound the WCET, and write the integer program behind it.
+
+    A loop needs a bound: how often one thread goes back to its head per entry. Write the template, fill it in, give it back with --bounds.
+
+    \b
+    Examples:
+      sassan ipet kernels.sass --facts-template > facts.toml
+      sassan ipet kernels.sass --bounds facts.toml
+      sassan ipet kernels.sass -f saxpy --loop-bound 10 -o saxpy.lp
+      sassan ipet kernels.sass --loop-bound 10 -o '{name}.mps' --solve cbc
+    """
+    chosen = settings.make(
+        bounds=bounds,
+        loop_bound=loop_bound,
+        letters=letters,
+        model=model,
+        order=order,
+        call_depth=call_depth,
+        ablate=ablate,
+        paper_experiment=paper_experiment,
+        solver=solve,
+    )
+    from sassan import pipeline
+
+    if facts_template and (json or solve):
+        raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="leave --json and --solve away")
+    kind = extension(output, ("toml",) if facts_template else pipeline.PROGRAMS) if output else ""
+    inputs = read([file], arch=sm, patterns=function, facts=chosen.facts)
+    if facts_template:
+        _template(inputs, chosen, output)
+        return
+    check(output, inputs.names)
+    results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "solving", quiet=quiet)
+    paths = outputs(output, tuple(one.analysis.function.name for one in results)) if output else ()
+    unwritten = [one for path, one in zip(paths, results, strict=bool(output)) if not _write(path, kind, one, quiet=quiet)]
+    if json:
+        document.show([_document(one) for one in results], inputs.refused)
+    else:
+        report.show(results, None)
+    finish(inputs, [one.analysis for one in (results if function and chosen.solve else unwritten)])
+
+
+def _template(inputs: Inputs, chosen: "Settings", output: str | None) -> None:
+    """Print or write the flow-fact file of everything that was chosen: one file speaks of many functions."""
+    from sassan import pipeline
+    from sassan.render.files import write_atomically
+
+    text = pipeline.template(tuple(one.function for one in inputs.selected), chosen)
+    if output is None:
+        out(text)
+    else:
+        write_atomically(Path(output), text.encode())
+    finish(inputs)
+
+
+def _write(path: Path, kind: str, result: Result, *, quiet: bool) -> bool:
+    """Write the program of one function and say whether there was one: loops without a bound leave it unbounded."""
+    from sassan import pipeline
+    from sassan.render.files import write_atomically
+
+    text = pipeline.program(result.analysis, kind)
+    if text is None:
+        return False
+    write_atomically(path, text.encode())
+    if not quiet:
+        note(f"wrote {safe(str(path))}\n")
+    return True
+
+
+def _document(result: Result) -> Mapping[str, document.Value]:
+    one = result.analysis
+    return {
+        **document.head(result.file, one.cfg),
+        "wcet": document.wcet(one),
+        "strings": {"worst_path": document.string(one.worst_path)},
+        "gaps": document.gaps(one.gaps),
+    }

@@ -1,0 +1,44 @@
+"""From options as typed to the settings of the pipeline."""
+
+from typing import TYPE_CHECKING
+
+from sassan.cli import options
+
+if TYPE_CHECKING:
+    from sassan.pipeline import Settings
+
+UNSOLVED = "none"
+"""The name of no solver: the program is written and not solved."""
+
+
+def make(
+    *,
+    bounds: str | None = None,
+    loop_bound: int | None = None,
+    letters: options.Letters = options.Letters.TIMING,
+    model: options.Model = options.Model.UNIT,
+    order: options.Order = options.Order.TAKEN_FIRST,
+    call_depth: int | None = None,
+    ablate: list[options.Ablation] | None = None,
+    paper_experiment: bool = False,
+    solver: str | None = None,
+) -> "Settings":
+    """Return the settings that the options ask for.
+
+    Raises InputError when the flow-fact file is refused, UsageError when options contradict each other.
+    """
+    from sassan import pipeline
+    from sassan.ipet.wcet import Setup
+    from sassan.timing import Unit
+    from sassan.warpcfg import Options
+
+    setup = Setup(solver=solver if solver and solver != UNSOLVED else Setup().solver, paper=paper_experiment)
+    return pipeline.Settings(
+        exploration=Options(ablate=frozenset(one.value for one in ablate or ()), order=order.value, call_depth=call_depth),
+        facts=pipeline.read_facts(bounds) if bounds is not None else None,
+        loop_bound=loop_bound,
+        letters=letters.value,
+        costs={options.Model.UNIT: Unit()}[model],
+        setup=setup,
+        solve=solver != UNSOLVED,
+    )

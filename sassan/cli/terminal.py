@@ -1,0 +1,76 @@
+"""Standard output and standard error: the only place that writes to them, and the rule of what untrusted text may do to a terminal."""
+
+import os
+import sys
+from contextlib import suppress
+from typing import TextIO
+
+import typer
+
+BROKEN_PIPE = 141
+"""128 + SIGPIPE: what a shell reports of a program whose reader has gone. It is no status of the contract, because nobody reads it."""
+
+
+def prepare() -> None:
+    """Let a character that the terminal cannot show be spelled as an escape instead of ending the program."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def safe(text: str) -> str:
+    """Return `text` with every character that could steer a terminal (control, direction, surrogate, line end) spelled as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+def cut(text: str, width: int) -> str:
+    """Return `text` when it fits into `width` characters, else its beginning and an ellipsis."""
+    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
+
+
+def middle(text: str, width: int) -> str:
+    """Return `text` when it fits into `width` characters, else its beginning and end: mangled names differ in both."""
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 3
+    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Return whether a person reads this stream."""
+    return stream.isatty()
+
+
+def colourful(stream: TextIO) -> bool:
+    """Return whether colours may be used: a terminal, and neither NO_COLOR nor a dumb one."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """Return the columns of the reader's terminal, 80 where there is none."""
+    return typer.get_terminal_size((80, 24)).columns
+
+
+def out(text: str) -> None:
+    """Write a result to standard output; when its reader has gone, end quietly.
+
+    Raises typer.Exit with BROKEN_PIPE.
+    """
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end: give it a place to flush to.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(BROKEN_PIPE) from None
+
+
+def note(text: str) -> None:
+    """Write a message to standard error; a reader that has gone misses nothing that the exit status does not say."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(text)
+        sys.stderr.flush()

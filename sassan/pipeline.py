@@ -1,0 +1,180 @@
+"""The stages, composed: what every command and every user of the library calls. Pure functions over frozen values."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sassan import frontend
+from sassan.errors import Gap, InputError
+from sassan.ilp import write
+from sassan.ipet import flow_facts
+from sassan.ipet.flow_facts import Bounds, FlowFacts
+from sassan.ipet.wcet import Problem, Setup, Wcet, problem, wcet
+from sassan.ir import Function, Program
+from sassan.isa import tables
+from sassan.isa.tables import Isa
+from sassan.render.decorations import Decorations
+from sassan.render.dot import dot_text
+from sassan.render.draw import FORMATS, Drawing
+from sassan.render.draw import draw as render
+from sassan.render.levels import Arc, Level, arcs
+from sassan.strings.blocks import path_blocks, path_string
+from sassan.strings.kernel_string import KernelString, letters
+from sassan.timing import CostModel, Unit
+from sassan.warpcfg import Options, explore
+from sassan.warpcfg.graph import Kind, Node, WarpCfg
+
+PROGRAMS = ("lp", "mps")
+"""File formats of an integer program."""
+DRAWINGS = FORMATS
+"""File formats of a drawing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that a result depends on beside the function itself."""
+
+    exploration: Options = field(default_factory=Options)
+    facts: FlowFacts | None = None
+    loop_bound: int | None = None
+    letters: str = "timing"
+    costs: CostModel = field(default_factory=Unit)
+    setup: Setup = field(default_factory=Setup)
+    solve: bool = True
+    """False: the program is only built."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """All that is known of one function.
+
+    `strings` are those of the nodes of the graph, None where an instruction is unknown. `worst_path` is the string of a path that costs as
+    much as the WCET, None where there is none to show.
+    """
+
+    cfg: WarpCfg
+    strings: tuple[KernelString | None, ...]
+    bounds: Bounds
+    problem: Problem
+    wcet: Wcet
+    worst_path: KernelString | None = None
+    upper: int | None = None
+    upper_assumptions: tuple[str, ...] = ()
+    path_upper: int | None = None
+
+    @property
+    def function(self) -> Function:
+        """Return the function."""
+        return self.cfg.function
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return everything that forbids a bound, by address."""
+        return tuple(sorted({*self.cfg.gaps, *self.wcet.gaps}))
+
+    @property
+    def divergent_branches(self) -> int:
+        """Return how many instructions may split the warp, call contexts not told apart."""
+        return len({node.end for node in self.cfg.nodes if node.divergent})
+
+    @property
+    def reactivation_edges(self) -> int:
+        """Return how many edges resume the suspended side of a divergence."""
+        return sum(edge.kind is Kind.REACTIVATE for edge in self.cfg.edges)
+
+
+def read(path: str, arch: str | None = None) -> Program:
+    """Return the program of a file (`-`: standard input); `arch` overrides what the file says of itself.
+
+    Raises InputError, MissingToolError.
+    """
+    return frontend.read(frontend.load(path), arch=arch)
+
+
+def read_facts(path: str) -> FlowFacts:
+    """Return the flow facts of a file.
+
+    Raises InputError.
+    """
+    try:
+        text = Path(path).read_text("utf-8")
+    except UnicodeDecodeError:
+        raise InputError("facts-syntax", f"{path}: not UTF-8 text", hint="sassan ipet --facts-template writes such a file") from None
+    except (OSError, ValueError) as error:
+        raise InputError("cannot-read", f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
+    return flow_facts.read(path, text)
+
+
+def graph(function: Function, settings: Settings) -> WarpCfg:
+    """Return the warp-level graph of a function; what could not be understood is in its gaps.
+
+    Raises InputError for an architecture without a table, SelfCheckError.
+    """
+    return explore(function, tables.load(function.arch, settings.letters).facts, settings.exploration)
+
+
+def analyze(function: Function, settings: Settings, warps: int | None = None) -> Analysis:
+    """Return all that is known of a function; with `warps`, also the bound of their makespan on one SM.
+
+    Raises InputError for an architecture without a table, MissingToolError and UsageError for the solver, SelfCheckError.
+    """
+    isa = tables.load(function.arch, settings.letters)
+    cfg = explore(function, isa.facts, settings.exploration)
+    bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound)
+    system = problem(cfg, settings.costs, bounds, settings.setup)
+    bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
+    strings = tuple(_string(node, isa) for node in cfg.nodes)
+    return Analysis(cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings))
+
+
+def _string(node: Node, isa: Isa) -> KernelString | None:
+    facts = [isa.facts(one) for one in node.instructions]
+    known = [one.letter for one in facts if one is not None]
+    return letters(known) if len(known) == len(facts) else None
+
+
+def _worst_path(cfg: WarpCfg, bound: Wcet, strings: tuple[KernelString | None, ...]) -> KernelString | None:
+    if bound.path is None:
+        return None
+    empty = KernelString()
+    return path_string(path_blocks(cfg, bound.path), [one or empty for one in strings])
+
+
+def template(functions: tuple[Function, ...], settings: Settings) -> str:
+    """Return the flow-fact file with every loop that still needs a bound, to be filled in."""
+    graphs = tuple(graph(function, settings) for function in functions)
+    return flow_facts.template((cfg, flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound)) for cfg in graphs)
+
+
+def program(analysis: Analysis, form: str) -> str | None:
+    """Return the integer program of a function as LP or MPS text, None where gaps forbid it."""
+    model = analysis.problem.model
+    if model is None:
+        return None
+    return write.lp(model) if form == "lp" else write.mps(model)
+
+
+def draw(analysis: Analysis, form: str, *, level: str = "warp", listing: bool = False) -> Drawing:
+    """Return the graph of a function as a drawing in one of DRAWINGS; the worst path is drawn where it is known.
+
+    Raises UsageError when no layout ends in time, MissingToolError.
+    """
+    heads = [analysis.cfg.nodes[loop.head].start for loop in analysis.cfg.loops]
+    shown = Decorations(
+        letters=tuple(str(one or "") for one in analysis.strings),
+        costs=analysis.problem.costs,
+        counts=analysis.wcet.counts,
+        bounds={head: bound for head, bound in zip(heads, analysis.bounds.of_loop, strict=True) if bound is not None},
+        wcet=_title(analysis.wcet),
+    )
+    return render(dot_text(analysis.cfg, shown, level=Level(level), listing=listing), form)
+
+
+def _title(bound: Wcet) -> str:
+    if bound.value is None:
+        return ""
+    return f"{bound.value} cycles ({bound.model} model)" if bound.bound else f"{bound.value} (experiment, no bound)"
+
+
+def edges(cfg: WarpCfg, level: str) -> tuple[Arc, ...]:
+    """Return the edges of the warp, or those of a single thread."""
+    return arcs(cfg, Level(level))

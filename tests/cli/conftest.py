@@ -1,0 +1,23 @@
+"""The fixture that runs the command line in process."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.shell import Input, Result, Sassan
+from sassan.cli import app
+
+
+@pytest.fixture
+def sassan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Sassan:
+    """Return a function that runs one command line: `sassan("cfg", "x.sass", stdin=b"")`."""
+
+    def call(*arguments: str | Path, stdin: bytes = b"") -> Result:
+        monkeypatch.setattr(sys, "stdin", Input(stdin))
+        capsys.readouterr()
+        status = app.run([str(one) for one in arguments])
+        seen = capsys.readouterr()
+        return Result(status, seen.out, seen.err)
+
+    return call
