@@ -13,6 +13,8 @@ _NEVER, _ALWAYS, _READS = Needs("never"), Needs("places"), Needs("reads")
 _BY_AGREE = {Agree.NEVER: _NEVER, Agree.LANEWISE: _READS, Agree.ADDRESS: _READS, Agree.ALWAYS: _ALWAYS}
 _WHOLE_WARP = 0x1F
 """Operand c of SHFL.IDX when every lane of the warp may be named: clamp 31, no segment bits."""
+_UNDECIDED = (Flow.NONE, Flow.BLOCK_BARRIER)
+"""What a thread does not take or leave: a predicate operand is data there."""
 _NARROW = frozenset({"U32", "S32", "X4", "X8", "X16"})
 _HARMLESS = frozenset({"reuse", "CC", "64"})
 """Suffixes of a destination that do not select a part of it."""
@@ -26,6 +28,7 @@ class Builder:
     """Walks the operands of one instruction along the slots of its row and collects register accesses."""
 
     def __init__(self, table: Table, instruction: Instruction) -> None:
+        """Find the row and the slots of the instruction; raises Uncovered."""
         self.table = table
         self.instruction = instruction
         self.modifiers = tuple(instruction.opcode.split(".")[1:])
@@ -101,7 +104,7 @@ class Builder:
             self.write(slot, register)
         elif slot.role in "sp":
             access = self.read(register, self.width(slot, register))
-            if slot.role == "p":
+            if slot.role == "p" and self.row.flow not in _UNDECIDED:
                 self.deciding += access
                 self.decided_by_operand |= register.index is not None or register.negated
         elif slot.role == "e":
@@ -166,7 +169,10 @@ class Builder:
         return access
 
     def access(self, register: Register, width: int) -> tuple[Access, ...]:
-        """Return the access at the next place: none for RZ, PT and their like. A form that is wider than the operand may run past the file."""
+        """Return the access at the next place: none for RZ, PT and their like.
+
+        A form that is wider than the operand may run past the end of the file: more is then read or lost than need be, never less.
+        """
         place = self.place
         self.place += 1
         return () if register.index is None else ((place, span(register.file, 0, width)),)

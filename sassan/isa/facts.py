@@ -45,10 +45,10 @@ class Effect:
 class Facts:
     """Sets of registers are ints (`isa.registers`).
 
-    `reads` leaves out the guard, which is `guard`; `condition` is everything that decides whether a thread takes a control instruction: guard,
-    CC test and predicate operands. `guard_alone` says that the guard by itself decides. `uniform` says that the condition cannot differ
-    inside a warp (uniform predicates, BRA.U). `tag` belongs to PUSH, POP and CALL: SYNC, BRK, CONT, RET (pre-Volta), `B0`….
-    `target` is the direct code target of a BRANCH, CALL or PUSH, None where there is none.
+    `reads` leaves out the guard, which is `guard`; `condition` is everything that decides whether a thread takes a control
+    instruction: guard, CC test and predicate operands. `guard_alone` says that the guard by itself decides. `uniform` says that the
+    condition cannot differ inside a warp (uniform predicates, BRA.U). `tag` belongs to PUSH, POP and CALL: SYNC, BRK, CONT, RET
+    (pre-Volta), `B0`…. `target` is the direct code target of a BRANCH, CALL or PUSH, None where there is none.
     """
 
     reads: int

@@ -1,8 +1,8 @@
 """The little language that says which operands an instruction has and what it does with them.
 
-A form is a sequence of slots, one per operand, each a role letter, a width and flags: `q! d:size m s2?`. The roles are `ROLES`; a width is a number
-of registers or `:` and the name of a width rule of the table; the flags are `?` (may be absent), `!` (what is written here never agrees)
-and `+` (part of the old destination is kept, so that it is read too).
+A form is a sequence of slots, one per operand, each a role letter, a width and flags: `q! d:size m s2?`. The roles are `ROLES`; a
+width is a number of registers, or `:` and the name of a width rule of the table; the flags are `?` (may be absent), `!` (what is
+written here never agrees) and `+` (part of the old destination is kept, so that it is read too).
 """
 
 import re

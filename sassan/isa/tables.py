@@ -28,10 +28,12 @@ _MEMO_LIMIT = 65536
 class Isa:
     """The instruction facts of one architecture.
 
-    `facts` is a pure function of the instruction; the templates that it keeps per shape only make it faster, and `facts_plain` does without.
+    `facts` is a pure function of the instruction: the templates that it keeps per shape only make it faster, and `facts_plain`
+    does without them.
     """
 
     def __init__(self, table: Table, letters: Letters, agreeing: frozenset[str] = frozenset()) -> None:
+        """Take one table; `agreeing` as for `load`."""
         self.table = table
         self._letters = letters
         self._agreeing = agreeing
@@ -80,8 +82,8 @@ def _unknown(instruction: Instruction, indices: list[int]) -> Facts | None:
 def load(arch: str, letters: str = "timing", agreeing: frozenset[str] = frozenset()) -> Isa:
     """Return the facts of `arch` (`sm_61`, `61`, `sm_90a`) with one mapping to letters.
 
-    `agreeing` names special registers on which the threads of a warp agree beyond those of the table: what a known block shape says of SR_TID.Y and
-    SR_TID.Z. Raises InputError `unsupported-architecture` when no table covers it, `bad-table` when a table is not well formed.
+    `agreeing` names special registers on which the threads of a warp agree beyond those of the table: what a known block shape says
+    of `table.block_dim`. Raises InputError `unsupported-architecture` when no table covers it, `bad-table` when a table is not well formed.
     """
     match = _ARCH.fullmatch(arch)
     number = f"sm_{match[1]}" if match else arch

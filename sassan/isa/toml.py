@@ -20,6 +20,7 @@ class Section:
     """One TOML table of a file, with the path of keys that leads to it."""
 
     def __init__(self, name: str, where: str, values: Toml) -> None:
+        """Take the values; `name` is the file and `where` the dotted path, for errors."""
         self.name = name
         self.where = where
         self.values = values
