@@ -1,0 +1,190 @@
+"""Kernel strings: which kind of unit each instruction of a path occupies, in order, run-length coded with repeats (`L2C9(L1C4)^10`).
+
+Grammar: a string is a row of parts; a part is a letter of LCSD with an optional count (`L5`), or a group with a count (`(L1C4)^10`). At
+the top a count of 1 is not printed; inside a group every count is.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Union
+
+from sassan.alphabet import Letter
+from sassan.errors import InputError
+from sassan.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`count` times the same letter; `count` is at least 1."""
+
+    letter: Letter
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`body`, `times` times in a row; `times` is at least 2."""
+
+    body: "KernelString"
+    times: int
+
+
+Part = Union[Run, Group]  # noqa: UP007  # `|` cannot name a class that follows
+
+
+@dataclass(frozen=True, slots=True)
+class KernelString:
+    """A normal row of parts: build it with `of`, `repeat`, `parse`, or `+`."""
+
+    parts: tuple[Part, ...] = ()
+
+    def __add__(self, other: "KernelString") -> "KernelString":
+        """Return the concatenation, with what meets in the middle folded."""
+        return of((*self.parts, *other.parts))
+
+    @property
+    def length(self) -> int:
+        """Return the number of letters of the expanded string."""
+        return sum(self.counts().values())
+
+    def __str__(self) -> str:
+        """Return the printed form, which `parse` reads back."""
+        return "".join(_printed(self.parts, inside=False))
+
+    def counts(self) -> dict[Letter, int]:
+        """Return how often each letter occurs, without expanding; letters in the order of the alphabet, all of them."""
+        found = dict.fromkeys(Letter, 0)
+        _count(self.parts, 1, found)
+        return found
+
+    def expand(self) -> Iterator[Letter]:
+        """Yield every letter in order: the caller looks at the length first."""
+        for part in self.parts:
+            if isinstance(part, Run):
+                for _ in range(part.count):
+                    yield part.letter
+            else:
+                for _ in range(part.times):
+                    yield from part.body.expand()
+
+
+def _printed(parts: Iterable[Part], *, inside: bool) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Run):
+            yield part.letter.value if part.count == 1 and not inside else f"{part.letter.value}{part.count}"
+        else:
+            yield f"({''.join(_printed(part.body.parts, inside=True))})^{part.times}"
+
+
+def _count(parts: Iterable[Part], times: int, found: dict[Letter, int]) -> None:
+    for part in parts:
+        if isinstance(part, Run):
+            found[part.letter] += times * part.count
+        else:
+            _count(part.body.parts, times * part.times, found)
+
+
+def of(parts: Iterable[Part]) -> KernelString:
+    """Return the normal string of these parts: equal neighbours are merged, empty parts dropped, a group beside its own body grows."""
+    out: list[Part] = []
+    for part in parts:
+        _append(out, part)
+    return KernelString(tuple(out))
+
+
+def letters(row: Iterable[Letter]) -> KernelString:
+    """Return the string of single letters in order."""
+    return of(Run(letter, 1) for letter in row)
+
+
+def repeat(body: KernelString, times: int) -> KernelString:
+    """Return `body`, `times` times in a row."""
+    return of((Group(body, times),))
+
+
+def _append(out: list[Part], part: Part) -> None:
+    if isinstance(part, Run):
+        _append_run(out, part)
+    else:
+        _append_group(out, part.body, part.times)
+
+
+def _append_run(out: list[Part], run: Run) -> None:
+    last = out[-1] if out else None
+    if run.count <= 0:
+        return
+    if isinstance(last, Run) and last.letter is run.letter:
+        out[-1] = Run(run.letter, last.count + run.count)
+    else:
+        out.append(run)
+
+
+def _append_group(out: list[Part], body: KernelString, times: int) -> None:
+    if times <= 0 or not body.parts:
+        return
+    only = body.parts[0] if len(body.parts) == 1 else None
+    last = out[-1] if out else None
+    if isinstance(only, Run):
+        _append_run(out, Run(only.letter, only.count * times))
+    elif isinstance(only, Group):
+        _append_group(out, only.body, only.times * times)
+    elif isinstance(last, Group) and last.body == body:
+        out[-1] = Group(body, last.times + times)
+    elif times == 1:
+        for part in body.parts:
+            _append(out, part)
+    else:
+        out.append(Group(body, times))
+
+
+_TOKEN = re.compile(r"(?P<letter>[LCSD])(?P<count>\d*)|(?P<open>\()|\)\^(?P<times>\d+)", re.ASCII | re.IGNORECASE)
+_MOST_DIGITS = 18
+_MOST_NESTING = 200
+
+
+def parse(text: str, name: str = "string") -> KernelString:
+    """Return the string that `text` spells; lower case and blanks are read too.
+
+    Raises InputError with the place of what is wrong.
+    """
+    levels: list[list[Part]] = [[]]
+    place = 0
+    while place < len(text):
+        if text[place].isspace():
+            place += 1
+            continue
+        found = _TOKEN.match(text, place)
+        if found is None:
+            raise _refused(text, name, place, "expected L, C, S or D with a count, or a group such as (L1C4)^10")
+        _take(levels, found, text, name)
+        place = found.end()
+    if len(levels) > 1:
+        raise _refused(text, name, len(text), "a group is not closed: expected )^ and a count")
+    return of(levels[0])
+
+
+def _take(levels: list[list[Part]], found: re.Match[str], text: str, name: str) -> None:
+    count = found["count"] or found["times"] or "1"
+    if len(count) > _MOST_DIGITS or int(count) == 0:
+        raise _refused(text, name, found.start(), f"a count must be 1 or more, and of at most {_MOST_DIGITS} digits")
+    if found["letter"]:
+        levels[-1].append(Run(Letter(found["letter"].upper()), int(count)))
+    elif found["open"]:
+        levels.append([])
+        if len(levels) > _MOST_NESTING:
+            raise _refused(text, name, found.start(), f"groups are nested more than {_MOST_NESTING} deep")
+    elif len(levels) == 1:
+        raise _refused(text, name, found.start(), "a group is closed that was not opened")
+    else:
+        body = of(levels.pop())
+        levels[-1].append(Group(body, int(count)))
+
+
+def _refused(text: str, name: str, place: int, why: str) -> InputError:
+    source = Source(name, text)
+    line = text.count("\n", 0, place) + 1
+    column = place - (text.rfind("\n", 0, place) + 1) + 1
+    return InputError(
+        "string-syntax", f"not a kernel string: {why}", source=source, span=Span(line, column, 1), hint="for example L5C9(L2C9)^10"
+    )
