@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sassan.frontend import load, read
+from sassan.frontend.link import ALIGN
 from sassan.ir import Function, Program
 from sassan.isa import tables
 from sassan.warpcfg import explore
@@ -24,6 +25,12 @@ def names(arch: str, tool: str = "nvdisasm") -> list[str]:
 def program(arch: str, name: str, tool: str = "nvdisasm") -> Program:
     """Return one sample as read from its listing."""
     return read(load(str(SAMPLES / arch / f"{name}.{tool}.sass")))
+
+
+def own_end(arch: str, name: str, function: Function) -> int:
+    """Return the address behind the function's own section: what follows was linked to it from other sections."""
+    others = {one.name for one in program(arch, name).functions} - {function.name}
+    return min((address & -ALIGN for address, symbol in function.symbols if symbol in others), default=1 << 32)
 
 
 def explored(function: Function) -> WarpCfg:

@@ -38,6 +38,7 @@ def read_with(source: Source, make_parser: "Callable[[], Parser]", *, arch: str 
     """Return what `read` returns, with the instruction parser that `make_parser` makes: tests hold the twins to each other."""
     # Imported here because lark, which these stand on, is slow to import and `sassan --help` needs none of it.
     from sassan.frontend.assemble import assemble  # noqa: PLC0415
+    from sassan.frontend.link import link  # noqa: PLC0415
 
     forced = _forced(arch)
     refuse_other_kinds(source)
@@ -47,7 +48,7 @@ def read_with(source: Source, make_parser: "Callable[[], Parser]", *, arch: str 
     functions = tuple(assemble(source, one, forced or _known(source, one), parser) for one in sections)
     if not functions:
         raise InputError("no-function", "the listing holds no code", source=source, span=_top(source), hint=_DUMP_HINT)
-    return Program(source.name, functions)
+    return Program(source.name, link(functions))
 
 
 def refuse_other_kinds(source: Source) -> None:

@@ -19,6 +19,7 @@ MAX_NODES = 200_000
 
 _FIRST_VOLTA = 70
 _TOKENS = frozenset({"SYNC", "BRK", "CONT"})
+_RET = "RET"
 
 
 def explore(function: Function, facts_of: FactsOf, options: Options | None = None) -> WarpCfg:
@@ -31,7 +32,12 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
         message = f"convergence barriers are not analyzed yet: {function.arch} (sm_50 to sm_62 are)"
         return _unexplored(function, Gap(function.entry, "unsupported-architecture", message))
     blocks = cut(function, facts_of)
-    return _Exploration(function, blocks, options).graph()
+    graph = _Exploration(function, blocks, options).graph()
+    returns = {block.end.address for block in blocks.blocks if block.last is not None and block.last.tag == _RET}
+    if any(gap.code == "unmatched-token" and gap.address in returns for gap in graph.gaps):
+        # Only what was called returns: this is a device function in a section of its own.
+        return _Exploration(function, blocks, options, called=True).graph()
+    return graph
 
 
 def _unexplored(function: Function, gap: Gap) -> WarpCfg:
@@ -50,7 +56,7 @@ class _Found:
 
 
 class _Exploration:
-    def __init__(self, function: Function, blocks: Blocks, options: Options) -> None:
+    def __init__(self, function: Function, blocks: Blocks, options: Options, *, called: bool = False) -> None:
         self._function, self._blocks, self._options = function, blocks, options
         successors = static_successors(blocks)
         entry = blocks.at[function.entry]
@@ -60,16 +66,21 @@ class _Exploration:
         self._transfer = Transfer(blocks, recursive_calls(blocks, successors, entry), options, self._gaps.add)
         self._states: dict[Key, Warp] = {}
         self._entry: Key = ((), entry)
+        self._is_called = called
 
     def graph(self) -> WarpCfg:
         """Return the graph of the fixpoint."""
-        self._run(self._entry, self._transfer.domain.start(0))
+        self._run(self._entry, self._called() if self._is_called else self._transfer.domain.start(0))
         # Behind a gap the code is entered in states that nobody knows: what it lacks there is no news of its own.
         self._transfer.trusts_tokens |= bool(self._gaps)
         while self._gaps and (root := self._next_root()) is not None:
-            back = self._transfer.points.name(Point((), NOWHERE, "RET"))
-            self._run(((), root), self._transfer.domain.push(self._transfer.domain.start(0), back))
+            self._run(((), root), self._called())
         return self._read_off()
+
+    def _called(self) -> Warp:
+        """Return the state of a function whose caller is not known: its return ends what is analyzed."""
+        back = self._transfer.points.name(Point((), NOWHERE, _RET))
+        return self._transfer.domain.push(self._transfer.domain.start(0), back)
 
     def _next_root(self) -> int | None:
         """Return the first block that nothing reaches: behind a gap, a function that only an unknown call can enter."""
@@ -180,7 +191,8 @@ class _Exploration:
             "either side of a divergence may run first" if self._options.order == EITHER else "the taken side of a divergence runs first"
         )
         ablated = tuple(f"ablated for an experiment: {name}" for name in sorted(self._options.ablate))
-        return (order, "one load from one address gives all lanes one value", "the source lanes of SHFL are active", *ablated)
+        called = ("the function is entered by a call: the bound ends where it returns",) if self._is_called else ()
+        return (order, *called, "one load from one address gives all lanes one value", "the source lanes of SHFL are active", *ablated)
 
 
 def _edge_order(edge: Edge) -> tuple[int, int, str, str, str]:

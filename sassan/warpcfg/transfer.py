@@ -20,7 +20,7 @@ Key = tuple[Context, int]
 """A node of the exploration: call string and block index."""
 
 NOWHERE = -1
-"""The address of the return token under a device function that is explored on its own: nobody is known to call it."""
+"""The address of the return token under a device function that is explored on its own: who calls it is not known."""
 
 _RET = "RET"
 _CC = bit("CC", 0)
@@ -189,14 +189,16 @@ class Transfer:
         point = self.points[outcome.point]
         kind = {"": Kind.REACTIVATE, _RET: Kind.RETURN}.get(point.tag, Kind.RECONVERGE)
         if point.address == NOWHERE:
-            return Step(kind, None, self.domain.bottom, popped=outcome.point)
+            return Step(Kind.EXIT, None, self.domain.bottom)
         if point.address not in self._blocks.at:
             raise SelfCheckError("no-such-point", f"{point} resumes where no block starts")
         return Step(kind, (point.context, self._blocks.at[point.address]), outcome.warp, popped=outcome.point)
 
     def _call(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         target = self._blocks.at.get(facts.target) if facts.target is not None else None
-        if target is None or one.guard is not None:
+        if facts.target is None:
+            self._report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
+        elif target is None or one.guard is not None:
             self._report(one, "bad-target" if target is None else "guarded-push", f"{one.opcode} is not a plain call of a known address")
         elif one.address in self._recursive:
             self._report(one, "recursion", f"{one.opcode} calls a function that is already running: no bound on the depth is known")

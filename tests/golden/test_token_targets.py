@@ -2,7 +2,10 @@
 
 import pytest
 
-from tests.samples import PRE_VOLTA, explored, golden, names, program
+from tests.samples import PRE_VOLTA, explored, golden, names, own_end, program
+
+DEAD = {"_Z7collatzi": ("0x0408",)}
+"""Token instructions that nothing reaches: the compiler's table lists one behind an unconditional SYNC of a debug build."""
 
 CASES = [(arch, name) for arch in PRE_VOLTA for name in names(arch)]
 
@@ -17,15 +20,19 @@ def test_token_targets_equal_the_compilers_table(arch: str, name: str):
             for address, targets in tables[function.name]["targets"].items()
             if not mnemonics[int(address, 16)].startswith("BRX")
         }
-        found = {address: list(targets) for address, targets in explored(function).token_targets}
-        assert found == expected
+        end = own_end(arch, name, function)
+        found = {address: list(targets) for address, targets in explored(function).token_targets if address < end}
+        dead = {address: targets for address, targets in expected.items() if f"0x{address:04x}" in DEAD.get(function.name, ())}
+        assert found | dead == expected
+        assert not found.keys() & dead.keys()
 
 
 @pytest.mark.parametrize(("arch", "name"), CASES)
 def test_exits_are_where_the_compiler_says(arch: str, name: str):
     tables = golden("indirect_targets", arch, name)
     for function in program(arch, name).functions:
-        exits = [f"0x{one.address:04x}" for one in function.instructions if one.opcode == "EXIT"]
+        end = own_end(arch, name, function)
+        exits = [f"0x{one.address:04x}" for one in function.instructions if one.opcode == "EXIT" and one.address < end]
         assert exits == tables[function.name]["exits"]
 
 
