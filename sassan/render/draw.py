@@ -25,22 +25,11 @@ class Drawing:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """One way to lay a graph out, tried for a share of the time; `settings` override those of the graph."""
-
-    engine: str
-    settings: tuple[tuple[str, str], ...]
-    share: float
-    note: str
-
-
-# In the order of quality.
 _LAYOUTS = (
-    _Layout("dot", (), 0.5, ""),
-    _Layout("dot", (("nslimit", "1"), ("nslimit1", "1"), ("mclimit", "0.1"), ("splines", "line")), 0.2, "straight edges, fewer passes"),
-    _Layout("sfdp", (("splines", "line"), ("maxiter", "50")), 0.3, "neither rows nor boxes of loops"),
+    ("dot", ""),
+    ("rows", "the full layout takes too long for this graph: drawn in rows, with straight edges and no boxes of loops"),
 )
+"""Ways to lay a graph out, with the note that each deserves; each gets half of the time. The second one is linear (worker.py)."""
 
 
 def draw(dot: str, form: str, *, seconds: float = 50.0) -> Drawing:
@@ -57,10 +46,10 @@ def draw(dot: str, form: str, *, seconds: float = 50.0) -> Drawing:
         return Drawing(dot.encode())
     if importlib.util.find_spec("pygraphviz") is None:
         raise MissingToolError("missing-extra", f"drawing {form} needs pygraphviz", hint="pip install pygraphviz, or write a .dot file")
-    for layout in _LAYOUTS:
-        drawing = _attempt(dot, form, layout, layout.share * seconds)
+    for layout, note in _LAYOUTS:
+        drawing = _attempt(dot, form, layout, seconds / len(_LAYOUTS))
         if drawing is not None:
-            return drawing
+            return Drawing(drawing.data, (note, *drawing.notes)) if note else drawing
     raise UsageError("layout-timeout", f"no layout was found in {seconds:g} s", hint="draw a single function, or write a .dot file")
 
 
@@ -71,10 +60,9 @@ def draw_file(dot: str, path: Path, *, seconds: float = 50.0) -> tuple[str, ...]
     return drawing.notes
 
 
-def _attempt(dot: str, form: str, layout: _Layout, seconds: float) -> Drawing | None:
+def _attempt(dot: str, form: str, layout: str, seconds: float) -> Drawing | None:
     # -P: the folder of the worker must not come before the standard library on its path.
-    settings = [f"{key}={value}" for key, value in layout.settings]
-    command = [sys.executable, "-P", str(_WORKER), form, layout.engine, *settings]
+    command = [sys.executable, "-P", str(_WORKER), form, layout]
     try:
         done = subprocess.run(command, input=dot.encode(), capture_output=True, timeout=seconds, check=False)  # noqa: S603  # our own program
     except subprocess.TimeoutExpired:
@@ -82,11 +70,13 @@ def _attempt(dot: str, form: str, layout: _Layout, seconds: float) -> Drawing | 
     said = done.stderr.decode(errors="replace")
     if done.returncode != 0 or not done.stdout:
         raise SelfCheckError("layout-failed", f"Graphviz ended with status {done.returncode}: {_last_line(said)}", hint="write a .dot file")
-    notes = [f"the full layout takes too long for this graph: drawn with {layout.note}"] if layout.note else []
     scaled = _SCALED.search(said)
-    if scaled:
-        notes.append(f"the picture is too large for {form} and was scaled by {float(scaled[1]):.2f}: .svg and .pdf keep every detail")
-    return Drawing(_finish(done.stdout, form), tuple(notes))
+    if scaled is None:
+        return Drawing(_finish(done.stdout, form))
+    return Drawing(
+        _finish(done.stdout, form),
+        (f"the picture is too large for {form} and was scaled by {float(scaled[1]):.2f}: .svg and .pdf keep every detail",),
+    )
 
 
 def _last_line(said: str) -> str:

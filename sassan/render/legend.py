@@ -11,7 +11,7 @@ _SMALL = 40
 _GAPS_SHOWN = 5
 _TABLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="{}">'
 # A table with no fixed size grows to the width of the title.
-_SAMPLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" FIXEDSIZE="TRUE" WIDTH="66" HEIGHT="15" ALIGN="LEFT">'
+_SAMPLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" FIXEDSIZE="TRUE" WIDTH="66" HEIGHT="17" ALIGN="LEFT">'
 _HEADS = {"vee": "&#8594;", "normal": "&#9654;", "onormal": "&#9655;", "box": "&#9632;", "obox": "&#9633;", "tee": "|"}
 _TAILS = {"odiamond": "&#9671;", "dot": "&#8226;"}
 
@@ -121,5 +121,5 @@ def _glyph(text: str, look: palette.Line) -> str:
 
 
 def _box(line: str, fill: str, border: int, mark: str = "") -> str:
-    cell = f'<TD BORDER="{border}" COLOR="{line}" BGCOLOR="{fill}" WIDTH="44" HEIGHT="13" FIXEDSIZE="TRUE">{mark}</TD>'
+    cell = f'<TD BORDER="{border}" COLOR="{line}" BGCOLOR="{fill}" WIDTH="44" HEIGHT="15" FIXEDSIZE="TRUE">{mark}</TD>'
     return f"{_SAMPLE}<TR><TD></TD>{cell}<TD></TD></TR></TABLE>"

@@ -5,21 +5,66 @@ read. This file imports nothing of sassan: it is run by its path.
 """
 
 import sys
+from collections import defaultdict
 
 import pygraphviz
 
+_CELL = 210.0
+_ROW = 60.0
+
 
 def main() -> None:
-    """Write the drawing in the format and with the engine that the arguments name; `key=value` overrides an attribute of the graph."""
-    form, engine, *settings = sys.argv[1:]
+    """Write the drawing in the format and with the layout (`dot` or `rows`) that the arguments name."""
+    form, layout = sys.argv[1:]
     graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode("utf-8"))
-    for setting in settings:
-        key, _, value = setting.partition("=")
-        graph.graph_attr[key] = value
-    drawing = graph.draw(format=form, prog=engine)
+    if layout == "rows":
+        place_in_rows(graph)
+    drawing = graph.draw(format=form, prog="nop" if layout == "rows" else layout)
     if drawing is None:
         sys.exit(f"Graphviz drew no {form}")
     sys.stdout.buffer.write(drawing)
+
+
+def place_in_rows(graph: pygraphviz.AGraph) -> None:
+    """Give every node a place: its row is the longest way from a root, its column follows its predecessors.
+
+    Linear time, but for the sorts of the rows.
+    """
+    before: dict[str, list[str]] = defaultdict(list)
+    after: dict[str, list[str]] = defaultdict(list)
+    for edge in graph.edges():
+        src, dst = str(edge[0]), str(edge[1])
+        if src != dst:
+            before[dst].append(src)
+            after[src].append(dst)
+    columns: dict[str, float] = {}
+    for row, names in enumerate(_rows(list(graph.nodes()), before, after)):
+        wanted = {name: _mean([columns[one] for one in before[name] if one in columns]) for name in names}
+        middle = _mean(list(wanted.values()))
+        for at, name in enumerate(sorted(names, key=lambda one: (wanted[one], one))):
+            columns[name] = middle + (at - (len(names) - 1) / 2) * _CELL
+            graph.add_node(name, pos=f"{columns[name]:.1f},{-row * _ROW:.1f}")
+    graph.graph_attr["splines"] = "line"
+
+
+def _rows(names: list[str], before: dict[str, list[str]], after: dict[str, list[str]]) -> list[list[str]]:
+    waiting = {name: len(before[name]) for name in names}
+    rows: list[list[str]] = []
+    row = [name for name in names if waiting[name] == 0]
+    while row:
+        rows.append(row)
+        for done in row:
+            for name in after[done]:
+                waiting[name] -= 1
+        # A node stands below the last of its predecessors: it gets free in the row of that one.
+        row = sorted({name for done in row for name in after[done] if waiting[name] == 0})
+    # Whatever waits on a cycle, which text made by sassan does not have.
+    left = [name for name in names if waiting[name] > 0]
+    return [*rows, left] if left else rows
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
 
 
 if __name__ == "__main__":
