@@ -117,17 +117,12 @@ def _refuse_old(source: Source, text: str) -> None:
 
 
 def _refuse_cut_line(source: Source, text: str) -> None:
-    """Refuse a last line that ends nowhere, unless it is one that ends a function."""
+    """Refuse a last line without an end, unless it is one that ends a function."""
+    from sassan.frontend.sections import cut_line  # noqa: PLC0415 - see read_with
+
     last = text.rpartition("\n")[2].rstrip()
     if last.strip(" \t.") and not (last[0] not in " \t" and last.endswith(":")):
-        line = text.count("\n") + 1
-        raise InputError(
-            "truncated",
-            "the listing ends inside a line",
-            source=source,
-            span=Span(line, 1, len(last)),
-            hint="the dump was cut off: make it again, and check that the disk was not full",
-        )
+        raise cut_line(source, text.count("\n") + 1)
 
 
 def _known(source: Source, section: "Section") -> Architecture:

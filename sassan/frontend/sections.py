@@ -6,7 +6,7 @@ leaves a complete, shorter listing, which nothing in the text tells from a whole
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sassan.errors import InputError
@@ -22,6 +22,7 @@ _CODE = re.compile(r"code for (\S*)")
 _TARGET = re.compile(r"\.target[ \t]+(\S*)")
 _FLAG = re.compile(r"(?<!\()EF_CUDA_SM([0-9]+)")
 _FUNCTION = "Function : "
+_OPENING = re.compile(r"^[ \t]*(?:Function : ([^\n]*)|\.section[ \t]+(?:\.text\.([^\n]*))?)", re.MULTILINE)
 _CODE_LINES = frozenset(("LINES", "LABEL"))
 
 
@@ -34,7 +35,6 @@ class Section:
     span: Span
     lines: "list[Token]"
     symbols: tuple[str, ...] = ()
-    ends: frozenset[str] = field(default=frozenset())
 
 
 def cuobjdump_sections(source: Source, text: str) -> "Iterator[Section]":
@@ -74,6 +74,22 @@ def truncated(source: Source, name: str, span: Span) -> InputError:
     )
 
 
+def cut_line(source: Source, line: int) -> InputError:
+    """Return the error for a listing whose last line is no whole line."""
+    return InputError(
+        "truncated",
+        "the listing ends inside a line",
+        source=source,
+        span=Span(line, 1, max(1, len(source.line(line)))),
+        hint="the dump was cut off: make it again, and check that the disk was not full",
+    )
+
+
+def section_name(rest: str) -> str:
+    """Return NAME of the text that follows `.section .text.` on its line: `NAME,"ax",@progbits`."""
+    return rest.rpartition(',"')[0] or rest
+
+
 def _frame(source: Source, text: str, start: str) -> "Tree[Token]":
     try:
         return listing_grammar(start).parse(text, start)
@@ -83,22 +99,31 @@ def _frame(source: Source, text: str, start: str) -> "Tree[Token]":
 
 def _frame_error(source: Source, text: str, problem: SyntaxProblem) -> InputError:
     """Return what a line that the frame has no place for, or the lack of one, means."""
-    before = text[: problem.position]
-    inside = before.rfind(_FUNCTION)
-    if problem.at_end and inside >= 0:
-        line = before.count("\n", 0, inside) + 1
-        name = before[inside + len(_FUNCTION) :].partition("\n")[0]
-        return truncated(source, name, Span(line, inside - before.rfind("\n", 0, inside), len(_FUNCTION) + len(name)))
-    start = before.rfind("\n") + 1
-    line_text = text[start:].partition("\n")[0]
-    column = len(line_text) - len(line_text.lstrip()) + 1
+    before, after = text[: problem.position], text[problem.position :]
+    line = before.count("\n") + 1
+    if problem.at_end or (after.count("\n") == 1 and not source.text.endswith("\n")):
+        return _cut_off(source, before, line)
+    shown = text[before.rfind("\n") + 1 :].partition("\n")[0]
     return InputError(
         "syntax",
         f"this line does not belong here; expected {', '.join(problem.expected)}",
         source=source,
-        span=Span(before.count("\n") + 1, column, max(1, len(line_text.strip()))),
+        span=Span(line, len(shown) - len(shown.lstrip()) + 1, max(1, len(shown.strip()))),
         hint="give the unchanged output of cuobjdump -sass or nvdisasm -c",
     )
+
+
+def _cut_off(source: Source, before: str, line: int) -> InputError:
+    """Return the error for a listing that ends behind `before`, naming the function that it ends in."""
+    found = None
+    for found in _OPENING.finditer(before):  # noqa: B007 - the last one is wanted
+        pass
+    if found is None or found[1] is found[2] is None:
+        return cut_line(source, line)
+    name = found[1] if found[1] is not None else section_name(found[2])
+    opening = found[0].strip()
+    start = found.end() - len(opening)
+    return truncated(source, name, Span(before.count("\n", 0, start) + 1, start - before.rfind("\n", 0, start), len(opening)))
 
 
 def _arch_of(token: "Token") -> str:
@@ -126,17 +151,15 @@ def _cuobjdump_function(tree: "Tree[Token]", code: str) -> Section:
 
 def _nvdisasm_section(source: Source, tree: "Tree[Token]", arch: str) -> Section:
     head, *rest = [child for child in tree.children if isinstance(child, str)]
-    name = head.partition(".text.")[2][:-1].rpartition(',"')[0]
+    name = section_name(head.partition(".text.")[2][:-1])
     lines = [token for token in rest if token.type in _CODE_LINES]
-    symbols: list[str] = []
-    ends: set[str] = set()
-    for token in rest:
-        if token.type == "DIRECTIVE":
-            _declare(token.strip(), symbols, ends)
+    directives = [token.strip() for token in rest if token.type == "DIRECTIVE"]
     last = lines[-1] if lines else head
+    # The kernel's size is that of the whole section, device functions included: its end label stands behind all code.
+    ends = [end for end in (_end_label(line, name) for line in directives) if end]
     if not lines or last.type != "LABEL" or label_name(last) not in ends:
         raise truncated(source, name, span_of(last))
-    return Section(name, arch, span_of(head), lines, tuple(symbols), frozenset(ends))
+    return Section(name, arch, span_of(head), lines, tuple(_function_symbols(directives)))
 
 
 def label_name(token: "Token") -> str:
@@ -144,16 +167,19 @@ def label_name(token: "Token") -> str:
     return token.rstrip()[:-1]
 
 
-def _declare(line: str, symbols: list[str], ends: set[str]) -> None:
-    """Note what `.type NAME,@function` and `.size NAME,(END - NAME)` say; the names are untrusted text."""
-    directive, *more = line.split(None, 1)
-    rest = more[0] if more else ""
-    if directive == ".type" and rest.endswith(",@function"):
-        symbols.append(rest.removesuffix(",@function"))
-    elif directive == ".size" and rest.endswith(")"):
-        # NAME,(END - NAME): both names have one length, known from the whole.
-        name, comma, expression = rest[:-1].partition(",(")
-        while comma and not expression.endswith(f" - {name}"):
-            part, comma, expression = expression.partition(",(")
-            name = f"{name},({part}"
-        ends.add(expression.removesuffix(f" - {name}"))
+def _function_symbols(directives: list[str]) -> "Iterator[str]":
+    """Yield what `.type NAME,@function` names; the names are untrusted text."""
+    for line in directives:
+        directive, _, rest = line.replace("\t", " ", 1).partition(" ")
+        if directive == ".type" and rest.endswith(",@function"):
+            yield rest.removesuffix(",@function").strip()
+
+
+def _end_label(line: str, name: str) -> str:
+    """Return END of `.size NAME,(END - NAME)` for this name, or ''."""
+    directive, _, rest = line.replace("\t", " ", 1).partition(" ")
+    before, after = f"{name},(", f" - {name})"
+    rest = rest.strip()
+    if directive == ".size" and rest.startswith(before) and rest.endswith(after):
+        return rest[len(before) : -len(after)]
+    return ""
