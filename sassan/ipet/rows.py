@@ -107,7 +107,13 @@ def reissue_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
         if node == steps.cfg.entry:
             terms.append((columns.start, -factor))
         name = steps.cfg.nodes[node].id
-        yield Row(f"again_{index:05d}", combine(terms), "<=", 0, f"{name}: sum(x_again) - {factor} * sum(x_arrive) - {factor + 1} * sum(x_other_push) <= 0")
+        yield Row(
+            f"again_{index:05d}",
+            combine(terms),
+            "<=",
+            0,
+            f"{name}: sum(x_again) - {factor} * sum(x_arrive) - {factor + 1} * sum(x_other_push) <= 0",
+        )
 
 
 def thread_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator[Row]:

@@ -55,7 +55,7 @@ def test_repeating_zero_times_is_empty() -> None:
         ("²", 1),
         ("L²", 2),
         ("Lß", 2),
-        ("ſ", 1),
+        ("\u017f", 1),
     ],
 )
 def test_a_wrong_string_is_refused_with_its_place(text: str, column: int) -> None:
