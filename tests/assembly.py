@@ -1,0 +1,54 @@
+"""One instruction from its text: what the tests of the instruction facts write down."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+from sassan.frontend.instructions import PlainParser
+from sassan.ir import Immediate, Instruction, Symbol, Target
+from sassan.isa.facts import Facts
+from sassan.isa.registers import names
+from sassan.isa.tables import load
+from sassan.source import Span
+
+
+@lru_cache(maxsize=1)
+def _parser() -> PlainParser:
+    return PlainParser()
+
+
+def instruction(text: str, *notes: str) -> Instruction:
+    """Return the instruction at address 0; a number in the place of a code address is one."""
+    parsed = _parser().parse(f"{text} ;")
+    # A label is not resolved here: it stands for a symbol outside the listing.
+    operands = tuple(Symbol(one.label) if isinstance(one, Target) and one.address < 0 else one for one in parsed.operands)
+    if parsed.leads and isinstance(operands[-1], Immediate):
+        operands = (*operands[:-1], Target(int(operands[-1].value)))
+    one = Instruction(0, 8, parsed.opcode, operands, parsed.guard, Span(1, 1, 1), condition=parsed.condition, text=parsed.text)
+    return replace(one, notes=notes)
+
+
+def facts(arch: str, text: str, *notes: str) -> Facts:
+    """Return the facts of an instruction that the table of `arch` covers."""
+    found = load(arch).facts(instruction(text, *notes))
+    assert found is not None, text
+    return found
+
+
+def listed(registers: int) -> str:
+    """Return the names of a set, in order, with blanks between them."""
+    return " ".join(names(registers))
+
+
+def reads(arch: str, text: str) -> str:
+    """Return the names of the registers that an instruction reads, the guard aside."""
+    return listed(facts(arch, text).reads)
+
+
+def writes(arch: str, text: str) -> str:
+    """Return the names of the registers that an instruction writes."""
+    return listed(facts(arch, text).writes)
+
+
+def agreement(arch: str, text: str) -> list[tuple[str, str | None]]:
+    """Return per group of written registers what its agreement needs; None is never, '' is nothing."""
+    return [(listed(one.writes), None if one.needs is None else listed(one.needs)) for one in facts(arch, text).effects]
