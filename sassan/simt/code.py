@@ -63,9 +63,10 @@ ALWAYS = Condition()
 class Operation:
     """A data instruction: a function from `reads` to `writes`, for the threads where `condition` holds.
 
-    `key` names the function (opcode, modifiers, constants). `lane` says that the result may differ between threads with equal inputs, `time` that
-    the same inputs give another result next time (memory, clocks). `gathered` are inputs that every executing thread contributes and all of them
-    see alike (votes, shuffles from one lane). `broadcast` says that the written registers have one copy per warp (UR, UP).
+    `key` names the function (opcode, modifiers, constants). `lane` says that the result may differ between threads with equal inputs,
+    `time` that the same inputs give another result next time (memory, clocks). `gathered` are inputs that every executing thread
+    contributes and all of them see alike (votes, shuffles from one lane). `broadcast` says that the written registers have one copy
+    per warp (UR, UP).
     """
 
     instruction: Instruction

@@ -92,7 +92,8 @@ class Machine:
         warps.context[rows] = goes.context
         warps.active[rows] = goes.active
         warps.time[rows] += np.uint32(1)
-        warps.status[rows[warps.block[rows] == STOPPED]] = Status.ENDED
+        stopped = rows[warps.block[rows] == STOPPED]
+        warps.status[stopped] = np.where(warps.stacks.depth[stopped] > 0, Status.TRAPPED, Status.ENDED)
         warps.status[rows[~found]] = Status.FAULT
 
     def _cut(self, session: Session, rows: Rows) -> None:

@@ -19,12 +19,13 @@ LOST = -2
 
 
 class Status(IntEnum):
-    """How a run stands: a CUT one is a prefix of a path, and a FAULT is a token instruction without its token."""
+    """How a run stands: a CUT one is a prefix of a path, a FAULT a token instruction without its token, TRAPPED ended with threads waiting."""
 
     RUNNING = 0
     ENDED = 1
     CUT = 2
     FAULT = 3
+    TRAPPED = 4
 
 
 class Order(IntEnum):

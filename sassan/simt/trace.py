@@ -130,7 +130,8 @@ class Recorder:
         keys = (keys << 4 | tag) << 3 | steps.move
         if (keys == keys[:1]).all():
             if rows.size:
-                self._counts[self._number(steps.source << 47 | int(keys[0])), rows] += 1
+                number = self._number(steps.source << 47 | int(keys[0]))
+                self._counts[number, rows] += 1
             return
         found, back = np.unique(keys, return_inverse=True)
         numbers = np.array([self._number(steps.source << 47 | int(one)) for one in found])
