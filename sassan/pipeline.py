@@ -1,16 +1,18 @@
 """The stages, composed: what every command and every user of the library calls. Pure functions over frozen values."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sassan import frontend
+from sassan import frontend, machine
 from sassan.errors import Gap, InputError
 from sassan.ilp import write
 from sassan.ipet import flow_facts
 from sassan.ipet.flow_facts import Bounds, FlowFacts
+from sassan.ipet.sm_bound import SmBound, path_bound, sm_bound
 from sassan.ipet.wcet import Problem, Setup, Wcet, problem, wcet
-from sassan.ir import Function, Program
+from sassan.ir import Function, Instruction, Program
 from sassan.isa import tables
+from sassan.isa.facts import Flow
 from sassan.isa.tables import Isa
 from sassan.render.decorations import Decorations
 from sassan.render.dot import dot_text
@@ -44,6 +46,14 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
+class Makespan:
+    """What W warps on one SM take: `bound` over all paths; `worst_path`, in cycles, if every warp takes that one, None where unknown."""
+
+    bound: SmBound
+    worst_path: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """All that is known of one function.
 
@@ -57,9 +67,7 @@ class Analysis:
     problem: Problem
     wcet: Wcet
     worst_path: KernelString | None = None
-    upper: int | None = None
-    upper_assumptions: tuple[str, ...] = ()
-    path_upper: int | None = None
+    makespan: Makespan | None = None
 
     @property
     def function(self) -> Function:
@@ -69,7 +77,7 @@ class Analysis:
     @property
     def gaps(self) -> tuple[Gap, ...]:
         """Return everything that forbids a bound, by address."""
-        return tuple(sorted({*self.cfg.gaps, *self.wcet.gaps}))
+        return tuple(sorted({*self.cfg.gaps, *self.wcet.gaps, *(self.makespan.bound.gaps if self.makespan else ())}))
 
     @property
     def divergent_branches(self) -> int:
@@ -123,7 +131,8 @@ def analyze(function: Function, settings: Settings, warps: int | None = None) ->
     system = problem(cfg, settings.costs, bounds, settings.setup)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
-    return Analysis(cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings))
+    found = Analysis(cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings))
+    return found if warps is None or not bound.bound else replace(found, makespan=_makespan(found, isa, warps))
 
 
 def _string(node: Node, isa: Isa) -> KernelString | None:
@@ -137,6 +146,25 @@ def _worst_path(cfg: WarpCfg, bound: Wcet, strings: tuple[KernelString | None, .
         return None
     empty = KernelString()
     return path_string(path_blocks(cfg, bound.path), [one or empty for one in strings])
+
+
+def _makespan(found: Analysis, isa: Isa, warps: int) -> Makespan:
+    try:
+        sm = machine.load(found.function.arch)
+    except InputError as error:
+        # Without a table of its SM, a function keeps its WCET and lists what is missing.
+        return Makespan(SmBound(warps, None, gaps=(Gap(found.function.entry, error.code, error.message),)), None)
+    counts = [(one or KernelString()).counts() for one in found.strings]
+    barriers = any(_is_barrier(one, isa) for node in found.cfg.nodes for one in node.instructions)
+    bound = sm_bound(found.problem, counts, warps, sm, barriers=barriers)
+    if found.worst_path is None or found.wcet.value is None:
+        return Makespan(bound, None)
+    return Makespan(bound, path_bound(found.wcet.value, found.worst_path.counts(), warps, sm, barriers=barriers))
+
+
+def _is_barrier(instruction: Instruction, isa: Isa) -> bool:
+    facts = isa.facts(instruction)
+    return facts is not None and facts.flow is Flow.BLOCK_BARRIER
 
 
 def template(functions: tuple[Function, ...], settings: Settings) -> str:

@@ -48,7 +48,7 @@ def analyze(
 
     results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen, warps), "analyzing", quiet=quiet)
     if json:
-        document.show([document.analysis(one, warps) for one in results], inputs.refused)
+        document.show([document.analysis(one) for one in results], inputs.refused)
     else:
         report.show(results, warps)
     finish(inputs, [one.analysis for one in results] if function else [])

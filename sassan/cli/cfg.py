@@ -47,16 +47,16 @@ def cfg(
     from sassan import pipeline
 
     chosen = settings.make(bounds=bounds, loop_bound=loop_bound, letters=letters, order=order, call_depth=call_depth, ablate=ablate)
-    kind = extension(output, pipeline.DRAWINGS) if output else ""
+    kind = extension(output, pipeline.DRAWINGS) if output is not None else ""
     inputs = read([file], arch=sm, patterns=function, facts=chosen.facts)
     check(output, inputs.names)
     results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "analyzing", quiet=quiet)
-    paths = outputs(output, _names(results)) if output else ()
-    for path, result in zip(paths, results, strict=bool(output)):
+    paths = outputs(output, _names(results)) if output is not None else ()
+    for path, result in zip(paths, results, strict=output is not None):
         _draw(path, kind, result.analysis, level, listing=listing, quiet=quiet)
     if json:
         document.show([_document(one, level) for one in results], inputs.refused)
-    elif not output:
+    elif output is None:
         for result in results:
             _blocks(result.analysis, level)
         list_gaps([(one.analysis.function.name, one.analysis.cfg.gaps) for one in results])

@@ -10,7 +10,7 @@ from sassan.cli.terminal import out
 if TYPE_CHECKING:
     from sassan.cli.inputs import Refused, Result
     from sassan.errors import Gap
-    from sassan.pipeline import Analysis
+    from sassan.pipeline import Analysis, Makespan
     from sassan.strings.kernel_string import KernelString
     from sassan.warpcfg.graph import WarpCfg
 
@@ -47,7 +47,7 @@ def head(file: str, cfg: "WarpCfg") -> Mapping[str, Value]:
     return {"name": cfg.function.name, "arch": cfg.function.arch, "file": file}
 
 
-def analysis(result: "Result", warps: int | None) -> Mapping[str, Value]:
+def analysis(result: "Result") -> Mapping[str, Value]:
     """Return what `analyze` says of one function."""
     one = result.analysis
     targets: dict[str, Value] = {address(at): [address(to) for to in targets] for at, targets in one.cfg.token_targets}
@@ -61,7 +61,7 @@ def analysis(result: "Result", warps: int | None) -> Mapping[str, Value]:
         "token_targets": targets,
         "strings": {"worst_path": string(one.worst_path)},
         "wcet": wcet(one),
-        "makespan": None if warps is None else _makespan(one, warps),
+        "makespan": _makespan(one.makespan),
         "paths": _paths(one),
         "gaps": gaps(one.gaps),
     }
@@ -81,14 +81,17 @@ def wcet(one: "Analysis") -> Value:
     return {"value": found.value, "status": found.status} | common
 
 
-def _makespan(one: "Analysis", warps: int) -> Value:
-    return {"warps": warps, "lower": None, "upper": one.upper, "assumptions": list(one.upper_assumptions)}
+def _makespan(found: "Makespan | None") -> Value:
+    if found is None:
+        return None
+    return {"warps": found.bound.warps, "lower": None, "upper": found.bound.value, "assumptions": list(found.bound.assumptions)}
 
 
 def _paths(one: "Analysis") -> Sequence[Value]:
     if one.worst_path is None:
         return []
-    return [{"string": str(one.worst_path), "cost": one.wcet.value, "makespan": {"lower": None, "upper": one.path_upper}}]
+    upper = one.makespan.worst_path if one.makespan else None
+    return [{"string": str(one.worst_path), "cost": one.wcet.value, "makespan": {"lower": None, "upper": upper}}]
 
 
 def _refusal(one: "Refused") -> Value:

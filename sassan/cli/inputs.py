@@ -126,7 +126,7 @@ def finish(inputs: Inputs, wanted: Sequence["Analysis"] = ()) -> None:
 
     Raises typer.Exit.
     """
-    without = [one for one in wanted if one.wcet.value is None]
+    without = [one for one in wanted if one.wcet.value is None or (one.makespan and one.makespan.bound.value is None)]
     if without and not inputs.status:
         error = _no_number(without)
         failure.show(error)

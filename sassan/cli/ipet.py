@@ -59,15 +59,15 @@ def ipet(
 
     if facts_template and (json or solve):
         raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="leave --json and --solve away")
-    kind = extension(output, ("toml",) if facts_template else pipeline.PROGRAMS) if output else ""
+    kind = extension(output, ("toml",) if facts_template else pipeline.PROGRAMS) if output is not None else ""
     inputs = read([file], arch=sm, patterns=function, facts=chosen.facts)
     if facts_template:
         _template(inputs, chosen, output)
         return
     check(output, inputs.names)
     results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "solving", quiet=quiet)
-    paths = outputs(output, tuple(one.analysis.function.name for one in results)) if output else ()
-    unwritten = [one for path, one in zip(paths, results, strict=bool(output)) if not _write(path, kind, one, quiet=quiet)]
+    paths = outputs(output, tuple(one.analysis.function.name for one in results)) if output is not None else ()
+    unwritten = [one for path, one in zip(paths, results, strict=output is not None) if not _write(path, kind, one, quiet=quiet)]
     if json:
         document.show([_document(one) for one in results], inputs.refused)
     else:

@@ -40,14 +40,14 @@ def _numbers(results: Sequence["Result"], warps: int | None) -> None:
         Column("WCET" if all(one.analysis.wcet.bound for one in results) else "(not a bound)", number=True),
     ]
     if warps is not None:
-        columns.append(Column(f"W={warps}", number=True))
+        columns.append(Column(f"{warps} warps", number=True))
     rows = [_row(one.analysis, warps) for one in results]
     table.show(Table(tuple(columns), tuple(rows)))
 
 
 def _row(analysis: "Analysis", warps: int | None) -> tuple[str, ...]:
     numbers = (len(analysis.function.instructions), len(analysis.cfg.nodes), analysis.divergent_branches, analysis.reactivation_edges)
-    bounds = [analysis.wcet.value] if warps is None else [analysis.wcet.value, analysis.upper]
+    bounds = [analysis.wcet.value] if warps is None else [analysis.wcet.value, analysis.makespan.bound.value if analysis.makespan else None]
     shown = (NONE if one is None else str(one) for one in bounds)
     return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown)
 
@@ -83,7 +83,9 @@ def assumptions(results: Sequence["Result"]) -> None:
 
 def _assumed(analysis: "Analysis") -> tuple[str, ...]:
     """Return what the numbers of one function rest on; where there is none, nothing is assumed."""
-    return tuple(dict.fromkeys((*analysis.wcet.assumptions, *analysis.upper_assumptions))) if analysis.wcet.value is not None else ()
+    wcet = analysis.wcet.assumptions if analysis.wcet.value is not None else ()
+    makespan = analysis.makespan.bound.assumptions if analysis.makespan and analysis.makespan.bound.value is not None else ()
+    return tuple(dict.fromkeys((*wcet, *makespan)))
 
 
 def _some(names: Sequence[str]) -> str:

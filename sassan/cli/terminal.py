@@ -3,20 +3,26 @@
 import os
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
+from pathlib import Path
 from typing import TextIO
 
 import typer
+
+from sassan.errors import UsageError
 
 BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports of a program whose reader has gone. It is no status of the contract, because nobody reads it."""
 
 
 def prepare() -> None:
-    """Let a character that the terminal cannot show be spelled as an escape instead of ending the program."""
+    """Make the standard streams fit for use: one that was closed reads and writes nothing, a character that cannot be shown is escaped."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - it lives as long as the process
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def safe(text: str) -> str:
@@ -57,20 +63,27 @@ def width() -> int:
 def out(text: str) -> None:
     """Write a result to standard output; when its reader has gone, end quietly.
 
-    Raises typer.Exit with BROKEN_PIPE.
+    Raises typer.Exit with BROKEN_PIPE, UsageError `cannot-write` when the disk behind it is full.
     """
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The interpreter flushes once more at its end: give it a place to flush to.
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up()
         raise typer.Exit(BROKEN_PIPE) from None
+    except OSError as error:
+        _give_up()
+        raise UsageError("cannot-write", f"cannot write standard output: {error.strerror or error}") from None
+
+
+def _give_up() -> None:
+    """Let the interpreter, which flushes once more at its end, flush to nowhere."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def note(text: str) -> None:
     """Write a message to standard error; a reader that has gone misses nothing that the exit status does not say."""
-    with suppress(BrokenPipeError):
+    with suppress(OSError):
         sys.stderr.write(text)
         sys.stderr.flush()

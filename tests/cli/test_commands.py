@@ -1,0 +1,455 @@
+"""What each command prints, and the status it ends with."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cli.shell import SAMPLES, Sassan, assert_refused
+from sassan import __version__
+from sassan.errors import SelfCheckError
+
+SM_61 = SAMPLES / "sm_61"
+SAXPY = SM_61 / "saxpy.cuobjdump.sass"
+BFS = SM_61 / "bfs_step.cuobjdump.sass"
+MANDELBROT = SM_61 / "mandelbrot.cuobjdump.sass"
+TWO = SM_61 / "two_kernels.cuobjdump.sass"
+COMMANDS = ["analyze", "cfg", "strings", "ipet"]
+FUNCTION_KEYS = {
+    "name",
+    "arch",
+    "file",
+    "instructions",
+    "blocks",
+    "edges",
+    "divergent_branches",
+    "reactivation_edges",
+    "token_targets",
+    "strings",
+    "wcet",
+    "makespan",
+    "paths",
+    "gaps",
+}
+
+
+def test_analyze_prints_a_table_in_80_columns(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    result = sassan("analyze", BFS, "--loop-bound", "10")
+    assert result.status == 0
+    assert result.err == ""
+    assert result.out.splitlines()[:5] == [
+        "function  arch   instr  blocks  div  react  WCET",
+        "bfs_step  sm_61     56       8    5      1   296",
+        "",
+        "function  worst path, or gaps",
+        "bfs_step  CS2C9LC8L2C9(C3L1C3L1C7L3C5)^11C11",
+    ]
+
+
+def test_analyze_prints_the_assumptions_of_its_bounds(sassan: Sassan):
+    out = sassan("analyze", BFS, "--loop-bound", "10").out
+    assert "  - every instruction takes one cycle (unit cost)\n" in out
+    assert "  - --loop-bound: a thread goes back at most 10 times per entry in the loops at 0x0158\n" in out
+
+
+def test_a_function_without_a_bound_shows_its_gaps_and_no_number(sassan: Sassan):
+    result = sassan("analyze", BFS)
+    assert result.status == 0
+    assert "bfs_step  sm_61     56       8    5      1     -\n" in result.out
+    assert "  bfs_step 0x0158 unbounded-loop: " in result.out
+    assert "assumptions" not in result.out
+
+
+def test_analyze_as_json_has_the_stable_keys(sassan: Sassan):
+    document = sassan("analyze", BFS, "--loop-bound", "10", "--json").document
+    assert set(document) == {"schema", "tool", "functions"}
+    assert document["schema"] == 1
+    assert set(document["tool"]) == {"name", "version"}
+    function = document["functions"][0]
+    assert set(function) >= FUNCTION_KEYS
+    assert function["file"] == str(BFS)
+    assert function["token_targets"] == {"0x01c8": ["0x0228"], "0x0218": ["0x0228"]}
+    assert set(function["wcet"]) >= {"value", "status", "model", "assumptions"}
+    assert function["wcet"]["value"] == 296
+    assert function["strings"]["worst_path"] == "CS2C9LC8L2C9(C3L1C3L1C7L3C5)^11C11"
+    assert function["makespan"] is None
+    assert function["gaps"] == []
+
+
+def test_a_number_that_cannot_be_given_is_null(sassan: Sassan):
+    function = sassan("analyze", BFS, "--json", "-W", "16").document["functions"][0]
+    assert function["wcet"]["value"] is None
+    assert function["strings"]["worst_path"] is None
+    assert function["makespan"]["upper"] is None
+    assert function["paths"] == []
+    assert set(function["gaps"][0]) == {"code", "address", "message"}
+    assert function["gaps"][0]["address"] == "0x0158"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json_is_the_only_thing_on_standard_output(command: str, sassan: Sassan):
+    result = sassan(command, TWO, "--json", "--loop-bound", "3")
+    assert result.status == 0
+    assert result.err == ""
+    assert [one["name"] for one in result.document["functions"]] == ["_Z18two_kernels_secondPii", "two_kernels_first"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_same_input_gives_the_same_bytes(command: str, sassan: Sassan):
+    first = sassan(command, TWO, "--loop-bound", "3").out
+    assert first
+    assert sassan(command, TWO, "--loop-bound", "3").out == first
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("pattern", "names"), [("two_kernels_first", 1), ("*two_kernels*", 2), ("_Z*", 1), ("t?o_kernels_[f]irst", 1)])
+def test_a_pattern_chooses_functions(command: str, pattern: str, names: int, sassan: Sassan):
+    result = sassan(command, TWO, "-f", pattern, "--json", "--loop-bound", "3")
+    assert result.status == 0
+    assert len(result.document["functions"]) == names
+
+
+def test_an_unknown_function_is_a_usage_error_that_names_the_others(sassan: Sassan):
+    result = sassan("analyze", TWO, "-f", "two_kernels_frist")
+    assert_refused(result, 2)
+    assert result.err == (
+        "error[unknown-function]: no function matches 'two_kernels_frist'\n"
+        "hint: there are 2: two_kernels_first, _Z18two_kernels_secondPii\n"
+    )
+
+
+def test_standard_input_is_read(sassan: Sassan):
+    result = sassan("analyze", "-", "--json", stdin=SAXPY.read_bytes())
+    assert [(one["name"], one["file"]) for one in result.document["functions"]] == [("saxpy", "-")]
+
+
+def test_standard_input_is_read_once(sassan: Sassan):
+    assert_refused(sassan("analyze", "-", "-", stdin=SAXPY.read_bytes()), 2)
+
+
+def test_an_architecture_of_another_generation_is_refused(sassan: Sassan):
+    result = sassan("analyze", SAMPLES / "sm_80" / "saxpy.cuobjdump.sass")
+    assert result.status in {0, 3}
+    if result.status == 0:
+        assert "unsupported-architecture" in result.out
+    else:
+        assert result.codes == ["unsupported-architecture"]
+
+
+@pytest.mark.parametrize("sm", ["5.2", "sm_52", "52"])
+def test_sm_overrides_the_architecture(sm: str, sassan: Sassan):
+    assert sassan("analyze", SAXPY, "--sm", sm, "--json").document["functions"][0]["arch"] == "sm_52"
+
+
+def test_cfg_as_json_names_blocks_and_edges(sassan: Sassan):
+    function = sassan("cfg", MANDELBROT, "--json").document["functions"][0]
+    assert function["entry"] == "n0008"
+    first = function["nodes"][0]
+    assert {key: first[key] for key in ("id", "start", "end", "instructions", "context")} == {
+        "id": "n0008",
+        "start": "0x0008",
+        "end": "0x0098",
+        "instructions": 15,
+        "context": [],
+    }
+    edges = {(one["src"], one["dst"], one["from"], one["to"], one["kind"]) for one in function["edges"]}
+    assert ("n0188", "n0188", "0x01f8", "0x0188", "diverge") in edges
+    assert ("n0208", "n0208", "0x0208", "0x0208", "reactivate") in edges
+    assert ("n0208", "n0210", "0x0208", "0x0210", "reconverge") in edges
+    assert ("n0210", None, "0x0230", None, "exit") in edges
+
+
+def test_a_graph_of_a_thread_neither_diverges_nor_reactivates(sassan: Sassan):
+    function = sassan("cfg", MANDELBROT, "--level", "thread", "--json").document["functions"][0]
+    assert {one["kind"] for one in function["edges"]} == {"fallthrough", "taken", "reconverge", "exit"}
+
+
+def test_cfg_without_a_file_lists_blocks(sassan: Sassan):
+    assert "n0188  0x01f8     12  C12      diverge n0188, taken n0188, fallthrough n0208\n" in sassan("cfg", MANDELBROT).out
+
+
+@pytest.mark.parametrize(("form", "magic"), [("dot", b"digraph"), ("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_cfg_draws(form: str, magic: bytes, sassan: Sassan, tmp_path: Path):
+    result = sassan("cfg", MANDELBROT, "-o", tmp_path / f"x.{form}")
+    assert result.status == 0
+    assert result.out == ""
+    assert result.err == f"wrote {tmp_path}/x.{form}\n"
+    assert magic in (tmp_path / f"x.{form}").read_bytes()[:300]
+
+
+def test_quiet_leaves_notes_away(sassan: Sassan, tmp_path: Path):
+    assert sassan("cfg", MANDELBROT, "-o", tmp_path / "x.dot", "--quiet").err == ""
+
+
+def test_several_functions_get_a_file_each(sassan: Sassan, tmp_path: Path):
+    assert sassan("cfg", TWO, "-o", tmp_path / "{name}.dot").status == 0
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["_Z18two_kernels_secondPii.dot", "two_kernels_first.dot"]
+
+
+@pytest.mark.parametrize("command", ["cfg", "ipet"])
+def test_one_file_for_several_functions_is_a_usage_error(command: str, sassan: Sassan, tmp_path: Path):
+    result = sassan(command, TWO, "-o", tmp_path / ("x.dot" if command == "cfg" else "x.lp"))
+    assert_refused(result, 2)
+    assert result.codes == ["several-functions"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_strings_prints_blocks_and_the_worst_path(sassan: Sassan):
+    assert sassan("strings", MANDELBROT, "--loop-bound", "10").out == (
+        "mandelbrot (sm_61)\n"
+        "  n0008  CS4C10\n"
+        "  n00a8  CSC5SC7\n"
+        "  n0148  C6\n"
+        "  n0188  C12\n"
+        "  n0208  C\n"
+        "  n0210  LC3\n"
+        "  worst path  CS4C11SC5SC156LC3\n"
+        "\n"
+    )
+
+
+def test_the_letters_of_2013_know_no_special_function(sassan: Sassan):
+    out = sassan("strings", MANDELBROT, "--letters", "2013", "--json").document
+    assert "S" not in "".join(one["string"] for one in out["functions"][0]["strings"]["blocks"])
+
+
+@pytest.mark.parametrize("form", ["lp", "mps"])
+def test_ipet_writes_the_program(form: str, sassan: Sassan, tmp_path: Path):
+    result = sassan("ipet", BFS, "--loop-bound", "10", "-o", tmp_path / f"x.{form}")
+    assert result.status == 0
+    assert "296" in result.out
+    assert {"lp": "Maximize", "mps": "ROWS"}[form] in (tmp_path / f"x.{form}").read_text()
+
+
+def test_a_program_with_a_loop_without_a_bound_is_not_written(sassan: Sassan, tmp_path: Path):
+    result = sassan("ipet", BFS, "-o", tmp_path / "x.lp")
+    assert_refused(result, 3, silent=False)
+    assert result.codes == ["gaps"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_can_be_written_without_being_solved(sassan: Sassan, tmp_path: Path):
+    result = sassan("ipet", BFS, "--loop-bound", "10", "-f", "bfs_step", "-o", tmp_path / "x.lp", "--solve", "none", "--json")
+    assert result.status == 0
+    assert result.document["functions"][0]["wcet"]["status"] == "unsolved"
+    assert (tmp_path / "x.lp").exists()
+
+
+def test_an_unknown_solver_is_a_usage_error(sassan: Sassan):
+    result = sassan("ipet", BFS, "--loop-bound", "10", "--solve", "abacus")
+    assert_refused(result, 2)
+    assert result.codes == ["unknown-solver"]
+
+
+def test_ipet_of_a_chosen_function_with_gaps_is_refused(sassan: Sassan):
+    assert_refused(sassan("ipet", BFS, "-f", "bfs_step"), 3, silent=False)
+
+
+def test_the_template_filled_in_gives_the_bound(sassan: Sassan, tmp_path: Path):
+    template = sassan("ipet", BFS, "--facts-template")
+    assert template.status == 0
+    facts = tmp_path / "facts.toml"
+    facts.write_text(template.out.replace("# bound = ", "bound = 10"))
+    result = sassan("ipet", BFS, "--bounds", facts, "-f", "bfs_step", "--json")
+    assert result.status == 0
+    wcet = result.document["functions"][0]["wcet"]
+    assert wcet["value"] == 296
+    assert "flow fact: the loop at 0x0158 goes back at most 10 times per entry" in wcet["assumptions"]
+
+
+def test_the_template_is_written_to_a_file(sassan: Sassan, tmp_path: Path):
+    assert sassan("ipet", TWO, "--facts-template", "-o", tmp_path / "facts.toml").out == ""
+    assert '[function."_Z18two_kernels_secondPii"]' in (tmp_path / "facts.toml").read_text()
+
+
+def test_facts_of_another_text_are_refused(sassan: Sassan, tmp_path: Path):
+    facts = tmp_path / "facts.toml"
+    facts.write_text(
+        re.sub("sha256:.{8}", "sha256:00000000", sassan("ipet", BFS, "--facts-template").out.replace("# bound =", "bound = 1"))
+    )
+    result = sassan("analyze", BFS, "--bounds", facts)
+    assert_refused(result, 3)
+    assert result.codes == ["facts-text-mismatch"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        "x = 1",
+        "[function]\nk = 1",
+        '[function."bfs_step"]',
+        '[function."bfs_step"]\ntext = 1',
+        '[function."nothing"]\ntext = "sha256:0"',
+        "\x00",
+        "[[function]]",
+        '[function."bfs_step"]\ntext = "sha256:0"\nloop = 1',
+        '[function."bfs_step"]\ntext = "sha256:0"\n[[function."bfs_step".loop]]\nhead = "x"\nbound = 1',
+        '[function."bfs_step"]\ntext = "sha256:0"\n[[function."bfs_step".loop]]\nhead = "0x0158"\nbound = -1',
+        '[function."bfs_step"]\ntext = "sha256:0"\n[[function."bfs_step".loop]]\nhead = "0x0158"\nbound = true',
+        '[function."bfs_step"]\ntext = "sha256:0"\n[[function."bfs_step".loop]]\nhead = "0x0158"\nbound = 1e9',
+    ],
+)
+def test_flow_facts_that_are_none_are_refused(text: str, sassan: Sassan, tmp_path: Path):
+    (tmp_path / "facts.toml").write_text(text)
+    assert_refused(sassan("analyze", BFS, "--bounds", tmp_path / "facts.toml"), 3)
+
+
+@pytest.mark.parametrize("name", ["missing.toml", "", ".", "x" * 5000])
+def test_a_fact_file_that_cannot_be_read_is_refused(name: str, sassan: Sassan, tmp_path: Path):
+    assert_refused(sassan("analyze", BFS, "--bounds", tmp_path / name), 3)
+
+
+def test_a_fact_file_that_is_binary_is_refused(sassan: Sassan, tmp_path: Path):
+    (tmp_path / "facts.toml").write_bytes(b"\xff\xfe\x00")
+    assert_refused(sassan("analyze", BFS, "--bounds", tmp_path / "facts.toml"), 3)
+
+
+def test_the_experiment_of_the_paper_is_no_bound(sassan: Sassan):
+    wcet = sassan("ipet", BFS, "--paper-experiment", "--json").document["functions"][0]["wcet"]
+    assert wcet["value"] is None
+    assert wcet["status"] == "experiment"
+    assert wcet["experiment"] > 0
+    assert any("no bound" in one for one in wcet["assumptions"])
+
+
+def test_an_ablation_is_printed_as_an_assumption_or_changes_the_graph(sassan: Sassan):
+    full = sassan("analyze", BFS, "--json").document["functions"][0]
+    ablated = sassan("analyze", BFS, "--json", "--ablate", "no-agreement").document["functions"][0]
+    assert ablated["divergent_branches"] >= full["divergent_branches"]
+
+
+def test_either_order_is_explored(sassan: Sassan):
+    taken_first = sassan("analyze", BFS, "--json").document["functions"][0]
+    either = sassan("analyze", BFS, "--json", "--order", "either").document["functions"][0]
+    assert either["edges"] > taken_first["edges"]
+
+
+BAD_OPTIONS = [
+    [],
+    ["--frob"],
+    ["--order", "sideways"],
+    ["--ablate", "everything"],
+    ["--loop-bound", "-1"],
+    ["--loop-bound", "ten"],
+    ["--loop-bound", "9" * 5000],
+    ["--loop-bound", "1.5"],
+    ["--loop-bound"],
+    ["--call-depth", "-1"],
+    ["--call-depth", "x"],
+    ["--letters", "1999"],
+]
+
+
+@pytest.mark.parametrize("options", BAD_OPTIONS, ids=lambda options: " ".join(options)[:30])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_wrong_option_is_a_usage_error(command: str, options: list[str], sassan: Sassan):
+    file = [str(BFS)] if options else []
+    result = sassan(command, *file, *options)
+    assert_refused(result, 2)
+    assert result.codes == ["usage"]
+    assert result.err.endswith("--help' lists the options, with examples\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["frob"],
+        ["--frob"],
+        ["analyze", str(BFS), "-W", "0"],
+        ["analyze", str(BFS), "-W", "-3"],
+        ["analyze", str(BFS), "-W", "many"],
+        ["analyze", str(BFS), "--model", "guess"],
+        ["cfg", str(BFS), "--level", "block"],
+        ["cfg", str(BFS), str(BFS)],
+        ["cfg", str(BFS), "-o", "x.jpeg"],
+        ["cfg", str(BFS), "-o", "x"],
+        ["cfg", str(BFS), "-o", ""],
+        ["cfg", str(BFS), "-o", "/nonexistent/x.dot"],
+        ["ipet", str(BFS), "-o", "x.svg"],
+        ["ipet", str(BFS), "--loop-bound", "1", "-o", "/nonexistent/x.lp"],
+        ["ipet", str(BFS), "--facts-template", "--json"],
+        ["ipet", str(BFS), "--facts-template", "-o", "x.lp"],
+        ["ipet", str(BFS), "--facts-template", "-o", "/nonexistent/x.toml"],
+        ["analyze", str(BFS), "--sm", "banana"],
+        ["analyze", str(BFS), "-f", "nothing"],
+    ],
+    ids=lambda arguments: " ".join(Path(one).name for one in arguments),
+)
+def test_a_wrong_command_line_is_a_usage_error(arguments: list[str], sassan: Sassan):
+    assert_refused(sassan(*arguments), 2)
+
+
+@pytest.mark.parametrize("command", [[], *([one] for one in COMMANDS)])
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_teaches_with_examples(command: list[str], option: str, sassan: Sassan):
+    result = sassan(*command, option)
+    assert result.status == 0
+    assert "Examples:\n" in result.out
+    assert f"  sassan {' '.join(command)}" in result.out
+    assert max(len(line) for line in result.out.splitlines()) <= 80
+
+
+def test_without_a_command_help_is_shown(sassan: Sassan):
+    result = sassan()
+    assert result.status == 0
+    assert "Exit status: 0 done" in result.out
+
+
+def test_the_version_is_printed(sassan: Sassan):
+    assert sassan("--version").out == f"sassan {__version__}\n"
+
+
+def test_a_defect_is_one_line_and_no_traceback(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr("sassan.pipeline.analyze", broken)
+    result = sassan("analyze", SAXPY)
+    assert result.status == 5
+    assert result.codes == ["internal"]
+    assert "Traceback" not in result.err
+    assert "ZeroDivisionError: a defect" in result.err
+
+
+def test_a_defect_can_be_traced(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("sassan.pipeline.analyze", broken)
+    monkeypatch.setenv("SASSAN_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        sassan("analyze", SAXPY)
+
+
+def test_ctrl_c_ends_with_130_and_nothing_printed(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sassan.pipeline.analyze", interrupted)
+    result = sassan("analyze", SAXPY)
+    assert (result.status, result.out, result.err) == (130, "", "")
+
+
+def test_a_failed_self_check_is_status_5(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    def wrong(*_: object) -> None:
+        raise SelfCheckError("fixpoint", "the fixpoint is none")
+
+    monkeypatch.setattr("sassan.pipeline.analyze", wrong)
+    assert_refused(sassan("analyze", SAXPY), 5, silent=False)
+
+
+def test_a_missing_tool_is_status_4_with_its_install_command(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    result = sassan("cfg", MANDELBROT, "-o", "x.svg")
+    assert_refused(result, 4)
+    assert "pip install pygraphviz" in result.err
+
+
+def test_one_refused_function_does_not_hide_the_others(sassan: Sassan):
+    result = sassan("analyze", "--json", "-", SAXPY, stdin=SAXPY.read_bytes().replace(b"sm_61", b"sm_999"))
+    assert result.status == 3
+    assert [one["name"] for one in result.document["functions"]] == ["saxpy"]
+    assert json.dumps(result.document["errors"]).count('"code"') == 1
