@@ -1,7 +1,7 @@
 """A warp-level or thread-level graph as DOT text: the same input gives the same bytes."""
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from sassan.render import palette
@@ -17,9 +17,9 @@ from sassan.warpcfg.loops import weak_order
 if TYPE_CHECKING:
     from graphviz import Digraph
 
-_COMPACT_FROM = 120
-_COUNT_LABELS_UP_TO = 120
+_COMPACT_FROM = 60
 _Attributes = dict[str, str]
+_SPINE_WEIGHT = "30"
 _ENTRY = "entry"
 _EXIT = "exit"
 _SHARED_EXITS = 6
@@ -86,6 +86,7 @@ def _frame(picture: _Picture, level: Level) -> "Digraph":
         "fontcolor": palette.TEXT,
         "fontsize": "11",
         "rankdir": "TB",
+        "newrank": "true",
         "nodesep": "0.2" if compact else "0.3",
         "ranksep": "0.3" if compact else "0.5",
         "pad": "0.2",
@@ -184,6 +185,26 @@ def _draw_arcs(graph: "Digraph", picture: _Picture) -> None:
             graph.edge(head, tail, **_turned(look))
         else:
             graph.edge(tail, head, **look)
+    if picture.detail is Detail.COMPACT:
+        _draw_spine(graph, picture)
+
+
+def _draw_spine(graph: "Digraph", picture: _Picture) -> None:
+    """Add unseen edges that hold the blocks that every way passes one below the other: else a long graph drifts to one side."""
+    inside = [arc for arc in picture.arcs if arc.dst is not None]
+    reach = [0] * len(picture.places)
+    for arc in inside:
+        place = picture.places[arc.src]
+        reach[place] = max(reach[place], picture.places[arc.dst or 0])
+    order = sorted(range(len(picture.places)), key=lambda at: picture.places[at])
+    spine: list[str] = []
+    farthest = 0
+    for place, at in enumerate(order):
+        if farthest <= place:
+            spine.append(picture.cfg.nodes[at].id)
+        farthest = max(farthest, reach[place])
+    for above, below in pairwise(spine):
+        graph.edge(above, below, style="invis", weight=_SPINE_WEIGHT)
 
 
 def _draw_entry(graph: "Digraph", picture: _Picture) -> None:
@@ -207,8 +228,8 @@ def _arc_attributes(picture: _Picture, kind: Kind, same: tuple[Arc, ...]) -> dic
     }
     if look.tail != "none":
         out |= {"dir": "both", "arrowtail": look.tail}
-    if count > 1 and len(picture.cfg.nodes) <= _COUNT_LABELS_UP_TO:
-        out["label"] = f"\u00d7{count}"
+    if count > 1 and picture.detail is not Detail.COMPACT:
+        out["label"] = f" \u00d7{count} "
     return out
 
 

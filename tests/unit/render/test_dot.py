@@ -1,6 +1,9 @@
 import re
 from dataclasses import replace
 
+import pytest
+
+from sassan.render import dot as dot_module
 from sassan.render.decorations import Decorations
 from sassan.render.dot import dot_text
 from sassan.render.levels import Level
@@ -99,8 +102,8 @@ def test_the_worst_path_is_bold_and_what_lies_beside_it_is_not(diamond: WarpCfg)
 
 def test_an_edge_that_the_worst_path_repeats_shows_how_often(nested: WarpCfg):
     dot = dot_text(nested, Decorations(counts=(1, 10, 90, 10, 9, 1, 1)))
-    assert 'label="\u00d790"' in statement(dot, "n0018 -> n0018")
-    assert 'label="\u00d79"' in statement(dot, "n0010 -> n0020")
+    assert 'label=" \u00d790 "' in statement(dot, "n0018 -> n0018")
+    assert 'label=" \u00d79 "' in statement(dot, "n0010 -> n0020")
 
 
 def test_a_back_edge_is_laid_out_from_its_head_and_drawn_towards_it(nested: WarpCfg):
@@ -175,3 +178,12 @@ def test_many_exits_each_get_their_own_end(ladder: WarpCfg):
     dot = dot_text(replace(ladder, edges=(*ladder.edges, *ends)))
     assert "exit_n0008 [" in dot
     assert "\texit [" not in dot
+
+
+def test_in_a_large_graph_the_blocks_of_every_way_are_held_in_line(diamond: WarpCfg, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(dot_module, "_COMPACT_FROM", 1)
+    assert [line.strip() for line in dot_text(diamond).splitlines() if "invis" in line] == ["n0008 -> n0028 [style=invis weight=30]"]
+
+
+def test_a_small_graph_has_no_unseen_edge(diamond: WarpCfg):
+    assert "invis" not in dot_text(diamond)
