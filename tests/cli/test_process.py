@@ -1,0 +1,101 @@
+"""The command as a real process: start-up, signals, pipes, exit status."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.shell import SAMPLES
+
+SAXPY = str(SAMPLES / "sm_61" / "saxpy.cuobjdump.sass")
+LARGE = str(SAMPLES / "sm_61" / "large_5000.cuobjdump.sass")
+COMMAND = [sys.executable, "-m", "sassan"]
+HEAVY = ["rich", "networkx", "pulp", "highspy", "numpy", "lark", "pygraphviz", "graphviz", "sassan.pipeline"]
+
+
+def run(*arguments: str, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [*COMMAND, *arguments], input=stdin, capture_output=True, check=False, timeout=60, env={**os.environ, **environment}
+    )
+
+
+def test_the_status_of_the_process_is_that_of_the_command():
+    assert run("analyze", SAXPY).returncode == 0
+    assert run("analyze", SAXPY, "--frob").returncode == 2
+    assert run("analyze", "missing.sass").returncode == 3
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys; from sassan.cli.app import run; run(['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    loaded = done.stdout.splitlines()[-1].split()
+    assert "sassan.cli.app" in loaded
+    assert [one for one in HEAVY if one in loaded] == []
+
+
+def test_help_answers_within_the_time_of_a_blink():
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        run("--help")
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.4
+
+
+def test_bytes_that_are_no_text_are_refused_without_a_traceback():
+    done = run("analyze", "-", stdin=bytes(range(256)) * 50)
+    assert done.returncode == 3
+    assert done.stdout == b""
+    assert done.stderr.startswith(b"error[")
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly():
+    with subprocess.Popen([*COMMAND, "strings", LARGE], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_an_error_and_no_traceback():
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*COMMAND, "analyze", SAXPY], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == b"error[cannot-write]: cannot write standard output: No space left on device\n"
+
+
+def test_an_interrupt_ends_with_130_and_leaves_nothing(tmp_path: Path):
+    with subprocess.Popen(
+        [*COMMAND, "ipet", "-", "-o", str(tmp_path / "x.lp")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        time.sleep(1.5)  # it has started and waits for its input
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("streams", ["<&-", "</dev/null >&-", "</dev/null 2>&-"])
+def test_a_closed_stream_is_no_defect(streams: str):
+    command = f'"{sys.executable}" -m sassan analyze - {streams}'
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False, timeout=60)
+    assert done.returncode == 3
+    assert b"internal" not in done.stderr
+
+
+def test_no_color_is_obeyed_and_a_pipe_has_none():
+    assert b"\x1b" not in run("analyze", SAXPY, NO_COLOR="1", FORCE_COLOR="1").stdout
+    assert b"\x1b" not in run("analyze", "missing", TERM="xterm-256color").stderr
+
+
+def test_shell_completion_knows_the_commands():
+    done = run(_SASSAN_COMPLETE="complete_bash", COMP_WORDS="sassan an", COMP_CWORD="1")
+    assert done.stdout.split() == [b"analyze"]
