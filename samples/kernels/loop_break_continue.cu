@@ -1,4 +1,4 @@
-// Why: break and continue under divergent guards, with work after each so that neither folds away (PBK/BRK, PCNT/CONT).
+// Why: break and continue under divergent guards, with work after each so that neither folds away (both become PBK/BRK).
 extern "C" __global__ void loop_break_continue(const int *in, int *out, int n, int stop) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int sum = 0;

@@ -1,4 +1,4 @@
-// Why: loop_break_continue with the loop's PBK/BRK pair rewritten as PCNT/CONT, which old compilers emitted (see below).
+// Why: loop_break_continue with the PBK/BRK of its `continue` rewritten as PCNT/CONT (see "A rewritten kernel").
 // Patch: PCNT
 extern "C" __global__ void loop_continue_token(const int *in, int *out, int n, int stop) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

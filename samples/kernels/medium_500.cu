@@ -1,4 +1,4 @@
-// Why: about 500 instructions with ordinary control flow (loops, guards, a switch, barriers): the benchmark kernel.
+// Why: about 500 instructions with ordinary control flow (loops with breaks, nested guards, barriers): the benchmark kernel.
 struct State {
     int a;
     int b;

@@ -1,4 +1,4 @@
-// Why: an interpreter: a dense switch inside a loop, with cases that continue and one that leaves the loop.
+// Why: an interpreter: a dense switch inside a loop, with cases that continue and one that leaves it; BRX on sm_100+ only.
 extern "C" __global__ void switch_loop(const int *code, int *mem, int *out, int fuel) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int acc = i;
