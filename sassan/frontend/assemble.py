@@ -2,7 +2,7 @@
 
 from sassan.errors import InputError
 from sassan.frontend.architectures import Architecture
-from sassan.frontend.instructions import Parser
+from sassan.frontend.instructions import Parser, ends_in_address
 from sassan.frontend.lines import LineReader, Lines, Row, span_of_row
 from sassan.frontend.operands import UNRESOLVED
 from sassan.frontend.padding import without_padding
@@ -59,18 +59,18 @@ def _encodings(source: Source, section: Section, arch: Architecture, lines: Line
             return [words[index] for index in indices], [*controls]
         controls = [words[index + 1] >> 41 & _CONTROL for index in indices]
         return [words[index] | words[index + 1] << 64 for index in indices], [*controls]
-    # A listing without the lines that hold nothing but an encoding is still a listing.
-    if len(words) == len(rows) and all(row.word >= 0 for row in rows) and arch.control_words:
-        return [row.word for row in rows], unknown
-    if words and not all(row.word >= 0 for row in rows):
-        raise InputError(
-            "missing-encodings",
-            f"function '{section.name}' has {len(words)} words of encodings, and its {len(rows)} instructions have more",
-            source=source,
-            span=section.span,
-            hint="give all lines of encodings, or none",
-        )
-    return unknown, unknown
+    if not words:
+        return unknown, unknown
+    if len(words) == len(rows) and all(row.word >= 0 for row in rows):
+        # A listing without the lines that hold nothing but an encoding is still a listing.
+        return [row.word for row in rows] if arch.control_words else unknown, unknown
+    raise InputError(
+        "missing-encodings",
+        f"function '{section.name}' has {len(words)} words of encodings, and its {len(rows)} instructions have more",
+        source=source,
+        span=section.span,
+        hint="give all lines of encodings, or none",
+    )
 
 
 class _Resolver:
@@ -85,18 +85,19 @@ class _Resolver:
         self._addresses = {row.address for row in lines.rows}
 
     def operands(self, row: Row) -> tuple[Operand, ...]:
-        """Return the operands with the last one resolved: a Target, or a Symbol where it is no address of this function."""
-        *rest, last = row.parsed.operands
-        match last:
-            case Target(label=name) if name.startswith(".L_") or name in self._labels:
-                return (*rest, Target(self._address(name, row), name))
-            case Target(label=name):
-                return (*rest, Symbol(name))
-            case Immediate(value=int(value)):
-                address = self._arch.normalise(value)
-                return (*rest, Target(address) if address in self._addresses else Symbol(f"0x{value:x}"))
-            case _:
-                return row.parsed.operands
+        """Return the operands with code addresses resolved: a Target, or a Symbol where it is no address of this function."""
+        last = row.parsed.operands[-1]
+        out = [self._label(one, row) if type(one) is Target else one for one in row.parsed.operands]
+        if ends_in_address(row.parsed.opcode, row.parsed.operands) and isinstance(last, Immediate) and isinstance(last.value, int):
+            address = self._arch.normalise(last.value)
+            out[-1] = Target(address) if address in self._addresses else Symbol(f"0x{last.value:x}")
+        return tuple(out)
+
+    def _label(self, target: Target, row: Row) -> Operand:
+        name = target.label
+        if name.startswith(".L_") or name in self._labels:
+            return Target(self._address(name, row), name)
+        return Symbol(name)
 
     def note_targets(self, row: Row) -> tuple[int, ...]:
         """Return the addresses that a BRANCH_TARGETS note lists."""

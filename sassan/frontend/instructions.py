@@ -29,7 +29,7 @@ class Parsed(NamedTuple):
     opens: bool
     closes: bool
     leads: bool
-    """Whether the last operand may be a code address, to be resolved when all labels are known."""
+    """Whether an operand may be a code address, to be resolved when all labels are known."""
     indent: int
     """Where `text` starts in the body."""
 
@@ -186,16 +186,15 @@ def guard_of(text: str) -> Guard | None:
 _RELATIVE = frozenset(("BRA", "SSY", "PBK", "PCNT", "PRET", "CAL", "CALL", "BSSY", "RET", "LEPC"))
 
 
-def _leads(opcode: str, operands: tuple[Operand, ...]) -> bool:
-    """Return whether the last operand is a label, or a number that is a code address."""
-    if not operands:
-        return False
-    last = operands[-1]
-    if type(last) is Target:
-        return True
-    if type(last) is not Immediate or ".ABS" in opcode:
+def ends_in_address(opcode: str, operands: tuple[Operand, ...]) -> bool:
+    """Return whether the last operand is a number that is a code address."""
+    if not operands or type(operands[-1]) is not Immediate or ".ABS" in opcode:
         return False
     return opcode.partition(".")[0] in _RELATIVE or (opcode.startswith("WARPSYNC") and len(operands) > 1)
+
+
+def _leads(opcode: str, operands: tuple[Operand, ...]) -> bool:
+    return ends_in_address(opcode, operands) or any(type(operand) is Target for operand in operands)
 
 
 def _condition(operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:

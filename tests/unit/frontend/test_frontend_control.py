@@ -1,0 +1,77 @@
+"""Control codes: positions checked on real encodings, and against the schedule notes that the tools print for sm_100 and later."""
+
+import pytest
+from unit.frontend.listings import SAMPLES, cuobjdump, function, sample
+
+from sassan.frontend import read
+from sassan.ir import Instruction
+from sassan.source import Source
+
+
+def fields(control: int) -> dict[str, int]:
+    """Return the fields of a control code (sass.md, "Control codes")."""
+    return {
+        "stall": control & 15,
+        "yield": control >> 4 & 1,
+        "write": control >> 5 & 7,
+        "read": control >> 8 & 7,
+        "wait": control >> 11 & 63,
+        "reuse": control >> 17 & 15,
+    }
+
+
+def maxwell_codes(word: str, *bodies: str) -> list[dict[str, int]]:
+    """Return the control codes of three instructions that stand behind one control word."""
+    lines = [f"   /*{8 + 8 * index:04x}*/ {body} /* 0x0000000000000000 */" for index, body in enumerate(bodies)]
+    text = "\n".join(["\tcode for sm_52", "\t\tFunction : k", f"   /* {word} */", *lines, "\t\t.....", ""])
+    return [fields(one.control or 0) for one in function(text).instructions]
+
+
+def test_slots_of_a_control_word_that_pairs_two_instructions():
+    first, second, third = maxwell_codes("0x001c4400fe0007f6", "MOV R1, R2 ;", "MOV R3, R4 ;", "S2R R0, SR_TID.X ;")
+    assert (first["stall"], second["stall"]) == (6, 0)
+    assert (third["write"], third["stall"]) == (0, 1)
+
+
+def test_slots_of_a_control_word_with_waits_and_reuse():
+    first, second, third = maxwell_codes("0x083fc400e7e007f1", "SSY 0x8 ;", "S2R R0, SR_TID.X ;", "XMAD.MRG R1, R2, R3.H1, RZ ;")
+    assert first["stall"] == 1
+    assert (second["write"], second["stall"]) == (1, 15)
+    assert (third["wait"], third["stall"], third["reuse"]) == (0b000001, 1, 0b0001)
+
+
+@pytest.mark.parametrize(
+    ("high", "expected"),
+    [
+        ("0x000ea400001ee900", {"stall": 2, "write": 2, "read": 7, "wait": 0, "reuse": 0, "yield": 0}),
+        ("0x004fd80003f26270", {"stall": 12, "write": 7, "read": 7, "wait": 0b000100, "reuse": 0, "yield": 0}),
+        ("0x000fea0003800000", {"stall": 5, "write": 7, "read": 7, "wait": 0, "reuse": 0, "yield": 1}),
+    ],
+)
+def test_the_control_code_of_volta_stands_in_the_high_word(high, expected):
+    one = function(cuobjdump(f"EXIT ; /* 0x000000000000094d */\n   /* {high} */")).instructions[0]
+    assert fields(one.control or 0) == expected
+
+
+def noted(one: Instruction) -> dict[str, int]:
+    """Return the fields of the control code that the schedule notes restate."""
+    out = {"write": 7, "read": 7, "wait": 0}
+    for note in one.notes:
+        name, _, value = note[1:].partition("=")
+        match name:
+            case "wr":
+                out["write"] = int(value, 16)
+            case "rd":
+                out["read"] = int(value, 16)
+            case "req":
+                out["wait"] = sum(1 << int(barrier) for barrier in value.strip("{}").split(","))
+            case _:
+                out["stall"] = int("".join(digit for digit in name if digit.isdigit()))
+    return out
+
+
+@pytest.mark.parametrize("path", sorted((SAMPLES / "sm_120").glob("*.cuobjdump.sass")), ids=lambda path: path.name.split(".")[0])
+def test_control_codes_equal_the_schedule_notes_of_the_tool(path):
+    functions = read(Source("t", sample("sm_120", path.name))).functions
+    code = [one for function in functions for one in function.instructions if one.notes]
+    assert [noted(one) for one in code] == [{key: fields(one.control or 0)[key] for key in noted(one)} for one in code]
