@@ -133,5 +133,5 @@ def _rest(session: Session, block: Block, rows: Rows, taken: Words, kept: Truth)
         goes.block[resumed], goes.context[resumed], goes.tag[resumed], goes.active[resumed] = warps.stacks.pop(rows[resumed])
         tag = goes.tag[resumed]
         back = choose(tag == session.code.tags.index(RETURN_TAG), NUMBER[Move.RETURN], NUMBER[Move.RECONVERGE])
-        goes.move[resumed] = choose(tag == 0, NUMBER[Move.REACTIVATE], back)
+        goes.move[resumed] = choose(goes.block[resumed] == STOPPED, NUMBER[Move.EXIT], choose(tag == 0, NUMBER[Move.REACTIVATE], back))
     return goes

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sassan.simt.code import Code
+from sassan.simt.code import RETURN_TAG, Code
 from sassan.simt.control import leave
 from sassan.simt.data import compute
 from sassan.simt.state import LOST, STOPPED, Order, Session, Status, begin, lanes, pack
@@ -46,10 +46,15 @@ class Machine:
         self._order = order
         self._limits = limits
 
-    def run(self, active: Words, observer: Observer | None = None) -> Outcome:
-        """Return what N runs did that start at the entry with these masks, none of them empty."""
+    def run(self, active: Words, observer: Observer | None = None, *, called: bool = False) -> Outcome:
+        """Return what N runs did that start at the entry with these masks, none of them empty.
+
+        `called` starts them inside a call from nowhere: the return of the function ends the warp.
+        """
         session = self._session(active)
         warps = session.warps
+        if called:
+            warps.stacks.push(np.arange(len(active)), STOPPED, warps.context, self._code.tags.index(RETURN_TAG), active)
         population = np.bincount(warps.block, minlength=len(self._code.blocks))
         while population.any():
             number = int(population.argmax())

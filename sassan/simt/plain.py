@@ -29,11 +29,15 @@ class _Suspended:
 
 @dataclass(slots=True)
 class PlainRun:
-    """One run with the taken side first. After `execute`, `path` is what the warp did and `ended` whether it did so to the end."""
+    """One run with the taken side first. After `execute`, `path` is what the warp did and `ended` whether it did so to the end.
+
+    `called` starts it inside a call from nowhere.
+    """
 
     code: Code
     runs: Runs
     index: int
+    called: bool = False
     path: list[Transition] = field(default_factory=list[Transition])
     ended: bool = False
     _stack: list[_Suspended] = field(default_factory=list[_Suspended])
@@ -44,6 +48,8 @@ class PlainRun:
     def execute(self, steps: int) -> None:
         """Run until the warp ends, a token is missing, or `steps` blocks are done."""
         number, threads = self.code.entry, {lane for lane in range(LANES) if int(self.runs.active[self.index]) >> lane & 1}
+        if self.called:
+            self._stack.append(_Suspended(-1, (), RETURN_TAG, set(threads)))
         for self._time in range(steps):
             block = self.code.blocks[number]
             for one in block.operations:
@@ -129,7 +135,7 @@ class PlainRun:
         if taken != threads:
             self._step(block, Move.FALLTHROUGH, block.follow)
             return block.follow, threads - taken
-        if not self._stack:
+        if not self._stack or self._stack[-1].block < 0:
             self._end(block)
             return None
         top = self._stack.pop()

@@ -19,7 +19,7 @@ LOST = -2
 
 
 class Status(IntEnum):
-    """How a run stands: a CUT one is a prefix of a path, a FAULT a token instruction without its token, TRAPPED ended with threads waiting."""
+    """How a run stands: CUT is the prefix of a path, FAULT a token instruction without its token, TRAPPED an end with threads waiting."""
 
     RUNNING = 0
     ENDED = 1

@@ -1,8 +1,8 @@
 """Random programs, compiled the way ptxas does it for Maxwell: SSY/SYNC around ifs, PBK/BRK and PCNT/CONT in loops, CAL/RET.
 
-Beside the well-behaved shapes there are goto-like ones (loops with two heads, branches with no reconvergence, switch cases that run on into the next),
-tokens left pending, guarded token instructions, early exits, and predicates overwritten between a push and its use. What is kept is the discipline of tokens:
-a SYNC, BRK, CONT or RET is only written where its token is on the stack.
+Beside the well-behaved shapes there are goto-like ones (loops with two heads, branches with no reconvergence, switch cases that run on
+into the next), tokens left pending, guarded token instructions, early exits, and predicates overwritten between a push and its use. What
+is kept is the discipline of tokens: a SYNC, BRK, CONT or RET is only written where its token is on the stack.
 """
 
 import random
@@ -80,8 +80,6 @@ class Writer:
     def guard(self) -> Guard:
         return Guard("P", self.dice.randrange(PREDICATES), self.dice.random() < 0.5)
 
-    # Straight code -------------------------------------------------------------------------------------------------------------------------
-
     def data(self) -> None:
         """Write one data instruction, a third of them under a guard."""
         opcode, shape = self.dice.choice(DATA)
@@ -114,8 +112,6 @@ class Writer:
             return
         self.emit("IADD", Register("R", self.dice.randrange(REGISTERS), modifiers=("CC",)), self.register(), self.register())
         self.emit("BRA", to, guard=self.compare() if roll < 0.92 else None, condition=self.dice.choice(["CC.NEU", "CC.EQ", "CC.LT"]))
-
-    # Statements ----------------------------------------------------------------------------------------------------------------------------
 
     def body(self, scope: Scope, most: int = 3) -> None:
         for _ in range(self.dice.randint(1, most)):
@@ -352,7 +348,7 @@ STATEMENTS: tuple[Statement, ...] = (
 
 def program(seed: int, arch: str = "sm_61") -> Function:
     """Return the program of this seed."""
-    dice = random.Random(seed)  # noqa: S311 - programs, not secrets
+    dice = random.Random(seed)
     writer = Writer(dice, dice.randint(2, 14))
     kernel = writer.label()
     for _ in range(dice.choice([0, 0, 1, 2])):
@@ -395,12 +391,18 @@ def _operand(operand: Operand) -> str:
         case Register(file=file, index=index):
             tail = {"R": "Z", "P": "T"}.get(file, "") if index is None else str(index)
             return f"{'!' * operand.negated}{file}{tail}{''.join(f'.{one}' for one in operand.modifiers)}"
-        case Immediate(value=value):
-            return hex(value) if isinstance(value, int) else str(value)
         case Memory(base=base, offset=offset):
             return f"[{_operand(base[0])}+{offset:#x}]"
         case Constant(bank=bank, base=base, offset=offset):
-            return f"c[{bank}][{_operand(base[0]) if base else ''}{offset:#x}]"
+            return f"c[{bank}][{_operand(base[0]) if base else ''}+{offset:#x}]"
+        case _:
+            return _literal(operand)
+
+
+def _literal(operand: Operand) -> str:
+    match operand:
+        case Immediate(value=value):
+            return hex(value) if isinstance(value, int) else str(value)
         case Special(name=name):
             return name
         case Target(address=address):

@@ -12,11 +12,10 @@
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from maxwell import Maxwell
 from sassan.errors import SelfCheckError
 from sassan.ilp.model import Row
 from sassan.ipet.flow_facts import Bounds
@@ -26,13 +25,15 @@ from sassan.ipet.wcet import problem, wcet
 from sassan.ir import Function
 from sassan.simt.code import Code, Decoder, Move, lower
 from sassan.simt.machine import Limits, Machine
+from sassan.simt.plain import PlainRun
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, Status
 from sassan.simt.trace import Entry, Outcome, Transition
 from sassan.simt.values import Runs, Uninterpreted, draw
-from sassan.timing import Unit
+from sassan.timing import CostModel, Unit
 from sassan.warpcfg.graph import Edge, Point, WarpCfg
-from watch import Watch, name
+from soundness.maxwell import Maxwell
+from soundness.watch import Watch, name
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,11 @@ class Finding:
     detail: str
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.function} seed {self.seed} run {self.run}: {self.detail}"
+        """Return one line that names the program and the run."""
+        return f"{self.kind}: {self.function}, seed {self.seed}, run {self.run}: {self.detail}"
+
+
+_UNIT = Unit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,12 @@ class Plan:
     solve: int = 0
     """So many runs are compared with the optimum of their own IPET system."""
     order: Order = Order.TAKEN_FIRST
+    called: bool = False
+    """Set by `inspect`: the function is entered by a call from nowhere."""
+    short: int = 0
+    """For mutations: take so much off every loop bound that the threads met."""
+    costs: CostModel = _UNIT
+    """For mutations: what the system believes a block costs. An executed path costs its number of instructions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +86,10 @@ class Report:
     claims_checked: int
 
 
-_COMPLETE_ONLY = ("flow", "start", "stop", "move")
-"""Families of rows that hold of whole paths only: a run that was cut still has threads waiting."""
+_WHOLE_PATH = frozenset({"flow", "start", "stop"})
+"""Families of rows that hold of paths that end, not of prefixes."""
+_NOBODY_WAITS = frozenset({"move"})
+"""Families of rows that count what a push will move: they need a path at whose end nobody waits (no trap)."""
 _LOOPS = re.compile(r"(?:loop|turns)_(\d+)")
 
 
@@ -85,10 +98,19 @@ def inspect(function: Function, cfg: WarpCfg, plan: Plan, decoder: Decoder | Non
     code = lower(function, decoder or Maxwell(), {node.start for node in cfg.nodes})
     code = code if plan.full else control_slice(code)
     runs = draw(plan.seed, plan.runs)
+    watch, outcome = _run(code, cfg, plan, runs, called=False)
+    returns = {one.address for one in function.instructions if one.opcode == "RET"}
+    called = any(address in returns for address, _ in outcome.faults)
+    if called:
+        # Only what was called returns: a device function in a section of its own.
+        watch, outcome = _run(code, cfg, plan, runs, called=True)
+    return _Inspection(function, cfg, replace(plan, called=called), outcome, watch).report()
+
+
+def _run(code: Code, cfg: WarpCfg, plan: Plan, runs: Runs, *, called: bool) -> tuple[Watch, Outcome]:
     watch = Watch(cfg, code, plan.runs)
-    limits = Limits(steps=plan.steps)
-    outcome = Machine(code, Uninterpreted(runs), plan.order, limits).run(runs.active, watch)
-    return _Inspection(function, cfg, plan, outcome, watch).report()
+    machine = Machine(code, Uninterpreted(runs), plan.order, Limits(steps=plan.steps))
+    return watch, machine.run(runs.active, watch, called=called)
 
 
 class _Inspection:
@@ -124,9 +146,16 @@ class _Inspection:
             counts = self._outcome.counts[:, index]
             edge = graph.edge_of(step)
             if edge is None:
-                self._find("edge", int(np.argmax(counts > 0)), f"{step} is no edge (pushed {step.pushed}, popped {step.popped})")
+                run = int(np.argmax(counts > 0))
+                self._find("edge", run, f"step {self._when(step, run)}: {step} is no edge (pushed {step.pushed}, popped {step.popped})")
             elif edge >= 0:
                 self._edge_counts[:, edge] += counts
+
+    def _when(self, step: Transition, run: int) -> int | str:
+        """Return at which of its steps the run takes the transition: the plain machine runs it again."""
+        again = PlainRun(self._watch.code, draw(self._plan.seed, self._plan.runs), run, self._plan.called)
+        again.execute(self._plan.steps)
+        return again.path.index(step) if step in again.path else "?"
 
     def _tokens(self) -> None:
         targets = dict(self._cfg.token_targets)
@@ -147,8 +176,6 @@ class _Inspection:
             source = "the start" if stray.src < 0 else nodes[stray.src].id
             self._find("thread-step", stray.run, f"step {stray.time}: a thread goes from {source} to {nodes[stray.dst].id}")
 
-    # The IPET system -----------------------------------------------------------------------------------------------------------------------
-
     def _system(self) -> None:
         try:
             steps = steps_of(self._cfg)
@@ -157,14 +184,15 @@ class _Inspection:
             return
         count = len(self._outcome.status)
         ended = self._outcome.status == Status.ENDED
+        whole = ended | (self._outcome.status == Status.TRAPPED)
         columns = np.concatenate([np.ones((count, 1), dtype=np.int64), self._edge_counts, self._watch.threads], axis=1)
         for low, high in zip(self._rows(steps, 0), self._rows(steps, 1), strict=True):
             family = low.name.split("_")[0]
-            where = ended if family in _COMPLETE_ONLY else np.ones(count, dtype=np.bool_)
+            where = ended if family in _NOBODY_WAITS else whole if family in _WHOLE_PATH else np.ones(count, dtype=np.bool_)
             broken = where & ~self._holds(low, high, columns)
             if broken.any():
                 self._find(f"row:{family}", int(np.argmax(broken)), f"{low.name}: {high.math}")
-        self._optimum(columns, ended)
+        self._optimum(columns, whole)
 
     def _rows(self, steps: Steps, bound: int) -> tuple[Row, ...]:
         return build(steps, [1] * len(self._cfg.nodes), [bound] * len(self._cfg.loops)).rows
@@ -174,7 +202,8 @@ class _Inspection:
         left = _evaluate(low, columns)
         match = _LOOPS.match(low.name)
         if match is not None:
-            left = left + self._watch.turns[int(match[1])] * (_evaluate(high, columns) - left)
+            turns = np.maximum(self._watch.turns[int(match[1])] - self._plan.short, 0)
+            left = left + turns * (_evaluate(high, columns) - left)
         return left <= low.rhs if low.sense == "<=" else left == low.rhs
 
     def _optimum(self, columns: np.ndarray, ended: np.ndarray) -> None:
@@ -183,7 +212,7 @@ class _Inspection:
         order = [int(run) for run in np.argsort(-costs, kind="stable") if ended[run]][: self._plan.solve]
         for run in order:
             bounds = Bounds(tuple(int(one) for one in self._watch.turns[:, run]))
-            best = wcet(problem(self._cfg, Unit(), bounds))
+            best = wcet(problem(self._cfg, self._plan.costs, bounds))
             if best.value is None or best.value < costs[run]:
                 self._find("wcet", run, f"costs {costs[run]}, WCET {best.value} with bounds {bounds.of_loop}")
 
@@ -230,6 +259,3 @@ def _point(point: Point | None) -> tuple[object, ...] | None:
 
 def _entry(entry: Entry | None) -> tuple[object, ...] | None:
     return None if entry is None else (entry.context, entry.address, entry.tag)
-
-
-__all__ = ["Code", "Finding", "Plan", "Report", "Runs", "inspect"]

@@ -63,8 +63,8 @@ class _Place:
 class Watch:
     """An observer of a machine that runs `code`, whose leaders include every start of a node of `cfg`.
 
-    Afterwards: `threads` (N, thread edges) counts steps over all threads; `turns` (loops, N) is, per loop, the most often that one thread went back between two
-    entries; `disagreements` and `strays` are what must not happen, the first of each kind.
+    Afterwards: `threads` (N, thread edges) counts steps over all threads; `turns` (loops, N) is, per loop, the most often that one thread
+    went back between two entries; `disagreements` and `strays` are what must not happen, the first of each kind.
     """
 
     cfg: WarpCfg

@@ -1,0 +1,103 @@
+"""Pieces of a soundness run: one sample function, or a handful of random programs, each a task for a worker process."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from samples import PRE_VOLTA, names, program
+from sassan.errors import SassanError
+from sassan.ir import Function
+from sassan.isa import tables
+from sassan.warpcfg import explore
+from soundness import generator
+from soundness.oracles import Finding, Plan, Report, inspect
+
+CHUNK = 500
+"""Runs of one sample function that execute together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Functions `first` to `last` of one sample, or random programs of the seeds from `first` to `last`, `last` not among them."""
+
+    group: str
+    first: int
+    last: int
+    runs: int
+    seed: int
+    steps: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a task looked at: sums over its functions; `skipped` are functions with gaps, each with its reason."""
+
+    group: str
+    functions: int = 0
+    runs: int = 0
+    transitions: int = 0
+    ended: int = 0
+    edges: int = 0
+    edges_seen: int = 0
+    claims: int = 0
+    skipped: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, report: Report) -> None:
+        self.functions += 1
+        self.runs += report.runs
+        self.transitions += report.transitions
+        self.ended += report.ended
+        self.edges += report.edges
+        self.edges_seen += report.edges_seen
+        self.claims += report.claims_checked
+        self.findings += report.findings
+
+    def merge(self, other: "Tally") -> None:
+        for name in ("functions", "runs", "transitions", "ended", "edges", "edges_seen", "claims"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.skipped += [one for one in other.skipped if one not in self.skipped]
+        self.findings += other.findings
+
+
+def sample_tasks(runs: int, seed: int, steps: int, archs: tuple[str, ...] = PRE_VOLTA) -> Iterator[Task]:
+    """Yield tasks for every function of every sample, `runs` runs each."""
+    for arch in archs:
+        for name in names(arch):
+            functions = range(len(program(arch, name).functions))
+            for index in functions:
+                for number, start in enumerate(range(0, runs, CHUNK)):
+                    yield Task(f"{arch}/{name}", index, index + 1, min(CHUNK, runs - start), seed + number, steps)
+
+
+def program_tasks(programs: int, runs: int, seed: int, steps: int) -> Iterator[Task]:
+    """Yield tasks for random programs, 50 each."""
+    for start in range(0, programs, 50):
+        yield Task("random", seed + start, seed + min(start + 50, programs), runs, seed, steps)
+
+
+def carry_out(task: Task) -> Tally:
+    """Return what a task found; every program of it is explored once."""
+    tally = Tally(task.group)
+    for function in _functions(task):
+        check(function, Plan(task.runs, task.seed, task.steps, solve=1), tally)
+    return tally
+
+
+def _functions(task: Task) -> Iterator[Function]:
+    if task.group == "random":
+        yield from (generator.program(seed) for seed in range(task.first, task.last))
+        return
+    arch, name = task.group.split("/")
+    yield from program(arch, name).functions[task.first : task.last]
+
+
+def check(function: Function, plan: Plan, tally: Tally) -> None:
+    """Inspect one function and add the outcome to the tally; a function with gaps has no graph to hold anything to."""
+    cfg = explore(function, tables.load(function.arch).facts)
+    if cfg.gaps:
+        tally.skipped.append(f"{function.name}: {cfg.gaps[0].code} at {cfg.gaps[0].address:#x}")
+        return
+    try:
+        tally.add(inspect(function, cfg, plan))
+    except SassanError as error:
+        tally.findings.append(Finding(error.code, function.name, plan.seed, -1, error.message))

@@ -1,0 +1,58 @@
+"""A seeded part of the full run, `scripts/soundness`: samples, random programs, and the tables against the oracle's own decoder."""
+
+from functools import lru_cache
+from itertools import islice
+
+import pytest
+
+from samples import PRE_VOLTA, names, program
+from sassan.isa import tables
+from sassan.simt.code import Operation
+from soundness import generator
+from soundness.campaign import Tally, Task, carry_out, check
+from soundness.maxwell import Maxwell
+from soundness.mutations import MUTATIONS, Case, case_of, noticed
+from soundness.oracles import Plan
+
+SAMPLES = [(arch, name) for arch in PRE_VOLTA for name in names(arch)]
+LARGE = "large_5000"
+
+
+@pytest.mark.parametrize(("arch", "name"), SAMPLES)
+def test_no_run_of_a_sample_leaves_its_graph(arch: str, name: str):
+    count = len(program(arch, name).functions)
+    tally = carry_out(Task(f"{arch}/{name}", 0, count, runs=6 if name == LARGE else 24, seed=1, steps=120))
+    assert [str(one) for one in tally.findings] == []
+
+
+@pytest.mark.parametrize("start", range(0, 120, 10))
+def test_no_run_of_a_random_program_leaves_its_graph(start: int):
+    tally = Tally("random")
+    for seed in range(start, start + 10):
+        check(generator.program(seed), Plan(16, seed, steps=120, solve=1), tally)
+    assert ([str(one) for one in tally.findings], tally.skipped) == ([], [])
+
+
+@pytest.mark.parametrize(("arch", "name"), SAMPLES)
+def test_the_tables_write_what_the_oracle_writes(arch: str, name: str):
+    isa, oracle = tables.load(arch), Maxwell()
+    for function in program(arch, name).functions:
+        for one in function.instructions:
+            facts, found = isa.facts(one), oracle.decode(one) if one.opcode != "BRX" else None
+            if facts is not None and isinstance(found, Operation):
+                missing = sum(1 << register for register in set(found.writes)) & ~facts.writes
+                assert missing == 0, one.text
+
+
+@lru_cache(maxsize=1)
+def cases() -> tuple[Case, ...]:
+    facts_of = tables.load("sm_61").facts
+    shipped = [program("sm_61", name).functions[0] for name in ("calls_nested", "call_early_exit", "loop_break_continue")]
+    return tuple(case_of(function, facts_of) for function in (*shipped, *(generator.program(seed) for seed in range(60))))
+
+
+@pytest.mark.parametrize("kind", MUTATIONS)
+def test_every_kind_of_mutation_is_noticed(kind: str):
+    plan = Plan(16, 5, steps=150)
+    mutants = ((case, mutant) for case in cases() for mutant in islice(MUTATIONS[kind](case), 2))
+    assert any(noticed(case, mutant, plan) for case, mutant in mutants)

@@ -1,0 +1,39 @@
+"""The vectorised machine against its plain twin: every run takes the same steps."""
+
+from collections import Counter
+
+import pytest
+
+from sassan.simt.code import lower
+from sassan.simt.machine import Limits, Machine
+from sassan.simt.plain import PlainRun
+from sassan.simt.slicing import control_slice
+from sassan.simt.trace import Outcome
+from sassan.simt.values import Uninterpreted, draw
+from soundness.generator import program
+from soundness.maxwell import Maxwell
+
+SEEDS = range(0, 40, 2)
+RUNS, STEPS = 10, 100
+
+
+def outcome(seed: int, *, sliced: bool) -> Outcome:
+    code, runs = lower(program(seed), Maxwell()), draw(seed, RUNS)
+    code = control_slice(code) if sliced else code
+    return Machine(code, Uninterpreted(runs), limits=Limits(steps=STEPS)).run(runs.active)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_plain_machine_takes_the_same_steps(seed: int):
+    code, runs, found = lower(program(seed), Maxwell()), draw(seed, RUNS), outcome(seed, sliced=False)
+    for run in range(RUNS):
+        plain = PlainRun(code, runs, run)
+        plain.execute(STEPS)
+        counted = {step: int(count) for step, count in zip(found.transitions, found.counts[run], strict=True) if count}
+        assert counted == Counter(plain.path)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_control_slice_takes_the_same_paths(seed: int):
+    whole, part = outcome(seed, sliced=False), outcome(seed, sliced=True)
+    assert (whole.transitions, whole.counts.tolist()) == (part.transitions, part.counts.tolist())
