@@ -1,7 +1,7 @@
 """From the TOML files of `data/` to checked tables."""
 
-from collections.abc import Mapping
-from importlib.resources import files
+from collections.abc import Callable, Mapping
+from pkgutil import get_data
 
 from sassan.alphabet import Letter
 from sassan.isa.facts import Flow
@@ -16,21 +16,23 @@ _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
 
 
 def data_text(name: str) -> str:
-    """Return the text of one file of `data/`."""
-    return files("sassan.isa").joinpath("data", name).read_text(encoding="utf-8")
+    """Return the text of one file of `data/`; raises FileNotFoundError."""
+    data = get_data("sassan.isa", f"data/{name}")
+    assert data is not None, "a package read from files can read its data"
+    return data.decode("utf-8")
 
 
-def read_table(name: str, text: str, known: Mapping[str, Table]) -> Table:
-    """Return the checked table; its rows come before those of the table that it names as its base, which must be among the `known` ones.
+def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Table:
+    """Return the checked table; its rows come before those of the table that it names as its base, which `find` returns.
 
     Raises InputError `bad-table` with the file and the key.
     """
     file = Section.parse(name, text)
     file.only(*_FILE_KEYS)
     parent = file.string("base", "")
-    if parent and parent not in known:
-        raise file.fail("base", f"one of {', '.join(known) or 'none so far'}")
-    base = known[parent] if parent else None
+    base = find(parent) if parent else None
+    if parent and base is None:
+        raise file.fail("base", "the name of an earlier table")
     operands, special = file.section("operands"), file.section("special")
     widths = dict(base.widths if base else {}) | _widths(file.section("widths"))
     table = Table(

@@ -5,7 +5,7 @@ facts = isa.facts(instruction)      # None: no row covers it, the caller reports
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from sassan.errors import InputError
@@ -94,13 +94,15 @@ def load(arch: str, letters: str = "timing", agreeing: frozenset[str] = frozense
     raise InputError("unsupported-architecture", f"no instruction table for '{arch}'", hint=f"known architectures: {known}")
 
 
-@lru_cache(maxsize=1)
-def tables() -> tuple[Table, ...]:
-    """Return the checked table of every generation, oldest first; a later file builds on the ones before it where it says so."""
-    done: dict[str, Table] = {}
-    for name in FILES:
-        done[name] = read_table(name, data_text(name), done)
-    return tuple(done.values())
+def tables() -> Iterator[Table]:
+    """Yield the checked table of every generation, oldest first; those that nobody asks for are not read."""
+    return (_table(name) for name in FILES)
+
+
+@lru_cache(maxsize=len(FILES))
+def _table(name: str) -> Table:
+    earlier = FILES[: FILES.index(name)]
+    return read_table(name, data_text(name), lambda base: _table(base) if base in earlier else None)
 
 
 @lru_cache(maxsize=len(LETTERS))

@@ -93,6 +93,6 @@ def test_no_sample_reads_a_register_that_some_path_leaves_unwritten(arch: str):
 def test_a_wrong_width_is_noticed(old: str, new: str):
     text = data_text("maxwell_pascal.toml")
     assert old in text
-    isa = Isa(read_table("narrow.toml", text.replace(old, new), {}), read_letters("letters.toml", data_text("letters.toml"), "timing"))
+    isa = Isa(read_table("narrow.toml", text.replace(old, new), {}.get), read_letters("letters.toml", data_text("letters.toml"), "timing"))
     functions = [function for name in names("sm_61") for function in program("sm_61", name).functions]
     assert [found for one in functions for found in unwritten(one, isa)]

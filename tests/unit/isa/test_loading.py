@@ -39,17 +39,17 @@ BAD = [
 @pytest.mark.parametrize(("text", "key"), BAD)
 def test_a_bad_table_is_refused_by_file_and_key(text: str, key: str):
     with pytest.raises(InputError) as caught:
-        read_table("mine.toml", text, {})
+        read_table("mine.toml", text, {}.get)
     assert (caught.value.code, caught.value.message.startswith(f"mine.toml: {key}:")) == ("bad-table", True), caught.value.message
 
 
 def test_a_good_table_is_read():
-    assert sorted(read_table("mine.toml", HEAD + ROW, {}).rows) == ["ADD"]
+    assert sorted(read_table("mine.toml", HEAD + ROW, {}.get).rows) == ["ADD"]
 
 
 def test_rows_of_a_later_table_come_before_those_of_its_base():
-    base = read_table("base.toml", HEAD + ROW, {})
-    later = read_table("later.toml", 'base = "base.toml"\n' + HEAD + ROW + 'agree = "lanewise"\n', {"base.toml": base})
+    base = read_table("base.toml", HEAD + ROW, {}.get)
+    later = read_table("later.toml", 'base = "base.toml"\n' + HEAD + ROW + 'agree = "lanewise"\n', {"base.toml": base}.get)
     assert [one.agree.value for one in later.rows["ADD"]] == ["lanewise", "never"]
 
 
