@@ -188,3 +188,12 @@ def conditional(one: Instruction, facts: Facts | None) -> bool:
     if one.guard is not None or one.condition:
         return True
     return facts is not None and facts.flow is not Flow.INDIRECT_BRANCH and bool(facts.condition)
+
+
+def disagree(facts: Facts, agreed: int) -> bool:
+    """Say whether threads that agree on `agreed` may do different things at a control instruction.
+
+    Where an indirect branch leads is decided by all that it reads, the register of the table entry too.
+    """
+    decides = facts.condition | facts.reads if facts.flow is Flow.INDIRECT_BRANCH else facts.condition
+    return not facts.uniform and bool(decides & ~agreed)

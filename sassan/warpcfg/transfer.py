@@ -12,7 +12,7 @@ from sassan.errors import Gap, SelfCheckError
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import EVERY, bit
-from sassan.warpcfg.blocks import Block, Blocks, Push, conditional
+from sassan.warpcfg.blocks import Block, Blocks, Push, conditional, disagree
 from sassan.warpcfg.graph import Context, Kind, Point
 from sassan.warpcfg.options import EITHER, Options
 
@@ -114,8 +114,7 @@ class Transfer:
 
     def may_split(self, block: Block, warp: Warp) -> bool:
         """Say whether the active threads may disagree on what the control instruction does, in the state before it."""
-        facts = block.last
-        return facts is not None and not facts.uniform and bool(facts.condition & ~warp.active)
+        return block.last is not None and disagree(block.last, warp.active)
 
     def _pass(self, context: Context, one: Instruction, warp: Warp, learned: int) -> Iterator[Step]:
         to = self._blocks.at.get(one.following)
@@ -135,7 +134,7 @@ class Transfer:
         if not conditional(one, facts):
             return
         yield from self._pass(context, one, warp, passed)
-        if not facts.condition & ~warp.active or facts.uniform:
+        if not disagree(facts, warp.active):
             return
         other = self.points.name(Point(context, one.following, ""))
         side = self.domain.learn(self.domain.diverge(warp, other, passed), taken)
@@ -154,7 +153,7 @@ class Transfer:
             outcomes.append((Kind.FALLTHROUGH, self._blocks.at[one.following]))
         for kind, target in outcomes:
             yield Step(kind, (context, target), warp)
-        if not facts.condition & ~warp.active:
+        if not disagree(facts, warp.active):
             return
         again = self.points.name(Point(context, one.address, ""))
         for _, target in outcomes:
@@ -174,7 +173,7 @@ class Transfer:
             return
         learned = facts.guard if facts.guard_alone else 0
         yield from self._pass(context, one, warp, learned)
-        if facts.condition & ~warp.active and not facts.uniform:
+        if disagree(facts, warp.active):
             stay, _ = self.domain.leave_some(warp, tag, learned)
             if stay is not None:
                 yield from self._pass(context, one, stay, 0)
