@@ -69,12 +69,13 @@ class PlainParser:
 
 _AFTER = frozenset(("SCHEDULE", "NOTE", "SEMICOLON", "CLOSE"))
 
-# Blanks are single here, and every repetition is possessive: no input makes this pattern backtrack.
+# Blanks are single here, and every repetition of a class is possessive: no input makes this pattern backtrack far. Groups are not: Python
+# before 3.11.5 loses matches of possessive groups (python/cpython#106052).
 _SIMPLE = re.compile(
     r"(\{ )?"
     r"((?:@!?U?P[0-9T] )?[A-Z][\w.]*+)"
-    r"([^&?;`\"(){}@]*+(?:(?:`\([\w.$]++\)|\{[0-9,]++\}) ?)?+)"
-    r"((?:[&?][\w={},]++ ?)*+)"
+    r"([^&?;`\"(){}@]*+(?:(?:`\([\w.$]++\)|\{[0-9,]++\}) ?)?)"
+    r"((?:[&?][\w={},]++ ?)*)"
     r"(\(\*\"[\w .,$]++\"\*\) ?)?"
     r"(?:;(?: (\}))?|(\}))"
 )
@@ -82,7 +83,7 @@ _HOLE = re.compile(
     r"((?<=0x)[0-9a-f]++(?!\w)"
     r"|(?:(?<=(?<![\w.$])[RPB])|(?<=(?<![\w.$])U[RP])|(?<=(?<![\w.$])SB))[0-9]{1,3}+(?![\w$])"
     r"|(?<=`\(\.L_x_)[0-9]++(?=\))"
-    r"|(?<![\w.])[0-9]++\.[0-9]++(?:e[-+]?[0-9]{1,3})?+(?![\w@]))"
+    r"|(?<![\w.])[0-9]++\.[0-9]++(?:e[-+]?[0-9]{1,3})?(?![\w@]))"
 )
 
 _Shape = tuple[Callable[[list[str]], Operand], ...]

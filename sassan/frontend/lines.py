@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 _HINT = "give the unchanged output of cuobjdump -sass or nvdisasm -c"
 
-# Address and text of an instruction with its encoding, if any; or an encoding alone. Possessive: nothing backtracks.
+# Address and text of an instruction with its encoding, if any; or an encoding alone. Possessive, groups apart: Python
+# before 3.11.5 loses matches of possessive groups (python/cpython#106052).
 _LINE = re.compile(
-    r"[ \t]*+/\*(?:([0-9a-f]{4,16}+)\*/((?:[^/]++|/(?!\* 0x))*+)(?:/\* (0x[0-9a-f]{16}) \*/[ \t]*+)?+"
+    r"[ \t]*+/\*(?:([0-9a-f]{4,16}+)\*/((?:[^/]++|/(?!\* 0x))*)(?:/\* (0x[0-9a-f]{16}) \*/[ \t]*+)?"
     r"| (0x[0-9a-f]{16}) \*/[ \t]*+)"
 )
 
