@@ -187,7 +187,8 @@ def conditional(one: Instruction, facts: Facts | None) -> bool:
     """Say whether a control instruction may let threads pass to the next one."""
     if one.guard is not None or one.condition:
         return True
-    return facts is not None and facts.flow is not Flow.INDIRECT_BRANCH and bool(facts.condition)
+    # `BRA !PT, L`: no register decides, and yet a predicate operand does.
+    return facts is not None and (bool(facts.condition) or not facts.guard_alone)
 
 
 def disagree(facts: Facts, agreed: int) -> bool:

@@ -31,3 +31,44 @@ def test_threads_that_disagree_on_the_index_of_a_jump_table_diverge():
         "two exit end",
         "two reactivate top",
     ]
+
+
+def test_a_branch_on_the_negated_true_predicate_falls_through():
+    code = assemble("""
+        BRA !PT, far
+    near:
+        EXIT
+    far:
+        EXIT
+    """)
+    assert "kernel fallthrough near" in edges(code)
+
+
+def test_a_sync_on_the_negated_true_predicate_falls_through():
+    code = assemble("""
+        SSY far
+        SYNC !PT
+    near:
+        SYNC
+    far:
+        EXIT
+    """)
+    assert "kernel fallthrough near" in edges(code)
+
+
+def test_a_jump_table_under_a_predicate_operand_falls_through():
+    code = assemble(
+        TID
+        + """
+    top:
+        BRX P0, R0 -0x20 -> one, two
+    near:
+        EXIT
+    one:
+        EXIT
+    two:
+        EXIT
+    """
+    )
+    assert "top fallthrough near" in edges(code)
+    assert "top diverge near" in edges(code)
