@@ -149,11 +149,11 @@ class Transfer:
         outcomes = [(Kind.TAKEN, self._blocks.at[target]) for target in sorted(set(one.targets)) if target in self._blocks.at]
         if not outcomes:
             self._report(one, "indirect-branch", f"{one.opcode} jumps through a table that the input does not show")
-        elif conditional(one, facts) and one.following in self._blocks.at:
-            outcomes.append((Kind.FALLTHROUGH, self._blocks.at[one.following]))
+        elif conditional(one, facts):
+            outcomes += [(step.kind, step.to[1]) for step in self._pass(context, one, warp, 0) if step.to]
         for kind, target in outcomes:
             yield Step(kind, (context, target), warp)
-        if not disagree(facts, warp.active):
+        if len(outcomes) < 2 or not disagree(facts, warp.active):
             return
         again = self.points.name(Point(context, one.address, ""))
         for _, target in outcomes:

@@ -1,6 +1,6 @@
 """Defects of the warp-level exploration that a review found, each with the smallest listing that showed it."""
 
-from listing import assemble, edges
+from listing import assemble, edges, gaps
 
 TID = """
     S2R R0, SR_TID.X
@@ -72,3 +72,27 @@ def test_a_jump_table_under_a_predicate_operand_falls_through():
     )
     assert "top fallthrough near" in edges(code)
     assert "top diverge near" in edges(code)
+
+
+def test_a_guarded_jump_table_at_the_end_of_the_code_is_a_gap():
+    code = assemble("""
+        BRA top
+    one:
+        EXIT
+    top:
+        @P0 BRX R0 -0x20 -> one
+    """)
+    assert gaps(code.graph()) == [(0x18, "falls-off-end")]
+
+
+def test_a_jump_table_with_one_target_does_not_diverge():
+    code = assemble(
+        TID
+        + """
+    top:
+        BRX R0 -0x20 -> one
+    one:
+        EXIT
+    """
+    )
+    assert edges(code) == ["kernel fallthrough top", "one exit end", "top taken one"]
