@@ -134,12 +134,12 @@ class Transfer:
         if not conditional(one, facts):
             return
         yield from self._pass(context, one, warp, passed)
-        if not disagree(facts, warp.active):
+        if one.following not in self._blocks.at or not disagree(facts, warp.active):
             return
         other = self.points.name(Point(context, one.following, ""))
         side = self.domain.learn(self.domain.diverge(warp, other, passed), taken)
         yield Step(Kind.DIVERGE, (context, target), side, pushed=other)
-        if self._either and one.following in self._blocks.at:
+        if self._either:
             other = self.points.name(Point(context, self._blocks.blocks[target].start, ""))
             side = self.domain.learn(self.domain.diverge(warp, other, taken), passed)
             yield Step(Kind.DIVERGE, (context, self._blocks.at[one.following]), side, pushed=other)

@@ -1,5 +1,7 @@
 """Defects of the warp-level exploration that a review found, each with the smallest listing that showed it."""
 
+import pytest
+
 from listing import assemble, edges, gaps
 
 TID = """
@@ -96,3 +98,18 @@ def test_a_jump_table_with_one_target_does_not_diverge():
     """
     )
     assert edges(code) == ["kernel fallthrough top", "one exit end", "top taken one"]
+
+
+@pytest.mark.parametrize("order", ["taken-first", "either"])
+def test_a_guarded_branch_at_the_end_of_the_code_is_a_gap(order):
+    code = assemble(
+        TID
+        + """
+        BRA top
+    one:
+        EXIT
+    top:
+        @P0 BRA one
+    """
+    )
+    assert gaps(code.graph(order=order)) == [(0x30, "falls-off-end")]
