@@ -156,8 +156,8 @@ class _Body:
 
     def _push(self, one: Instruction, facts: Facts) -> None:
         self._close()
-        if one.guard is not None:
-            message = f"{one.opcode} under a guard: no generation is known to push for some threads only"
+        if conditional(one, facts):
+            message = f"{one.opcode} under a condition: no generation is known to push for some threads only"
             self._gaps.append(Gap(one.address, "guarded-push", message))
         if facts.target is None:
             self._gaps.append(Gap(one.address, "bad-target", f"{one.opcode} names no code address"))

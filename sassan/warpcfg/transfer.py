@@ -197,7 +197,7 @@ class Transfer:
         target = self._blocks.at.get(facts.target) if facts.target is not None else None
         if facts.target is None:
             self._report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
-        elif target is None or one.guard is not None:
+        elif target is None or conditional(one, facts):
             self._report(one, "bad-target" if target is None else "guarded-push", f"{one.opcode} is not a plain call of a known address")
         elif one.address in self._recursive:
             self._report(one, "recursion", f"{one.opcode} calls a function that is already running: no bound on the depth is known")

@@ -113,3 +113,14 @@ def test_a_guarded_branch_at_the_end_of_the_code_is_a_gap(order):
     """
     )
     assert gaps(code.graph(order=order)) == [(0x30, "falls-off-end")]
+
+
+@pytest.mark.parametrize("push", ["SSY CC.EQ, end", "PBK CC.EQ, end", "PRET CC.EQ, end", "CAL CC.EQ, end"])
+def test_a_push_under_a_flag_test_is_a_gap(push):
+    code = assemble(f"""
+        {push}
+        EXIT
+    end:
+        EXIT
+    """)
+    assert (0x8, "guarded-push") in gaps(code.graph())
