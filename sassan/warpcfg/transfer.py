@@ -187,7 +187,8 @@ class Transfer:
             return Step(Kind.EXIT, None, outcome.warp)
         point = self.points[outcome.point]
         kind = {"": Kind.REACTIVATE, _RET: Kind.RETURN}.get(point.tag, Kind.RECONVERGE)
-        if point.address == NOWHERE:
+        if point.address == NOWHERE or (point.tag and point.address not in self._blocks.at):
+            # Nobody knows the caller, or the token names no instruction (the gap `bad-target`).
             return Step(Kind.EXIT, None, self.domain.bottom)
         if point.address not in self._blocks.at:
             raise SelfCheckError("no-such-point", f"{point} resumes where no block starts")

@@ -1,8 +1,10 @@
 """Defects of the warp-level exploration that a review found, each with the smallest listing that showed it."""
 
+from dataclasses import replace
+
 import pytest
 
-from listing import assemble, edges, gaps
+from listing import Code, assemble, edges, gaps
 
 TID = """
     S2R R0, SR_TID.X
@@ -124,3 +126,14 @@ def test_a_push_under_a_flag_test_is_a_gap(push):
         EXIT
     """)
     assert (0x8, "guarded-push") in gaps(code.graph())
+
+
+def test_a_token_that_names_no_instruction_is_a_gap():
+    function = assemble("""
+        SSY end
+        SYNC
+    end:
+        EXIT
+    """).function
+    lost = Code(replace(function, instructions=function.instructions[:2]), {})
+    assert gaps(lost.graph()) == [(0x8, "bad-target")]
