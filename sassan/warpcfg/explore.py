@@ -1,7 +1,7 @@
 """From a function to its warp-level CFG: a fixpoint over (call string, block), and a pass that checks it and reads off the graph."""
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sassan.domains.warp import Warp
 from sassan.errors import Gap, SelfCheckError
@@ -32,12 +32,11 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
         message = f"convergence barriers are not analyzed yet: {function.arch} (sm_50 to sm_62 are)"
         return _unexplored(function, Gap(function.entry, "unsupported-architecture", message))
     blocks = cut(function, facts_of)
-    graph = _Exploration(function, blocks, options).graph()
+    graph = _Exploration(function, blocks, replace(options, ablate=frozenset())).graph()
     returns = {block.end.address for block in blocks.blocks if block.last is not None and block.last.tag == _RET}
-    if any(gap.code == "unmatched-token" and gap.address in returns for gap in graph.gaps):
-        # Only what was called returns: this is a device function in a section of its own.
-        return _Exploration(function, blocks, options, called=True).graph()
-    return graph
+    # Only what was called returns: without its caller, this is a device function in a section of its own.
+    called = any(gap.code == "unmatched-token" and gap.address in returns for gap in graph.gaps)
+    return _Exploration(function, blocks, options, called=called).graph() if called or options.ablate else graph
 
 
 def _unexplored(function: Function, gap: Gap) -> WarpCfg:

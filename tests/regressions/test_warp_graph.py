@@ -137,3 +137,11 @@ def test_a_token_that_names_no_instruction_is_a_gap():
     """).function
     lost = Code(replace(function, instructions=function.instructions[:2]), {})
     assert gaps(lost.graph()) == [(0x8, "bad-target")]
+
+
+def test_an_ablated_device_function_still_returns():
+    code = assemble("""
+        @P0 RET
+        EXIT
+    """)
+    assert "kernel exit end" in edges(code, code.graph(ablate=frozenset({"no-groups"})))
