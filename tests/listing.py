@@ -7,8 +7,8 @@
     else: ...
     ''')
 
-A label stands on a line of its own and is used by its bare name; `BRX R0 -0x8 -> one, two` lists the targets of a jump table. A label `f():` begins
-a device function. The code starts at the label `kernel`, or at its first line.
+A label stands on a line of its own and is used by its bare name; `BRX R0 -0x8 -> one, two` lists the targets of a jump table. A label
+`f():` begins a device function. The code starts at the label `kernel`, or at its first line.
 """
 
 import re

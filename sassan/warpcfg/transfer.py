@@ -153,7 +153,7 @@ class Transfer:
             outcomes += [(step.kind, step.to[1]) for step in self._pass(context, one, warp, 0) if step.to]
         for kind, target in outcomes:
             yield Step(kind, (context, target), warp)
-        if len(outcomes) < 2 or not disagree(facts, warp.active):
+        if len(outcomes) == 1 or not disagree(facts, warp.active):
             return
         again = self.points.name(Point(context, one.address, ""))
         for _, target in outcomes:
