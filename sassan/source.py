@@ -21,5 +21,5 @@ class Source:
 
     def line(self, number: int) -> str:
         """Return line `number` (from 1) without its line end, or '' when there is none."""
-        lines = self.text.splitlines()
-        return lines[number - 1] if 0 < number <= len(lines) else ""
+        lines = self.text.split("\n")
+        return lines[number - 1].removesuffix("\r") if 0 < number <= len(lines) else ""
