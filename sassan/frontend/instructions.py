@@ -77,7 +77,8 @@ _SIMPLE = re.compile(
     r"([^&?;`\"(){}@]*+(?:(?:`\([\w.$]++\)|\{[0-9,]++\}) ?)?)"
     r"((?:[&?][\w={},]++ ?)*)"
     r"(\(\*\"[\w .,$]++\"\*\) ?)?"
-    r"(?:;(?: (\}))?|(\}))"
+    r"(?:;(?: (\}))?|(\}))",
+    re.ASCII,
 )
 _HOLE = re.compile(
     r"((?<=0x)[0-9a-f]++(?!\w)"
@@ -109,7 +110,8 @@ class TemplateParser:
         return parsed
 
     def _parse(self, body: str) -> Parsed:
-        found = _SIMPLE.fullmatch(" ".join(body.split()))
+        # Printable: the only blanks in it are spaces, so that `split` takes for blanks what the grammar does.
+        found = _SIMPLE.fullmatch(" ".join(body.split())) if body.isprintable() else None
         if found is None:
             return self._plain.parse(body)
         opens, head, middle, schedule, note, closes_after, closes = found.groups()

@@ -1,9 +1,9 @@
 """Fixtures of the front end's tests."""
 
 import pytest
-from unit.frontend.listings import cuobjdump, function
 
 from sassan.errors import InputError
+from unit.frontend.listings import cuobjdump, function
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """Control codes: positions checked on real encodings, and against the schedule notes that the tools print for sm_100 and later."""
 
 import pytest
-from unit.frontend.listings import SAMPLES, cuobjdump, function, sample
 
 from sassan.frontend import read
 from sassan.ir import Instruction
 from sassan.source import Source
+from unit.frontend.listings import SAMPLES, cuobjdump, function, sample
 
 
 def fields(control: int) -> dict[str, int]:
@@ -43,7 +43,7 @@ def test_slots_of_a_control_word_with_waits_and_reuse():
 @pytest.mark.parametrize(
     ("high", "expected"),
     [
-        ("0x000ea400001ee900", {"stall": 2, "write": 2, "read": 7, "wait": 0, "reuse": 0, "yield": 0}),
+        ("0x000ea400001ee900", {"stall": 2, "write": 2, "read": 7, "wait": 0, "reuse": 0, "yield": 1}),
         ("0x004fd80003f26270", {"stall": 12, "write": 7, "read": 7, "wait": 0b000100, "reuse": 0, "yield": 0}),
         ("0x000fea0003800000", {"stall": 5, "write": 7, "read": 7, "wait": 0, "reuse": 0, "yield": 1}),
     ],

@@ -3,9 +3,9 @@
 import math
 
 import pytest
-from unit.frontend.listings import instruction
 
 from sassan.ir import Constant, Guard, Immediate, Memory, Register, Special, Symbol, Target, Word
+from unit.frontend.listings import instruction
 
 R2, R3, R8, RZ = Register("R", 2), Register("R", 3), Register("R", 8), Register("R", None)
 UR4 = Register("UR", 4)

@@ -1,6 +1,7 @@
 """Padding behind the code is dropped where nothing reaches it, and only there."""
 
 import pytest
+
 from unit.frontend.listings import cuobjdump, function, maxwell, nvdisasm, sample
 
 

@@ -4,11 +4,11 @@ import io
 import os
 
 import pytest
-from unit.frontend.listings import SAMPLES, cuobjdump
 
 from sassan.errors import InputError, UsageError
 from sassan.frontend import load, read
 from sassan.source import Source
+from unit.frontend.listings import SAMPLES, cuobjdump
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 import lark
 import pytest
-from unit.frontend.listings import cuobjdump, function
 
 from sassan.errors import InputError
 from sassan.frontend.grammar import grammar_text
-from sassan.source import Span
+from sassan.source import Source, Span
+from unit.frontend.listings import cuobjdump, function
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,10 @@ def test_the_span_of_an_instruction_is_its_text():
 )
 def test_no_two_terminals_and_no_two_rules_of_a_grammar_collide(name, starts):
     assert lark.Lark(grammar_text(f"{name}.lark"), parser="lalr", lexer="contextual", start=starts, strict=True)
+
+
+def test_an_error_behind_a_hostile_name_shows_its_own_line():
+    text = cuobjdump("MOV R1, ;", name="a\u2028b\x0cc")
+    with pytest.raises(InputError) as caught:
+        function(text)
+    assert "MOV R1, ;" in Source("t", text).line(caught.value.span.line)

@@ -3,12 +3,12 @@
 import time
 
 import pytest
-from unit.frontend.listings import cuobjdump, function, instruction, maxwell, nvdisasm, sample
 
 from sassan.errors import InputError
 from sassan.frontend import read
 from sassan.ir import Register, Symbol, Target
 from sassan.source import Source
+from unit.frontend.listings import cuobjdump, function, instruction, maxwell, nvdisasm, sample
 
 
 def test_a_target_that_is_a_control_word_is_the_instruction_behind_it():
@@ -89,7 +89,9 @@ def test_braces_that_do_not_pair_up_are_refused(halves):
 
 
 def test_the_second_line_of_encoding_belongs_to_the_instruction_above():
-    text = cuobjdump("MOV R1, R2 ;  /* 0x0000000000007919 */\n   /* 0x000e6e0000002100 */", "EXIT ; /* 0x000000000000094d */\n /* 0x000fea0003800000 */")
+    text = cuobjdump(
+        "MOV R1, R2 ;  /* 0x0000000000007919 */\n   /* 0x000e6e0000002100 */", "EXIT ; /* 0x000000000000094d */\n /* 0x000fea0003800000 */"
+    )
     assert function(text).instructions[0].encoding == 0x000E6E00000021000000000000007919
 
 
@@ -178,7 +180,7 @@ def test_a_hostile_line_is_refused_in_linear_time(body):
 @pytest.mark.parametrize(
     "text",
     [
-        '\tcode for sm_20\n\t\tFunction : k\n\t/*0000*/     /*0x00005de428004404*/ \tMOV R1, c [0x1] [0x100];\n\t\t.....\n',
+        "\tcode for sm_20\n\t\tFunction : k\n\t/*0000*/     /*0x00005de428004404*/ \tMOV R1, c [0x1] [0x100];\n\t\t.....\n",
         '\tcode for sm_35\n\t\tFunction : k\n\t.headerflags    @"EF_CUDA_SM35 EF_CUDA_PTX_SM(EF_CUDA_SM35)"\n\t\t.....\n',
         '\t.headerflags\t@"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_SM35 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM35)"\n\t.section\t.text.k,"ax",@progbits\n',
         "\tcode for sm_999\n\t\tFunction : k\n\t\t.....\n",
