@@ -126,11 +126,24 @@ def _widths(section: Section) -> dict[str, Width]:
     out: dict[str, Width] = {}
     for key in section.values:
         one = section.section(key)
-        one.only("spans", "nth", "absent")
+        one.only("spans", "columns", "nth", "absent")
         nth = one.string("nth", "")
         if nth not in _NTH:
             raise one.fail("nth", "first or second")
-        out[key] = Width(_counts(one.section("spans")), _NTH[nth], one.count("absent"))
+        spans = _counts(one.section("spans")) | _columns(one.section("columns"))
+        out[key] = Width(spans, _NTH[nth], one.count("absent"))
+    return out
+
+
+def _columns(section: Section) -> dict[str, int]:
+    """Return the spans of a family of matrix shapes: `64x8x16 = 2` stands for 64xNx16 with N / 2 registers, N = 8, 16 … 256."""
+    out: dict[str, int] = {}
+    for shape, divisor in _counts(section).items():
+        match shape.split("x"):
+            case [rows, "8", depth] if divisor:
+                out |= {f"{rows}x{columns}x{depth}": columns // divisor for columns in range(8, 257, 8)}
+            case _:
+                raise section.fail(shape, "a shape of 8 columns and what divides them")
     return out
 
 

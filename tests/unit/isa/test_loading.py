@@ -32,6 +32,7 @@ BAD = [
     (HEAD + "[widths.size]\nspans = { 64 = -2 }\nabsent = 1\n", "widths.size.spans.64"),
     (HEAD + "[widths.size]\nspans = { 64 = true }\nabsent = 1\n", "widths.size.spans.64"),
     (HEAD + '[widths.size]\nspans = { 64 = 2 }\nabsent = 1\nnth = "third"\n', "widths.size.nth"),
+    (HEAD + "[widths.size]\ncolumns = { 64x16x8 = 2 }\nabsent = 1\n", "widths.size.columns.64x16x8"),
     (HEAD + '[operands.sets]\nPR = "P"\n', "operands.sets.PR"),
 ]
 

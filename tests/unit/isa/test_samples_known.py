@@ -1,10 +1,14 @@
 """The tables know every instruction of every sample, and the kept templates change nothing."""
 
+import re
+
 import pytest
 
 from samples import SAMPLES, names, program
+from sassan.isa.registers import span
 from sassan.isa.tables import load
 
+REGISTERS = re.compile(r'\.section\s+\.text\.(\S+?),.*?SHI_REGISTERS=(\d+)"', re.DOTALL)
 ARCHS = sorted(path.name for path in SAMPLES.glob("sm_*"))
 
 
@@ -27,3 +31,19 @@ def test_kept_templates_and_the_plain_way_agree(arch: str):
 @pytest.mark.parametrize("arch", ARCHS)
 def test_there_are_samples_of_the_architecture(arch: str):
     assert len(names(arch)) >= 24
+
+
+@pytest.mark.parametrize("arch", ["sm_52", "sm_61", "sm_70", "sm_75", "sm_80"])
+def test_no_instruction_touches_a_register_above_the_count_of_its_listing(arch: str):
+    isa = load(arch)
+    above: list[str] = []
+    for name in names(arch):
+        counts = dict(REGISTERS.findall((SAMPLES / arch / f"{name}.nvdisasm.sass").read_text()))
+        for function in program(arch, name).functions:
+            allowed = span("R", 0, int(counts[function.name]))
+            for one in function.instructions:
+                found = isa.facts(one)
+                assert found is not None
+                if (found.reads | found.writes) & span("R", 0, 256) & ~allowed:
+                    above.append(f"{function.name}: {one.text}")
+    assert above == []
