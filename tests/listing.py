@@ -18,6 +18,7 @@ from pathlib import PurePath
 from sassan.frontend import read
 from sassan.ir import Function
 from sassan.isa import tables
+from sassan.isa.registers import names
 from sassan.source import Source
 from sassan.warpcfg import Options, explore
 from sassan.warpcfg.graph import WarpCfg
@@ -126,3 +127,13 @@ def _cuobjdump(lines: list[str], labels: dict[str, int], functions: list[str], a
             line = re.sub(rf"(?<=\s){label}$", hex(at), line)  # noqa: PLW2901 - one label after the other
         out.append(f"\t/*{address(index):04x}*/ {line} ; {ENCODING}\n")
     return "".join([*out, "\t\t..........\n"])
+
+
+def agreed(code: Code, label: str, graph: WarpCfg | None = None) -> str:
+    """Return the registers on which the active threads agree at the start of a block, in all contexts."""
+    nodes = [node for node in (graph or code.graph()).nodes if node.start == code.labels[label]]
+    assert nodes, label
+    common = nodes[0].agreement
+    for node in nodes:
+        common &= node.agreement
+    return " ".join(names(common))

@@ -202,9 +202,7 @@ class Transfer:
             self._report(one, "bad-target" if target is None else "guarded-push", f"{one.opcode} is not a plain call of a known address")
         elif one.address in self._recursive:
             self._report(one, "recursion", f"{one.opcode} calls a function that is already running: no bound on the depth is known")
-        elif one.following not in self._blocks.at:
-            self._report(one, "falls-off-end", f"{one.opcode} is the last instruction: there is nowhere to return to")
-        else:
+        elif one.following in self._blocks.at:
             inner = (*context, one.address)
             if self._call_depth is not None:
                 inner = inner[max(0, len(inner) - self._call_depth) :]
