@@ -1,15 +1,28 @@
 """Pieces of a soundness run: one sample function, or a handful of random programs, each a task for a worker process."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from samples import PRE_VOLTA, names, program
+from sassan.domains.warp import ABLATIONS
 from sassan.errors import SassanError
 from sassan.ir import Function
 from sassan.isa import tables
-from sassan.warpcfg import explore
+from sassan.simt.state import Order
+from sassan.warpcfg import Options, explore
+from sassan.warpcfg.options import EITHER
 from soundness import generator
 from soundness.oracles import Finding, Plan, Report, inspect
+
+VARIANTS = (
+    *[Options()] * 6,
+    Options(order=EITHER),
+    Options(order=EITHER, call_depth=0),
+    Options(call_depth=0),
+    Options(call_depth=1),
+    *(Options(ablate=frozenset({name})) for name in sorted(ABLATIONS)),
+)
+"""What random programs are explored with, by their seed: every choice gives a graph that runs must not leave."""
 
 CHUNK = 500
 """Runs of one sample function that execute together."""
@@ -25,6 +38,7 @@ class Task:
     runs: int
     seed: int
     steps: int
+    options: Options = VARIANTS[0]
 
 
 @dataclass(slots=True)
@@ -67,6 +81,7 @@ def sample_tasks(runs: int, seed: int, steps: int, archs: tuple[str, ...] = PRE_
             for index in functions:
                 for number, start in enumerate(range(0, runs, CHUNK)):
                     yield Task(f"{arch}/{name}", index, index + 1, min(CHUNK, runs - start), seed + number, steps)
+                yield Task(f"{arch}/{name}", index, index + 1, min(CHUNK, runs), seed, steps, Options(order=EITHER))
 
 
 def program_tasks(programs: int, runs: int, seed: int, steps: int) -> Iterator[Task]:
@@ -78,8 +93,9 @@ def program_tasks(programs: int, runs: int, seed: int, steps: int) -> Iterator[T
 def carry_out(task: Task) -> Tally:
     """Return what a task found; every program of it is explored once."""
     tally = Tally(task.group)
-    for function in _functions(task):
-        check(function, Plan(task.runs, task.seed, task.steps, solve=1), tally)
+    for number, function in enumerate(_functions(task), task.first):
+        plan = Plan(task.runs, task.seed, task.steps, solve=1)
+        check(function, plan, tally, VARIANTS[number % len(VARIANTS)] if task.group == "random" else task.options)
     return tally
 
 
@@ -91,9 +107,10 @@ def _functions(task: Task) -> Iterator[Function]:
     yield from program(arch, name).functions[task.first : task.last]
 
 
-def check(function: Function, plan: Plan, tally: Tally) -> None:
+def check(function: Function, plan: Plan, tally: Tally, options: Options = VARIANTS[0]) -> None:
     """Inspect one function and add the outcome to the tally; a function with gaps has no graph to hold anything to."""
-    cfg = explore(function, tables.load(function.arch).facts)
+    plan = replace(plan, order=Order.RANDOM if options.order == EITHER else Order.TAKEN_FIRST, call_depth=options.call_depth)
+    cfg = explore(function, tables.load(function.arch).facts, options)
     if cfg.gaps:
         tally.skipped.append(f"{function.name}: {cfg.gaps[0].code} at {cfg.gaps[0].address:#x}")
         return

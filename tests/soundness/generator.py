@@ -107,8 +107,11 @@ class Writer:
     def branch(self, to: Label) -> None:
         """Write a conditional branch: guarded, CC-tested, or both."""
         roll = self.dice.random()
-        if roll < 0.85:
+        if roll < 0.8:
             self.emit("BRA", to, guard=self.compare())
+            return
+        if roll < 0.85:
+            self.emit("BRA", _flip(self), to, guard=self.compare() if roll < 0.83 else None)
             return
         self.emit("IADD", Register("R", self.dice.randrange(REGISTERS), modifiers=("CC",)), self.register(), self.register())
         self.emit("BRA", to, guard=self.compare() if roll < 0.92 else None, condition=self.dice.choice(["CC.NEU", "CC.EQ", "CC.LT"]))
@@ -349,7 +352,7 @@ STATEMENTS: tuple[Statement, ...] = (
 def program(seed: int, arch: str = "sm_61") -> Function:
     """Return the program of this seed."""
     dice = random.Random(seed)
-    writer = Writer(dice, dice.randint(2, 14))
+    writer = Writer(dice, dice.choice([*range(2, 15), 30, 60]))
     kernel = writer.label()
     for _ in range(dice.choice([0, 0, 1, 2])):
         writer.function()

@@ -12,9 +12,10 @@ from sassan.simt.values import key
 
 LANEWISE = frozenset(
     """
-    MOV MOV32I SEL PRMT IADD IADD32I IADD3 ISCADD ISCADD32I LEA XMAD IMAD IMAD32I IMUL IMUL32I SHL SHR SHF LOP LOP32I LOP3 BFE BFI FLO POPC
-    IMNMX ISETP ISET ICMP PSETP PSET P2R R2P FADD FADD32I FMUL FMUL32I FFMA FFMA32I FMNMX FSETP FSET FCMP FCHK MUFU RRO DADD DMUL DFMA DMNMX DSETP DSET HADD2
-    HMUL2 HFMA2 HSETP2 HSET2 I2F F2I F2F I2I VMNMX VADD VMAD VABSDIFF VSETP VSHL VSHR LDC
+    MOV MOV32I SEL PRMT IADD IADD32I IADD3 ISCADD ISCADD32I LEA XMAD IMAD IMAD32I IMUL IMUL32I SHL SHR SHF LOP LOP32I LOP3
+    BFE BFI FLO POPC IMNMX ISETP ISET ICMP PSETP PSET P2R R2P FADD FADD32I FMUL FMUL32I FFMA FFMA32I FMNMX FSETP FSET FCMP
+    FCHK MUFU RRO DADD DMUL DFMA DMNMX DSETP DSET HADD2 HMUL2 HFMA2 HSETP2 HSET2 I2F F2I F2F I2I VMNMX VADD VMAD VABSDIFF
+    VSETP VSHL VSHR LDC
     """.split()  # noqa: SIM905 - a list of words
 )
 """Results that depend on the operands alone."""
@@ -82,6 +83,22 @@ def _condition(instruction: Instruction) -> Condition:
             return Condition(never=True)
         if name != "T":
             tests.append(Test(_CC, flags=key(f"CC {name}")))
+    return _and(tests, instruction) if instruction.opcode.split(".")[0] in {"BRA", "JMP"} else _all(tests)
+
+
+def _and(tests: list[Test], instruction: Instruction) -> Condition:
+    """`BRA P2, L` is taken where the guard, the CC test and P2 hold."""
+    for one in instruction.operands:
+        if isinstance(one, Register) and one.file == "P":
+            register = number(one.file, one.index)
+            if register is not None:
+                tests.append(Test(register, one.negated))
+            elif one.negated:
+                return Condition(never=True)
+    return _all(tests)
+
+
+def _all(tests: list[Test]) -> Condition:
     return Condition(tuple(tests)) if tests else ALWAYS
 
 
@@ -93,7 +110,7 @@ def _control(instruction: Instruction, root: str, condition: Condition) -> Decod
         return Push(PUSHES[root], target) if root in PUSHES else Control(Flow.CALL, tag="RET", target=target)
     if root in {"BRA", "JMP"}:
         return Control(Flow.BRANCH, condition, target=_target(instruction))
-    if root == "BRX":
+    if root in {"BRX", "JMX"}:
         if not instruction.targets:
             raise _refuse(instruction, "no table of targets")
         selector = tuple(bit for one in instruction.operands for bit in _reads(one, 1))

@@ -33,7 +33,7 @@ from sassan.simt.values import Runs, Uninterpreted, draw
 from sassan.timing import CostModel, Unit
 from sassan.warpcfg.graph import Edge, Point, WarpCfg
 from soundness.maxwell import Maxwell
-from soundness.watch import Watch, name
+from soundness.watch import Watch, name, shorten
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class Plan:
     solve: int = 0
     """So many runs are compared with the optimum of their own IPET system."""
     order: Order = Order.TAKEN_FIRST
+    call_depth: int | None = None
     called: bool = False
     """Set by `inspect`: the function is entered by a call from nowhere."""
     short: int = 0
@@ -108,7 +109,7 @@ def inspect(function: Function, cfg: WarpCfg, plan: Plan, decoder: Decoder | Non
 
 
 def _run(code: Code, cfg: WarpCfg, plan: Plan, runs: Runs, *, called: bool) -> tuple[Watch, Outcome]:
-    watch = Watch(cfg, code, plan.runs)
+    watch = Watch(cfg, code, plan.runs, plan.call_depth)
     machine = Machine(code, Uninterpreted(runs), plan.order, Limits(steps=plan.steps))
     return watch, machine.run(runs.active, watch, called=called)
 
@@ -141,7 +142,7 @@ class _Inspection:
         self._findings.append(Finding(kind, self._function.name, self._plan.seed, run, detail))
 
     def _edges(self) -> None:
-        graph = _Graph(self._cfg)
+        graph = _Graph(self._cfg, self._plan.call_depth)
         for index, step in enumerate(self._outcome.transitions):
             counts = self._outcome.counts[:, index]
             edge = graph.edge_of(step)
@@ -225,25 +226,29 @@ def _evaluate(row: Row, columns: np.ndarray) -> np.ndarray:
 class _Graph:
     """Looks up the edge that a transition is."""
 
-    def __init__(self, cfg: WarpCfg) -> None:
-        self._cfg = cfg
+    def __init__(self, cfg: WarpCfg, depth: int | None) -> None:
+        self._cfg, self._depth = cfg, depth
         self._containing = {(node.context, one.address): index for index, node in enumerate(cfg.nodes) for one in node.instructions}
         self._numbers = {_key(edge): index for index, edge in enumerate(cfg.edges)}
 
     def edge_of(self, step: Transition) -> int | None:
         """Return the number of the edge, -1 for a step inside a node, None where there is none."""
-        src = self._containing.get((step.context, step.source))
+        into = shorten(step.into, self._depth)
+        src = self._containing.get((shorten(step.context, self._depth), step.source))
         if src is None:
             return None
         if step.last != self._cfg.nodes[src].end:
-            inside = step.move is Move.FALLTHROUGH and self._containing.get((step.into, step.target or 0)) == src
+            inside = step.move is Move.FALLTHROUGH and self._containing.get((into, step.target or 0)) == src
             return -1 if inside and step.target != self._cfg.nodes[src].start else None
         dst = None
         if step.target is not None:
-            dst = self._containing.get((step.into, step.target))
+            dst = self._containing.get((into, step.target))
             if dst is None or self._cfg.nodes[dst].start != step.target:
                 return None
-        return self._numbers.get((src, dst, step.move.value, _entry(step.pushed), _entry(step.popped)))
+        return self._numbers.get((src, dst, step.move.value, self._entry(step.pushed), self._entry(step.popped)))
+
+    def _entry(self, entry: Entry | None) -> tuple[object, ...] | None:
+        return None if entry is None else (shorten(entry.context, self._depth), entry.address, entry.tag)
 
 
 _EdgeKey = tuple[int, int | None, str, tuple[object, ...] | None, tuple[object, ...] | None]
@@ -255,7 +260,3 @@ def _key(edge: Edge) -> _EdgeKey:
 
 def _point(point: Point | None) -> tuple[object, ...] | None:
     return None if point is None else (point.context, point.address, point.tag)
-
-
-def _entry(entry: Entry | None) -> tuple[object, ...] | None:
-    return None if entry is None else (entry.context, entry.address, entry.tag)

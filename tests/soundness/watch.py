@@ -70,6 +70,8 @@ class Watch:
     cfg: WarpCfg
     code: Code
     runs: int
+    depth: int | None = None
+    """The innermost call sites that tell nodes apart; None: all."""
     threads: np.ndarray = field(init=False)
     turns: np.ndarray = field(init=False)
     disagreements: dict[tuple[int, int], Disagreement] = field(default_factory=dict)
@@ -109,7 +111,7 @@ class Watch:
         control = self.code.blocks[block].control
         again = control is not None and control.flow is Flow.INDIRECT_BRANCH
         for context, part in _by_context(session, rows):
-            place = self._places.get((context, address))
+            place = self._places.get((shorten(context, self.depth), address))
             if place is None:
                 continue
             place.again = again
@@ -166,6 +168,11 @@ def _by_context(session: Session, rows: np.ndarray) -> Iterator[tuple[tuple[int,
         return
     for context in np.unique(contexts):
         yield session.contexts.strings[context], rows[contexts == context]
+
+
+def shorten(context: tuple[int, ...], depth: int | None) -> tuple[int, ...]:
+    """Return the innermost `depth` call sites, all of them for None."""
+    return context if depth is None else context[len(context) - min(len(context), depth) :]
 
 
 def name(register: int) -> str:
