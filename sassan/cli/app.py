@@ -22,7 +22,7 @@ app = typer.Typer(
     name="sassan",
     help="""Static timing analysis of NVIDIA GPU machine code (SASS).
 
-    From a listing or a cubin to warp-level control-flow graphs, L/C/S/D kernel strings, and bounds of the worst-case execution time.
+    From a listing to warp-level control-flow graphs, L/C/S/D kernel strings, and bounds of the worst-case execution time.
     What cannot be bounded is listed as a gap, with its address.
 
     \b

@@ -45,7 +45,7 @@ class Level(StrEnum):
     THREAD = "thread"
 
 
-_INPUT = "A SASS listing of cuobjdump or nvdisasm, or a cubin; - reads standard input."
+_INPUT = "A listing of cuobjdump -sass or nvdisasm -c; - reads standard input."
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE", help=_INPUT)]
 File = Annotated[str, typer.Argument(metavar="FILE", help=_INPUT)]
