@@ -75,9 +75,10 @@ def assumptions(results: Sequence["Result"]) -> None:
             users.setdefault(text, []).append(one.analysis.function.name)
     if not users:
         return
+    bounded = sum(bool(_assumed(one.analysis)) for one in results)
     _section("assumptions:")
     for text, names in users.items():
-        only = "" if len(names) == len(results) else f" ({_some(names)})"
+        only = "" if len(names) == bounded else f" ({_some(names)})"
         out(f"  - {safe(text + only)}\n")
 
 
