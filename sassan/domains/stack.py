@@ -31,7 +31,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """What `StackDomain.filter` gives: the stacks left, and whether a stack without the tag was met (it is left out)."""
+    """What `StackDomain.filter` gives: the stacks left, and whether a stack without the tag was met (what is left may still hold it)."""
 
     stack: Stack
     unmatched: bool
