@@ -62,7 +62,6 @@ def test_join_with_a_state_without_the_side_keeps_the_side_apart():
 def test_explain_names_the_fact_that_is_lost():
     assert D.explain(side(), token()) == "1 inside 0"
     assert D.explain(D.push_side(D.start, 1), D.start) == "group 1 is empty on the right"
-    assert D.explain(D.push_side(D.push_side(D.start, 1), 2), D.push_side(D.push_token(D.push_side(D.start, 1), 2), 2)) == ""
     assert D.explain(D.join(token(), D.start), token()) == "0 inside 1"
     assert D.explain(D.push_token(D.start, 1), D.push_side(D.start, 1)) == "0 apart from 1"
 
