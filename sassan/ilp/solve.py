@@ -20,6 +20,8 @@ from sassan.ilp.model import Model, dual_bound, evaluate, violated
 
 _LARGEST = 1 << 52
 """Beyond this a double does not hold every integer, and a solver's answer means nothing."""
+_LARGEST_FACTOR = 10**12
+"""Beyond this HiGHS refuses a coefficient."""
 _DENOMINATORS = (1, 64, 4096, 1_000_000)
 
 
@@ -77,11 +79,15 @@ def solve(model: Model, solver: str = "highs", time_limit: float | None = None) 
     if solver not in _BACKENDS:
         raise UsageError("unknown-solver", f"no solver is called {solver!r}", hint=f"one of {', '.join(SOLVERS)}")
     backend = _BACKENDS[solver]
+    if any(abs(factor) > _LARGEST_FACTOR for terms in (model.objective, *(row.terms for row in model.rows)) for _, factor in terms):
+        return Solution(Status.UNPROVEN)
     relaxed = _run(model, backend, time_limit, integer=not backend.relaxes)
     if relaxed.status is Status.OPTIMAL and backend.relaxes:
         certified = _certified(model, relaxed)
         if certified is not None:
             return certified
+        if _rounded(relaxed.values) is None:
+            return Solution(Status.UNPROVEN)
         answer = _run(model, backend, time_limit, integer=True)
     else:
         answer = relaxed

@@ -79,7 +79,7 @@ def _mps_head(model: Model) -> Iterator[str]:
     for variable in model.variables:
         if variable.math:
             yield from _comment("*", f"{variable.name}: {variable.math}")
-    yield "NAME ipet"
+    yield "NAME ipet FREE"  # CBC guesses fixed columns without the last word
     yield "ROWS"
     yield " N objective"
     for row in model.rows:
@@ -95,11 +95,11 @@ def _mps_columns(model: Model) -> Iterator[str]:
         for index, factor in row.terms:
             columns[index].append((row.name, factor))
     yield "COLUMNS"
-    yield " MARKER MARKER 'MARKER' 'INTORG'"
+    yield " MARKER 'MARKER' 'INTORG'"
     for variable, entries in zip(model.variables, columns, strict=True):
         for name, factor in entries or [("objective", 0)]:
             yield f" {variable.name} {name} {factor}"
-    yield " MARKER MARKER 'MARKER' 'INTEND'"
+    yield " MARKER 'MARKER' 'INTEND'"
 
 
 def _mps_tail(model: Model) -> Iterator[str]:

@@ -48,10 +48,9 @@ def walk(cfg: WarpCfg, used: Many[int]) -> Sequence | None:
 def _take_cycles(cfg: WarpCfg, out: list[list[int]], left: list[int], root: _Cycle) -> None:
     places: dict[int, list[tuple[_Cycle, int]]] = {}
     waiting = deque([root])
+    _note_places(cfg, root, places)
     while waiting:
-        outer = waiting.popleft()
-        _note_places(cfg, outer, places)
-        for edge in outer.edges:
+        for edge in waiting.popleft().edges:
             node = cfg.edges[edge].src
             while any(left[after] for after in out[node]):
                 found = _shortest(cfg, out, left, node, node)
@@ -60,7 +59,10 @@ def _take_cycles(cfg: WarpCfg, out: list[list[int]], left: list[int], root: _Cyc
                 times = min(left[one] for one in found)
                 for one in found:
                     left[one] -= times
-                waiting.extend(_share(found, times, places[node]))
+                made = _share(found, times, places[node])
+                for cycle in made:
+                    _note_places(cfg, cycle, places)
+                waiting.extend(made)
 
 
 def _note_places(cfg: WarpCfg, cycle: _Cycle, places: dict[int, list[tuple[_Cycle, int]]]) -> None:

@@ -1,0 +1,67 @@
+"""Run the solvers themselves on the files that sassan writes: the optimum that each reads out of an LP or MPS file, as an integer."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from shutil import which
+
+
+def highs(path: Path) -> int | None:
+    import highspy
+
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("mip_rel_gap", 0.0)
+    solver.readModel(str(path))
+    solver.run()
+    optimal = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    return round(solver.getInfo().objective_function_value) if optimal else None
+
+
+def scip(path: Path) -> int | None:
+    from pyscipopt import Model
+
+    model = Model()
+    model.hideOutput()
+    model.readProblem(str(path))
+    model.optimize()
+    return round(model.getObjVal()) if model.getStatus() == "optimal" else None
+
+
+def cbc(path: Path) -> int | None:
+    done = subprocess.run(["cbc", str(path), "ratioGap", "0", "solve", "quit"], capture_output=True, text=True, check=True, timeout=300)
+    found = re.search(r"^(?:Objective value:|Optimal - objective value) +(-?[\d.eE+]+)", done.stdout, re.MULTILINE)
+    return round(float(found[1])) if found and "infeasible" not in done.stdout and "unbounded" not in done.stdout else None
+
+
+def glpk(path: Path) -> int | None:
+    out = path.with_suffix(".glpk")
+    kind = "--lp" if path.suffix == ".lp" else "--freemps"
+    subprocess.run(["glpsol", kind, str(path), "-w", str(out)], capture_output=True, check=True, timeout=300)
+    found = re.search(r"^s mip \d+ \d+ o (\S+)", out.read_text(), re.MULTILINE)
+    return round(float(found[1])) if found else None
+
+
+SOLVERS: dict[str, tuple[Callable[[Path], int | None], Callable[[], bool]]] = {
+    "highs": (highs, lambda: True),
+    "scip": (scip, lambda: _has("pyscipopt")),
+    "cbc": (cbc, lambda: which("cbc") is not None),
+    "glpk": (glpk, lambda: which("glpsol") is not None),
+}
+
+
+def _has(module: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(module) is not None
+
+
+def optimum(name: str, path: Path) -> int | None:
+    """The optimum of the maximisation, whichever file it is read from: an MPS file holds the negated objective."""
+    value = SOLVERS[name][0](path)
+    if value is None or path.suffix == ".lp":
+        return None if value is None else abs(value)
+    return -value

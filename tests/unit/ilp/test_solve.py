@@ -1,0 +1,123 @@
+from fractions import Fraction
+
+import pytest
+
+from sassan.errors import MissingToolError, SelfCheckError, UsageError
+from sassan.ilp import solve as solving
+from sassan.ilp.model import Model, Row, Variable, check_names, combine, dual_bound, violated
+from sassan.ilp.solve import Solution, Status, solve
+from sassan.ilp.write import lp, mps
+
+X, Y = Variable("x0", "how often a runs"), Variable("x1")
+SMALL = Model(
+    "small", (X, Y), ((0, 3), (1, 2)), (Row("r0", ((0, 1), (1, 1)), "<=", 4, "a + b <= 4"), Row("r1", ((0, 1), (1, 3)), "<=", 6)), "demo"
+)
+UNBOUNDED = Model("unbounded", (X, Y), ((0, 3), (1, 2)), (Row("r0", ((0, 1), (1, -1)), "<=", 4),))
+INFEASIBLE = Model("infeasible", (X,), ((0, 3),), (Row("r0", ((0, 1),), "<=", -1),))
+GAP = Model("gap", (X, Y), ((0, 5), (1, 4)), (Row("r0", ((0, 6), (1, 4)), "<=", 24), Row("r1", ((0, 1), (1, 2)), "<=", 6)))
+
+
+def test_the_optimum_comes_with_its_values_and_an_exact_proof() -> None:
+    assert solve(SMALL) == Solution(Status.OPTIMAL, 12, (4, 0), "dual")
+
+
+def test_an_unbounded_model_has_no_value() -> None:
+    assert solve(UNBOUNDED) == Solution(Status.UNBOUNDED)
+
+
+def test_an_infeasible_model_has_no_value() -> None:
+    assert solve(INFEASIBLE) == Solution(Status.INFEASIBLE)
+
+
+def test_an_integer_optimum_below_the_relaxed_one_is_taken_from_the_search() -> None:
+    assert solve(GAP) == Solution(Status.OPTIMAL, 20, (4, 0), "solver")
+
+
+def test_an_optimum_within_a_ten_thousandth_is_not_good_enough() -> None:
+    # The default gap of HiGHS would accept 99,999 of 100,000 here.
+    rows = (Row("r0", ((0, 2),), "<=", 200_001), Row("r1", ((0, 1), (1, 1)), "<=", 100_000))
+    assert solve(Model("tight", (X, Y), ((0, 1), (1, 1)), rows)).value == 100_000
+
+
+def test_an_unknown_solver_is_a_usage_error() -> None:
+    with pytest.raises(UsageError) as caught:
+        solve(SMALL, "lindo")
+    assert caught.value.code == "unknown-solver"
+
+
+def test_a_missing_solver_names_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(MissingToolError) as caught:
+        solve(SMALL, "glpk")
+    assert caught.value.hint == "apt-get install glpk-utils"
+
+
+def test_a_coefficient_that_no_double_carries_gives_no_value() -> None:
+    assert solve(Model("huge", (X,), ((0, 1),), (Row("r0", ((0, 10**13),), "<=", 10**14),))) == Solution(Status.UNPROVEN)
+
+
+def test_an_answer_that_violates_a_row_is_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lies(*_: object, **__: object) -> solving._Answer:
+        return solving._Answer(Status.OPTIMAL, (9.0, 9.0), (0.0, 0.0))
+
+    monkeypatch.setattr(solving, "_run", lies)
+    with pytest.raises(SelfCheckError) as caught:
+        solve(SMALL)
+    assert caught.value.code == "ilp-answer"
+
+
+def test_multipliers_prove_a_bound_by_weak_duality() -> None:
+    assert dual_bound(SMALL, (Fraction(3), Fraction(0))) == 12
+
+
+def test_multipliers_that_leave_a_positive_reduced_cost_prove_nothing() -> None:
+    assert dual_bound(SMALL, (Fraction(2), Fraction(0))) is None
+
+
+def test_a_negative_multiplier_of_an_upper_row_proves_nothing() -> None:
+    assert dual_bound(SMALL, (Fraction(4), Fraction(-1))) is None
+
+
+def test_lower_bounds_take_part_in_the_proof() -> None:
+    shifted = Model("shifted", (Variable("x0", lower=2), Y), ((0, -1), (1, 0)), ())
+    assert dual_bound(shifted, ()) == -2
+
+
+def test_the_first_violated_row_is_named() -> None:
+    assert violated(SMALL, (5, 0)) == "r0"
+
+
+def test_a_value_below_its_lower_bound_is_violated() -> None:
+    assert violated(SMALL, (-1, 0)) == "x0"
+
+
+def test_like_terms_are_added_and_zeros_dropped() -> None:
+    assert combine([(3, 1), (1, 2), (3, -1), (1, 5)]) == ((1, 7),)
+
+
+def test_the_lp_file_shows_the_math_above_each_row() -> None:
+    assert lp(SMALL) == (
+        "\\ demo\n\\ x0: how often a runs\nMaximize\n objective: + 3 x0 + 2 x1\nSubject To\n\\ a + b <= 4\n r0: + 1 x0 + 1 x1 <= 4\n"
+        " r1: + 1 x0 + 3 x1 <= 6\nBounds\n x0 >= 0\n x1 >= 0\nGenerals\n x0 x1\nEnd\n"
+    )
+
+
+def test_the_mps_file_minimises_the_negated_objective_and_says_so() -> None:
+    text = mps(SMALL)
+    assert "* MINIMISE" in text
+    assert " x0 objective -3\n" in text
+
+
+def test_a_comment_cannot_leave_its_line() -> None:
+    text = lp(Model("evil", (X,), ((0, 1),), (), "name\nEnd\u2028Maximize"))
+    assert [line for line in text.splitlines() if "End" in line or "Max" in line] == ["\\ End", "\\ Maximize", "Maximize", "End"]
+
+
+def test_two_rows_of_one_name_are_a_defect() -> None:
+    with pytest.raises(SelfCheckError):
+        check_names(Model("twice", (X,), (), (Row("r0", (), "<=", 1), Row("r0", (), "<=", 2))))
+
+
+def test_a_name_that_looks_like_an_exponent_is_a_defect() -> None:
+    with pytest.raises(SelfCheckError):
+        check_names(Model("exponent", (Variable("e1"),), (), ()))
