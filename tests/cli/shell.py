@@ -20,7 +20,7 @@ class Result:
     err: str
 
     @property
-    def document(self) -> Any:  # noqa: ANN401 - JSON
+    def document(self) -> Any:
         return json.loads(self.out)
 
     @property

@@ -37,13 +37,13 @@ def test_help_imports_nothing_heavy():
     assert [one for one in HEAVY if one in loaded] == []
 
 
-def test_help_answers_within_the_time_of_a_blink():
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        run("--help")
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.4
+def test_help_answers_in_a_blink():
+    run("--help")  # compiled files are there
+    before = os.times()
+    run("--help")
+    after = os.times()
+    # The processor's time, because a busy machine has nothing to do with it; an idle one answers in about this time.
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 0.4
 
 
 def test_bytes_that_are_no_text_are_refused_without_a_traceback():
