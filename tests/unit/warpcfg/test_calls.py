@@ -176,7 +176,7 @@ def test_a_device_function_on_its_own_ends_where_it_returns():
 
 def test_a_function_that_calls_itself_is_a_gap():
     code = assemble("CAL f\n back:\n EXIT\n f():\n @P0 RET\n again:\n CAL f\n after:\n RET")
-    assert gaps(code.graph()) == [(0x20 + 0x8, "recursion")]
+    assert gaps(code.graph()) == [(0x28, "recursion")]
 
 
 def test_functions_that_call_each_other_are_a_gap_at_both_calls():
