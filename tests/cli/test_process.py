@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -55,10 +54,10 @@ def test_bytes_that_are_no_text_are_refused_without_a_traceback():
 
 
 def test_a_reader_that_goes_away_ends_the_command_quietly():
-    with subprocess.Popen([*COMMAND, "strings", LARGE], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([*COMMAND, "cfg", LARGE, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        process.stdout.readline()
+        process.stdout.readline()  # of more than a pipe holds
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 141
@@ -73,14 +72,14 @@ def test_a_full_disk_is_an_error_and_no_traceback():
 
 
 def test_an_interrupt_ends_with_130_and_leaves_nothing(tmp_path: Path):
-    with subprocess.Popen(
-        [*COMMAND, "ipet", "-", "-o", str(tmp_path / "x.lp")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        time.sleep(1.5)  # it has started and waits for its input
+    os.mkfifo(tmp_path / "input")
+    command = [*COMMAND, "ipet", str(tmp_path / "input"), "-o", str(tmp_path / "x.lp")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with process, (tmp_path / "input").open("wb"):  # opens when the command reads
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"")
-    assert list(tmp_path.iterdir()) == []
+    assert [one.name for one in tmp_path.iterdir()] == ["input"]
 
 
 @pytest.mark.parametrize("streams", ["<&-", "</dev/null >&-", "</dev/null 2>&-"])
