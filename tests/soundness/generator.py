@@ -9,31 +9,12 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from sassan.ir import Constant, Function, Guard, Immediate, Instruction, Memory, Operand, Register, Special, Target
-from sassan.source import Span
+from sassan.ir import Constant, Function, Guard, Immediate, Memory, Operand, Register, Special
+from soundness.drafts import Draft, Label, assemble
 
 REGISTERS = 8
 PREDICATES = 5
-NOWHERE = Span(1, 1, 1)
 RZ, PT = Register("R", None), Register("P", None)
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A code address that is known once everything is laid out."""
-
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """An instruction with labels for addresses."""
-
-    opcode: str
-    operands: tuple[Operand | Label, ...] = ()
-    guard: Guard | None = None
-    condition: str = ""
-    targets: tuple[Label, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +33,17 @@ class Scope:
 
 @dataclass(slots=True)
 class Writer:
-    """Writes one program; `budget` is about how many statements are left, `functions` the entry labels of what may be called."""
+    """Writes one program; `budget` is about how many statements are left.
+
+    `functions` are the entry labels of what may be called, `jumped` those that a branch went to.
+    """
 
     dice: random.Random
     budget: int
     drafts: list[Draft] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
     functions: list[Label] = field(default_factory=list)
+    jumped: set[int] = field(default_factory=set)
     labels: int = 0
 
     def label(self) -> Label:
@@ -226,14 +211,15 @@ class Writer:
         self.here(end)
 
     def call(self, scope: Scope) -> None:
-        """A call, or now and then PRET and a branch."""
+        """A call, or now and then PRET and a branch: once per callee, since a branch leaves no mark in the call string."""
         del scope
         if not self.functions:
             return
         callee = self.dice.choice(self.functions)
-        if self.dice.random() < 0.85:
+        if callee.number in self.jumped or self.dice.random() < 0.8:
             self.emit("CAL", callee)
             return
+        self.jumped.add(callee.number)
         back = self.label()
         self.emit("PRET", back)
         self.emit("BRA", callee)
@@ -359,56 +345,4 @@ def program(seed: int, arch: str = "sm_61") -> Function:
     writer.here(kernel)
     writer.body(Scope(), 4)
     writer.emit("EXIT")
-    return assemble(f"random_{seed}", arch, writer, kernel)
-
-
-def assemble(name: str, arch: str, writer: Writer, entry: Label) -> Function:
-    """Return the program with addresses: a control word stands before every three instructions."""
-
-    def address(index: int) -> int:
-        return 8 * (index + index // 3 + 1)
-
-    def resolve(operand: Operand | Label) -> Operand:
-        return Target(address(writer.places[operand.number])) if isinstance(operand, Label) else operand
-
-    drafts = [*writer.drafts, *([Draft("EXIT")] if len(writer.drafts) in writer.places.values() else [])]
-    instructions = []
-    for index, one in enumerate(drafts):
-        targets = tuple(dict.fromkeys(address(writer.places[label.number]) for label in one.targets))
-        operands = tuple(resolve(operand) for operand in one.operands)
-        made = Instruction(address(index), address(index + 1), one.opcode, operands, one.guard, NOWHERE, one.condition, targets)
-        instructions.append(replace(made, text=render(made)))
-    return Function(name, arch, tuple(instructions), address(writer.places[entry.number]))
-
-
-def render(one: Instruction) -> str:
-    """Return the instruction as a disassembler would print it, near enough to read a reproducer."""
-    guard = f"@{'!' * one.guard.negated}{one.guard.file}{'T' if one.guard.index is None else one.guard.index} " if one.guard else ""
-    words = [one.condition] * bool(one.condition) + [_operand(operand) for operand in one.operands]
-    table = f" {[f'{target:#x}' for target in one.targets]}" if one.targets else ""
-    return f"{guard}{one.opcode} {', '.join(words)}".strip() + table
-
-
-def _operand(operand: Operand) -> str:
-    match operand:
-        case Register(file=file, index=index):
-            tail = {"R": "Z", "P": "T"}.get(file, "") if index is None else str(index)
-            return f"{'!' * operand.negated}{file}{tail}{''.join(f'.{one}' for one in operand.modifiers)}"
-        case Memory(base=base, offset=offset):
-            return f"[{_operand(base[0])}+{offset:#x}]"
-        case Constant(bank=bank, base=base, offset=offset):
-            return f"c[{bank}][{_operand(base[0]) if base else ''}+{offset:#x}]"
-        case _:
-            return _literal(operand)
-
-
-def _literal(operand: Operand) -> str:
-    match operand:
-        case Immediate(value=value):
-            return hex(value) if isinstance(value, int) else str(value)
-        case Special(name=name):
-            return name
-        case Target(address=address):
-            return hex(address)
-        case _:
-            return str(operand)
+    return assemble(f"random_{seed}", arch, writer.drafts, writer.places, kernel)

@@ -11,7 +11,7 @@ from sassan.simt.machine import Limits, Machine
 from sassan.simt.state import Order, Status
 from sassan.simt.trace import Outcome
 from sassan.simt.values import Uninterpreted, draw
-from soundness.generator import NOWHERE
+from soundness.drafts import NOWHERE
 from soundness.maxwell import Maxwell
 
 P0, PT = Register("P", 0), Register("P", None)
