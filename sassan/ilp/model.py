@@ -100,6 +100,8 @@ def check_names(model: Model) -> None:
     """Raise SelfCheckError unless every name is plain, short and used once: what LP and MPS readers agree on."""
     seen: set[str] = set()
     for name in (*(one.name for one in model.variables), *(one.name for one in model.rows)):
-        if name in seen or len(name) > _LONGEST or not (name[:1].isalpha() and name[:1] not in "eE" and name.replace("_", "").isalnum() and name.isascii()):
+        # A name that begins with e could be read as an exponent.
+        plain = name.isascii() and name.replace("_", "").isalnum() and name[:1].isalpha() and name[:1] not in "eE"
+        if name in seen or len(name) > _LONGEST or not plain:
             raise SelfCheckError("bad-row-name", f"the name {name!r} is not fit for LP and MPS files")
         seen.add(name)

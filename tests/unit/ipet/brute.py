@@ -55,7 +55,10 @@ def facts(op: Op) -> Facts:
     flow, tag = FLOWS[op.name]
     condition = _CC if op.some or op.name == "brx" else 0
     target = 8 * op.targets[0] if op.targets and op.name != "brx" else None
-    return Facts(0, (), 0, flow, Letter.COMPUTE, condition=condition, guard_alone=False, uniform=op.uniform, tag=tag, target=target)
+    reads = _CC if op.name == "brx" else 0
+    return Facts(
+        reads, (), 0, flow, Letter.COMPUTE, condition=condition, guard_alone=not op.some, uniform=op.uniform, tag=tag, target=target
+    )
 
 
 def graph(ops: list[Op], order: str = "taken-first") -> WarpCfg:
@@ -78,22 +81,23 @@ class Counts:
     turns: list[int] = field(default_factory=list[int])
 
 
-class MissingEdge(Exception):
+class MissingEdgeError(Exception):
     """The machine took an edge that the graph does not have."""
 
 
 class Machine:
     """One run of one warp; `step` runs one block."""
 
-    def __init__(self, ops: list[Op], cfg: WarpCfg, lanes: int, random: Random, either: bool, keep: float) -> None:
+    def __init__(self, ops: list[Op], cfg: WarpCfg, lanes: int, random: Random, *, either: bool, keep: float) -> None:  # noqa: PLR0913  # all that a run depends on
         self.ops, self.cfg, self.random, self.either, self.keep = ops, cfg, random, either, keep
         self.at = {(node.context, node.start): index for index, node in enumerate(cfg.nodes)}
         self.edges = {(e.src, e.dst, e.kind, e.pushed, e.popped): index for index, e in enumerate(cfg.edges)}
         self.active = set(range(lanes))
         self.stack: list[Entry] = []
         self.node: int | None = cfg.entry
+        self.decided: dict[int, int] = {}
         self.counts = Counts(turns=[0] * len(cfg.loops))
-        self.where = {thread: cfg.entry for thread in self.active}
+        self.where = dict.fromkeys(self.active, cfg.entry)
         self.current = [dict.fromkeys(self.active, 0) for _ in cfg.loops]
 
     def run(self, limit: int) -> Counts | None:
@@ -142,8 +146,6 @@ class Machine:
 
     def indirect(self, context: Context, index: int, op: Op) -> None:
         chosen = {thread: self.random.choice(op.targets) for thread in sorted(self.active)}
-        if not hasattr(self, "decided"):
-            self.decided: dict[int, int] = {}
         for thread in sorted(self.active):
             self.decided.setdefault(thread, chosen[thread])
         target = self.random.choice(sorted({self.decided[thread] for thread in self.active}))
@@ -189,7 +191,7 @@ class Machine:
 
     def take(self, key: tuple[int | None, int | None, Kind, Point | None, Point | None]) -> None:
         if key not in self.edges:
-            raise MissingEdge(str(key))
+            raise MissingEdgeError(str(key))
         index = self.edges[key]
         self.counts.warp[index] = self.counts.warp.get(index, 0) + 1
 
@@ -219,7 +221,7 @@ def random_program(random: Random, size: int) -> list[Op]:
     for index in range(size):
         name = random.choice(names)
         some = random.random() < 0.7
-        if name in {"bra", "cal"} or name in {"ssy", "pbk"}:
+        if name in {"bra", "cal", "ssy", "pbk"}:
             ops.append(Op(name, (random.randrange(size + 1),), some and name == "bra"))
         elif name == "brx":
             ops.append(Op(name, tuple(sorted({random.randrange(size + 1) for _ in range(random.randint(2, 3))}))))
