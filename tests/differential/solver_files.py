@@ -32,11 +32,15 @@ def scip(path: Path) -> int | None:
     return round(model.getObjVal()) if model.getStatus() == "optimal" else None
 
 
+def _run(program: str, *arguments: str) -> str:
+    return subprocess.run([which(program) or program, *arguments], capture_output=True, text=True, check=True, timeout=300).stdout
+
+
 def cbc(path: Path) -> int | None:
     done = subprocess.run(
         [which("cbc") or "cbc", str(path), "ratioGap", "0", "solve", "quit"], capture_output=True, text=True, check=True, timeout=300
     )
-    found = re.search(r"^Result - Optimal solution found\s+Objective value: +(-?[\d.eE+]+)", done.stdout, re.MULTILINE)
+    found = re.search(r"^Result - Optimal solution found\s+Objective value: +(-?[\d.eE+]+)", done, re.MULTILINE)
     return round(float(found[1])) if found else None
 
 
