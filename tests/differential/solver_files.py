@@ -37,20 +37,15 @@ def _run(program: str, *arguments: str) -> str:
 
 
 def cbc(path: Path) -> int | None:
-    done = subprocess.run(
-        [which("cbc") or "cbc", str(path), "ratioGap", "0", "solve", "quit"], capture_output=True, text=True, check=True, timeout=300
-    )
-    found = re.search(r"^Result - Optimal solution found\s+Objective value: +(-?[\d.eE+]+)", done, re.MULTILINE)
+    told = _run("cbc", str(path), "ratioGap", "0", "solve", "quit")
+    found = re.search(r"^Result - Optimal solution found\s+Objective value: +(-?[\d.eE+]+)", told, re.MULTILINE)
     return round(float(found[1])) if found else None
 
 
 def glpk(path: Path) -> int | None:
     out = path.with_suffix(".glpk")
-    kind = "--lp" if path.suffix == ".lp" else "--freemps"
     # Its integer presolver does not end on systems of a thousand rows.
-    subprocess.run(
-        [which("glpsol") or "glpsol", kind, str(path), "--nointopt", "-w", str(out)], capture_output=True, check=True, timeout=300
-    )
+    _run("glpsol", "--lp" if path.suffix == ".lp" else "--freemps", str(path), "--nointopt", "-w", str(out))
     found = re.search(r"^s mip \d+ \d+ o (\S+)", out.read_text(), re.MULTILINE)
     return round(float(found[1])) if found else None
 
