@@ -1,10 +1,11 @@
 """The stages, composed: what every command and every user of the library calls. Pure functions over frozen values."""
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sassan import frontend, machine
-from sassan.errors import Gap, InputError
+from sassan.errors import Gap, InputError, UsageError
 from sassan.ilp import write
 from sassan.ipet import flow_facts
 from sassan.ipet.flow_facts import Bounds, FlowFacts
@@ -168,7 +169,14 @@ def _is_barrier(instruction: Instruction, isa: Isa) -> bool:
 
 
 def template(functions: tuple[Function, ...], settings: Settings) -> str:
-    """Return the flow-fact file with every loop that still needs a bound, to be filled in."""
+    """Return the flow-fact file with every loop that still needs a bound, to be filled in.
+
+    Raises UsageError when two functions have one name: a fact could not say which it means.
+    """
+    twice = next((name for name, count in Counter(one.name for one in functions).items() if count > 1), None)
+    if twice is not None:
+        message = f"two functions are called '{twice}', and flow facts go by name"
+        raise UsageError("same-name", message, hint="dump one architecture at a time: cuobjdump -sass -arch sm_61")
     graphs = tuple(graph(function, settings) for function in functions)
     return flow_facts.template((cfg, flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound)) for cfg in graphs)
 

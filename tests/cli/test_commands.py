@@ -264,6 +264,14 @@ def test_the_template_is_written_to_a_file(sassan: Sassan, tmp_path: Path):
     assert '[function."_Z18two_kernels_secondPii"]' in (tmp_path / "facts.toml").read_text()
 
 
+def test_a_template_for_two_functions_of_one_name_is_refused(sassan: Sassan):
+    both = BFS.read_bytes() + (SAMPLES / "sm_52" / "bfs_step.cuobjdump.sass").read_bytes()
+    assert len(sassan("analyze", "-", "--json", stdin=both).document["functions"]) == 2
+    result = sassan("ipet", "-", "--facts-template", stdin=both)
+    assert_refused(result, 2)
+    assert result.codes == ["same-name"]
+
+
 def test_facts_of_another_text_are_refused(sassan: Sassan, tmp_path: Path):
     facts = tmp_path / "facts.toml"
     facts.write_text(
