@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import islice
 
 from samples import PRE_VOLTA, names, program
 from sassan.domains.warp import ABLATIONS
@@ -12,6 +14,8 @@ from sassan.simt.state import Order
 from sassan.warpcfg import Options, explore
 from sassan.warpcfg.options import EITHER
 from soundness import generator
+from soundness.mutants import Case, Mutant, case_of, noticed
+from soundness.mutations import MUTATIONS
 from soundness.oracles import Finding, Plan, Report, inspect
 
 VARIANTS = (
@@ -23,6 +27,8 @@ VARIANTS = (
     *(Options(ablate=frozenset({name})) for name in sorted(ABLATIONS)),
 )
 """What random programs are explored with, by their seed: every choice gives a graph that runs must not leave."""
+
+MUTATION_PLAN = Plan(16, 5, steps=150)
 
 CHUNK = 500
 """Runs of one sample function that execute together."""
@@ -43,10 +49,10 @@ class Task:
 
 @dataclass(slots=True)
 class Tally:
-    """What a task looked at: sums over its functions; `skipped` are functions with gaps, each with its reason."""
+    """What a task looked at: sums over what it inspected; `skipped` are functions with gaps, each with its reason."""
 
     group: str
-    functions: int = 0
+    inspected: int = 0
     runs: int = 0
     transitions: int = 0
     ended: int = 0
@@ -57,7 +63,7 @@ class Tally:
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, report: Report) -> None:
-        self.functions += 1
+        self.inspected += 1
         self.runs += report.runs
         self.transitions += report.transitions
         self.ended += report.ended
@@ -67,7 +73,7 @@ class Tally:
         self.findings += report.findings
 
     def merge(self, other: "Tally") -> None:
-        for name in ("functions", "runs", "transitions", "ended", "edges", "edges_seen", "claims"):
+        for name in ("inspected", "runs", "transitions", "ended", "edges", "edges_seen", "claims"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.skipped += [one for one in other.skipped if one not in self.skipped]
         self.findings += other.findings
@@ -112,9 +118,34 @@ def check(function: Function, plan: Plan, tally: Tally, options: Options = VARIA
     plan = replace(plan, order=Order.RANDOM if options.order == EITHER else Order.TAKEN_FIRST, call_depth=options.call_depth)
     cfg = explore(function, tables.load(function.arch).facts, options)
     if cfg.gaps:
-        tally.skipped.append(f"{function.name}: {cfg.gaps[0].code} at {cfg.gaps[0].address:#x}")
+        cut = "" if options.call_depth is None else f" (with --call-depth {options.call_depth})"
+        tally.skipped.append(f"{function.name}: {cfg.gaps[0].code} at {cfg.gaps[0].address:#x}{cut}")
         return
     try:
         tally.add(inspect(function, cfg, plan))
     except SassanError as error:
         tally.findings.append(Finding(error.code, function.name, plan.seed, -1, error.message))
+
+
+@lru_cache(maxsize=1)
+def mutation_cases() -> tuple[Case, ...]:
+    """Return the programs that are mutated: three samples with calls and loops, and random ones."""
+    facts_of = tables.load("sm_61").facts
+    shipped = [program("sm_61", name).functions[0] for name in ("calls_nested", "call_early_exit", "loop_break_continue")]
+    return tuple(case_of(function, facts_of) for function in (*shipped, *(generator.program(seed) for seed in range(60))))
+
+
+def mutants(kind: str) -> Iterator[tuple[Case, Mutant]]:
+    """Yield mutants of one kind, at most two per program."""
+    return ((case, mutant) for case in mutation_cases() for mutant in islice(MUTATIONS[kind](case), 2))
+
+
+def is_noticed(kind: str) -> bool:
+    """Say whether some mutant of the kind is noticed; the first one that is ends the search."""
+    return any(noticed(case, mutant, MUTATION_PLAN) is not None for case, mutant in mutants(kind))
+
+
+def notice_rate(kind: str) -> tuple[int, int]:
+    """Return how many mutants of the kind are noticed, out of how many."""
+    found = [noticed(case, mutant, MUTATION_PLAN) is not None for case, mutant in mutants(kind)]
+    return sum(found), len(found)
