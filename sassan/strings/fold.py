@@ -26,10 +26,10 @@ def normal(items: Sequence) -> Sequence:
     for item in items:
         if isinstance(item, Loop):
             _append_loop(out, _simple(Loop(normal(item.body), item.times)))
+            last = _last_loop(out, last)
         else:
             out.append(item)
             _fold_tail(out, last)
-        last = _last_loop(out, last)
     return tuple(out)
 
 
