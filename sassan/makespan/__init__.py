@@ -1,0 +1,1 @@
+"""The worst-case makespan of W warps on one streaming multiprocessor (makespan.md)."""

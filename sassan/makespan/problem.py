@@ -1,0 +1,89 @@
+"""What a makespan engine is asked: strings, one per warp, and how many instructions of each kind run per slot.
+
+The model (makespan.md, "Model"): each warp runs its string in order, at most one instruction per slot. In every slot a maximal set
+runs: with n_U warps ready for unit U, min(issue, sum_U min(n_U, capacity_U)) instructions run. The question is the longest possible
+schedule.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sassan.alphabet import Letter
+from sassan.errors import InputError, UsageError
+from sassan.strings.kernel_string import Group, KernelString, Run, of
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """What one streaming multiprocessor does per slot, as the user says it.
+
+    `capacity` (sigma_U) is in warp instructions per slot and may be a fraction; a letter that is missing has none. `latency` is in slots
+    (1 where a letter is missing). `issue` (sigma) bounds the instructions of one slot, None: no bound of its own.
+    """
+
+    capacity: Mapping[Letter, Fraction]
+    latency: Mapping[Letter, int]
+    issue: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One instance, transformed: every capacity is at least 1 and every instruction takes one slot.
+
+    A capacity may still be a fraction above 1 (3/2): bounds floor it, the exact engines refuse it.
+    """
+
+    strings: tuple[KernelString, ...]
+    capacity: Mapping[Letter, Fraction]
+    issue: int | None = None
+
+    @property
+    def warps(self) -> int:
+        """Return the number of warps."""
+        return len(self.strings)
+
+    @property
+    def identical(self) -> bool:
+        """Say whether all warps run the same string."""
+        return all(one == self.strings[0] for one in self.strings)
+
+
+def problem(strings: tuple[KernelString, ...], processor: Processor) -> Problem:
+    """Return the instance with fractions below 1 and latencies removed by repeating letters.
+
+    A unit with capacity 1/n becomes one with capacity 1 and each of its letters n letters (makespan-ilp-2011, Figure 1); an instruction of x
+    slots becomes x letters (makespan-annealing-2013, III-E); both together multiply.
+    Raises UsageError for no warp, a capacity or an issue limit below what means something, InputError for a letter without a unit.
+    """
+    if not strings:
+        raise UsageError("no-warps", "there is no warp to run", hint="-W takes 1 or more")
+    if processor.issue is not None and processor.issue < 1:
+        raise UsageError("bad-issue", f"an issue limit of {processor.issue} lets nothing run", hint="1 or more")
+    used = {letter for one in dict.fromkeys(strings) for letter, count in one.counts().items() if count}
+    for letter in sorted(used):
+        if processor.capacity.get(letter, Fraction(0)) <= 0:
+            raise InputError("no-unit", f"the string holds {letter}, for which there is no unit", hint=f"--cap {letter}=1")
+    factors = {letter: _factor(letter, processor) for letter in sorted(used)}
+    capacity = {letter: max(Fraction(1), processor.capacity[letter]) for letter in sorted(used)}
+    changed = {one: transform(one, factors) for one in dict.fromkeys(strings)}
+    return Problem(tuple(changed[one] for one in strings), capacity, processor.issue)
+
+
+def _factor(letter: Letter, processor: Processor) -> int:
+    latency = processor.latency.get(letter, 1)
+    if latency < 1:
+        raise UsageError("bad-latency", f"a latency of {latency} slots for {letter} means nothing", hint="1 or more")
+    capacity = processor.capacity[letter]
+    # 1/sigma rounded up: a unit that is slower than it is by a fraction of a slot only lengthens the string.
+    return latency * (-(-capacity.denominator // capacity.numerator) if capacity < 1 else 1)
+
+
+def transform(string: KernelString, factors: Mapping[Letter, int]) -> KernelString:
+    """Return the string with each letter repeated as often as `factors` says, without expanding it."""
+    return of(
+        Run(part.letter, part.count * factors.get(part.letter, 1))
+        if isinstance(part, Run)
+        else Group(transform(part.body, factors), part.times)
+        for part in string.parts
+    )
