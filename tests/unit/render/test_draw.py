@@ -55,7 +55,7 @@ def test_no_program_named_dot_is_needed(diamond: WarpCfg, tmp_path: Path):
     environment = {key: value for key, value in os.environ.items() if key in {"HOME", "LD_LIBRARY_PATH", "PYTHONPATH"}} | {
         "PATH": str(tmp_path)
     }
-    done = subprocess.run(  # noqa: S603  # our own program
+    done = subprocess.run(  # our own program
         [sys.executable, "-c", code, str(tmp_path / "graph.dot")], env=environment, capture_output=True, text=True, check=False
     )
     assert done.stdout == "True\n", done.stderr
