@@ -4,6 +4,7 @@ A gap is not an error: it is a result, collected with all the others (style.md, 
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 from sassan.source import Source, Span
 
@@ -25,12 +26,17 @@ class SassanError(Exception):
         span: Span | None = None,
         hint: str | None = None,
     ) -> None:
+        """Keep what the CLI prints."""
         super().__init__(message)
         self.code = code
         self.message = message
         self.source = source
         self.span = span
         self.hint = hint
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how to make the error again in another process, with all that it says."""
+        return partial(type(self), source=self.source, span=self.span, hint=self.hint), (self.code, self.message)
 
 
 class InputError(SassanError):
