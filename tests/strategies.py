@@ -36,13 +36,19 @@ class Concrete:
 
 def described(warp: Warp, state: Concrete) -> str:
     """Return '' when the abstract state stands for the concrete one, else what it excludes."""
+    return _stack_described(warp, state) or _groups_described(warp, state) or _agreement_described(warp, state)
+
+
+def _stack_described(warp: Warp, state: Concrete) -> str:
     under = 0
     for point, _ in state.stack:
         if not (warp.stack.below.get(point, 0) >> under & 1):
             return f"{under} under {point}"
         under = point
-    if not warp.stack.top >> under & 1:
-        return f"{under} on top"
+    return "" if warp.stack.top >> under & 1 else f"{under} on top"
+
+
+def _groups_described(warp: Warp, state: Concrete) -> str:
     sets = {ACTIVE: state.active}
     for point, lanes in state.stack:
         sets[point] = sets.get(point, frozenset()) | lanes
@@ -53,6 +59,10 @@ def described(warp: Warp, state: Concrete) -> str:
         for other in bits(warp.groups.apart[name]):
             if lanes & sets.get(other, frozenset()):
                 return f"{name} apart from {other}"
+    return ""
+
+
+def _agreement_described(warp: Warp, state: Concrete) -> str:
     for point, lanes in ((ACTIVE, state.active), *state.stack):
         if lost := warp.agreement.on[point] & ~state.agreed(lanes):
             return f"{point} agrees on {lost:b}"
