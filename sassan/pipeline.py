@@ -15,6 +15,7 @@ from sassan.ir import Function, Instruction, Program
 from sassan.isa import tables
 from sassan.isa.facts import Flow
 from sassan.isa.tables import Isa
+from sassan.render.cfg_json import CfgDocument, cfg_document
 from sassan.render.decorations import Decorations
 from sassan.render.dot import dot_text
 from sassan.render.draw import FORMATS, Drawing
@@ -194,15 +195,23 @@ def draw(analysis: Analysis, form: str, *, level: str = "warp", listing: bool = 
 
     Raises UsageError when no layout ends in time, MissingToolError.
     """
+    return render(dot_text(analysis.cfg, _decorations(analysis), level=Level(level), listing=listing), form)
+
+
+def graph_document(analysis: Analysis, level: str = "warp") -> CfgDocument:
+    """Return the graph of an analysis as plain data, with what a drawing shows."""
+    return cfg_document(analysis.cfg, _decorations(analysis), level=Level(level))
+
+
+def _decorations(analysis: Analysis) -> Decorations:
     heads = [analysis.cfg.nodes[loop.head].start for loop in analysis.cfg.loops]
-    shown = Decorations(
+    return Decorations(
         letters=tuple(str(one or "") for one in analysis.strings),
         costs=analysis.problem.costs,
         counts=analysis.wcet.counts,
         bounds={head: bound for head, bound in zip(heads, analysis.bounds.of_loop, strict=True) if bound is not None},
         wcet=_title(analysis.wcet),
     )
-    return render(dot_text(analysis.cfg, shown, level=Level(level), listing=listing), form)
 
 
 def _title(bound: Wcet) -> str:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sassan.pipeline import Analysis
-    from sassan.render.levels import Arc
 
 
 def cfg(
@@ -78,42 +77,10 @@ def _draw(path: "Path", kind: str, analysis: "Analysis", level: options.Level, *
         note(f"wrote {safe(str(path))}{notes}\n")
 
 
-def _document(result: Result, level: options.Level) -> Mapping[str, document.Value]:
+def _document(result: Result, level: options.Level) -> Mapping[str, object]:
     from sassan import pipeline
 
-    graph = result.analysis.cfg
-    nodes: list[document.Value] = [
-        {
-            "id": node.id,
-            "start": document.address(node.start),
-            "end": document.address(node.end),
-            "instructions": len(node.instructions),
-            "context": [document.address(site) for site in node.context],
-            "divergent": node.divergent,
-            "string": document.string(letters),
-        }
-        for node, letters in zip(graph.nodes, result.analysis.strings, strict=True)
-    ]
-    return {
-        **document.head(result.file, graph),
-        "level": level.value,
-        "entry": graph.nodes[graph.entry].id,
-        "nodes": nodes,
-        "edges": [_edge(result.analysis, arc) for arc in pipeline.edges(graph, level.value)],
-        "gaps": document.gaps(result.analysis.cfg.gaps),
-    }
-
-
-def _edge(analysis: "Analysis", arc: "Arc") -> document.Value:
-    source = analysis.cfg.nodes[arc.src]
-    target = None if arc.dst is None else analysis.cfg.nodes[arc.dst]
-    return {
-        "src": source.id,
-        "dst": None if target is None else target.id,
-        "from": document.address(source.end),
-        "to": None if target is None else document.address(target.start),
-        "kind": arc.kind.value,
-    }
+    return {**document.head(result.file, result.analysis.cfg), **pipeline.graph_document(result.analysis, level.value)}
 
 
 def _blocks(analysis: "Analysis", level: options.Level) -> None:

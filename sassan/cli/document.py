@@ -20,9 +20,9 @@ Value = str | int | float | bool | None | Sequence["Value"] | Mapping[str, "Valu
 SCHEMA = 1
 
 
-def show(functions: Sequence[Mapping[str, Value]], refused: Sequence["Refused"]) -> None:
+def show(functions: Sequence[Mapping[str, object]], refused: Sequence["Refused"]) -> None:
     """Print the document of a command; files that were refused are listed under `errors`."""
-    document: dict[str, Value] = {
+    document: dict[str, object] = {
         "schema": SCHEMA,
         "tool": {"name": "sassan", "version": __version__},
         "functions": list(functions),

@@ -8,7 +8,7 @@ from sassan.warpcfg.graph import Node, WarpCfg
 
 
 class NodeRecord(TypedDict):
-    """One block; `letters`, `cost` (cycles) and `count` (executions on a worst path) are None where they are not known."""
+    """One block; `string`, `cost` (cycles) and `count` (executions on a worst path) are None where they are not known."""
 
     id: str
     start: str
@@ -16,7 +16,7 @@ class NodeRecord(TypedDict):
     instructions: int
     context: list[str]
     divergent: bool
-    letters: str | None
+    string: str | None
     cost: int | None
     count: int | None
 
@@ -106,7 +106,7 @@ def _node(node: Node, at: int, shown: Decorations, counts: tuple[int, ...]) -> N
         "instructions": len(node.instructions),
         "context": [_hex(site) for site in node.context],
         "divergent": node.divergent,
-        "letters": shown.letters[at] if shown.letters else None,
+        "string": shown.letters[at] or None if shown.letters else None,
         "cost": shown.costs[at] if shown.costs else None,
         "count": counts[at] if counts else None,
     }

@@ -14,7 +14,7 @@ def test_a_node_has_the_keys_of_the_contract(called: WarpCfg):
         "instructions": 1,
         "context": ["0x0008"],
         "divergent": False,
-        "letters": None,
+        "string": None,
         "cost": None,
         "count": None,
     }
