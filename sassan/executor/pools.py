@@ -15,7 +15,6 @@ from sassan.errors import SelfCheckError
 from sassan.executor.executor import In, Out
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor as Pool
     from concurrent.futures import Future, ProcessPoolExecutor
     from multiprocessing.process import BaseProcess
 
@@ -47,7 +46,7 @@ class Threads:
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - start-up
 
         with ThreadPoolExecutor(self._workers, thread_name_prefix="sassan") as pool:
-            yield from _ordered(pool, self._workers, function, items)
+            yield from _ordered(lambda item: pool.submit(function, item), self._workers, items)
 
 
 class Processes:
@@ -73,7 +72,7 @@ class Processes:
         pool = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
         done = False
         try:
-            yield from _ordered(pool, self._workers, function, items)
+            yield from _ordered(lambda item: _submit(pool, function, item), self._workers, items)
             done = True
         except BrokenProcessPool as error:
             raise SelfCheckError(
@@ -89,21 +88,32 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+def _submit(pool: "ProcessPoolExecutor", function: Callable[[In], Out], item: In) -> "Future[Out]":
+    """Hand an item over; a process that this starts is born with interrupts blocked, since one may come before it can ignore them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return pool.submit(function, item)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(function, item)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _end(pool: "ProcessPoolExecutor") -> None:
     # The pool offers no way to end what runs before Python 3.14; its processes are this field since 3.2.
-    processes: dict[int, "BaseProcess"] = getattr(pool, "_processes", None) or {}
+    processes: dict[int, BaseProcess] = getattr(pool, "_processes", None) or {}
     for one in list(processes.values()):
         one.terminate()
 
 
-def _ordered(pool: "Pool", workers: int, function: Callable[[In], Out], items: Iterable[In]) -> Iterator[Out]:
+def _ordered(submit: "Callable[[In], Future[Out]]", workers: int, items: Iterable[In]) -> Iterator[Out]:
     """Yield results in order with a bounded number of items under way; cancel what has not started when it ends early."""
     source = iter(items)
-    waiting: list["Future[Out]"] = [pool.submit(function, item) for item in islice(source, workers * _AHEAD)]
+    waiting = [submit(item) for item in islice(source, workers * _AHEAD)]
     try:
         while waiting:
             result = waiting.pop(0).result()
-            waiting.extend(pool.submit(function, item) for item in islice(source, 1))
+            waiting.extend(submit(item) for item in islice(source, 1))
             yield result
     finally:
         for one in waiting:
