@@ -45,8 +45,11 @@ class Threads:
         """Yield the results in order; a thread cannot be stopped: an item that runs at an interrupt runs to its end."""
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - start-up
 
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="sassan") as pool:
+        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="sassan")
+        try:
             yield from _ordered(lambda item: pool.submit(function, item), self._workers, items)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 class Processes:
@@ -80,8 +83,8 @@ class Processes:
             ) from error
         finally:
             if not done:
-                _end(pool)
-            pool.shutdown(wait=True, cancel_futures=True)
+                _end(pool)  # and what waits is not cancelled: the pool sees that its processes are gone, and drops it itself
+            pool.shutdown(wait=True)
 
 
 def _ignore_interrupts() -> None:
@@ -107,14 +110,10 @@ def _end(pool: "ProcessPoolExecutor") -> None:
 
 
 def _ordered(submit: "Callable[[In], Future[Out]]", workers: int, items: Iterable[In]) -> Iterator[Out]:
-    """Yield results in order with a bounded number of items under way; cancel what has not started when it ends early."""
+    """Yield results in order, with a bounded number of items under way."""
     source = iter(items)
     waiting = [submit(item) for item in islice(source, workers * _AHEAD)]
-    try:
-        while waiting:
-            result = waiting.pop(0).result()
-            waiting.extend(submit(item) for item in islice(source, 1))
-            yield result
-    finally:
-        for one in waiting:
-            one.cancel()
+    while waiting:
+        result = waiting.pop(0).result()
+        waiting.extend(submit(item) for item in islice(source, 1))
+        yield result
