@@ -1,0 +1,155 @@
+"""Gantt charts as SVG, and as a page of HTML around one: nothing is fetched, no script runs, and untrusted text stays text."""
+
+from collections.abc import Iterator
+from html import escape
+
+from sassan.errors import UsageError
+from sassan.render import palette
+from sassan.render.gantt import DONE, LOOKS, Chart, Run, runs
+from sassan.render.text import shorten, visible
+
+FORMATS = ("svg", "html")
+"""File formats of a chart."""
+
+_CELL, _ROW = 14, 18
+_BAND = 100
+"""Slots beside each other; more slots are drawn in bands below."""
+_LEFT, _TOP, _GAP = 46, 12, 30
+_LINE = 18
+_TITLE = 110
+_TICK = 10
+_LARGEST = 200_000
+"""Cells of a picture that a browser still shows."""
+
+
+def draw(picture: Chart, form: str, table: tuple[tuple[str, ...], ...] = ()) -> str:
+    """Return the chart as a document in one of FORMATS; `table` (a head and rows of untrusted text) stands on the page below it.
+
+    Raises UsageError `too-large` for a chart that no reader would open.
+    """
+    cells = picture.slots * len(picture.rows)
+    if cells > _LARGEST:
+        message = f"{len(picture.rows)} warps in {picture.slots} slots are {cells} cells, and a picture holds {_LARGEST}"
+        raise UsageError("too-large", message, hint="--json has the whole schedule; -W draws fewer warps")
+    return html(picture, table) if form == "html" else svg(picture)
+
+
+def svg(picture: Chart) -> str:
+    """Return the chart as one SVG element."""
+    bands = max(1, -(-picture.slots // _BAND))
+    head = _TOP + _LINE * (2 + len(picture.facts)) + 14
+    band = _ROW * len(picture.rows) + _GAP + 12
+    width = max(_LEFT + _CELL * min(picture.slots, _BAND) + 20, 640)
+    height = head + band * bands + 8
+    title = _text(shorten(picture.title, _TITLE)) or "schedule"
+    body = [*_head(picture), *(line for number in range(bands) for line in _band(picture, number, head + band * number))]
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    font = f'font-family="{palette.FONT}" font-size="12" fill="{palette.TEXT}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {font}>',
+        f"<title>{title}</title>",
+        f'<rect width="100%" height="100%" fill="{palette.PAPER}"/>',
+        *body,
+        "</svg>",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
+def _head(picture: Chart) -> Iterator[str]:
+    y = _TOP + 6
+    yield f'<text x="{_TOP}" y="{y}" font-size="15" font-weight="bold">{_text(shorten(picture.title, _TITLE))}</text>'
+    for fact in picture.facts:
+        y += _LINE
+        yield f'<text x="{_TOP}" y="{y}">{_text(shorten(fact, 2 * _TITLE))}</text>'
+    y += _LINE
+    x = _TOP
+    for mark in picture.marks:
+        look = LOOKS[mark]
+        yield _rect(x, y - 11, _CELL, 14, mark)
+        yield f'<text x="{x + _CELL / 2:g}" y="{y}" text-anchor="middle" font-size="11">{_text(mark)}</text>'
+        yield f'<text x="{x + _CELL + 6}" y="{y}">{_text(look.means)}</text>'
+        x += _CELL + 34 + 7 * len(look.means)
+
+
+def _band(picture: Chart, number: int, top: int) -> Iterator[str]:
+    start, end = number * _BAND, min((number + 1) * _BAND, picture.slots)
+    bottom = top + _GAP - 8 + _ROW * len(picture.rows)
+    yield from _axis(start, end, top + 12, bottom)
+    for warp, row in enumerate(picture.rows):
+        y = top + _GAP - 8 + _ROW * warp
+        yield f'<text x="{_LEFT - 6}" y="{y + 13}" text-anchor="end">w{warp}</text>'
+        for run in runs(row[start:end]):
+            if run.mark != DONE:
+                yield from _cells(run, y)
+
+
+def _axis(start: int, end: int, top: int, bottom: int) -> Iterator[str]:
+    if start == 0:
+        yield f'<text x="{_LEFT - 6}" y="{top}" text-anchor="end" fill="{palette.MUTED}">slot</text>'
+    for slot in range(start + 1, end + 1):
+        if slot == start + 1 or slot % _TICK == 0:
+            x = _LEFT + _CELL * (slot - start - 1) + _CELL / 2
+            yield f'<text x="{x:g}" y="{top}" text-anchor="middle" fill="{palette.MUTED}">{slot}</text>'
+            yield f'<path d="M{x:g} {top + 4}V{bottom + 4}" stroke="{palette.MUTED}" stroke-width="0.5" stroke-dasharray="1 3"/>'
+
+
+def _cells(run: Run, y: int) -> Iterator[str]:
+    x = _LEFT + _CELL * run.start
+    yield _rect(x, y + 1, _CELL * run.count, _ROW - 2, run.mark)
+    places = " ".join(f"{x + _CELL * k + _CELL / 2:g}" for k in range(run.count))
+    # One element per run: a position for every letter.
+    yield f'<text x="{places}" y="{y + 13}" text-anchor="middle" font-size="11">{_text(run.mark * run.count)}</text>'
+
+
+def _rect(x: int, y: int, width: int, height: int, mark: str) -> str:
+    look = LOOKS[mark]
+    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{look.fill}" stroke="{look.line}" stroke-width="0.8"/>'
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light; }}
+body {{ font-family: {font}; color: {text}; background: {paper}; margin: 1.5em; }}
+figure {{ margin: 0; overflow-x: auto; }}
+table {{ border-collapse: collapse; margin-top: 1.5em; font-size: 0.9em; }}
+th, td {{ text-align: left; padding: 0.3em 1em 0.3em 0; border-bottom: 1px solid #cccccc; vertical-align: top; }}
+td {{ font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }}
+</style>
+</head>
+<body>
+<figure>
+{svg}</figure>
+{table}</body>
+</html>
+"""
+
+
+def html(picture: Chart, table: tuple[tuple[str, ...], ...] = ()) -> str:
+    """Return a self-contained page with the chart and a table below it."""
+    return _PAGE.format(
+        title=_text(shorten(picture.title, _TITLE)) or "schedule",
+        font=palette.FONT,
+        text=palette.TEXT,
+        paper=palette.PAPER,
+        svg=svg(picture),
+        table=_table(table),
+    )
+
+
+def _table(table: tuple[tuple[str, ...], ...]) -> str:
+    if not table:
+        return ""
+    head = "".join(f"<th>{_text(cell)}</th>" for cell in table[0])
+    rows = "".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>\n" for row in table[1:])
+    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
