@@ -22,6 +22,8 @@ class Found:
     schedule: Schedule | None = None
     proof: str = ""
     seconds: float = 0.0
+    note: str = ""
+    """What a reader should know of this run: why it ended early, or why the engine did not take the instance."""
 
 
 @dataclass(frozen=True, slots=True)
