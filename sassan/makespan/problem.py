@@ -5,6 +5,7 @@ runs: with n_U warps ready for unit U, min(issue, sum_U min(n_U, capacity_U)) in
 schedule.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -46,28 +47,46 @@ class Problem:
     @property
     def identical(self) -> bool:
         """Say whether all warps run the same string."""
-        return all(one == self.strings[0] for one in self.strings)
+        return len(self.shares) == 1
+
+    @property
+    def shares(self) -> dict[KernelString, int]:
+        """Return how many warps run each string, in the order of the first warp of each."""
+        return _shares(self.strings)
 
 
 def problem(strings: tuple[KernelString, ...], processor: Processor) -> Problem:
     """Return the instance with fractions below 1 and latencies removed by repeating letters.
 
-    A unit with capacity 1/n becomes one with capacity 1 and each of its letters n letters (makespan-ilp-2011, Figure 1); an instruction of x
-    slots becomes x letters (makespan-annealing-2013, III-E); both together multiply.
+    A unit with capacity 1/n becomes one with capacity 1 and each of its letters n letters (makespan-ilp-2011, Figure 1); an instruction
+    of x slots becomes x letters (makespan-annealing-2013, III-E); both together multiply.
     Raises UsageError for no warp, a capacity or an issue limit below what means something, InputError for a letter without a unit.
     """
     if not strings:
         raise UsageError("no-warps", "there is no warp to run", hint="-W takes 1 or more")
     if processor.issue is not None and processor.issue < 1:
         raise UsageError("bad-issue", f"an issue limit of {processor.issue} lets nothing run", hint="1 or more")
-    used = {letter for one in dict.fromkeys(strings) for letter, count in one.counts().items() if count}
+    different = _shares(strings)
+    used = {letter for one in different for letter, count in one.counts().items() if count}
     for letter in sorted(used):
         if processor.capacity.get(letter, Fraction(0)) <= 0:
-            raise InputError("no-unit", f"the string holds {letter}, for which there is no unit", hint=f"--cap {letter}=1")
+            raise InputError("no-unit", f"the string holds {letter}: no unit runs it", hint=f"--cap {letter}=1")
     factors = {letter: _factor(letter, processor) for letter in sorted(used)}
     capacity = {letter: max(Fraction(1), processor.capacity[letter]) for letter in sorted(used)}
-    changed = {one: transform(one, factors) for one in dict.fromkeys(strings)}
+    if all(factor == 1 for factor in factors.values()):
+        return Problem(strings, capacity, processor.issue)
+    changed = {one: transform(one, factors) for one in different}
     return Problem(tuple(changed[one] for one in strings), capacity, processor.issue)
+
+
+def _shares(strings: tuple[KernelString, ...]) -> dict[KernelString, int]:
+    # Warps mostly share one object: hashing a long string once per warp would cost more than every bound.
+    same = Counter(id(one) for one in strings)
+    first = {id(one): one for one in reversed(strings)}
+    found: dict[KernelString, int] = {}
+    for key, count in same.items():
+        found[first[key]] = found.get(first[key], 0) + count
+    return found
 
 
 def _factor(letter: Letter, processor: Processor) -> int:

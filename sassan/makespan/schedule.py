@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from sassan.alphabet import Letter
 from sassan.errors import SelfCheckError
 from sassan.makespan.problem import Problem
 
@@ -25,25 +24,29 @@ def check(problem: Problem, schedule: Schedule) -> None:
 
     Raises SelfCheckError `bad-schedule` that names the slot and the rule.
     """
-    strings = [list(one.expand()) for one in problem.strings]
+    strings = [tuple(one.expand()) for one in problem.strings]
     if [len(one) for one in strings] != [len(row) for row in schedule.slots]:
-        raise SelfCheckError("bad-schedule", "the schedule does not hold each instruction of each warp once")
-    done = [0] * problem.warps
-    for slot in range(schedule.makespan):
-        ready = Counter(one[at] for one, at in zip(strings, done, strict=True) if at < len(one))
-        ran: Counter[Letter] = Counter()
-        for warp, row in enumerate(schedule.slots):
-            if done[warp] < len(row) and row[done[warp]] <= slot:
-                if row[done[warp]] < slot:
-                    raise SelfCheckError("bad-schedule", f"warp {warp} runs two instructions in slot {slot} or goes back in time")
-                ran[strings[warp][done[warp]]] += 1
-                done[warp] += 1
-        if any(count > int(problem.capacity[letter]) for letter, count in ran.items()):
-            raise SelfCheckError("bad-schedule", f"slot {slot} runs more of a unit than its capacity")
+        raise _refused("it does not hold each instruction of each warp once")
+    for warp, row in enumerate(schedule.slots):
+        if any(late <= early for early, late in zip((-1, *row), row, strict=False)):
+            raise _refused(f"warp {warp} does not run its instructions in order, one per slot")
+    runs: list[list[tuple[int, int]]] = [[] for _ in range(schedule.makespan)]
+    for warp, row in enumerate(schedule.slots):
+        for index, slot in enumerate(row):
+            runs[slot].append((warp, index))
+    ready = Counter(one[0] for one in strings if one)
+    for slot, run in enumerate(runs):
+        ran = Counter(strings[warp][index] for warp, index in run)
+        for letter, count in ran.items():
+            if count > int(problem.capacity[letter]):
+                raise _refused(f"slot {slot} runs {count} {letter}, more than the capacity of the unit")
         most = sum(min(count, int(problem.capacity[letter])) for letter, count in ready.items())
-        if ran.total() != (most if problem.issue is None else min(problem.issue, most)):
-            raise SelfCheckError(
-                "bad-schedule", f"slot {slot} runs {ran.total()} instructions where work conservation demands another number"
-            )
-    if done != [len(one) for one in strings]:
-        raise SelfCheckError("bad-schedule", "the schedule leaves instructions out")
+        due = most if problem.issue is None else min(problem.issue, most)
+        if len(run) != due:
+            raise _refused(f"slot {slot} runs {len(run)} instructions where work conservation demands {due}")
+        ready.subtract(ran)
+        ready.update(strings[warp][index + 1] for warp, index in run if index + 1 < len(strings[warp]))
+
+
+def _refused(why: str) -> SelfCheckError:
+    return SelfCheckError("bad-schedule", f"not a schedule of this problem: {why}")
