@@ -1,0 +1,184 @@
+"""Simulated annealing over warp pseudo-precedence strings in plain Python (makespan-annealing-2013, V and VII).
+
+This is the twin that the compiled chain (anneal_kernel.py) is held to: same seed, same moves, same answers, bit for bit. It also runs
+small instances, on which loading a compiler would take longer than the search.
+"""
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from sassan.makespan.start import Instance, Start, construct, start
+
+_WORD = (1 << 64) - 1
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+class Move(IntEnum):
+    """How a neighbour is made; SWAP is the published one, the others are added here (README.md says what each finds)."""
+
+    SWAP = 0
+    INSERT = 1
+    WARP = 2
+    BLOCK = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`iterations` candidates per chain while the temperature falls linearly from `temperature` (Equation 3) to 0.
+
+    A move that occurs several times in `moves` is drawn as many times as often.
+    """
+
+    iterations: int
+    temperature: float = 0.3
+    moves: tuple[Move, ...] = (Move.SWAP,)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """One chain between two slices of its run; `random` is the state of its generator.
+
+    `iteration` counts candidates drawn; `evaluations` those that differ from the current string and were therefore evaluated;
+    `placements` the instructions that these evaluations placed.
+    """
+
+    number: int
+    start: Start
+    random: int
+    precedence: tuple[int, ...]
+    makespan: int
+    best: tuple[int, ...]
+    best_makespan: int
+    iteration: int = 0
+    evaluations: int = 0
+    placements: int = 0
+    accepted: int = 0
+
+
+class Random:
+    """xorshift64*: a few operations that a compiled twin repeats exactly."""
+
+    def __init__(self, state: int) -> None:
+        """Take a state that is not 0."""
+        self.state = state
+
+    def draw(self) -> int:
+        """Return 64 bits."""
+        word = self.state
+        word ^= word >> 12
+        word ^= word << 25 & _WORD
+        word ^= word >> 27
+        self.state = word
+        return word * 0x2545F4914F6CDD1D & _WORD
+
+    def below(self, count: int) -> int:
+        """Return a number from 0 to `count` - 1; `count` is below 2**32."""
+        return (self.draw() >> 32) * count >> 32
+
+    def uniform(self) -> float:
+        """Return a number in [0, 1)."""
+        return (self.draw() >> 11) * 2.0**-53
+
+
+def seeded(seed: int, number: int) -> Random:
+    """Return the generator of chain `number`: splitmix64 keeps neighbouring seeds apart."""
+    word = (seed * 0x632BE59BD9B4E019 + (number + 1) * _GOLDEN) & _WORD
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & _WORD
+    word = (word ^ word >> 27) * 0x94D049BB133111EB & _WORD
+    return Random(word ^ word >> 31 or _GOLDEN)
+
+
+def chain(case: Instance, number: int, kind: Start, seed: int) -> Chain:
+    """Return chain `number` before its first candidate."""
+    random = seeded(seed, number)
+    row = list(start(case, kind))
+    if kind is Start.RANDOM:
+        for index in range(len(row) - 1, 0, -1):
+            other = random.below(index + 1)
+            row[index], row[other] = row[other], row[index]
+    precedence = tuple(row)
+    makespan = construct(case, precedence).makespan
+    return Chain(number, kind, random.state, precedence, makespan, precedence, makespan)
+
+
+def propose(row: list[int], lengths: tuple[int, ...], move: Move, random: Random) -> list[int]:
+    """Return a neighbour of `row`; it may equal `row`. `lengths[w]` is how often warp `w` occurs."""
+    match move:
+        case Move.SWAP:
+            return _swap(row, random)
+        case Move.INSERT:
+            return _insert(row, random)
+        case Move.WARP:
+            return _warp(row, lengths, random)
+        case Move.BLOCK:
+            return _block(row, len(lengths), random)
+
+
+def _swap(row: list[int], random: Random) -> list[int]:
+    one, other = random.below(len(row)), random.below(len(row))
+    out = row.copy()
+    out[one], out[other] = out[other], out[one]
+    return out
+
+
+def _insert(row: list[int], random: Random) -> list[int]:
+    taken, put = random.below(len(row)), random.below(len(row))
+    out = row.copy()
+    out.insert(put, out.pop(taken))
+    return out
+
+
+def _warp(row: list[int], lengths: tuple[int, ...], random: Random) -> list[int]:
+    """Keep some first instructions of a warp, and run all of its others in one go at a later place."""
+    warp = random.below(len(lengths))
+    if not lengths[warp]:
+        return row
+    kept = random.below(lengths[warp])
+    places = [index for index, one in enumerate(row) if one == warp][kept:]
+    rest = row[: places[0]] + [one for one in row[places[0] :] if one != warp]
+    put = places[0] + random.below(len(rest) - places[0] + 1)
+    return rest[:put] + [warp] * len(places) + rest[put:]
+
+
+def _block(row: list[int], warps: int, random: Random) -> list[int]:
+    """Cut up to three rounds of the warps out, and put them in elsewhere."""
+    size = 1 + random.below(min(len(row) - 1, 3 * warps))
+    taken, put = random.below(len(row) - size + 1), random.below(len(row) - size + 1)
+    rest = row[:taken] + row[taken + size :]
+    return rest[:put] + row[taken : taken + size] + rest[put:]
+
+
+def advance(case: Instance, plan: Plan, state: Chain, count: int) -> Chain:
+    """Return the chain after at most `count` further candidates: fewer at the end of the plan, or when its best grew."""
+    random = Random(state.random)
+    row, makespan = list(state.precedence), state.makespan
+    lengths = tuple(len(one) for one in case.units)
+    iteration, evaluations, placements, accepted = state.iteration, state.evaluations, state.placements, state.accepted
+    end = min(plan.iterations, iteration + count)
+    while iteration < end and makespan <= state.best_makespan:
+        temperature = plan.temperature * (1.0 - iteration / plan.iterations)
+        iteration += 1
+        found = propose(row, lengths, plan.moves[random.below(len(plan.moves))], random)
+        changed = next((index for index, (old, new) in enumerate(zip(row, found, strict=True)) if old != new), None)
+        if changed is None:
+            continue
+        length = construct(case, tuple(found)).makespan
+        evaluations += 1
+        placements += len(row) - changed
+        if length >= makespan or random.uniform() < temperature / (makespan - length):
+            row, makespan = found, length
+            accepted += 1
+    precedence = tuple(row)
+    better = makespan > state.best_makespan
+    return replace(
+        state,
+        random=random.state,
+        precedence=precedence,
+        makespan=makespan,
+        best=precedence if better else state.best,
+        best_makespan=max(makespan, state.best_makespan),
+        iteration=iteration,
+        evaluations=evaluations,
+        placements=placements,
+        accepted=accepted,
+    )

@@ -1,0 +1,139 @@
+"""Where a search over warp pseudo-precedence strings starts, and what such a string means (makespan-annealing-2013, IV and VI).
+
+A string names a warp per instruction. `construct` (Figure 4) reads it from left to right and puts the next instruction of each warp
+into the earliest slot after the warp's previous one that has room on the unit and under the issue limit. README.md proves that every
+string gives a work-conserving schedule, and that every work-conserving schedule has a string.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sassan.alphabet import Letter
+from sassan.errors import UsageError
+from sassan.makespan.bounds import waiting_slots
+from sassan.makespan.problem import Problem
+from sassan.makespan.schedule import Schedule
+
+MOST_INSTRUCTIONS = 1_000_000
+"""Instructions of all warps together that are expanded: beyond this one evaluation takes longer than the bounds are worth."""
+
+
+MOST_WARPS = 32_767
+"""What a 16-bit counter of the compiled chain holds; a streaming multiprocessor holds 64."""
+
+
+class Start(StrEnum):
+    """The templates of section VI, and a shuffled string."""
+
+    ROUND_ROBIN = "round-robin"
+    FIXED_PRIORITY = "fixed-priority"
+    MOST_PENDING = "most-pending"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A problem in numbers: `units[w][i]` is the unit (an index into `capacity`) of instruction `i` of warp `w`.
+
+    `capacity` and `issue` are whole numbers of at most the number of warps, which loses nothing: no more warps can run at once.
+    No schedule has more slots than `horizon`.
+    """
+
+    letters: tuple[Letter, ...]
+    units: tuple[tuple[int, ...], ...]
+    capacity: tuple[int, ...]
+    issue: int
+    horizon: int
+
+    @property
+    def total(self) -> int:
+        """Return the instructions of all warps: the length of a pseudo-precedence string."""
+        return sum(len(one) for one in self.units)
+
+    @property
+    def warps(self) -> int:
+        """Return the number of warps."""
+        return len(self.units)
+
+
+def instance(problem: Problem) -> Instance:
+    """Return the problem in numbers; a capacity that is a fraction above 1 is rounded down, as the judge does.
+
+    Raises UsageError `too-large` before anything is expanded.
+    """
+    total = sum(one.length for one in problem.strings)
+    if total > MOST_INSTRUCTIONS or problem.warps > MOST_WARPS:
+        raise UsageError(
+            "too-large",
+            f"{total} instructions of {problem.warps} warps are more than a search over precedence strings takes "
+            f"({MOST_INSTRUCTIONS} of {MOST_WARPS})",
+            hint="--engine bounds needs no expanded string",
+        )
+    letters = tuple(sorted({letter for one in dict.fromkeys(problem.strings) for letter, count in one.counts().items() if count}))
+    expanded = {one: tuple(letters.index(letter) for letter in one.expand()) for one in dict.fromkeys(problem.strings)}
+    return Instance(
+        letters,
+        tuple(expanded[one] for one in problem.strings),
+        tuple(min(int(problem.capacity[letter]), problem.warps) for letter in letters),
+        problem.warps if problem.issue is None else min(problem.issue, problem.warps),
+        min(total, waiting_slots(problem)),
+    )
+
+
+def construct(case: Instance, precedence: tuple[int, ...]) -> Schedule:
+    """Return the schedule of a pseudo-precedence string (Figure 4): the plain twin of the compiled construction."""
+    rows: list[list[int]] = [[] for _ in case.units]
+    ran: dict[tuple[int, int], int] = {}
+    issued: dict[int, int] = {}
+    for warp in precedence:
+        row = rows[warp]
+        unit = case.units[warp][len(row)]
+        slot = row[-1] + 1 if row else 0
+        while ran.get((unit, slot), 0) == case.capacity[unit] or issued.get(slot, 0) == case.issue:
+            slot += 1
+        ran[unit, slot] = ran.get((unit, slot), 0) + 1
+        issued[slot] = issued.get(slot, 0) + 1
+        row.append(slot)
+    return Schedule(tuple(tuple(row) for row in rows))
+
+
+def precedence_of(schedule: Schedule) -> tuple[int, ...]:
+    """Return a pseudo-precedence string of a work-conserving schedule: its columns from left to right, each from top to bottom."""
+    cells = sorted((slot, warp) for warp, row in enumerate(schedule.slots) for slot in row)
+    return tuple(warp for _, warp in cells)
+
+
+def start(given: Instance, kind: Start) -> tuple[int, ...]:
+    """Return the template of this kind; RANDOM starts from round-robin, which whoever holds the random numbers shuffles."""
+    match kind:
+        case Start.ROUND_ROBIN | Start.RANDOM:
+            return tuple(_round_robin(given))
+        case Start.FIXED_PRIORITY:
+            return tuple(warp for warp, units in enumerate(given.units) for _ in units)
+        case Start.MOST_PENDING:
+            return tuple(_most_pending(given))
+
+
+def _round_robin(case: Instance) -> Iterator[int]:
+    for index in range(max((len(one) for one in case.units), default=0)):
+        yield from (warp for warp, units in enumerate(case.units) if index < len(units))
+
+
+def _most_pending(case: Instance) -> Iterator[int]:
+    """Yield the string of Figure 8: slot by slot, from the head of a list in which a warp that ran goes to the tail."""
+    pending = [warp for warp, units in enumerate(case.units) if units]
+    done = [0] * case.warps
+    while pending:
+        room = list(case.capacity)
+        ran: list[int] = []
+        for warp in pending:
+            unit = case.units[warp][done[warp]]
+            if room[unit] and len(ran) < case.issue:
+                room[unit] -= 1
+                ran.append(warp)
+        for warp in ran:
+            done[warp] += 1
+            yield warp
+        kept = [warp for warp in pending if warp not in ran]
+        pending = kept + [warp for warp in ran if done[warp] < len(case.units[warp])]
