@@ -9,6 +9,8 @@ from sassan.errors import Gap, InputError, UsageError
 from sassan.ilp import write
 from sassan.ipet import flow_facts
 from sassan.ipet.flow_facts import Bounds, FlowFacts
+from sassan.ipet.paths import LONGEST
+from sassan.ipet.paths import paths as walks
 from sassan.ipet.sm_bound import SmBound, path_bound, sm_bound
 from sassan.ipet.wcet import Problem, Setup, Wcet, problem, wcet
 from sassan.ir import Function, Instruction, Program
@@ -53,6 +55,14 @@ class Makespan:
 
     bound: SmBound
     worst_path: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPath:
+    """A path of one warp from the entry to the end: its string, and its cost alone in cycles of the cost model."""
+
+    string: KernelString
+    cost: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +158,38 @@ def _worst_path(cfg: WarpCfg, bound: Wcet, strings: tuple[KernelString | None, .
         return None
     empty = KernelString()
     return path_string(path_blocks(cfg, bound.path), [one or empty for one in strings])
+
+
+def paths(found: Analysis, limit: int) -> tuple[ListedPath, ...]:
+    """Return at most `limit` paths with different strings, the worst first where it is known, then in the order of the graph.
+
+    Where gaps forbid a bound there are none.
+    """
+    if found.problem.model is None:
+        return ()
+    listed: dict[KernelString, ListedPath] = {}
+    if found.worst_path is not None and found.wcet.value is not None:
+        listed[_written_out(found.worst_path)] = ListedPath(found.worst_path, found.wcet.value)
+    empty = KernelString()
+    strings = [one or empty for one in found.strings]
+    for path in walks(found.cfg, [bound for bound in found.bounds.of_loop if bound is not None]):
+        if len(listed) >= limit:
+            break
+        cost = sum(found.problem.costs[found.cfg.edges[edge].src] for edge in path)
+        string = path_string(path_blocks(found.cfg, path), strings)
+        listed.setdefault(_written_out(string), ListedPath(string, cost))
+    return tuple(listed.values())
+
+
+def _written_out(string: KernelString) -> KernelString:
+    """Return the one spelling of short strings that say the same with different repeats."""
+    return letters(string.expand()) if string.length <= LONGEST else string
+
+
+def has_block_barrier(found: Analysis, settings: Settings) -> bool:
+    """Say whether a warp may wait for others at a block barrier."""
+    isa = tables.load(found.function.arch, settings.letters)
+    return any(_is_barrier(one, isa) for node in found.cfg.nodes for one in node.instructions)
 
 
 def _makespan(found: Analysis, isa: Isa, warps: int) -> Makespan:

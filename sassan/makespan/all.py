@@ -1,0 +1,98 @@
+"""Engine `all`: every engine in turn, each with a share of the time that is left, until the bounds meet.
+
+The order is that of their price: `bounds` (at once), then `exact` straight away on an instance that it holds easily, else `beam`, `anneal`
+and `exact` with what they left of the time. An engine that does not take an instance says why in its note, and the others go on.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import comb
+
+from sassan.errors import UsageError
+from sassan.makespan.engine import Budget, Engine, Found, Report
+from sassan.makespan.merge import Merged
+from sassan.makespan.problem import Problem
+
+EASY = 20_000
+"""States of an instance on which the exact engine is done before a search has started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One engine and the share of the time left that it may use."""
+
+    engine: Engine
+    share: float = 1.0
+
+
+class All:
+    """Runs `first`, then `last` on easy instances, else `searches` and `last`; stops as soon as the bounds meet."""
+
+    name = "all"
+
+    def __init__(self, first: Engine, searches: Sequence[Step], last: Engine) -> None:
+        """Compose engines: `first` bounds from above at once, `last` decides when it has the time."""
+        self._first = first
+        self._searches = tuple(searches)
+        self._last = last
+
+    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
+        """Return [lower, upper] of all engines together.
+
+        Raises UsageError `too-large` when no engine takes the instance.
+        """
+        begin = time.monotonic()
+        merged = Merged(problem)
+
+        def both(found: Found) -> None:
+            merged(found)
+            report(found)
+
+        searches = () if easy(problem) else self._searches
+        refused: UsageError | None = None
+        for step in (Step(self._first), *searches, Step(self._last)):
+            if merged.exact is not None or _over(budget):
+                break
+            refused = self._one(step, problem, budget, both) or refused
+        if merged.lower is None and merged.upper is None and refused is not None:
+            raise refused
+        proof = next((one.proof for one in merged.last.values() if one.upper == merged.upper and one.proof), "")
+        return Found(self.name, merged.lower, merged.upper, merged.schedule, proof, time.monotonic() - begin)
+
+    def _one(self, step: Step, problem: Problem, budget: Budget, report: Report) -> UsageError | None:
+        """Run one engine and report its last word; return its refusal where it does not take the instance."""
+        begin = time.monotonic()
+        try:
+            report(step.engine.run(problem, replace(budget, deadline=_share(budget.deadline, step.share)), report))
+        except UsageError as error:
+            report(Found(step.engine.name, seconds=time.monotonic() - begin, note=error.message))
+            return error
+        return None
+
+
+def easy(problem: Problem) -> bool:
+    """Say whether the instance has so few states that the exact engine is the fastest of all."""
+    return states(problem) <= EASY
+
+
+def states(problem: Problem) -> int:
+    """Return at most how many states the processor can be in: for each string, how its warps can stand at its positions."""
+    total = 1
+    for string in dict.fromkeys(problem.strings):
+        warps = problem.strings.count(string)
+        total *= comb(warps + string.length, warps) if min(warps, string.length) < 64 else EASY + 1  # noqa: PLR2004 - 2^64 is no longer easy
+        if total > EASY:
+            return total
+    return total
+
+
+def _share(deadline: float | None, share: float) -> float | None:
+    if deadline is None:
+        return None
+    now = time.monotonic()
+    return now + max(deadline - now, 0.0) * share
+
+
+def _over(budget: Budget) -> bool:
+    return budget.stop() or (budget.deadline is not None and time.monotonic() >= budget.deadline)
