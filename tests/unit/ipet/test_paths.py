@@ -1,6 +1,6 @@
 """Paths one by one: each obeys the rows, none costs more than the bound of the execution time, and all are there where they are few."""
 
-from itertools import islice
+from itertools import islice, pairwise
 
 import pytest
 
@@ -47,4 +47,4 @@ def test_every_path_ends_and_hangs_together():
         edges = [found.cfg.edges[index] for index in path]
         assert edges[0].src == found.cfg.entry
         assert edges[-1].dst is None
-        assert all(one.dst == after.src for one, after in zip(edges, edges[1:], strict=False))
+        assert all(one.dst == after.src for one, after in pairwise(edges))
