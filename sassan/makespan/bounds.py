@@ -4,16 +4,16 @@ Each bound is a function of the problem with its proof in its docstring. None ex
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from sassan.alphabet import Letter
+from sassan.makespan.bounds_pool import cuts, pooled
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
-from sassan.strings.kernel_string import KernelString
 
-Counts = Mapping[KernelString, Mapping[Letter, int]]
-"""How often each letter occurs in each different string."""
+_PATIENCE = 2
+"""Finer cuts that are tried after the last that helped."""
 
 
 def waiting_slots(problem: Problem) -> int:
@@ -62,12 +62,23 @@ def busy_units(problem: Problem) -> int:
     return max(longest, together, *units, 0)
 
 
-UPPER: Mapping[str, Callable[[Problem], int]] = {"waiting-slots": waiting_slots}
-"""The safe upper bounds by name, the quickest first."""
+def candidates(problem: Problem, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:
+    """Yield upper bounds with their names, the quickest first, each better than all before it."""
+    best = waiting_slots(problem)
+    yield "waiting-slots", best
+    idle = 0
+    for finer in cuts(problem):
+        table = pooled(finer, stop)
+        if table is None or idle == _PATIENCE:
+            return
+        idle += 1
+        if table.bound < best:
+            best, idle = table.bound, 0
+            yield "pooled-stretches", best
 
 
 class Bounds:
-    """The engine of the bounds: no search, an answer at once."""
+    """The engine of the bounds: no search, an answer at once and better ones within seconds."""
 
     @property
     def name(self) -> str:
@@ -78,17 +89,14 @@ class Bounds:
         """Return the least of the safe bounds, and below it the slots that any schedule takes; `proof` names the bound that won."""
         start = time.monotonic()
         lower = busy_units(problem)
-        best: Found | None = None
-        for name, bound in UPPER.items():
-            if best is not None and (budget.stop() or _late(budget)):
+        found = Found(self.name, lower)
+
+        def stop() -> bool:
+            return budget.stop() or (budget.deadline is not None and time.monotonic() >= budget.deadline)
+
+        for name, upper in candidates(problem, stop):
+            found = Found(self.name, lower, upper, None, name, time.monotonic() - start)
+            report(found)
+            if upper == lower or stop():
                 break
-            upper = bound(problem)
-            if best is None or best.upper is None or upper < best.upper:
-                best = Found(self.name, lower, upper, None, name, time.monotonic() - start)
-                report(best)
-        assert best is not None
-        return best
-
-
-def _late(budget: Budget) -> bool:
-    return budget.deadline is not None and time.monotonic() >= budget.deadline
+        return found

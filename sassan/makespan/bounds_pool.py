@@ -1,0 +1,243 @@
+"""The bound by pooled stretches: how much of the prices of `waiting_slots` every schedule must waste.
+
+Cut the string, which all W warps share, into stretches of one letter each (each maximal run of a letter, or several pieces of it). Keep
+of a state only how many warps stand in each stretch, not how far in it. Over these pooled states the least waste is a shortest path.
+
+Theorem. T <= I + floor((W - 1) * S - waste), with the price 1/min(sigma_U, sigma) of each letter, S the price of the string, and waste that
+of a cheapest path from all warps in the first stretch to none in any.
+
+Proof. Let p be the place of the warp furthest behind. In each slot p stays or moves on by 1 (each warp runs at most one letter), from
+0 to I: T = I + the slots in which p stays. Price each slot by the letters that it runs. Where p stays, a warp at p is ready and does not
+run, so its unit U runs sigma_U letters, or sigma run in all: the price is at least 1. Where p moves on, a warp at p runs: the price is at
+least that of the letter at p. What a slot costs beyond these is its waste, >= 0. All letters together cost W * S, the least where p moves
+on S, so (T - I) * 1 + S + all waste = W * S.
+
+A schedule is a path over pooled states: a slot lets as many letters of each unit run as the model demands of these counts, which the
+pooled state knows; some of the warps that run leave their stretch, the others stay in it, which in a stretch of one letter none can.
+The pooled slot costs at most what the real one wastes: if it may leave a warp of the first stretch waiting, its price - 1 (the price of a
+letter is at most 1), else every warp in the first stretch runs, p moves on, and it is the price less that letter. Slots in
+which no warp leaves cost at least 0 and are left out: the path is cheaper still. So all waste >= waste of the cheapest path.
+
+The same holds from any state on, with what the warps have left, which makes the table a bound of what remains (`Pooled.upper`).
+With stretches of one letter the pooled states are the states, and the bound is the longest makespan itself.
+"""
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from math import comb, lcm
+
+from sassan.makespan.problem import Problem
+from sassan.strings.kernel_string import KernelString, Run
+
+MOST_STATES = 1 << 20
+"""Pooled states of the finest cut that is tried when nobody says otherwise: seconds, 4 MiB."""
+_SMALL = 400
+"""States up to which the plain table is filled before the compiler is loaded for it."""
+_CHUNK = 1 << 16
+_SEVERAL = 2
+_HIGHEST = 1 << 30
+"""Wastes stay below it: a path has at most a slot per warp and stretch, and a slot costs at most one per unit, of which there are four."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One string in stretches, and the units, numbered; prices are whole numbers of 1/`scale`."""
+
+    warps: int
+    unit: tuple[int, ...]
+    length: tuple[int, ...]
+    capacity: tuple[int, ...]
+    price: tuple[int, ...]
+    scale: int
+    issue: int
+
+    @property
+    def states(self) -> int:
+        """Return the number of pooled states."""
+        return comb(self.warps + len(self.unit), len(self.unit))
+
+    def upper(self, waste: int) -> int:
+        """Return the bound of the theorem for this waste."""
+        spent = sum(length * self.price[unit] for unit, length in zip(self.unit, self.length, strict=True))
+        return sum(self.length) + ((self.warps - 1) * spent - waste) // self.scale
+
+
+def cuts(problem: Problem, most_states: int = MOST_STATES) -> Iterator[Cut]:
+    """Yield finer and finer cuts with at most so many states: the runs whole, then in 2, 3, ... pieces; none for different strings.
+
+    Runs of a unit that runs several letters per slot are cut first: there, pooling lets the path skip most.
+    """
+    if not problem.identical:
+        return
+    runs = _runs(problem, most_states)
+    if not runs:
+        return
+    wide = max((run.count for run in runs if problem.capacity[run.letter] >= _SEVERAL), default=1)
+    narrow = max((run.count for run in runs if problem.capacity[run.letter] < _SEVERAL), default=1)
+    seen: set[tuple[int, ...]] = set()
+    for several, one in (*((pieces, 1) for pieces in range(1, wide + 1)), (wide, narrow)):
+        parts = [(run.letter, several if problem.capacity[run.letter] >= _SEVERAL else one, run.count) for run in runs]
+        stretches = [Run(letter, length) for letter, pieces, count in parts for length in _pieces(count, pieces)]
+        if comb(problem.warps + len(stretches), problem.warps) > most_states:
+            return
+        lengths = tuple(stretch.count for stretch in stretches)
+        if lengths not in seen:
+            seen.add(lengths)
+            finer = cut(problem, stretches)
+            if 4 * finer.scale * problem.warps * len(lengths) >= _HIGHEST:
+                return
+            yield finer
+
+
+def _runs(problem: Problem, most_states: int) -> list[Run] | None:
+    """Return the maximal runs of the string, or None as soon as there are too many of them."""
+    runs: list[Run] = []
+    for run in _flat(problem.strings[0]):
+        if runs and runs[-1].letter is run.letter:
+            runs[-1] = Run(run.letter, runs[-1].count + run.count)
+        elif comb(problem.warps + len(runs) + 1, problem.warps) > most_states:
+            return None
+        else:
+            runs.append(run)
+    return runs
+
+
+def _flat(string: KernelString) -> Iterator[Run]:
+    for part in string.parts:
+        if isinstance(part, Run):
+            yield part
+        else:
+            for _ in range(part.times):
+                yield from _flat(part.body)
+
+
+def _pieces(count: int, pieces: int) -> list[int]:
+    pieces = min(count, pieces)
+    return [count // pieces + (index < count % pieces) for index in range(pieces)]
+
+
+def cut(problem: Problem, stretches: Sequence[Run]) -> Cut:
+    """Return the cut of the common string into these stretches, which spell it."""
+    letters = sorted({stretch.letter for stretch in stretches})
+    capacity = tuple(int(problem.capacity[letter]) for letter in letters)
+    issue = min(problem.issue or sum(capacity), sum(capacity))
+    fits = [min(most, issue) for most in capacity]
+    scale = lcm(*fits)
+    return Cut(
+        problem.warps,
+        tuple(letters.index(stretch.letter) for stretch in stretches),
+        tuple(stretch.count for stretch in stretches),
+        capacity,
+        tuple(scale // fit for fit in fits),
+        scale,
+        issue,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """The filled table: `waste[number]` of every pooled state, in 1/`cut.scale` slot.
+
+    The number of a state is the sum over the stretches g of C(c_g + g, g + 1), c_g warps in the stretches up to g; the last number is that
+    of all warps in the first stretch.
+    """
+
+    cut: Cut
+    waste: "array[int]"
+
+    @property
+    def bound(self) -> int:
+        """Return the bound of the whole problem."""
+        return self.cut.upper(self.waste[-1])
+
+    def number(self, counts: Sequence[int]) -> int:
+        """Return the number of the state with so many warps in each stretch."""
+        total, number = 0, 0
+        for index, count in enumerate(counts):
+            total += count
+            number += comb(total + index, index + 1)
+        return number
+
+    def upper(self, done: Sequence[int]) -> int:
+        """Return the most slots left when each warp has done so many letters."""
+        one = self.cut
+        prices = [one.price[unit] for unit, length in zip(one.unit, one.length, strict=True) for _ in range(length)]
+        stretch = [index for index, length in enumerate(one.length) for _ in range(length)]
+        left = [warp for warp in done if warp < len(prices)]
+        if not left:
+            return 0
+        counts = [0] * len(one.unit)
+        for warp in left:
+            counts[stretch[warp]] += 1
+        spent = sum(sum(prices[warp:]) for warp in left) - sum(prices[min(left) :])
+        return len(prices) - min(left) + (spent - self.waste[self.number(counts)]) // one.scale
+
+
+def pooled(one: Cut, stop: Callable[[], bool] = lambda: False) -> Pooled | None:
+    """Return the filled table of a cut, or None if `stop` ended it early."""
+    if one.states <= _SMALL:
+        return Pooled(one, array("i", waste_plain(one)))
+    import numpy as np  # noqa: PLC0415  # with the compiler half a second, which small instances need not pay
+
+    from sassan.makespan.bounds_pool_kernel import Tables, fill, scratch  # noqa: PLC0415
+
+    width = len(one.unit)
+    choose = [[comb(row, column) for column in range(width)] for row in range(one.warps + width)]
+    rows = (one.unit, one.length, one.capacity, one.price, (one.scale, one.issue), choose)
+    tables = Tables(*(np.array(row, np.int64) for row in rows))
+    work = scratch(width, len(one.capacity))
+    waste = np.zeros(one.states, np.int32)
+    for start in range(1, one.states, _CHUNK):
+        if stop():
+            return None
+        fill(waste, start, min(start + _CHUNK, one.states), tables, work)
+    return Pooled(one, array("i", waste.tobytes()))
+
+
+def waste_plain(one: Cut) -> list[int]:
+    """Return the waste of a cheapest path from every pooled state, by number (see `Pooled`)."""
+    waste: dict[tuple[int, ...], int] = {}
+    reach = combinations_with_replacement(range(one.warps + 1), len(one.unit))
+    for up_to in sorted(reach, key=lambda row: row[::-1]):
+        counts = tuple(here - before for before, here in zip((0, *up_to), up_to, strict=False))
+        slots = (cost + waste[_after(counts, gone)] for cost, gone in _slots(one, counts) if any(gone))
+        waste[counts] = min(slots) if any(counts) else 0
+    return list(waste.values())
+
+
+def _after(counts: tuple[int, ...], gone: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(count - out + into for count, out, into in zip(counts, gone, (0, *gone), strict=False))
+
+
+def _slots(one: Cut, counts: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the cost of each pooled slot, and how many warps leave each stretch."""
+    first = next(index for index, count in enumerate(counts) if count)
+    ready = [sum(count for count, unit in zip(counts, one.unit, strict=True) if unit == each) for each in range(len(one.capacity))]
+    most = [min(here, fits) for here, fits in zip(ready, one.capacity, strict=True)]
+    due = min(one.issue, sum(most))
+    for runs in product(*(range(here + 1) for here in most)):
+        if sum(runs) != due:
+            continue
+        price = sum(run * each for run, each in zip(runs, one.price, strict=True))
+        for gone in product(*(range(min(count, runs[unit]) + 1) for count, unit in zip(counts, one.unit, strict=True))):
+            waits = _first_may_wait(one, counts, first, runs, gone)
+            if waits is not None:
+                yield price - (one.scale if waits else one.price[one.unit[first]]), gone
+
+
+def _first_may_wait(one: Cut, counts: tuple[int, ...], first: int, runs: tuple[int, ...], gone: tuple[int, ...]) -> bool | None:
+    """Say whether a warp of the first stretch may be left waiting; None if so many letters cannot run without more leaving."""
+    stay = [count - out if length > 1 else 0 for count, out, length in zip(counts, gone, one.length, strict=True)]
+    answer = False
+    for unit, run in enumerate(runs):
+        mine = [index for index, each in enumerate(one.unit) if each == unit]
+        inside = run - sum(gone[index] for index in mine)
+        room = sum(stay[index] for index in mine)
+        if not 0 <= inside <= room:
+            return None
+        if unit == one.unit[first]:
+            forced = max(0, inside - (room - stay[first]))
+            answer = counts[first] - gone[first] - forced > 0
+    return answer

@@ -1,0 +1,154 @@
+"""The table of `bounds_pool.waste_plain`, compiled.
+
+A pooled state is the row c_0 <= c_1 <= ... of how many warps stand in the stretches up to each one; its number is the sum of
+C(c_g + g, g + 1) (the combinatorial number system). A warp that leaves stretch g lowers c_g by 1 and nothing else, so every slot leads to
+a smaller number.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Table = NDArray[np.int32]
+_NONE = 1 << 30
+
+
+class Tables(NamedTuple):
+    """The cut: per stretch its unit and length, per unit its capacity and price; [price scale, issue limit]; C(n, k)."""
+
+    unit: Ints
+    length: Ints
+    capacity: Ints
+    price: Ints
+    limits: Ints
+    choose: Ints
+
+
+class Scratch(NamedTuple):
+    """Rows to work in; `up_to` is the state before the next to be filled, and each fill leaves it at its last."""
+
+    up_to: Ints
+    counts: Ints
+    gone: Ints
+    most: Ints
+    runs: Ints
+    inside: Ints
+    room: Ints
+
+
+def scratch(stretches: int, units: int) -> Scratch:
+    """Return empty rows; `up_to` is the state in which all warps are done."""
+    return Scratch(*(np.zeros(size, np.int64) for size in (stretches, stretches, stretches, units, units, units, units)))
+
+
+@numba.njit(cache=True)
+def fill(waste: Table, start: int, stop: int, tables: Tables, work: Scratch) -> None:
+    """Fill `waste[start:stop]`, which needs all numbers below."""
+    for number in range(start, stop):
+        _next(work.up_to)
+        first = _count(tables, work)
+        due = min(tables.limits[1], work.most.sum())
+        work.runs[:] = 0
+        best = _NONE
+        while _next_runs(work.most, work.runs):
+            if work.runs.sum() == due:
+                best = min(best, _cheapest(waste, number, first, tables, work))
+        waste[number] = best
+
+
+@numba.njit(cache=True)
+def _next(up_to: Ints) -> None:
+    index = 0
+    while index < len(up_to) - 1 and up_to[index] == up_to[index + 1]:
+        up_to[index] = 0
+        index += 1
+    up_to[index] += 1
+
+
+@numba.njit(cache=True)
+def _count(tables: Tables, work: Scratch) -> int:
+    """Write how many warps stand in each stretch and the most letters of each unit; return the first stretch with a warp."""
+    most = work.most
+    most[:] = 0
+    first = -1
+    before = 0
+    for index in range(len(work.counts)):
+        here = work.up_to[index] - before
+        before = work.up_to[index]
+        work.counts[index] = here
+        most[tables.unit[index]] += here
+        if first < 0 and here > 0:
+            first = index
+    for unit in range(len(most)):
+        most[unit] = min(most[unit], tables.capacity[unit])
+    return first
+
+
+@numba.njit(cache=True)
+def _next_runs(most: Ints, runs: Ints) -> bool:
+    for unit in range(len(most)):
+        if runs[unit] < most[unit]:
+            runs[unit] += 1
+            return True
+        runs[unit] = 0
+    return False
+
+
+@numba.njit(cache=True)
+def _nobody_leaves(tables: Tables, work: Scratch) -> int:
+    """Set the choice in which all that run stay where they are, possible or not; return the price of the slot."""
+    price = 0
+    for unit in range(len(work.runs)):
+        work.inside[unit] = work.runs[unit]
+        work.room[unit] = 0
+        price += work.runs[unit] * tables.price[unit]
+    for index in range(len(work.counts)):
+        work.gone[index] = 0
+        if tables.length[index] > 1:
+            work.room[tables.unit[index]] += work.counts[index]
+    return price
+
+
+@numba.njit(cache=True)
+def _cheapest(waste: Table, number: int, first: int, tables: Tables, work: Scratch) -> int:
+    """Return the cheapest way on when `work.runs` letters of each unit run: `work.gone` counts through all who may leave."""
+    price = _nobody_leaves(tables, work)
+    # A field of a tuple that is read in the inner loop costs a count of references each time.
+    counts, gone, inside, room, up_to = work.counts, work.gone, work.inside, work.room, work.up_to
+    units, length, choose = tables.unit, tables.length, tables.choose
+    mine = units[first]
+    moved, stayed = price - tables.price[mine], price - tables.limits[0]
+    best = _NONE
+    index = 0
+    while index < len(counts):
+        unit = units[index]
+        stays = length[index] > 1
+        if gone[index] == counts[index] or inside[unit] == 0:
+            for out in range(gone[index]):
+                number += choose[up_to[index] - out - 1 + index, index]
+            inside[unit] += gone[index]
+            room[unit] += gone[index] * stays
+            gone[index] = 0
+            index += 1
+            continue
+        gone[index] += 1
+        inside[unit] -= 1
+        room[unit] -= stays
+        number -= choose[up_to[index] - gone[index] + index, index]
+        index = 0
+        if _fits(inside, room):
+            rest = counts[first] - gone[first]
+            forced = max(0, inside[mine] - room[mine] + rest * (length[first] > 1))
+            best = min(best, (stayed if rest > forced else moved) + waste[number])
+    return best
+
+
+@numba.njit(cache=True)
+def _fits(inside: Ints, room: Ints) -> bool:
+    for unit in range(len(inside)):  # noqa: SIM110  # a generator does not compile
+        if inside[unit] > room[unit]:
+            return False
+    return True
