@@ -39,6 +39,8 @@ _CHUNK = 1 << 16
 _SEVERAL = 2
 _HIGHEST = 1 << 30
 """Wastes stay below it: a path has at most a slot per warp and stretch, and a slot costs at most one per unit, of which there are four."""
+_UNREACHED = 1 << 62
+"""Stands for binomials beyond every number of a state: many stretches and few warps have some that 64 bits do not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ def pooled(one: Cut, stop: Callable[[], bool] = lambda: False) -> Pooled | None:
     from sassan.makespan.bounds_pool_kernel import Tables, fill, scratch  # noqa: PLC0415
 
     width = len(one.unit)
-    choose = [[comb(row, column) for column in range(width)] for row in range(one.warps + width)]
+    choose = [[min(comb(row, column), _UNREACHED) for column in range(width)] for row in range(one.warps + width)]
     rows = (one.unit, one.length, one.capacity, one.price, (one.scale, one.issue), choose)
     tables = Tables(*(np.array(row, np.int64) for row in rows))
     work = scratch(width, len(one.capacity))
