@@ -8,6 +8,7 @@ Traps met: PuLP's status is `Optimal` after a time limit (its `sol_status` is no
 which would be below it; HiGHS may call an unbounded model infeasible.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,6 +23,8 @@ _LARGEST = 1 << 52
 """Beyond this a double does not hold every integer, and a solver's answer means nothing."""
 _LARGEST_FACTOR = 10**12
 """Beyond this HiGHS refuses a coefficient."""
+_SHORTEST = 0.05
+"""Seconds that a search gets at least, where the relaxation took all."""
 _DENOMINATORS = (1, 64, 4096, 1_000_000)
 
 
@@ -36,12 +39,16 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """`values` follows `Model.variables`; `proof` is `dual` (checked exactly here) or `solver` (taken on the solver's word)."""
+    """`values` follows `Model.variables`; `proof` is `dual` (checked exactly here) or `solver` (taken on the solver's word).
+
+    `incumbent` may come with UNPROVEN: values that satisfy every row, whose objective is below the optimum or at it.
+    """
 
     status: Status
     value: int | None = None
     values: tuple[int, ...] = ()
     proof: str = ""
+    incumbent: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +80,15 @@ SOLVERS = tuple(_BACKENDS)
 def solve(model: Model, solver: str = "highs", time_limit: float | None = None) -> Solution:
     """Return the proven optimum of `model`, or a status without a value.
 
-    Units: `time_limit` in seconds. Raises UsageError for an unknown solver, MissingToolError for one that is not installed,
-    SelfCheckError when an answer violates the model.
+    Units: `time_limit` in seconds, for the relaxation and the search together. Raises UsageError for an unknown solver,
+    MissingToolError for one that is not installed, SelfCheckError when an answer violates the model.
     """
     if solver not in _BACKENDS:
         raise UsageError("unknown-solver", f"no solver is called {solver!r}", hint=f"one of {', '.join(SOLVERS)}")
     backend = _BACKENDS[solver]
     if any(abs(factor) > _LARGEST_FACTOR for terms in (model.objective, *(row.terms for row in model.rows)) for _, factor in terms):
         return Solution(Status.UNPROVEN)
+    begin = time.monotonic()
     relaxed = _run(model, backend, time_limit, integer=not backend.relaxes)
     if relaxed.status is Status.OPTIMAL and backend.relaxes:
         certified = _certified(model, relaxed)
@@ -88,9 +96,12 @@ def solve(model: Model, solver: str = "highs", time_limit: float | None = None) 
             return certified
         if _rounded(relaxed.values) is None:
             return Solution(Status.UNPROVEN)
-        answer = _run(model, backend, time_limit, integer=True)
+        left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
+        answer = _run(model, backend, left, integer=True)
     else:
         answer = relaxed
+    if answer.status is Status.UNPROVEN:
+        return Solution(Status.UNPROVEN, incumbent=_incumbent(model, answer))
     return _accepted(model, answer) if answer.status is Status.OPTIMAL else Solution(_told_apart(model, answer.status, backend, time_limit))
 
 
@@ -116,6 +127,12 @@ def _accepted(model: Model, answer: _Answer) -> Solution:
     if wrong is not None:
         raise SelfCheckError("ilp-answer", f"the solver's answer violates {wrong} of the model {model.name}")
     return Solution(Status.OPTIMAL, evaluate(model.objective, values), values, "solver")
+
+
+def _incumbent(model: Model, answer: _Answer) -> tuple[int, ...]:
+    """Return the values of a search that ended early where they satisfy every row in exact arithmetic, else none."""
+    values = _rounded(answer.values) if answer.values else None
+    return values if values is not None and violated(model, values) is None else ()
 
 
 def _rounded(values: tuple[float, ...]) -> tuple[int, ...] | None:
@@ -156,6 +173,8 @@ def _run(model: Model, backend: _Backend, time_limit: float | None, *, integer: 
         pulp.LpSolutionUnbounded: Status.UNBOUNDED,
     }
     status = statuses.get(problem.sol_status, Status.UNPROVEN)
+    if status is Status.UNPROVEN and integer and all(one.varValue is not None for one in variables):
+        return _Answer(status, tuple(one.varValue for one in variables), ())
     if status is not Status.OPTIMAL:
         return _Answer(status, (), ())
     return _Answer(status, tuple(one.varValue or 0.0 for one in variables), tuple(-(one.pi or 0.0) for one in rows))
