@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sassan import frontend, machine
+from sassan.alphabet import Letter
 from sassan.errors import Gap, InputError, UsageError
 from sassan.ilp import write
 from sassan.ipet import flow_facts
@@ -17,6 +18,9 @@ from sassan.ir import Function, Instruction, Program
 from sassan.isa import tables
 from sassan.isa.facts import Flow
 from sassan.isa.tables import Isa
+from sassan.makespan.bounds import waiting_slots
+from sassan.makespan.problem import Processor
+from sassan.makespan.problem import problem as makespan_problem
 from sassan.render.cfg_json import CfgDocument, cfg_document
 from sassan.render.decorations import Decorations
 from sassan.render.dot import dot_text
@@ -201,9 +205,20 @@ def _makespan(found: Analysis, isa: Isa, warps: int) -> Makespan:
     counts = [(one or KernelString()).counts() for one in found.strings]
     barriers = any(_is_barrier(one, isa) for node in found.cfg.nodes for one in node.instructions)
     bound = sm_bound(found.problem, counts, warps, sm, barriers=barriers)
-    if found.worst_path is None or found.wcet.value is None:
+    if found.worst_path is None:
         return Makespan(bound, None)
-    return Makespan(bound, path_bound(found.wcet.value, found.worst_path.counts(), warps, sm, barriers=barriers))
+    return Makespan(bound, _path_upper(found.wcet, found.worst_path, warps, sm, barriers=barriers))
+
+
+def _path_upper(cost: Wcet, path: KernelString, warps: int, sm: machine.Multiprocessor, *, barriers: bool) -> int | None:
+    """Return the bound if every warp takes this path: of two that hold, the smaller."""
+    if cost.value is None:
+        return None
+    plain = path_bound(cost.value, path.counts(), warps, sm, barriers=barriers)
+    if barriers or cost.model != Unit().name:
+        return plain
+    processor = Processor({letter: sm.capacity(letter) for letter in Letter}, {}, sm.issue)
+    return min(plain, waiting_slots(makespan_problem((path,) * warps, processor)))
 
 
 def _is_barrier(instruction: Instruction, isa: Isa) -> bool:
