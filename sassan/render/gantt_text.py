@@ -44,7 +44,10 @@ def lines(picture: Chart, size: Size, more: str = "") -> Iterator[Line]:
             yield Line(f"… slots {after + 1} to {start} are left out{more}")
         after = min(start + per_band, picture.slots)
         yield Line(" " * label + ruler(start, after))
-        yield from (Line(line.head.ljust(label), line.cells[start:after]) for line in _rows(picture, size.warps, more))
+        for line in _rows(picture, size.warps, more):
+            cells = line.cells[start:after]
+            if cells.strip() or not line.cells:  # a warp that is done has no line any more
+                yield Line(line.head.ljust(label), cells)
 
 
 def legend(picture: Chart) -> str:

@@ -77,6 +77,11 @@ def test_too_many_warps_are_cut_and_the_cut_is_named():
     assert shown[2:] == ["w0  L", "w1  L", "w2  L", "… warps 3 to 98 are left out", "w99 L"]
 
 
+def test_a_warp_that_is_done_has_no_line_in_later_bands():
+    shown = [str(line) for line in lines(Chart(("L" * 10 + " " * 70, "." * 70 + "L" * 10), 80), Size(80))]
+    assert [line[:2] for line in shown[1:]] == ["  ", "w0", "w1", "  ", "w1"]
+
+
 def test_a_narrow_terminal_still_gets_ten_slots_a_band():
     assert [str(line) for line in lines(Chart(("L" * 20,), 20), Size(5))][2:] == ["w0 LLLLLLLLLL", "   11      20", "w0 LLLLLLLLLL"]
 
