@@ -147,6 +147,9 @@ class Transfer:
     def _indirect(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """BRX: one target runs, the others wait at the BRX itself and run it again (README, "A divergent BRX")."""
         outcomes = [(Kind.TAKEN, self._blocks.at[target]) for target in sorted(set(one.targets)) if target in self._blocks.at]
+        if not outcomes and self._returns_behind(one, warp):
+            yield from self._unknown_call(context, one, facts, warp)
+            return
         if not outcomes:
             self._report(one, "indirect-branch", f"{one.opcode} jumps through a table that the input does not show")
         elif conditional(one, facts):
@@ -158,6 +161,11 @@ class Transfer:
         again = self.points.name(Point(context, one.address, ""))
         for _, target in outcomes:
             yield Step(Kind.DIVERGE, (context, target), self.domain.diverge(warp, again, 0), pushed=again)
+
+    def _returns_behind(self, one: Instruction, warp: Warp) -> bool:
+        """Say whether a return token to the next instruction is on top: PRET and BRX together are a call, even where no note says so."""
+        tops = [None if number == 0 else self.points[number] for number in bits(warp.stack.top)]
+        return all(point is not None and point.tag == _RET and point.address == one.following for point in tops)
 
     def _leave(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         tag = self.points.tagged.get(facts.tag, 0) if facts.flow is Flow.POP else 0

@@ -226,3 +226,14 @@ def test_options_that_mean_nothing_are_refused(options: dict[str, object], code:
     with pytest.raises(UsageError) as caught:
         Options(**options)  # type: ignore[arg-type]
     assert caught.value.code == code
+
+
+def test_a_jump_through_a_register_behind_its_own_return_token_is_an_unknown_call():
+    code = assemble("PRET back\n BRX R2 -0x18\n back:\n EXIT")
+    assert gaps(code.graph()) == [(0x10, "indirect-call")]
+    assert edges(code) == ["0010 return back", "back exit end", "kernel fallthrough 0010"]
+
+
+def test_a_jump_through_a_register_with_a_return_token_for_elsewhere_is_a_jump():
+    code = assemble("PRET out\n BRX R2 -0x18\n back:\n EXIT\n out:\n EXIT")
+    assert gaps(code.graph()) == [(0x10, "indirect-branch")]
