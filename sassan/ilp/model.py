@@ -96,6 +96,24 @@ def dual_bound(model: Model, multipliers: tuple[Fraction, ...]) -> Fraction | No
     return bound + sum((rest * variable.lower for rest, variable in zip(reduced, model.variables, strict=True)), Fraction(0))
 
 
+def covered(model: Model, multipliers: tuple[Fraction, ...], cover: int) -> tuple[Fraction, ...]:
+    """Return the multipliers with that of row `cover` raised until they prove a bound, and those of a wrong sign set to 0.
+
+    `cover` is a `<=` row with a coefficient of at least 1 for every variable: what rounding left of positive reduced costs, it takes away.
+    """
+    signs = {"<=": 1, ">=": -1}
+    fit = [Fraction(0) if value * signs.get(row.sense, 0) < 0 else value for row, value in zip(model.rows, multipliers, strict=True)]
+    reduced = [Fraction(0)] * len(model.variables)
+    for index, factor in model.objective:
+        reduced[index] += factor
+    for row, multiplier in zip(model.rows, fit, strict=True):
+        if multiplier:
+            for index, factor in row.terms:
+                reduced[index] -= multiplier * factor
+    fit[cover] += max(Fraction(0), *reduced)
+    return tuple(fit)
+
+
 def check_names(model: Model) -> None:
     """Raise SelfCheckError unless every name is plain, short and used once: what LP and MPS readers agree on."""
     seen: set[str] = set()

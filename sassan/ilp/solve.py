@@ -17,7 +17,7 @@ from math import floor
 from typing import Any
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
-from sassan.ilp.model import Model, dual_bound, evaluate, violated
+from sassan.ilp.model import Model, covered, dual_bound, evaluate, violated
 
 _LARGEST = 1 << 52
 """Beyond this a double does not hold every integer, and a solver's answer means nothing."""
@@ -26,6 +26,8 @@ _LARGEST_FACTOR = 10**12
 _SHORTEST = 0.05
 """Seconds that a search gets at least, where the relaxation took all."""
 _DENOMINATORS = (1, 64, 4096, 1_000_000)
+_NEAR = 1e-6
+"""A proved bound this near to the relaxed optimum is not worth another try with finer multipliers."""
 
 
 class Status(StrEnum):
@@ -103,6 +105,26 @@ def solve(model: Model, solver: str = "highs", time_limit: float | None = None) 
     if answer.status is Status.UNPROVEN:
         return Solution(Status.UNPROVEN, incumbent=_incumbent(model, answer))
     return _accepted(model, answer) if answer.status is Status.OPTIMAL else Solution(_told_apart(model, answer.status, backend, time_limit))
+
+
+def upper_bound(model: Model, cover: int, solver: str = "highs", time_limit: float | None = None) -> Fraction | None:
+    """Return an upper bound of the optimum: that of the linear relaxation, or a little more; None if the solver finds no multipliers.
+
+    It holds whatever the solver said: exact arithmetic proves it from the rounded multipliers, and row `cover` (see `covered`) makes good
+    what rounding spoils. Units: `time_limit` in seconds.
+    """
+    relaxed = _run(model, _BACKENDS[solver], time_limit, integer=False)
+    if relaxed.status is not Status.OPTIMAL:
+        return None
+    near = sum(factor * relaxed.values[index] for index, factor in model.objective) + _NEAR
+    best: Fraction | None = None
+    for multipliers in _exact(relaxed.multipliers):
+        bound = dual_bound(model, covered(model, multipliers, cover))
+        if bound is not None and (best is None or bound < best):
+            best = bound
+        if best is not None and best <= near:
+            break
+    return best
 
 
 def _certified(model: Model, relaxed: _Answer) -> Solution | None:
