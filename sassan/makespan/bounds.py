@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from sassan.alphabet import Letter
-from sassan.makespan.bounds_pool import cuts, pooled
+from sassan.makespan.bounds_overlap import overlap
+from sassan.makespan.bounds_pool import SMALL, Cut, cuts, pooled
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
 
+_ANY = 1 << 62
 _PATIENCE = 2
 """Finer cuts that are tried after the last that helped."""
 
@@ -63,18 +65,29 @@ def busy_units(problem: Problem) -> int:
 
 
 def candidates(problem: Problem, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:
-    """Yield upper bounds with their names, the quickest first, each better than all before it."""
-    best = waiting_slots(problem)
-    yield "waiting-slots", best
-    idle = 0
-    for finer in cuts(problem):
-        table = pooled(finer, stop)
-        if table is None or idle == _PATIENCE:
-            return
-        idle += 1
-        if table.bound < best:
-            best, idle = table.bound, 0
-            yield "pooled-stretches", best
+    """Yield upper bounds with their names, the quickest first; some are no better than those before."""
+    yield "waiting-slots", waiting_slots(problem)
+    small = list(cuts(problem, SMALL))
+    for one in small:
+        yield from _pooled(one, stop)
+    if small and small[-1].exact:
+        return
+    for pieces in (1, 2):
+        bound = None if stop() else overlap(problem, pieces)
+        if bound is not None:
+            yield f"overlap-{pieces}", bound
+    best, idle = _ANY, 0
+    for one in cuts(problem):
+        if one.states > SMALL and idle < _PATIENCE:
+            for name, bound in _pooled(one, stop):
+                best, idle = min(best, bound), (0 if bound < best else idle + 1)
+                yield name, bound
+
+
+def _pooled(one: Cut, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:
+    table = pooled(one, stop)
+    if table is not None:
+        yield ("exhaustive" if one.exact else "pooled-stretches"), table.bound
 
 
 class Bounds:
@@ -95,8 +108,9 @@ class Bounds:
             return budget.stop() or (budget.deadline is not None and time.monotonic() >= budget.deadline)
 
         for name, upper in candidates(problem, stop):
-            found = Found(self.name, lower, upper, None, name, time.monotonic() - start)
-            report(found)
-            if upper == lower or stop():
+            if found.upper is None or upper < found.upper:
+                found = Found(self.name, lower, upper, None, name, time.monotonic() - start)
+                report(found)
+            if found.upper == lower or stop():
                 break
         return found

@@ -33,7 +33,7 @@ from sassan.strings.kernel_string import KernelString, Run
 
 MOST_STATES = 1 << 20
 """Pooled states of the finest cut that is tried when nobody says otherwise: seconds, 4 MiB."""
-_SMALL = 400
+SMALL = 400
 """States up to which the plain table is filled before the compiler is loaded for it."""
 _CHUNK = 1 << 16
 _SEVERAL = 2
@@ -59,6 +59,11 @@ class Cut:
     def states(self) -> int:
         """Return the number of pooled states."""
         return comb(self.warps + len(self.unit), len(self.unit))
+
+    @property
+    def exact(self) -> bool:
+        """Say whether nothing is pooled: the bound is then the longest makespan."""
+        return max(self.length, default=1) == 1
 
     def upper(self, waste: int) -> int:
         """Return the bound of the theorem for this waste."""
@@ -179,7 +184,7 @@ class Pooled:
 
 def pooled(one: Cut, stop: Callable[[], bool] = lambda: False) -> Pooled | None:
     """Return the filled table of a cut, or None if `stop` ended it early."""
-    if one.states <= _SMALL:
+    if one.states <= SMALL:
         return Pooled(one, array("i", waste_plain(one)))
     import numpy as np  # noqa: PLC0415  # with the compiler half a second, which small instances need not pay
 

@@ -1,0 +1,279 @@
+"""The bound by overlap: work conservation forces other warps on while one waits; a linear program that does not grow with the problem.
+
+Let w be the warp that finishes last. Put the places of the strings into groups of one letter each (`L`; `C` early and `C` late in its
+stretch). Of the other warps keep only, for each group, whether 0, 1, ... or at least sigma stand there, and whether 0, 1 or at least 2 are
+alive. A slot is then one step between such states: w waits for a unit or runs a letter, some number of letters of each group run, as the
+model demands, and each warp that runs goes to a group that follows its own somewhere in its string.
+
+Theorem. T <= I_w + the largest number of steps in which w waits, over all flows through the graph of these steps from the start to the
+end in which the others go from group g to group h exactly as often as their strings do, w runs each unit as often as its string does, and
+while at most a of the others are alive, they go from g to h at most as often as the a of them that do so most.
+
+Proof. A schedule is such a flow: count its steps up to slot T, in which w ends and before or in which all others end. What stands at "at
+least sigma" may be any number that the number alive allows, so every state that may follow is a target. Who is alive when a of the others
+are left makes all their later steps. The slots are those in which w waits and the I_w in which it runs. Each warp may be the one that
+finishes last: the bound is the largest over the different strings.
+
+The maximum over flows is bounded by weak duality in exact arithmetic (`ilp.upper_bound`). Neither I nor W changes the size of the program:
+it takes counts of neighbours, which run-length code gives without being expanded.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import floor
+
+from sassan.alphabet import Letter
+from sassan.ilp.model import Model, Row, Variable, combine
+from sassan.ilp.solve import upper_bound
+from sassan.makespan.problem import Problem
+from sassan.strings.kernel_string import KernelString, Run
+
+MOST_ARCS = 6_000
+"""Steps of a program that is still worth its time: about a second."""
+MOST_STRINGS = 8
+"""Different strings, each of which may be that of the last warp."""
+_ALIVE = 2
+_ANY = 1 << 62
+_END = -1
+
+Step = tuple[int, int]
+"""From a group to a group, or to `_END`."""
+State = tuple[tuple[int, ...], int, tuple[int, ...]]
+"""Warps per group, up to the capacity of its unit; warps alive, up to 2; and of those, who has still to run in this slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups by number, with the unit of each; units have capacities, all together an issue limit."""
+
+    of: Mapping[Letter, tuple[int, ...]]
+    unit: tuple[int, ...]
+    capacity: tuple[int, ...]
+    issue: int
+
+    @property
+    def top(self) -> tuple[int, ...]:
+        """Return from which number on the warps of each group are not told apart."""
+        return tuple(self.capacity[unit] for unit in self.unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A string in groups: the first one, and how often a warp goes from one to another, the last time to `_END`."""
+
+    first: int
+    steps: Mapping[Step, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """One variable: the begin of a slot (`waits`, or w runs unit `runs`), or a step of one other warp in it."""
+
+    source: State
+    target: State
+    step: Step | None = None
+    runs: int | None = None
+    waits: bool = False
+
+
+def overlap(problem: Problem, pieces: int = 1, time_limit: float | None = None) -> int | None:
+    """Return the bound, with each stretch of a unit that runs several letters per slot in so many pieces; None if that is too large.
+
+    Units: `time_limit` in seconds, for the solver.
+    """
+    shares = {one: count for one, count in problem.shares.items() if one.parts}
+    if len(shares) > MOST_STRINGS:
+        return None
+    groups = groups_of(problem, pieces)
+    rows = {one: row_of(one, groups) for one in shares}
+    best = 0
+    for last, row in rows.items():
+        others = [(rows[one], count - (one is last)) for one, count in shares.items() if count > (one is last)]
+        waits = _waits(groups, row, others, time_limit) if others else 0
+        if waits is None:
+            return None
+        best = max(best, last.length + waits)
+    return best
+
+
+def groups_of(problem: Problem, pieces: int) -> Groups:
+    """Return the groups: one per letter, `pieces` for a letter that runs several times per slot."""
+    letters = sorted({letter for one in problem.shares for letter, count in one.counts().items() if count})
+    limit = problem.issue or sum(int(problem.capacity[letter]) for letter in letters)
+    capacity = tuple(min(limit, int(problem.capacity[letter])) for letter in letters)
+    of: dict[Letter, tuple[int, ...]] = {}
+    unit: list[int] = []
+    for index, letter in enumerate(letters):
+        parts = pieces if capacity[index] > 1 else 1
+        of[letter] = tuple(range(len(unit), len(unit) + parts))
+        unit += [index] * parts
+    return Groups(of, tuple(unit), capacity, min(limit, sum(capacity)))
+
+
+def row_of(string: KernelString, groups: Groups) -> Path:
+    """Return the steps of a string, counted in its run-length code: each run is cut into equal pieces, one per group of its letter."""
+    steps: Counter[Step] = Counter()
+    first, last = _count(string, 1, groups, steps)
+    steps[last, _END] += 1
+    return Path(first, dict(sorted(steps.items())))
+
+
+def _count(string: KernelString, times: int, groups: Groups, steps: Counter[Step]) -> Step:
+    """Add the steps inside `times` copies of the string, and return its first and last group."""
+    ends: list[Step] = []
+    for part in string.parts:
+        if isinstance(part, Run):
+            ends.append(_count_run(part, times, groups.of[part.letter], steps))
+        else:
+            first, last = _count(part.body, times * part.times, groups, steps)
+            steps[last, first] += times * (part.times - 1)
+            ends.append((first, last))
+    for (_, before), (after, _) in pairwise(ends):
+        steps[before, after] += times
+    return ends[0][0], ends[-1][1]
+
+
+def _count_run(run: Run, times: int, groups: Sequence[int], steps: Counter[Step]) -> Step:
+    parts = min(len(groups), run.count)
+    for index, group in enumerate(groups[:parts]):
+        steps[group, group] += times * (run.count // parts + (index < run.count % parts) - 1)
+    for before, after in pairwise(groups[:parts]):
+        steps[before, after] += times
+    return groups[0], groups[parts - 1]
+
+
+def _waits(groups: Groups, own: Path, others: Sequence[tuple[Path, int]], time_limit: float | None) -> int | None:
+    alive = min(_ALIVE, sum(count for _, count in others))
+    starts: Counter[int] = Counter()
+    for row, count in others:
+        starts[row.first] += count
+    idle = (0,) * len(groups.unit)
+    start: State = (tuple(min(starts[group], top) for group, top in enumerate(groups.top)), alive, idle)
+    arcs = _arcs(groups, {step for row, _ in others for step, count in row.steps.items() if count}, start, alive)
+    if arcs is None:
+        return None
+    bound = upper_bound(_model(groups, own, others, arcs, start), 0, time_limit=time_limit)
+    return None if bound is None else floor(bound)
+
+
+def _arcs(groups: Groups, steps: set[Step], start: State, most: int) -> list[Arc] | None:
+    """Return every arc that can be reached, or None if there are more than `MOST_ARCS`."""
+    follows = {group: [after for before, after in sorted(steps) if before == group] for group in range(len(groups.unit))}
+    arcs: list[Arc] = []
+    seen = {start}
+    todo = [start]
+    while todo:
+        state = todo.pop()
+        found = _moves(groups, follows, state, most) if any(state[2]) else _begins(groups, state, most)
+        for arc in found:
+            arcs.append(arc)
+            if arc.target not in seen:
+                seen.add(arc.target)
+                todo.append(arc.target)
+        if len(arcs) > MOST_ARCS:
+            return None
+    return arcs
+
+
+def _begins(groups: Groups, state: State, most: int) -> Iterator[Arc]:
+    """Yield how a slot can begin: w waits for some unit or runs it, and so many others of each group run."""
+    bins, alive, _ = state
+    ranges = _ranges(groups.top, bins, alive, most)
+    assert ranges is not None
+    low = [least for least, _ in ranges]
+    ready = [sum(least for least, each in zip(low, groups.unit, strict=True) if each == unit) for unit in range(len(groups.capacity))]
+    for unit in range(len(groups.capacity)):
+        due = min(groups.issue, sum(min(here + (each == unit), groups.capacity[each]) for each, here in enumerate(ready)))
+        for runs in (0, 1):
+            for left in _picks(groups, low, due - runs, unit if runs else None):
+                yield Arc(state, (bins, alive, left), runs=unit if runs else None, waits=not runs)
+
+
+def _picks(groups: Groups, low: Sequence[int], total: int, taken: int | None) -> Iterator[tuple[int, ...]]:
+    """Yield how many run of each group, `total` in all, when w itself runs unit `taken`."""
+    room = [fits - (unit == taken) for unit, fits in enumerate(groups.capacity)]
+    for left in product(*(range(min(here, room[unit]) + 1) for here, unit in zip(low, groups.unit, strict=True))):
+        used = Counter(dict.fromkeys(range(len(room)), 0))
+        for unit, count in zip(groups.unit, left, strict=True):
+            used[unit] += count
+        if sum(left) == total and all(used[unit] <= fits for unit, fits in enumerate(room)):
+            yield left
+
+
+def _moves(groups: Groups, follows: Mapping[int, Sequence[int]], state: State, most: int) -> Iterator[Arc]:
+    """Yield the steps that the next warp of this slot can make."""
+    bins, alive, left = state
+    ranges = _ranges(groups.top, bins, alive, most)
+    assert ranges is not None
+    group = next(index for index, count in enumerate(left) if count)
+    rest = tuple(count - (index == group) for index, count in enumerate(left))
+    for after in follows[group]:
+        change = [(index == after) - (index == group) for index in range(len(bins))]
+        choices = (
+            range(min(top, low + by), min(top, high + by) + 1) for (low, high), by, top in zip(ranges, change, groups.top, strict=True)
+        )
+        gone = after == _END
+        alives = range(alive - gone, (alive if alive == most else alive - gone) + 1)
+        for target, now in product(product(*choices), alives):
+            fits = _ranges(groups.top, target, now, most)
+            if fits is not None and all(count <= high for count, (_, high) in zip(rest, fits, strict=True)):
+                yield Arc(state, (target, now, rest), step=(group, after))
+
+
+def _ranges(top: Sequence[int], bins: Sequence[int], alive: int, most: int) -> list[tuple[int, int]] | None:
+    """Return the least and the largest number of warps per group that a state can stand for; None if it stands for none."""
+    low = list(bins)
+    high = [here if here < cap else _ANY for here, cap in zip(bins, top, strict=True)]
+    least, largest = alive, alive if alive < most else _ANY
+    if sum(low) > largest or sum(high) < least:
+        return None
+    found = [(max(down, least - sum(high) + up), min(up, largest - sum(low) + down)) for down, up in zip(low, high, strict=True)]
+    return found if all(down <= up for down, up in found) else None
+
+
+def _model(groups: Groups, own: Path, others: Sequence[tuple[Path, int]], arcs: Sequence[Arc], start: State) -> Model:
+    variables = tuple(Variable(f"y_{index:05d}") for index in range(len(arcs)))
+    end: State = ((0,) * len(groups.unit), 0, (0,) * len(groups.unit))
+    rows = [_cover(own, others, len(arcs)), *_balances(arcs, start, end), *_own(groups, own, arcs), *_steps(others, arcs, start[1])]
+    return Model(
+        "overlap", variables, tuple((index, 1) for index, arc in enumerate(arcs) if arc.waits), tuple(rows), math="slots in which w waits"
+    )
+
+
+def _cover(own: Path, others: Sequence[tuple[Path, int]], size: int) -> Row:
+    # Every begin of a slot runs a letter of w or of another, every other arc is one: no schedule has more.
+    letters = sum(count * sum(row.steps.values()) for row, count in others)
+    return Row("all", tuple((index, 1) for index in range(size)), "<=", 2 * letters + sum(own.steps.values()), "arcs <= 2 letters + I_w")
+
+
+def _balances(arcs: Sequence[Arc], start: State, end: State) -> Iterator[Row]:
+    # sum(y out of a state) - sum(y into it) = 1 at the start, -1 at the end, else 0
+    terms: dict[State, list[tuple[int, int]]] = {start: [], end: []}
+    for index, arc in enumerate(arcs):
+        terms.setdefault(arc.source, []).append((index, 1))
+        terms.setdefault(arc.target, []).append((index, -1))
+    for index, state in enumerate(sorted(terms)):
+        yield Row(f"state_{index:05d}", combine(terms[state]), "=", (state == start) - (state == end))
+
+
+def _own(groups: Groups, own: Path, arcs: Sequence[Arc]) -> Iterator[Row]:
+    # sum(y in which w runs U) = I_w,U
+    for unit in range(len(groups.capacity)):
+        terms = tuple((index, 1) for index, arc in enumerate(arcs) if arc.runs == unit)
+        letters = sum(count for (group, _), count in own.steps.items() if groups.unit[group] == unit)
+        yield Row(f"own_{unit}", terms, "=", letters)
+
+
+def _steps(others: Sequence[tuple[Path, int]], arcs: Sequence[Arc], most: int) -> Iterator[Row]:
+    # sum(y from g to h) = how often the others go there; while at most a are alive, <= that of the a that do so most
+    for step in sorted({arc.step for arc in arcs if arc.step}):
+        counts = sorted((row.steps.get(step, 0) for row, count in others for _ in range(min(count, most))), reverse=True)
+        total = sum(row.steps.get(step, 0) * count for row, count in others)
+        mine = [(index, arc.source[1]) for index, arc in enumerate(arcs) if arc.step == step]
+        name = f"step_{step[0]}_{'end' if step[1] == _END else step[1]}"
+        yield Row(name, tuple((index, 1) for index, _ in mine), "=", total)
+        for alive in range(1, most):
+            terms = tuple((index, 1) for index, here in mine if here <= alive)
+            yield Row(f"{name}_last_{alive}", terms, "<=", sum(counts[:alive]))

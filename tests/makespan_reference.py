@@ -1,0 +1,61 @@
+"""The longest makespan by plain exhaustive search, for tests: it shares no code with the engines, not even the strings.
+
+A state is what each warp has left, as text, in sorted order. Every set of warps that the model allows in a slot is tried.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import combinations
+
+Left = tuple[str, ...]
+
+
+def legal_sets(left: Left, capacity: Mapping[str, int], issue: int | None) -> Iterator[tuple[int, ...]]:
+    """Yield every set of warps that may run in one slot."""
+    alive = [warp for warp, rest in enumerate(left) if rest]
+    ready = Counter(left[warp][0] for warp in alive)
+    due = sum(min(count, capacity[unit]) for unit, count in ready.items())
+    if issue is not None:
+        due = min(due, issue)
+    for chosen in combinations(alive, due):
+        runs = Counter(left[warp][0] for warp in chosen)
+        if all(count <= capacity[unit] for unit, count in runs.items()):
+            yield chosen
+
+
+def longest(strings: Left, capacity: Mapping[str, int], issue: int | None = None) -> int:
+    """Return the number of slots of the longest schedule."""
+
+    @cache
+    def slots(left: Left) -> int:
+        if not any(left):
+            return 0
+        nexts = {tuple(sorted(step(left, chosen))) for chosen in legal_sets(left, capacity, issue)}
+        return 1 + max(slots(after) for after in nexts)
+
+    return slots(tuple(sorted(strings)))
+
+
+def step(left: Left, chosen: tuple[int, ...]) -> Left:
+    """Return what is left after a slot."""
+    return tuple(rest[1:] if warp in chosen else rest for warp, rest in enumerate(left))
+
+
+def worst_schedule(strings: Left, capacity: Mapping[str, int], issue: int | None = None) -> tuple[tuple[int, ...], ...]:
+    """Return the slots of each warp in one longest schedule."""
+
+    @cache
+    def best(left: Left) -> tuple[int, tuple[int, ...]]:
+        if not any(left):
+            return 0, ()
+        return max((1 + best(step(left, chosen))[0], chosen) for chosen in legal_sets(left, capacity, issue))
+
+    rows: list[list[int]] = [[] for _ in strings]
+    left, slot = strings, 0
+    while any(left):
+        chosen = best(left)[1]
+        for warp in chosen:
+            rows[warp].append(slot)
+        left, slot = step(left, chosen), slot + 1
+    return tuple(tuple(row) for row in rows)
