@@ -31,6 +31,8 @@ _BIT = np.uint64(63)
 _SIZE = np.uint64(64)
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
+_START = np.int64(0)
+"""Of a type, where 0 would be a type of its own and compile everything once more."""
 _SWAP, _INSERT, _WARP = int(Move.SWAP), int(Move.INSERT), int(Move.WARP)
 
 
@@ -112,7 +114,13 @@ def memory_of(case: Instance) -> Memory:
 
 def compiled(function: F) -> F:
     """Return the function compiled to machine code, kept on disk, free of the interpreter's lock."""
-    return cast("F", numba.njit(cache=True, nogil=True)(function))
+    return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def inner(function: F) -> F:
+    """Return the function compiled for other compiled ones only: without a way in from Python, which takes long to compile."""
+    make: Callable[..., Any] = numba.njit  # its type leaves these options out
+    return cast("F", make(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
 
 
 def _trailing_zeros(typing: object, word: object) -> object:
@@ -129,7 +137,7 @@ trailing_zeros = cast("Callable[[Word], Word]", intrinsic(_trailing_zeros))
 """The number of zero bits below the lowest set bit of a word that is not 0."""
 
 
-@compiled
+@inner
 def draw(random: Array) -> Word:
     """Return 64 random bits (xorshift64*)."""
     word = random[0]
@@ -140,19 +148,19 @@ def draw(random: Array) -> Word:
     return word * np.uint64(0x2545F4914F6CDD1D)
 
 
-@compiled
+@inner
 def below(random: Array, count: Word) -> Word:
     """Return a number from 0 to `count` - 1."""
     return np.int64(((draw(random) >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
 
 
-@compiled
+@inner
 def uniform(random: Array) -> float:
     """Return a number in [0, 1)."""
     return np.float64(draw(random) >> np.uint64(11)) * 2.0**-53
 
 
-@compiled
+@inner
 def take(left: Array, free: Array, slot: Word, width: Word, unit: Word) -> None:
     """Take room for one instruction in a slot of a unit."""
     rest = left[slot * width + unit] - 1
@@ -160,8 +168,8 @@ def take(left: Array, free: Array, slot: Word, width: Word, unit: Word) -> None:
     free[(slot >> _WORD) * width + unit] ^= _ONE << (slot & _BIT) if rest == 0 else _NONE
 
 
-@compiled
-def place(table: Table, build: Build, line: Line, first: int) -> None:
+@inner
+def place(table: Table, build: Build, line: Line, first: Word) -> None:
     """Place the instructions of `line` from index `first` on, each in its earliest slot (Figure 4), and note the slots."""
     left, free, early, at = build
     row, slots = line
@@ -187,8 +195,8 @@ def place(table: Table, build: Build, line: Line, first: int) -> None:
         take(left, free, slot, width, issue)
 
 
-@compiled
-def replay(table: Table, build: Build, line: Line, first: int, end: int) -> None:
+@inner
+def replay(table: Table, build: Build, line: Line, first: Word, end: Word) -> None:
     """Place the instructions from `first` to `end` - 1 in the slots that the warp cycle string already names."""
     left, free, early, at = build
     row, slots = line
@@ -203,43 +211,43 @@ def replay(table: Table, build: Build, line: Line, first: int, end: int) -> None
         take(left, free, slot, width, width - _ONE)
 
 
-@compiled
-def copy(into: Array, source: Array, first: int, end: int) -> None:
-    """Copy the entries from `first` to `end` - 1; what numpy does by slices, without its code for shapes that differ."""
-    for index in range(first, end):
+@inner
+def copy(into: Array, source: Array, first: Word) -> None:
+    """Copy the entries from `first` on; an index without sign needs no look at whether it is negative, and the loop becomes one move."""
+    for index in range(np.uint64(first), np.uint64(into.size)):
         into[index] = source[index]
 
 
-@compiled
-def recall(table: Table, build: Build, marks: Marks, line: Line, first: int) -> None:
+@inner
+def recall(table: Table, build: Build, marks: Marks, line: Line, first: Word) -> None:
     """Bring `build` to where the first `first` instructions of the current string are placed, and add the checkpoints passed."""
     step = (line.row.size + _CHECKPOINTS - 1) // _CHECKPOINTS
     mark = min(marks.valid[0], first // step)
-    copy(build.left, marks.left[mark], 0, build.left.size)
-    copy(build.free, marks.free[mark], 0, build.free.size)
-    copy(build.early, marks.early[mark], 0, build.early.size)
-    copy(build.at, marks.at[mark], 0, build.at.size)
+    copy(build.left, marks.left[mark], _START)
+    copy(build.free, marks.free[mark], _START)
+    copy(build.early, marks.early[mark], _START)
+    copy(build.at, marks.at[mark], _START)
     while (mark + 1) * step <= first:
         replay(table, build, line, mark * step, (mark + 1) * step)
         mark += 1
-        copy(marks.left[mark], build.left, 0, build.left.size)
-        copy(marks.free[mark], build.free, 0, build.free.size)
-        copy(marks.early[mark], build.early, 0, build.early.size)
-        copy(marks.at[mark], build.at, 0, build.at.size)
+        copy(marks.left[mark], build.left, _START)
+        copy(marks.free[mark], build.free, _START)
+        copy(marks.early[mark], build.early, _START)
+        copy(marks.at[mark], build.at, _START)
         marks.valid[0] = mark
     replay(table, build, line, mark * step, first)
 
 
-@compiled
+@inner
 def reached(build: Build) -> Word:
     """Return the makespan of what is placed."""
-    found = np.int64(0)
-    for warp in range(build.early.size):
-        found = max(found, np.int64(build.early[warp]))
-    return found
+    found = np.uint32(0)
+    for warp in range(np.uint64(build.early.size)):
+        found = max(found, build.early[warp])
+    return np.int64(found)
 
 
-@compiled
+@inner
 def swap(row: Array, random: Array) -> Word:
     """Exchange two places of `row`; return the first of them, as every move returns a place before which nothing changed."""
     one = below(random, row.size)
@@ -248,8 +256,8 @@ def swap(row: Array, random: Array) -> Word:
     return min(one, other)
 
 
-@compiled
-def shift(row: Array, taken: int, put: int, size: int, spare: Array) -> Word:
+@inner
+def shift(row: Array, taken: Word, put: Word, size: Word, spare: Array) -> Word:
     """Move `size` entries from `taken` so that they begin at `put`."""
     for index in range(size):
         spare[index] = row[taken + index]
@@ -262,7 +270,7 @@ def shift(row: Array, taken: int, put: int, size: int, spare: Array) -> Word:
     return min(taken, put)
 
 
-@compiled
+@inner
 def gather(row: Array, table: Table, random: Array, spare: Array) -> Word:
     """Keep some first instructions of a warp, and put all of its others together at a later place."""
     warp = below(random, table.begin.size - 1)
@@ -290,14 +298,14 @@ def gather(row: Array, table: Table, random: Array, spare: Array) -> Word:
     return first
 
 
-@compiled
+@inner
 def propose(row: Array, table: Table, random: Array, spare: Array, move: Word) -> Word:
     """Change `row` into a neighbour; return a place before which nothing changed."""
     if move == _SWAP:
         return swap(row, random)
     if move == _INSERT:
         taken = below(random, row.size)
-        return shift(row, taken, below(random, row.size), 1, spare)
+        return shift(row, taken, below(random, row.size), np.int64(1), spare)
     if move == _WARP:
         return gather(row, table, random, spare)
     size = 1 + below(random, min(row.size - 1, 3 * (table.begin.size - 1)))
@@ -316,8 +324,8 @@ def advance(memory: Memory, order: Order, row: Array, random: Array, counts: Arr
     line = Line(row, np.zeros(total, np.uint32))
     found = Line(row.copy(), np.zeros(total, np.uint32))
     spare = row.copy()
-    recall(table, build, marks, line, 0)
-    place(table, build, line, 0)
+    recall(table, build, marks, line, _START)
+    place(table, build, line, _START)
     makespan = reached(build)
     step = (total + _CHECKPOINTS - 1) // _CHECKPOINTS
     for iteration in range(order.first, order.end):
@@ -338,11 +346,11 @@ def advance(memory: Memory, order: Order, row: Array, random: Array, counts: Arr
         if length >= makespan or uniform(random) < temperature / (makespan - length):
             counts[3] += 1
             makespan = length
-            copy(row, found.row, changed, total)
-            copy(line.slots, found.slots, changed, total)
+            copy(row, found.row, changed)
+            copy(line.slots, found.slots, changed)
             marks.valid[0] = min(marks.valid[0], changed // step)
         else:
-            copy(found.row, row, changed, total)
+            copy(found.row, row, changed)
     return makespan
 
 

@@ -1,0 +1,146 @@
+"""Engine `ilp`: the longest makespan by an integer linear program (makespan-ilp-2011), solved in process.
+
+The horizon is a safe upper bound, not Equation 5 of the paper, which cuts the optimum off where a capacity exceeds 1. A value is exact
+only where the solver proved it; the schedule read back from the unknowns has passed the judge.
+"""
+
+import threading
+import time
+from dataclasses import dataclass, replace
+
+from sassan.errors import SelfCheckError, UsageError
+from sassan.ilp.model import Model
+from sassan.ilp.solve import Solution, Status, solve
+from sassan.makespan import ilp_counted, ilp_paper
+from sassan.makespan.bounds import Bounds
+from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.ilp_build import Builder, Form, Program, groups_of, guard
+from sassan.makespan.problem import Problem
+from sassan.makespan.schedule import Schedule, check
+from sassan.makespan.start import Instance, Start, construct, instance, start
+
+PROOF = "optimal"
+_GLANCE = 0.05
+
+
+def program(problem: Problem, horizon: int, form: Form = Form.SHORT) -> Program:
+    """Return the program whose optimum is the longest makespan of at most `horizon` slots.
+
+    That is the longest makespan at all where `horizon` is a safe upper bound: a smaller one may cut the optimum off (README.md).
+    Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`.
+    """
+    case = instance(problem)
+    fractions = [f"{letter.value}={value}" for letter, value in problem.capacity.items() if value.denominator > 1]
+    if fractions:
+        raise UsageError("fractional-capacity", f"{', '.join(fractions)}: an exact engine takes whole capacities", hint="round it down")
+    guard(case, form, horizon)
+    build = Builder(case, groups_of(case, form), horizon)
+    objective = ilp_counted.fill(build) if form is Form.COUNTED else ilp_paper.fill(build, form)
+    model = Model("makespan", tuple(build.variables), objective, tuple(build.rows), _title(problem, case, form, horizon))
+    return Program(model, form, build.groups, build.runs)
+
+
+def _title(problem: Problem, case: Instance, form: Form, horizon: int) -> str:
+    strings = " ".join(str(one) for one in dict.fromkeys(problem.strings))
+    room = ", ".join(f"sigma_{letter.value} = {count}" for letter, count in zip(case.letters, case.capacity, strict=True))
+    issue = "" if problem.issue is None else f", sigma = {problem.issue}"
+    return (
+        f"Longest makespan of {problem.warps} warps, strings {strings}; {room}{issue}; T = {horizon} slots.\n"
+        f"makespan-ilp-2011, Figure 3, form {form.value}; the optimum is the number of slots."
+    )
+
+
+def schedule_of(one: Program, case: Instance, values: tuple[int, ...]) -> Schedule:
+    """Return the schedule that the unknowns describe; of warps that are counted, the first that are ready run first."""
+    rows: list[list[int]] = [[] for _ in case.units]
+    ran = sorted((slot, group, index, values[unknown]) for (group, index, slot), unknown in one.runs.items() if values[unknown] > 0)
+    for slot, group, index, count in ran:
+        ready = [warp for warp in one.groups[group] if len(rows[warp]) == index and (not rows[warp] or rows[warp][-1] < slot)]
+        for warp in ready[:count]:
+            rows[warp].append(slot)
+    return Schedule(tuple(tuple(row) for row in rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Ilp:
+    """The engine: `form` of the rows, `solver` as `sassan.ilp.solve` names it (`highs` or `cbc` are installed with sassan)."""
+
+    form: Form = Form.COUNTED
+    solver: str = "highs"
+
+    @property
+    def name(self) -> str:
+        """Return the name on the command line and in the output."""
+        return "ilp"
+
+    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
+        """Return the proved longest makespan; at the deadline, the best schedule known and the safe bound.
+
+        Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`, MissingToolError for a missing solver.
+        """
+        began = time.monotonic()
+        case = instance(problem)
+        guard(case, self.form, case.horizon)
+        bound = Bounds().run(problem, budget, lambda _: None)
+        assert bound.upper is not None
+        one = program(problem, bound.upper, self.form)
+        first = max((construct(case, start(case, kind)) for kind in Start), key=lambda each: each.makespan)
+        found = _judged(problem, Found(self.name, first.makespan, bound.upper, first, bound.proof))
+        report(replace(found, seconds=time.monotonic() - began))
+        solution = _solved(one.model, self.solver, budget)
+        if solution is None or solution.status is Status.UNPROVEN:
+            found = _incumbent(problem, case, one, solution, found)
+        elif solution.status is not Status.OPTIMAL or solution.value is None:
+            raise SelfCheckError("ilp-answer", f"the program {one.model.name} is {solution.status}, but round-robin is a solution")
+        else:
+            schedule = schedule_of(one, case, solution.values)
+            found = _judged(problem, Found(self.name, solution.value, solution.value, schedule, PROOF))
+        found = replace(found, seconds=time.monotonic() - began)
+        report(found)
+        return found
+
+
+def _incumbent(problem: Problem, case: Instance, one: Program, solution: Solution | None, found: Found) -> Found:
+    """Return what is known without a proof: the solver's best schedule so far where it beats the first one."""
+    note = "ended before the solver had a proof"
+    if solution is not None and solution.incumbent:
+        schedule = schedule_of(one, case, solution.incumbent)
+        if found.lower is not None and schedule.makespan > found.lower:
+            return _judged(problem, replace(found, lower=schedule.makespan, schedule=schedule, note=note))
+    return replace(found, note=note)
+
+
+def _judged(problem: Problem, found: Found) -> Found:
+    """Return what was found after the judge accepted its schedule.
+
+    Raises SelfCheckError.
+    """
+    assert found.schedule is not None
+    check(problem, found.schedule)
+    if found.schedule.makespan != found.lower:
+        raise SelfCheckError("ilp-answer", f"the program says {found.lower} slots, its schedule has {found.schedule.makespan}")
+    return found
+
+
+def _solved(model: Model, solver: str, budget: Budget) -> Solution | None:
+    """Return what the solver says, or None when the caller stopped before.
+
+    No solver asks whether to go on. It works on a thread of its own, which is left to its time limit when the caller stops.
+    """
+    answers: list[Solution] = []
+    errors: list[BaseException] = []
+    limit = None if budget.deadline is None else max(budget.deadline - time.monotonic(), _GLANCE)
+
+    def work() -> None:
+        try:
+            answers.append(solve(model, solver, limit))
+        except BaseException as error:  # noqa: BLE001 - raised again where the caller is
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name="sassan-solver", daemon=True)
+    thread.start()
+    while thread.is_alive() and not budget.stop():
+        thread.join(_GLANCE)
+    if errors:
+        raise errors[0]
+    return answers[0] if answers else None

@@ -1,0 +1,206 @@
+"""The integer programs: rows, sizes, horizons, and how the engine ends."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from sassan.alphabet import Letter
+from sassan.errors import UsageError
+from sassan.ilp.model import check_names, violated
+from sassan.ilp.solve import Status, solve
+from sassan.ilp.write import lp, mps
+from sassan.makespan.engine import Budget, Found
+from sassan.makespan.ilp import Ilp, program, schedule_of
+from sassan.makespan.ilp_build import Form, Program
+from sassan.makespan.problem import Processor, problem
+from sassan.makespan.schedule import Schedule, check
+from sassan.makespan.start import construct, instance
+from sassan.strings.kernel_string import parse
+from unit.makespan.cases import case, random_case
+from unit.makespan.every_schedule import longest
+
+LCL = case("LCL", warps=4, L=1, C=1)
+PAPER = (Form.SHORT, Form.LONG)
+CASE_STUDY = case("L5C9L2C9", warps=8, L=1, C=4, issue=4)
+
+
+def quiet(_: Found) -> None:
+    pass
+
+
+def optimum(one: Program) -> int | None:
+    return solve(one.model).value
+
+
+def values_of(one: Program, given: object, schedule: Schedule) -> tuple[int, ...]:
+    """The unknowns of a program of the paper's forms that describe a schedule: by the names of the unknowns, not by the engine's code."""
+    del given
+    out = dict.fromkeys((each.name for each in one.model.variables), 0)
+    for (warp, index, slot), unknown in one.runs.items():
+        out[one.model.variables[unknown].name] = int(schedule.slots[warp][index] == slot)
+    for row in one.model.rows:
+        if row.name.startswith("used_"):
+            terms = dict(row.terms)
+            full = next(index for index, factor in terms.items() if factor == -1)
+            room = row.rhs + 1
+            names = [one.model.variables[index].name for index in terms if index != full]
+            out[one.model.variables[full].name] = int(sum(out[name] for name in names) == room)
+    return tuple(out.values())
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_figure_5_of_the_annealing_paper_is_the_optimum(form: Form) -> None:
+    assert optimum(program(LCL, 12, form)) == 9
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_the_horizon_of_equation_5_cuts_the_optimum_off(form: Form) -> None:
+    four = case("CC", warps=4, C=2)
+    assert [optimum(program(four, horizon, form)) for horizon in (4, 5, 6)] == [4, 5, 5]
+
+
+def test_a_wide_unit_is_cut_off_by_more() -> None:
+    eight = case("CCCC", warps=8, C=4)
+    assert [optimum(program(eight, horizon, Form.COUNTED)) for horizon in (8, 11, 12)] == [8, 11, 11]
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_a_horizon_below_every_schedule_has_no_solution(form: Form) -> None:
+    assert solve(program(LCL, 7, form).model).status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_an_issue_limit_serialises(form: Form) -> None:
+    assert optimum(program(case("LC", warps=3, L=1, C=1, issue=1), 6, form)) == 6
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_strings_may_differ(form: Form) -> None:
+    mixed = case("LLC", "C", "CL", L=1, C=1)
+    assert optimum(program(mixed, 6, form)) == longest(mixed)
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_a_warp_without_instructions_waits_for_nothing(form: Form) -> None:
+    assert optimum(program(case("LC", "", L=1, C=1), 4, form)) == 2
+
+
+def test_short_rows_come_per_instruction_and_long_rows_per_unit() -> None:
+    short, long = (program(LCL, 12, form).model for form in PAPER)
+    counts = [sum(row.name.startswith("busy_") for row in model.rows) for model in (short, long)]
+    assert counts == [4 * 3 * 12, 4 * 2 * 12]
+
+
+def test_a_long_row_is_the_sum_of_its_short_rows() -> None:
+    short, long = (program(LCL, 6, form).model for form in PAPER)
+    rows = {row.name: row for row in (*short.rows, *long.rows)}
+    one, other, both = rows["busy_w2_i1_t4"], rows["busy_w2_i3_t4"], rows["busy_w2_t4_L"]
+    added: dict[int, int] = {}
+    for index, factor in (*one.terms, *other.terms):
+        added[index] = added.get(index, 0) + factor
+    assert (tuple(sorted(added.items())), one.rhs + other.rhs) == (both.terms, both.rhs)
+
+
+@pytest.mark.parametrize("form", PAPER)
+def test_every_work_conserving_schedule_satisfies_every_row(form: Form) -> None:
+    random = Random(5)
+    for _ in range(60):
+        one = random_case(random)
+        given = instance(one)
+        string = [warp for warp, units in enumerate(given.units) for _ in units]
+        random.shuffle(string)
+        schedule = construct(given, tuple(string))
+        # (5.1) names the last warp: rows are put in the order of their ends.
+        ordered = Schedule(tuple(sorted(schedule.slots, key=lambda row: row[-1])))
+        built = program(one, given.total, form)
+        assert violated(built.model, values_of(built, given, ordered)) is None
+
+
+@pytest.mark.parametrize("form", PAPER)
+def test_a_warp_that_waits_for_nothing_violates_a_work_conserving_row(form: Form) -> None:
+    built = program(case("LC", warps=2, L=1, C=2), 5, form)
+    idle = Schedule(((0, 1), (1, 3)))
+    name = violated(built.model, values_of(built, None, idle))
+    assert name == {Form.SHORT: "busy_w2_i2_t3", Form.LONG: "busy_w2_t3_C"}[form]
+
+
+@pytest.mark.parametrize("form", PAPER)
+def test_two_instructions_in_the_wrong_order_violate_a_row(form: Form) -> None:
+    built = program(case("LC", warps=1, L=1, C=1), 3, form)
+    assert violated(built.model, values_of(built, None, Schedule(((1, 0),)))) == "order_w1_i1"
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_names_sort_as_they_count_and_the_files_carry_the_math(form: Form) -> None:
+    model = program(case("LCLLLLLLLLL", warps=1, L=1, C=1), 11, form).model
+    check_names(model)
+    names = [one.name for one in model.variables if one.name.startswith(("x_", "r_"))]
+    assert (names, names[0][2:]) == (sorted(names), "w1_i01_t01_L")
+    assert "\\ (14),(15) sum_{w,i} x[w,i,11] <= 1, L" in lp(model)
+    assert "* makespan-ilp-2011, Figure 3, form " + form.value in mps(model)
+
+
+def test_counted_warps_are_read_back_as_a_schedule() -> None:
+    built = program(LCL, 12, Form.COUNTED)
+    schedule = schedule_of(built, instance(LCL), solve(built.model).values)
+    check(LCL, schedule)
+    assert schedule.makespan == 9
+
+
+@pytest.mark.parametrize("form", list(Form))
+@pytest.mark.parametrize("solver", ["highs", "cbc"])
+def test_the_engine_proves_a_vector_of_the_page(form: Form, solver: str) -> None:
+    reports: list[Found] = []
+    found = Ilp(form, solver).run(case("LLCLL", warps=2, L=1, C=1), Budget(), reports.append)
+    assert (found.lower, found.upper, found.proof) == (9, 9, "optimal")
+    assert found.schedule is not None
+    assert found.schedule.makespan == 9
+    assert [one.engine for one in reports] == ["ilp", "ilp"]
+
+
+def test_the_engine_counts_without_a_form() -> None:
+    assert Ilp().form is Form.COUNTED
+
+
+def test_at_the_deadline_the_engine_gives_an_interval_that_holds() -> None:
+    begin = time.monotonic()
+    found = Ilp().run(CASE_STUDY, Budget(deadline=begin + 0.5), quiet)
+    assert found.lower is not None
+    assert found.upper is not None
+    assert found.lower <= 98 <= found.upper
+    assert (found.proof == "optimal", found.note) == (False, "ended before the solver had a proof")
+    assert time.monotonic() - begin < 10
+
+
+def test_a_caller_that_stops_does_not_wait_for_the_solver() -> None:
+    begin = time.monotonic()
+    found = Ilp().run(CASE_STUDY, Budget(deadline=begin + 20, stop=lambda: time.monotonic() > begin + 0.1), quiet)
+    assert found.lower is not None
+    assert found.upper is not None
+    assert found.lower <= 98 <= found.upper
+    assert time.monotonic() - begin < 10
+
+
+def test_a_program_that_nobody_solves_is_refused_with_its_size() -> None:
+    with pytest.raises(UsageError) as caught:
+        Ilp(Form.SHORT).run(case("L5C9L2C9", warps=16, L=1, C=4, issue=4), Budget(), quiet)
+    assert caught.value.code == "too-large"
+    assert "unknowns (400 instructions in all" in caught.value.message
+
+
+def test_a_fraction_above_1_is_refused() -> None:
+    half = problem((parse("LC"),), Processor({Letter.LOAD: Fraction(3, 2), Letter.COMPUTE: Fraction(1)}, {}))
+    with pytest.raises(UsageError) as caught:
+        program(half, 4)
+    assert (caught.value.code, "L=3/2" in caught.value.message) == ("fractional-capacity", True)
+
+
+def test_an_incumbent_is_no_value() -> None:
+    model = program(CASE_STUDY, 113, Form.COUNTED).model
+    solution = solve(model, time_limit=0.5)
+    assert (solution.status, solution.value) == (Status.UNPROVEN, None)
+    assert not solution.incumbent or violated(model, solution.incumbent) is None
