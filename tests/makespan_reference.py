@@ -4,7 +4,7 @@ A state is what each warp has left, as text, in sorted order. Every set of warps
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import combinations
 
@@ -24,37 +24,35 @@ def legal_sets(left: Left, capacity: Mapping[str, int], issue: int | None) -> It
             yield chosen
 
 
-def longest(strings: Left, capacity: Mapping[str, int], issue: int | None = None) -> int:
-    """Return the number of slots of the longest schedule."""
-
-    @cache
-    def slots(left: Left) -> int:
-        if not any(left):
-            return 0
-        nexts = {tuple(sorted(step(left, chosen))) for chosen in legal_sets(left, capacity, issue)}
-        return 1 + max(slots(after) for after in nexts)
-
-    return slots(tuple(sorted(strings)))
-
-
 def step(left: Left, chosen: tuple[int, ...]) -> Left:
     """Return what is left after a slot."""
     return tuple(rest[1:] if warp in chosen else rest for warp, rest in enumerate(left))
 
 
-def worst_schedule(strings: Left, capacity: Mapping[str, int], issue: int | None = None) -> tuple[tuple[int, ...], ...]:
-    """Return the slots of each warp in one longest schedule."""
+def solver(capacity: Mapping[str, int], issue: int | None = None) -> Callable[[Left], int]:
+    """Return a function from what is left to the slots of the longest schedule of it."""
 
     @cache
-    def best(left: Left) -> tuple[int, tuple[int, ...]]:
+    def slots(left: Left) -> int:
         if not any(left):
-            return 0, ()
-        return max((1 + best(step(left, chosen))[0], chosen) for chosen in legal_sets(left, capacity, issue))
+            return 0
+        return 1 + max(slots(after) for after in {tuple(sorted(step(left, chosen))) for chosen in legal_sets(left, capacity, issue)})
 
+    return lambda left: slots(tuple(sorted(left)))
+
+
+def longest(strings: Left, capacity: Mapping[str, int], issue: int | None = None) -> int:
+    """Return the number of slots of the longest schedule."""
+    return solver(capacity, issue)(strings)
+
+
+def worst_schedule(strings: Left, capacity: Mapping[str, int], issue: int | None = None) -> tuple[tuple[int, ...], ...]:
+    """Return the slots of each warp in one longest schedule."""
+    slots = solver(capacity, issue)
     rows: list[list[int]] = [[] for _ in strings]
     left, slot = strings, 0
     while any(left):
-        chosen = best(left)[1]
+        chosen = max(legal_sets(left, capacity, issue), key=lambda each, left=left: (slots(step(left, each)), each))
         for warp in chosen:
             rows[warp].append(slot)
         left, slot = step(left, chosen), slot + 1

@@ -1,0 +1,136 @@
+import time
+from fractions import Fraction
+
+import pytest
+
+from sassan.alphabet import Letter
+from sassan.makespan.bounds import Bounds, busy_units, candidates, waiting_slots
+from sassan.makespan.engine import Budget, Found
+from sassan.makespan.problem import Problem, Processor, problem
+from sassan.makespan.remaining import remaining_upper
+from sassan.strings.kernel_string import parse
+
+
+def instance(strings: str | tuple[str, ...], capacity: dict[str, int], issue: int | None = None, warps: int = 1) -> Problem:
+    processor = Processor({Letter(unit): Fraction(each) for unit, each in capacity.items()}, {}, issue)
+    given = (strings,) * warps if isinstance(strings, str) else strings
+    return problem(tuple(parse(string) for string in given), processor)
+
+
+def case_study(warps: int) -> Problem:
+    return instance("L5C9L2C9", {"L": 1, "C": 4}, issue=4, warps=warps)
+
+
+def test_waiting_slots_of_the_case_study() -> None:
+    assert waiting_slots(case_study(16)) == 197
+
+
+def test_each_unit_is_floored_when_the_issue_limit_never_binds() -> None:
+    # The string, three L by twos, six C by fours.
+    assert waiting_slots(instance("LCC", {"L": 2, "C": 4}, warps=4)) == 5
+
+
+def test_prices_are_summed_when_the_issue_limit_binds() -> None:
+    # The string, and three L at a half with six C at a third: no more than 3 run.
+    assert waiting_slots(instance("LCC", {"L": 2, "C": 4}, issue=3, warps=4)) == 6
+
+
+def test_a_warp_does_not_wait_for_units_that_it_does_not_use() -> None:
+    assert waiting_slots(instance(("L", "CCCC", "CCCC"), {"L": 1, "C": 1})) == 8
+
+
+def test_under_an_issue_limit_a_warp_waits_for_the_letters_of_any_unit() -> None:
+    # The L waits while four C and four C run one by one.
+    assert waiting_slots(instance(("L", "CCCC", "CCCC"), {"L": 1, "C": 1}, issue=1)) == 9
+
+
+def test_one_warp_runs_its_string() -> None:
+    assert waiting_slots(instance("LCL", {"L": 1, "C": 1})) == 3
+
+
+def test_no_letters_take_no_slot() -> None:
+    assert waiting_slots(instance("", {"L": 1}, warps=3)) == 0
+
+
+def test_busy_units_of_the_case_study() -> None:
+    assert busy_units(case_study(16)) == 112
+
+
+@pytest.mark.parametrize(
+    ("strings", "capacity", "issue", "slots"),
+    [
+        (("LCL", "L"), {"L": 1, "C": 1}, None, 3),
+        (("C", "C", "C"), {"C": 2}, None, 2),
+        (("C", "L", "C", "L"), {"C": 2, "L": 2}, 1, 4),
+    ],
+)
+def test_no_schedule_is_shorter_than_its_busiest_part(
+    strings: tuple[str, ...], capacity: dict[str, int], issue: int | None, slots: int
+) -> None:
+    assert busy_units(instance(strings, capacity, issue)) == slots
+
+
+def test_a_long_string_is_not_expanded() -> None:
+    given = instance("(L3C2L1C7)^1000000000000", {"L": 1, "C": 4}, issue=4, warps=64)
+    start = time.process_time()
+    assert waiting_slots(given) == 13 * 10**12 + 63 * 4 * 10**12 + 63 * 9 * 10**12 // 4
+    assert time.process_time() - start < 0.05
+
+
+def test_the_engine_reports_each_improvement_with_its_proof() -> None:
+    seen: list[Found] = []
+    Bounds().run(case_study(8), Budget(), seen.append)
+    assert [(one.upper, one.proof) for one in seen] == [
+        (105, "waiting-slots"),
+        (102, "overlap-1"),
+        (100, "overlap-2"),
+        (99, "pooled-stretches"),
+    ]
+
+
+def test_a_small_instance_is_solved_by_the_finest_cut() -> None:
+    found = Bounds().run(instance("LCL", {"L": 1, "C": 1}, warps=4), Budget(), lambda _: None)
+    assert (found.upper, found.proof) == (9, "exhaustive")
+
+
+def test_600_warps_are_bounded_within_a_slot() -> None:
+    # makespan-ilp-2011, Figure 6: LLCLL takes 4 W + 1 slots for every number of warps that can be searched.
+    found = Bounds().run(instance("LLCLL", {"L": 1, "C": 1}, warps=600), Budget(), lambda _: None)
+    assert (found.lower, found.upper, found.proof) == (2400, 2402, "overlap-1")
+
+
+def test_a_stopped_engine_still_answers() -> None:
+    found = Bounds().run(case_study(16), Budget(stop=lambda: True), lambda _: None)
+    assert (found.upper, found.proof) == (197, "waiting-slots")
+
+
+def test_a_deadline_ends_the_engine() -> None:
+    found = Bounds().run(case_study(16), Budget(deadline=time.monotonic()), lambda _: None)
+    assert found.upper == 197
+
+
+def test_candidates_stop_at_the_exact_one() -> None:
+    assert [name for name, _ in candidates(instance("LC", {"L": 1, "C": 1}, warps=2), lambda: False)] == ["waiting-slots", "exhaustive"]
+
+
+def test_what_remains_at_the_start_is_the_priced_bound() -> None:
+    assert remaining_upper(case_study(16)).upper([(0, 0)] * 16) == 197
+
+
+def test_what_remains_of_a_warp_alone_is_its_string() -> None:
+    assert remaining_upper(case_study(3)).upper([(0, 25), (0, 20), (0, 25)]) == 5
+
+
+def test_what_remains_counts_from_the_warp_furthest_behind() -> None:
+    # Two letters of its own, and one L and one C of the other at 1 and 1/4.
+    assert remaining_upper(instance("LCLC", {"L": 1, "C": 4}, warps=2)).upper([(0, 2), (0, 2)]) == 3
+
+
+def test_nothing_remains_when_all_are_done() -> None:
+    assert remaining_upper(case_study(2)).upper([(0, 25), (0, 25)]) == 0
+
+
+def test_what_remains_of_different_strings() -> None:
+    tables = remaining_upper(instance(("LLL", "C"), {"L": 1, "C": 1}))
+    assert tables.upper([(0, 0), (1, 0)]) == 4
+    assert tables.upper([(0, 3), (1, 0)]) == 1
