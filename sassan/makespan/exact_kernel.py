@@ -1,35 +1,49 @@
-"""Longest paths over all states in one table, compiled: states are numbered so that every slot leads to a smaller number.
+"""Longest paths over all states of single letters in one table, compiled (numbers of states: `exact_tables`)."""
+# ruff: noqa: PLR0913, PLR0917  # what a compiled function takes is arrays: a record of them costs a count of references per call
 
-A state of a team is the row q_1 <= q_2 <= ... of the segments that each warp has before it; its number is the sum of C(q_i + i - 1, i)
-(the combinatorial number system), and several teams make the digits of a mixed radix. To move the warps i = b+1 ... b+x from q to q-1 lowers
-the number by `drop[g, b + x] - drop[g, b]`, whatever else moves; `drop[g, i] = C(q + i - 1, i - 1)`.
-"""
+from typing import NamedTuple
 
-import numba
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Values = NDArray[np.uint8] | NDArray[np.uint16]
+from sassan.makespan.exact_tables import UNITS, Tables
+from sassan.makespan.states_kernel import Array, compiled
 
 
-@numba.njit(cache=True)
-def counts_of(number: int, table: Ints, stride: Ints, base: Ints, warps: Ints, counts: Ints) -> None:
-    """Write the counts per place of the state with this number; `table[q, i]` is C(q + i - 1, i)."""
+class Picks(NamedTuple):
+    """What the warps of each unit can do in a state: `fall[u, k, i]` is by how much choice i of k warps of unit u lowers its number.
+
+    `size[u, k]` counts these choices, `room[u]` is the most warps of unit u that run.
+    """
+
+    fall: Array
+    size: Array
+    room: Array
+
+
+def picks(capacity: Array, warps: int, most: int) -> Picks:
+    """Return room for the choices of states with so many warps."""
+    deepest = int(min(max(capacity), warps)) + 1
+    return Picks(np.zeros((UNITS, deepest, most), np.int64), np.zeros((UNITS, deepest), np.int64), np.zeros(UNITS, np.int64))
+
+
+@compiled
+def counts_of(number: int, tables: Tables, counts: Array) -> None:
+    """Write the counts per place of the state with this number."""
     counts[:] = 0
-    for team in range(len(warps) - 1, -1, -1):
-        rest = number // stride[team]
-        number -= rest * stride[team]
-        place = base[team + 1] - base[team] - 1
-        for index in range(warps[team], 0, -1):
-            while table[place, index] > rest:
+    for team in range(len(tables.warps) - 1, -1, -1):
+        rest = number // tables.stride[team]
+        number -= rest * tables.stride[team]
+        first = tables.base[team]
+        place = tables.base[team + 1] - first - 1
+        for index in range(tables.warps[team], 0, -1):
+            while tables.table[place, index] > rest:
                 place -= 1
-            rest -= table[place, index]
-            counts[base[team] + place] += 1
+            rest -= tables.table[place, index]
+            counts[first + place] += 1
 
 
-@numba.njit(cache=True)
-def next_counts(base: Ints, counts: Ints) -> None:
+@compiled
+def next_counts(base: Array, counts: Array) -> None:
     """Turn the counts of a state into those of the next number."""
     for team in range(len(base) - 1):
         low, high = base[team], base[team + 1]
@@ -45,12 +59,26 @@ def next_counts(base: Ints, counts: Ints) -> None:
         counts[low] = moved
 
 
-@numba.njit(cache=True)
-def choices(counts: Ints, base: Ints, unit: Ints, drop: Ints, room: Ints, lists: Ints, sizes: Ints) -> None:
-    """Write, per unit and number of warps that run, by how much the number of the state falls for each choice of these warps."""
-    sizes[:] = 0
-    sizes[:, 0] = 1
-    lists[:, 0, 0] = 0
+@compiled
+def room_in(unit: Array, capacity: Array, counts: Array, room: Array) -> int:
+    """Write how many warps of each unit run at most; return how many run in all."""
+    room[:] = 0
+    for place in range(len(counts)):
+        if unit[place] >= 0:
+            room[unit[place]] += counts[place]
+    total = 0
+    for of in range(len(room)):
+        room[of] = min(room[of], capacity[of])
+        total += room[of]
+    return total
+
+
+@compiled
+def choose(base: Array, unit: Array, drop: Array, counts: Array, out: Picks) -> None:
+    """Write the choices of each unit, for `out.room`."""
+    fall, size, room = out
+    size[:] = 0
+    size[:, 0] = 1
     for team in range(len(base) - 1):
         below = counts[base[team]]
         for place in range(base[team] + 1, base[team + 1]):
@@ -58,53 +86,48 @@ def choices(counts: Ints, base: Ints, unit: Ints, drop: Ints, room: Ints, lists:
             if here == 0:
                 continue
             of = unit[place]
+            # From the most warps down, so that no choice takes this place twice.
             for total in range(room[of], 0, -1):
-                size = sizes[of, total]
+                end = size[of, total]
                 for run in range(1, min(here, total) + 1):
-                    fall = drop[place, below + run] - drop[place, below]
-                    for index in range(sizes[of, total - run]):
-                        lists[of, total, size] = lists[of, total - run, index] + fall
-                        size += 1
-                sizes[of, total] = size
+                    step = drop[place, below + run] - drop[place, below]
+                    for index in range(size[of, total - run]):
+                        fall[of, total, end] = fall[of, total - run, index] + step
+                        end += 1
+                size[of, total] = end
             below += here
 
 
-@numba.njit(cache=True)
-def fill(
-    value: Values,
-    first: int,
-    end: int,
-    counts: Ints,
-    base: Ints,
-    unit: Ints,
-    capacity: Ints,
-    issue: int,
-    drop: Ints,
-    lists: Ints,
-) -> None:
-    """Write the longest time from each state of single letters with a number in [first, end); `counts` are those of `first`."""
-    units = 4
-    room = np.zeros(units, np.int64)
-    sizes = np.zeros((units, lists.shape[1]), np.int64)
-    places = len(unit)
-    for number in range(first, end):
-        room[:] = 0
-        for place in range(places):
-            if unit[place] >= 0:
-                room[unit[place]] += counts[place]
-        total = 0
-        for of in range(units):
-            room[of] = min(room[of], capacity[of])
-            total += room[of]
-        total = min(total, issue)
-        if total:
-            choices(counts, base, unit, drop, room, lists, sizes)
-            value[number] = _best(value, number, total, room, lists, sizes) + 1
-        next_counts(base, counts)
+@compiled
+def joined(out: Picks, total: int, falls: Array) -> tuple[int, Array]:
+    """Write by how much the number falls in each legal slot of `total` instructions; return how many there are, and the array, grown."""
+    fall, size, room = out
+    used = 0
+    for k0 in range(min(room[0], total) + 1):
+        for k1 in range(min(room[1], total - k0) + 1):
+            for k2 in range(min(room[2], total - k0 - k1) + 1):
+                k3 = total - k0 - k1 - k2
+                if k3 > room[3]:
+                    continue
+                more = size[0, k0] * size[1, k1] * size[2, k2] * size[3, k3]
+                if used + more > len(falls):
+                    grown = np.empty(2 * (used + more), np.int64)
+                    grown[:used] = falls[:used]
+                    falls = grown
+                for i3 in range(size[3, k3]):
+                    for i2 in range(size[2, k2]):
+                        for i0 in range(size[0, k0]):
+                            rest = fall[3, k3, i3] + fall[2, k2, i2] + fall[0, k0, i0]
+                            for i1 in range(size[1, k1]):
+                                falls[used] = rest + fall[1, k1, i1]
+                                used += 1
+    return used, falls
 
 
-@numba.njit(cache=True)
-def _best(value: Values, number: int, total: int, room: Ints, lists: Ints, sizes: Ints) -> int:
+@compiled
+def longest_next(value: Array, number: int, total: int, out: Picks) -> int:
+    """Return the largest value of the states that can follow the one with this number, in a slot of `total` instructions."""
+    fall, size, room = out
     best = 0
     for k0 in range(min(room[0], total) + 1):
         for k1 in range(min(room[1], total - k0) + 1):
@@ -112,11 +135,21 @@ def _best(value: Values, number: int, total: int, room: Ints, lists: Ints, sizes
                 k3 = total - k0 - k1 - k2
                 if k3 > room[3]:
                     continue
-                for i3 in range(sizes[3, k3]):
-                    for i2 in range(sizes[2, k2]):
-                        fall = number - lists[3, k3, i3] - lists[2, k2, i2]
-                        for i1 in range(sizes[1, k1]):
-                            rest = fall - lists[1, k1, i1]
-                            for i0 in range(sizes[0, k0]):
-                                best = max(best, value[rest - lists[0, k0, i0]])
+                for i3 in range(size[3, k3]):
+                    for i2 in range(size[2, k2]):
+                        for i1 in range(size[1, k1]):
+                            rest = number - fall[3, k3, i3] - fall[2, k2, i2] - fall[1, k1, i1]
+                            for i0 in range(size[0, k0]):
+                                best = max(best, value[rest - fall[0, k0, i0]])
     return best
+
+
+@compiled
+def fill(value: Array, first: int, end: int, tables: Tables, counts: Array, out: Picks) -> None:
+    """Write the longest time from each state with a number in [first, end); `counts` are those of `first`, and then those of `end`."""
+    for number in range(first, end):
+        total = min(tables.issue, room_in(tables.unit, tables.capacity, counts, out.room))
+        if total:
+            choose(tables.base, tables.unit, tables.drop, counts, out)
+            value[number] = longest_next(value, number, total, out) + 1
+        next_counts(tables.base, counts)

@@ -4,196 +4,165 @@ The states of one spread of the warps over the segments form a block: a box with
 left beyond one instruction per warp, from 0 to (length - 1) * warps. A move of a spread takes a part of its box, shifted, to the box of
 another spread, so a row of states is filled with one pass over a row of another block for each move.
 """
+# ruff: noqa: PLR0913, PLR0917  # what a compiled function takes is arrays: a record of them costs a count of references per call
 
-import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from sassan.makespan.exact_kernel import next_counts
+from sassan.makespan.exact_kernel import next_counts, room_in
+from sassan.makespan.exact_tables import UNITS, Tables
+from sassan.makespan.states_kernel import Array, compiled
 
-Ints = NDArray[np.int64]
-Values = NDArray[np.uint8] | NDArray[np.uint16]
-
-_HEAD = 5  # of a partial move: instructions left to choose, and room per unit
-_MOVE = 2  # of a move: where its row begins, and whether it stays in its own row
+_HEAD = UNITS + 1  # of a partial move: room left per unit, and in all
+_MOVE = 2  # of a move: where its target begins, and how far it shifts its own row (0: it goes to another row)
+_NONE = -(1 << 62)
 
 
-@numba.njit(cache=True)
-def offsets(base: Ints, length: Ints, counts: Ints, offset: Ints) -> None:
+@compiled
+def offsets(tables: Tables, counts: Array, offset: Array) -> None:
     """Write where the block of each spread begins, and behind the last one where all end; `counts` are those of spread 0."""
     total = 0
     for number in range(len(offset) - 1):
         offset[number] = total
         size = 1
-        for place in range(len(length)):
-            if length[place] > 1:
-                size *= (length[place] - 1) * counts[place] + 1
+        for place in tables.order:
+            size *= (tables.length[place] - 1) * counts[place] + 1
         total += size
-        next_counts(base, counts)
+        next_counts(tables.base, counts)
     offset[-1] = total
 
 
-@numba.njit(cache=True)
-def _grown(rows: Ints, used: int) -> Ints:
-    if used < len(rows):
-        return rows
-    more = np.empty((2 * len(rows), rows.shape[1]), np.int64)
-    more[:used] = rows
-    return more
-
-
-@numba.njit(cache=True)
-def partial_moves(counts: Ints, axis: Ints, unit: Ints, length: Ints, capacity: Ints, issue: int) -> Ints:
-    """Return a row per move: 0, what room is left per unit, then per axis how many warps run and how many of these leave."""
+@compiled
+def partial_moves(tables: Tables, counts: Array, axis: Array) -> Array:
+    """Return a row per move: the head, then per axis how many warps run and how many of these leave the segment."""
     rows = np.zeros((1, _HEAD + 2 * len(axis)), np.int64)
-    for place in axis:
-        rows[0, 1 + unit[place]] += counts[place]
-    for of in range(len(capacity)):
-        rows[0, 1 + of] = min(rows[0, 1 + of], capacity[of])
-        rows[0, 0] += rows[0, 1 + of]
-    rows[0, 0] = min(rows[0, 0], issue)
+    rows[0, UNITS] = min(tables.issue, room_in(tables.unit, tables.capacity, counts, rows[0, :UNITS]))
     for index in range(len(axis)):
-        place = axis[index]
-        room = 1 + unit[place]
+        here, unit = counts[axis[index]], tables.unit[axis[index]]
+        single = tables.length[axis[index]] == 1
         more = np.empty((4 * len(rows), rows.shape[1]), np.int64)
         used = 0
         for row in rows:
-            for run in range(min(counts[place], min(row[room], row[0])) + 1):
-                for leave in range(run if length[place] == 1 else 0, run + 1):
-                    more = _grown(more, used)
+            for run in range(min(here, row[unit], row[UNITS]) + 1):
+                for leave in range(run if single else 0, run + 1):
+                    if used == len(more):
+                        more = np.concatenate((more, more))
                     more[used] = row
-                    more[used, 0] -= run
-                    more[used, room] -= run
+                    more[used, unit] -= run
+                    more[used, UNITS] -= run
                     more[used, _HEAD + 2 * index] = run
                     more[used, _HEAD + 2 * index + 1] = leave
                     used += 1
         rows = more[:used]
-    return rows[rows[:, 0] == 0]
+    complete: Array = rows[rows[:, UNITS] == 0]
+    return complete
 
 
-@numba.njit(cache=True)
-def moves_of(
-    number: int, counts: Ints, base: Ints, unit: Ints, length: Ints, axis: Ints, order: Ints, rows: Ints, drop: Ints, offset: Ints
-) -> Ints:
-    """Return a row per move: where its target begins, whether it stays in its own row, and per axis lowest, highest, stride in the target."""
-    axes = len(axis)
-    below = np.zeros(len(unit), np.int64)
+@compiled
+def _below(base: Array, counts: Array) -> Array:
+    below = np.zeros(len(counts), np.int64)
     for team in range(len(base) - 1):
-        total = 0
-        for place in range(base[team], base[team + 1]):
-            below[place] = total
-            total += counts[place]
-    moves = np.zeros((len(rows), _MOVE + 3 * axes), np.int64)
-    after = np.zeros(len(unit), np.int64)
-    came = np.zeros(len(unit), np.int64)
-    slope = np.zeros(len(unit), np.int64)
+        for place in range(base[team] + 1, base[team + 1]):
+            below[place] = below[place - 1] + counts[place - 1]
+    return below
+
+
+@compiled
+def moves_of(number: int, tables: Tables, counts: Array, axis: Array, offset: Array) -> Array:
+    """Return a row per move of a spread: where its target begins, its shift of its own row, and per axis lowest, highest, slope there."""
+    rows = partial_moves(tables, counts, axis)
+    length = tables.length
+    below = _below(tables.base, counts)
+    moves = np.zeros((len(rows), _MOVE + 3 * len(axis)), np.int64)
+    slope, after, came = np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64)
     for index in range(len(rows)):
+        runs, leaves = rows[index, _HEAD::2], rows[index, _HEAD + 1 :: 2]
         after[:] = counts
         came[:] = 0
         target = number
-        stays = 1
-        for one in range(axes):
-            place, run, leave = axis[one], rows[index, _HEAD + 2 * one], rows[index, _HEAD + 2 * one + 1]
+        for one in range(len(axis)):
+            place, leave = axis[one], leaves[one]
             after[place] -= leave
             after[place - 1] += leave
             came[place - 1] = leave
-            target -= drop[place, below[place] + leave] - drop[place, below[place]]
-            if leave or (run and one):
-                stays = 0
+            target -= tables.drop[place, below[place] + leave] - tables.drop[place, below[place]]
+        if target == number and not np.any(runs[1:]):
+            moves[index, 1] = runs[0]
         stride = 1
         begin = offset[target]
-        for place in order:
+        for place in tables.order:
             slope[place] = stride
             begin += stride * came[place] * (length[place] - 1)
             stride *= (length[place] - 1) * after[place] + 1
-        for one in range(axes):
-            place, run, leave = axis[one], rows[index, _HEAD + 2 * one], rows[index, _HEAD + 2 * one + 1]
-            longest = length[place] - 1
-            begin -= (run - leave) * slope[place]
-            moves[index, _MOVE + 3 * one] = run - leave
-            moves[index, _MOVE + 3 * one + 1] = min(longest * counts[place], run - leave + longest * (counts[place] - leave))
-            moves[index, _MOVE + 3 * one + 2] = slope[place]
+        for one in range(len(axis)):
+            place, low, longest = axis[one], runs[one] - leaves[one], length[axis[one]] - 1
+            begin -= low * slope[place]
+            column = _MOVE + 3 * one
+            moves[index, column] = low
+            moves[index, column + 1] = min(longest * counts[place], low + longest * (counts[place] - leaves[one]))
+            moves[index, column + 2] = slope[place]
         moves[index, 0] = begin
-        moves[index, 1] = stays
     return moves
 
 
-@numba.njit(cache=True)
-def _fill_block(value: Values, begin: int, sizes: Ints, moves: Ints) -> None:
-    axes = len(sizes)
-    at = np.zeros(axes, np.int64)
-    width = sizes[0]
-    row = np.zeros(width, value.dtype)
-    place = begin
-    while True:
+@compiled
+def _row_begin(move: Array, at: Array) -> int:
+    """Return where the row `at` of a block begins in the target of a move, _NONE if the move cannot be made there."""
+    begin: int = move[0]
+    for one in range(1, len(at)):
+        column = _MOVE + 3 * one
+        if at[one] < move[column] or at[one] > move[column + 1]:
+            return _NONE
+        begin += at[one] * move[column + 2]
+    return begin
+
+
+@compiled
+def _take(row: Array, value: Array, begin: int, low: int, high: int, slope: int) -> None:
+    """Raise each entry of a row, from `low` to `high`, to its counterpart in the target."""
+    if slope == 1:
+        goal, part = row[low : high + 1], value[begin + low : begin + high + 1]
+        for index in range(len(goal)):
+            goal[index] = max(goal[index], part[index])
+    else:
+        for index in range(low, high + 1):
+            row[index] = max(row[index], value[begin + index * slope])
+
+
+@compiled
+def _fill_block(value: Array, begin: int, sizes: Array, moves: Array) -> None:
+    at = np.zeros(len(sizes), np.int64)
+    row = np.zeros(sizes[0], value.dtype)
+    for place in range(begin, begin + np.prod(sizes), sizes[0]):
         row[:] = 0
-        own = 0
+        shift = 0
         for move in moves:
-            source = move[0]
-            fits = True
-            for one in range(1, axes):
-                here = at[one]
-                if here < move[_MOVE + 3 * one] or here > move[_MOVE + 3 * one + 1]:
-                    fits = False
-                    break
-                source += here * move[_MOVE + 3 * one + 2]
-            if not fits:
+            source = _row_begin(move, at)
+            if source == _NONE:
                 continue
-            low, high, stride = move[_MOVE], move[_MOVE + 1] + 1, move[_MOVE + 2]
             if move[1]:
-                own = low
-            elif stride == 1:
-                part = value[source + low : source + high]
-                goal = row[low:high]
-                for index in range(high - low):
-                    goal[index] = max(goal[index], part[index])
+                # Its target is this very row: taken below, entry by entry.
+                shift = move[1]
             else:
-                for index in range(low, high):
-                    row[index] = max(row[index], value[source + index * stride])
-        if own:
-            for index in range(width):
-                if index >= own:
-                    row[index] = max(row[index], value[place + index - own])
-                value[place + index] = row[index] + 1
-        else:
-            for index in range(width):
-                value[place + index] = row[index] + 1
-        place += width
+                _take(row, value, source, move[_MOVE], move[_MOVE + 1], move[_MOVE + 2])
+        for index in range(len(row)):
+            if shift and index >= shift:
+                row[index] = max(row[index], value[place + index - shift])
+            value[place + index] = row[index] + 1
         one = 1
-        while one < axes:
-            at[one] += 1
-            if at[one] < sizes[one]:
-                break
+        while one < len(at) and at[one] == sizes[one] - 1:
             at[one] = 0
             one += 1
-        if one >= axes:
-            return
+        if one < len(at):
+            at[one] += 1
 
 
-@numba.njit(cache=True)
-def fill(
-    value: Values,
-    first: int,
-    end: int,
-    counts: Ints,
-    base: Ints,
-    unit: Ints,
-    length: Ints,
-    capacity: Ints,
-    issue: int,
-    drop: Ints,
-    order: Ints,
-    offset: Ints,
-) -> None:
-    """Write the longest time from each state of the spreads [first, end); `counts` are those of `first`.
-
-    `order` holds the places with work, the axis of the rows first.
-    """
+@compiled
+def fill(value: Array, first: int, end: int, tables: Tables, counts: Array, offset: Array) -> None:
+    """Write the longest time from each state of the spreads [first, end); `counts` are those of `first`, and then those of `end`."""
     for number in range(first, end):
-        axis = order[counts[order] > 0]
+        axis = tables.order[counts[tables.order] > 0]
         if len(axis):
-            rows = partial_moves(counts, axis, unit, length, capacity, issue)
-            moves = moves_of(number, counts, base, unit, length, axis, order, rows, drop, offset)
-            sizes = (length[axis] - 1) * counts[axis] + 1
+            moves = moves_of(number, tables, counts, axis, offset)
+            sizes = (tables.length[axis] - 1) * counts[axis] + 1
             _fill_block(value, offset[number], sizes, moves)
-        next_counts(base, counts)
+        next_counts(tables.base, counts)

@@ -13,6 +13,7 @@ says of each segment how many warps are inside it and how many instructions they
 """
 
 import itertools
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
@@ -20,6 +21,7 @@ from typing import Literal
 
 from sassan.alphabet import Letter
 from sassan.errors import UsageError
+from sassan.makespan.engine import Budget
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule
 
@@ -27,6 +29,9 @@ State = tuple[tuple[int, int], ...]
 """Per segment of the layout, the warps inside and the instructions they have left in it; what is done is not listed."""
 
 Cut = Literal["letters", "runs"]
+
+PLAIN = 3000
+"""States of single letters up to which plain Python answers sooner than the compiler loads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,16 @@ def _segments(units: Sequence[int], cut: Cut) -> tuple[Segment, ...]:
             runs.append([unit, 1])
     behind = itertools.accumulate((length for _, length in runs), lambda left, length: left - length, initial=len(units))
     return tuple(Segment(unit, length, left) for (unit, length), left in zip(runs, itertools.islice(behind, 1, None), strict=True))
+
+
+def team_sizes(problem: Problem) -> list[tuple[int, int]]:
+    """Return (warps, letters) of each different string, without expanding it."""
+    return [(warps, one.length) for one, warps in problem.shares.items()]
+
+
+def over(budget: Budget) -> bool:
+    """Say whether an engine should end."""
+    return budget.stop() or (budget.deadline is not None and time.monotonic() >= budget.deadline)
 
 
 def count_letter_states(lengths: Sequence[tuple[int, int]]) -> int:

@@ -1,0 +1,137 @@
+"""Engine `beam`: slot by slot, the states that can still take longest, some at a time; wider and wider while there is time.
+
+It finds lower bounds: every state is one that a schedule reaches, and the schedule of the last one passes the judge before it is reported.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sassan.makespan.beam_plain import Kept, Rules, advance, first, rules
+from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.problem import Problem
+from sassan.makespan.schedule import Schedule, check
+from sassan.makespan.states import PLAIN, Layout, count_letter_states, layout, over, team_sizes
+
+if TYPE_CHECKING:
+    from sassan.makespan.states_kernel import Array
+
+WIDTHS = (1, 16, 256, 2048, 16_384, 65_536)
+_PLAIN_WIDTH = 64
+_WORTH = 3_000_000
+"""Kept states, over all slots, up to which a beam without a deadline grows: a second or two."""
+_PORTION = 1 << 16
+"""States kept between two looks at the clock."""
+_FEW = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """How many states stay per slot; of more than `most` choices, per unit and number of warps that run, `sample` are drawn."""
+
+    states: int
+    most: int
+    sample: int
+
+
+def width(states: int) -> Width:
+    """Return the usual limits for this many states per slot."""
+    return Width(states, min(4096, max(16, 4 * states)), min(256, max(4, states // 4)))
+
+
+class Beam:
+    """The beam search, one pass per width."""
+
+    name = "beam"
+
+    def __init__(self, widths: tuple[int, ...] = WIDTHS) -> None:
+        """Search with these numbers of states per slot, one after the other."""
+        self._widths = widths
+
+    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
+        """Return the longest schedule of all passes that came to an end in time."""
+        begin = time.monotonic()
+        best = Found(self.name)
+        for schedule in _passes(problem, self._widths, budget):
+            if best.lower is None or schedule.makespan > best.lower:
+                check(problem, schedule)
+                best = Found(self.name, schedule.makespan, None, schedule, "", time.monotonic() - begin)
+                report(best)
+        return best
+
+
+def _passes(problem: Problem, widths: tuple[int, ...], budget: Budget) -> Iterator[Schedule]:
+    cut = layout(problem, "letters")
+    if count_letter_states(team_sizes(problem)) <= PLAIN:
+        yield plain_pass(cut, _PLAIN_WIDTH, budget.seed)
+        return
+    for states in widths:
+        if states != widths[0] and (over(budget) or not _worth(cut, states, budget)):
+            return
+        schedule = compiled_pass(cut, width(states), budget)
+        if schedule is None:
+            return
+        yield schedule
+
+
+def _worth(cut: Layout, states: int, budget: Budget) -> bool:
+    words = (cut.warps + 63) // 64
+    return (budget.deadline is not None or states * cut.work <= _WORTH) and states * cut.work * (4 + 8 * words) <= budget.memory // 2
+
+
+def plain_pass(cut: Layout, states: int, seed: int) -> Schedule:
+    """Return the schedule that a beam of this width finds, without the compiler."""
+    rule = rules(cut, seed)
+    history: list[list[Kept]] = [[first(rule, cut)]]
+    while history[-1]:
+        history.append(advance(rule, history[-1], states, seed))
+    masks: list[int] = []
+    at = 0
+    for kept in reversed(history[1:-1]):
+        masks.append(kept[at].mask)
+        at = kept[at].parent
+    return _schedule(rule, list(reversed(masks)))
+
+
+def compiled_pass(cut: Layout, limits: Width, budget: Budget) -> Schedule | None:
+    """Return the schedule that a beam finds, None if its time was up before its end."""
+    import numpy as np  # noqa: PLC0415 - start-up
+
+    from sassan.makespan import beam_kernel as kernel  # noqa: PLC0415 - the compiler is slow to load
+
+    rule = rules(cut, budget.seed)
+    start = first(rule, cut)
+    heap, picks = kernel.scratch(rule, limits.states, max(limits.most, limits.sample))
+    places = np.zeros((limits.states, cut.warps), np.int64)
+    places[0] = start.places
+    words, bases = np.zeros(limits.states, np.uint64), np.zeros(limits.states, np.int64)
+    words[0], bases[0] = start.hash, start.base
+    states = kernel.States(places, words, bases, np.array([1]))
+    setting = kernel.rows(rule, limits.most, limits.sample, budget.seed)
+    slots = max(1, min(_FEW, _PORTION // (limits.states * max(1, cut.warps // 16))))
+    portions: list[tuple[int, Array, Array]] = []
+    gone = slots
+    while gone == slots:
+        if over(budget):
+            return None
+        parents = np.zeros((slots, limits.states), np.int32)
+        masks = np.zeros((slots, limits.states, heap.mask.shape[1]), np.uint64)
+        gone = kernel.advance(states, setting, heap, picks, parents, masks)
+        portions.append((gone, parents, masks))
+    row: list[int] = []
+    at = 0
+    for gone, parents, masks in reversed(portions):
+        for slot in reversed(range(gone)):
+            row.append(sum(int(word) << (64 * index) for index, word in enumerate(masks[slot, at])))
+            at = int(parents[slot, at])
+    return _schedule(rule, list(reversed(row)))
+
+
+def _schedule(rule: Rules, masks: list[int]) -> Schedule:
+    slots: list[list[int]] = [[] for _ in rule.warps]
+    for slot, mask in enumerate(masks):
+        for column, warp in enumerate(rule.warps):
+            if mask >> column & 1:
+                slots[warp].append(slot)
+    return Schedule(tuple(map(tuple, slots)))

@@ -1,0 +1,382 @@
+"""Beam search over slots, compiled: the same as `beam_plain`, except that states with very many successors have some drawn at random."""
+# ruff: noqa: PLR0913, PLR0917  # what a compiled function takes is arrays: a record of them costs a count of references per call
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sassan.makespan.beam_plain import TIE, Rules
+from sassan.makespan.states_kernel import Array, compiled, splits
+
+UNITS = 4
+_SHIFT = np.uint64(64 - TIE)
+
+
+class Rows(NamedTuple):
+    """The rules as arrays; `weight` and `capacity` always of four units."""
+
+    unit: Array
+    reach: Array
+    zobrist: Array
+    weight: Array
+    capacity: Array
+    issue: int
+    most: int
+    """Of more choices than this, per unit and number of warps, `sample` are drawn."""
+    sample: int
+    salt: np.uint64
+
+
+class States(NamedTuple):
+    """The states of a slot: their places, hashes, and the scores of all letters left. `used[0]` counts them."""
+
+    places: Array
+    hash: Array
+    base: Array
+    used: Array
+
+
+class Heap(NamedTuple):
+    """The best states of the next slot so far; `order` is a heap over the other rows, the worst first."""
+
+    order: Array
+    key: Array
+    hash: Array
+    base: Array
+    parent: Array
+    mask: Array
+    table: Array
+    """The hashes of this slot."""
+    stamp: Array
+    """Which entries of `table` are of this slot: those that equal `at[1]`."""
+    at: Array
+    """How many states there are, the stamp, how many hashes are entered."""
+
+
+class Picks(NamedTuple):
+    """Per unit, number of warps and choice: the largest `reach` of a warp of the unit afterwards, what the hash grows by, the mask."""
+
+    far: Array
+    add: Array
+    mask: Array
+    size: Array
+    room: Array
+
+
+def rows(rule: Rules, most: int, sample: int, salt: int) -> Rows:
+    """Return the rules as arrays."""
+    weight, capacity = np.zeros(UNITS, np.int64), np.zeros(UNITS, np.int64)
+    weight[: len(rule.weight)], capacity[: len(rule.capacity)] = rule.weight, rule.capacity
+    unit, reach = np.array(rule.unit, np.int64), np.array(rule.reach, np.int64)
+    return Rows(unit, reach, np.array(rule.zobrist, np.uint64), weight, capacity, rule.issue, most, sample, np.uint64(salt))
+
+
+def scratch(rule: Rules, width: int, most: int) -> tuple[Heap, Picks]:
+    """Return empty arrays for a beam of this width."""
+    warps = len(rule.start)
+    words = (warps + 63) // 64
+    deepest = min(max(rule.capacity, default=0), warps) + 1
+    length = 1 << (4 * width).bit_length()
+    whole = [np.zeros(width, np.int64) for _ in range(4)]
+    heap = Heap(
+        whole[0],
+        whole[1],
+        np.zeros(width, np.uint64),
+        whole[2],
+        whole[3],
+        np.zeros((width, words), np.uint64),
+        np.zeros(length, np.uint64),
+        np.zeros(length, np.int64),
+        np.zeros(3, np.int64),
+    )
+    shape = (UNITS, deepest, most)
+    size, room = np.zeros(shape[:2], np.int64), np.zeros(UNITS, np.int64)
+    return heap, Picks(np.zeros(shape, np.int64), np.zeros(shape, np.uint64), np.zeros((*shape, words), np.uint64), size, room)
+
+
+@compiled
+def mixed(word: np.uint64) -> np.uint64:
+    """Return 64 bits mixed."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@compiled
+def _end(row: Array, warp: int) -> int:
+    """Return the end of the group of warps that stand where this one does."""
+    end = warp + 1
+    while end < len(row) and row[end] == row[warp]:
+        end += 1
+    return end
+
+
+@compiled
+def _set(mask: Array, first: int, end: int) -> None:
+    for warp in range(first, end):
+        mask[warp >> 6] |= np.uint64(1) << np.uint64(warp & 63)
+
+
+@compiled
+def _record(row: Array, of: int, total: int, taken: Array, rule: Rows, picks: Picks) -> None:
+    """Append the choice that runs as many warps of each group as are taken of it."""
+    far, add, mask, size, _ = picks
+    index = size[of, total]
+    size[of, total] += 1
+    far[of, total, index] = 0
+    add[of, total, index] = 0
+    mask[of, total, index] = 0
+    warp = 0
+    while warp < len(row):
+        end = _end(row, warp)
+        place = row[warp]
+        if rule.unit[place] == of:
+            run = np.sum(taken[warp:end])
+            left = rule.reach[place] if run < end - warp else rule.reach[place - 1]
+            far[of, total, index] = max(far[of, total, index], left)
+            add[of, total, index] += np.uint64(run) * (rule.zobrist[place - 1] - rule.zobrist[place])
+            _set(mask[of, total, index], warp, warp + run)
+        warp = end
+
+
+@compiled
+def _draw(row: Array, of: int, word: np.uint64, rule: Rows, picks: Picks) -> None:
+    """Write some choices of a unit: the warps with most letters left, those with fewest, and others at random."""
+    ready = np.flatnonzero(rule.unit[row] == of)
+    taken = np.zeros(len(row), np.int64)
+    for total in range(picks.room[of] + 1):
+        for index in range(rule.sample if total else 1):
+            taken[:] = 0
+            for one in range(total):
+                other: int = one
+                if index == 0:
+                    other = len(ready) - 1 - one
+                elif index > 1:
+                    word += np.uint64(0x9E3779B97F4A7C15)
+                    other = one + np.int64(mixed(word) % np.uint64(len(ready) - one))  # type: ignore[assignment]
+                    ready[one], ready[other] = ready[other], ready[one]
+                    other = one
+                taken[ready[other]] = 1
+            _record(row, of, total, taken, rule, picks)
+        ready.sort()
+
+
+@compiled
+def _ways(row: Array, of: int, room: int, rule: Rows) -> float:
+    """Return how many choices of up to `room` warps a unit has at most."""
+    ways = np.zeros(room + 1)
+    ways[0] = 1.0
+    warp = 0
+    while warp < len(row):
+        end = _end(row, warp)
+        if rule.unit[row[warp]] == of:
+            for total in range(room, 0, -1):
+                for run in range(1, min(end - warp, total) + 1):
+                    ways[total] += ways[total - run]
+        warp = end
+    return float(ways.max())
+
+
+@compiled
+def _ready(row: Array, unit: Array, capacity: Array, ready: Array, first: Array, room: Array) -> int:
+    """Write, per unit, the warps that are ready, the first of them, and how many run at most; return how many run in all."""
+    ready[:] = 0
+    first[:] = len(row)
+    for warp in range(len(row) - 1, -1, -1):
+        of = unit[row[warp]]
+        if of >= 0:
+            ready[of] += 1
+            first[of] = warp
+    total = 0
+    for of in range(len(room)):
+        room[of] = min(ready[of], capacity[of])
+        total += room[of]
+    return total
+
+
+@compiled
+def _many(row: Array, ready: int, of: int, rule: Rows, picks: Picks) -> bool:
+    """Say whether a unit has too many choices to look at each; the warps alone mostly tell that it has not."""
+    ways = most = 1.0
+    for one in range(picks.room[of]):
+        ways *= (ready - one) / (one + 1)
+        most = max(most, ways)
+    return most > rule.most and _ways(row, of, picks.room[of], rule) > rule.most
+
+
+@compiled
+def _choose(row: Array, first: int, of: int, rule: Rows, picks: Picks) -> None:
+    """Write the choices of one unit; its first warp is `first`."""
+    far, add, mask, size, room = picks
+    unit, reach, zobrist = rule.unit, rule.reach, rule.zobrist
+    size[of, 0] = 1
+    far[of, 0, 0] = 0
+    add[of, 0, 0] = 0
+    mask[of, 0, 0] = 0
+    warp = first
+    while warp < len(row):
+        place = row[warp]
+        end = _end(row, warp)
+        # From the most warps down, so that no choice takes this group twice.
+        for total in range(room[of] if unit[place] == of else -1, -1, -1):
+            last = size[of, total]
+            for index in range(last):
+                far[of, total, index] = max(far[of, total, index], reach[place])
+            for run in range(1, min(end - warp, total) + 1):
+                left = reach[place] if run < end - warp else reach[place - 1]
+                step = np.uint64(run) * (zobrist[place - 1] - zobrist[place])
+                for index in range(size[of, total - run]):
+                    far[of, total, last] = max(far[of, total - run, index], left)
+                    add[of, total, last] = add[of, total - run, index] + step
+                    mask[of, total, last] = mask[of, total - run, index]
+                    _set(mask[of, total, last], warp, warp + run)
+                    last += 1
+            size[of, total] = last
+        warp = end
+
+
+@compiled
+def _worse(heap: Heap, one: int, other: int) -> bool:
+    key, word = heap.key, heap.hash
+    worse: bool = key[one] < key[other] or (key[one] == key[other] and word[one] < word[other])
+    return worse
+
+
+@compiled
+def _sift(heap: Heap, at: int) -> None:
+    """Put the entry at a place of the heap where it belongs."""
+    order, size = heap.order, heap.at[0]
+    while at and _worse(heap, order[at], order[(at - 1) >> 1]):
+        up = (at - 1) >> 1
+        order[at], order[up] = order[up], order[at]
+        at = up
+    while True:
+        low = at
+        for child in (2 * at + 1, 2 * at + 2):
+            if child < size and _worse(heap, order[child], order[low]):
+                low = child
+        if low == at:
+            return
+        order[at], order[low] = order[low], order[at]
+        at = low
+
+
+@compiled
+def _known(heap: Heap, word: np.uint64) -> bool:
+    """Enter a hash; return whether it was there."""
+    mask = np.uint64(len(heap.table) - 1)
+    at = mixed(word) & mask
+    while heap.stamp[at] == heap.at[1]:
+        if heap.table[at] == word:
+            return True
+        at = (at + np.uint64(1)) & mask
+    heap.stamp[at] = heap.at[1]
+    heap.table[at] = word
+    heap.at[2] += 1
+    return False
+
+
+@compiled
+def _clear(heap: Heap) -> None:
+    """Forget all hashes but those of the heap: what has left it is worse than all in it, and cannot come back."""
+    heap.at[1] += 1
+    heap.at[2] = 0
+    for slot in range(heap.at[0]):
+        _known(heap, heap.hash[slot])
+
+
+@compiled
+def _push(heap: Heap, key: int, word: np.uint64, base: int, parent: int) -> int:
+    """Keep a state that is better than the worst; return its row, -1 if it is there already."""
+    if 2 * heap.at[2] >= len(heap.table):
+        _clear(heap)
+    if _known(heap, word):
+        return -1
+    size = heap.at[0]
+    full = size == len(heap.order)
+    slot: int = heap.order[0] if full else size
+    heap.key[slot], heap.hash[slot], heap.base[slot], heap.parent[slot] = key, word, base, parent
+    heap.mask[slot] = 0
+    if full:
+        _sift(heap, 0)
+    else:
+        heap.order[size] = slot
+        heap.at[0] = size + 1
+        _sift(heap, size)
+    return slot
+
+
+@compiled
+def _cutoff(heap: Heap) -> int:
+    """Return a key that a state needs at least to be kept."""
+    cutoff: int = heap.key[heap.order[0]] if heap.at[0] == len(heap.order) else -1
+    return cutoff
+
+
+@compiled
+def _offer(parent: int, total: int, states: States, rule: Rows, picks: Picks, heap: Heap) -> None:
+    """Offer all that can follow a state to the heap, a slot of `total` instructions later."""
+    far, add, mask, size, room = picks
+    cutoff = _cutoff(heap)
+    for k0, k1, k2, k3 in splits(room, total):
+        base = states.base[parent] - k0 * rule.weight[0] - k1 * rule.weight[1] - k2 * rule.weight[2] - k3 * rule.weight[3]
+        for i3 in range(size[3, k3]):
+            for i2 in range(size[2, k2]):
+                for i1 in range(size[1, k1]):
+                    reach = max(far[1, k1, i1], far[2, k2, i2], far[3, k3, i3])
+                    start = states.hash[parent] + add[1, k1, i1] + add[2, k2, i2] + add[3, k3, i3]
+                    for i0 in range(size[0, k0]):
+                        word = start + add[0, k0, i0]
+                        key = ((base + max(reach, far[0, k0, i0])) << TIE) | np.int64(mixed(word ^ rule.salt) >> _SHIFT)
+                        if key < cutoff or (key == cutoff and word <= heap.hash[heap.order[0]]):
+                            continue
+                        slot = _push(heap, key, word, base, parent)
+                        if slot >= 0:
+                            heap.mask[slot] = mask[0, k0, i0] | mask[1, k1, i1] | mask[2, k2, i2] | mask[3, k3, i3]
+                            cutoff = _cutoff(heap)
+
+
+@compiled
+def _replace(states: States, heap: Heap, spare: Array) -> None:
+    """Make the states of the heap those of the slot."""
+    used = heap.at[0]
+    for slot in range(used):
+        before, mask = states.places[heap.parent[slot]], heap.mask[slot]
+        for warp in range(len(before)):
+            spare[slot, warp] = before[warp] - np.int64((mask[warp >> 6] >> np.uint64(warp & 63)) & np.uint64(1))
+    states.places[:used] = spare[:used]
+    states.hash[:used] = heap.hash[:used]
+    states.base[:used] = heap.base[:used]
+    states.used[0] = used
+
+
+@compiled
+def advance(states: States, rule: Rows, heap: Heap, picks: Picks, parents: Array, masks: Array) -> int:
+    """Go on for as many slots as `parents[slot, kept]` and `masks[slot, kept]` have room for; return for how many there were states.
+
+    With fewer than that, all warps of all states are done.
+    """
+    spare = np.empty_like(states.places)
+    ready, first = np.zeros(UNITS, np.int64), np.zeros(UNITS, np.int64)
+    for slot in range(len(parents)):
+        heap.at[0] = 0
+        heap.at[1] += 1
+        heap.at[2] = 0
+        for parent in range(states.used[0]):
+            row = states.places[parent]
+            total = min(rule.issue, _ready(row, rule.unit, rule.capacity, ready, first, picks.room))
+            if total == 0:
+                continue
+            picks.size[:] = 0
+            for of in range(UNITS):
+                if _many(row, ready[of], of, rule, picks):
+                    _draw(row, of, states.hash[parent] ^ rule.salt, rule, picks)
+                else:
+                    _choose(row, first[of], of, rule, picks)
+            _offer(parent, total, states, rule, picks, heap)
+        if heap.at[0] == 0:
+            return slot
+        parents[slot, : heap.at[0]] = heap.parent[: heap.at[0]]
+        masks[slot, : heap.at[0]] = heap.mask[: heap.at[0]]
+        _replace(states, heap, spare)
+    return len(parents)

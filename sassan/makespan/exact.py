@@ -1,0 +1,198 @@
+"""Engine `exact`: the longest makespan itself, by longest paths over states (`states`).
+
+Small instances: one table over all states of the processor. Others: the beam shows a schedule, the longest path over the sums of the runs
+bounds from above, and where these do not meet, a depth-first search finds a schedule of as many slots as the bound, or refutes that and
+lowers it by one, again and again. If that takes too long and the table of all states fits the memory, the table decides.
+"""
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sassan.errors import UsageError
+from sassan.makespan.beam import Beam
+from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.exact_plain import longest, path
+from sassan.makespan.exact_tables import MOST, most_choices
+from sassan.makespan.problem import Problem
+from sassan.makespan.schedule import Schedule, check
+from sassan.makespan.states import (
+    PLAIN,
+    count_blocks,
+    count_letter_states,
+    count_states,
+    layout,
+    over,
+    schedule_of,
+    team_sizes,
+)
+
+if TYPE_CHECKING:
+    from sassan.makespan.exact_tasks import Relaxed
+
+_QUICK = 1_000_000
+"""States of letters whose table is filled in a fraction of a second."""
+_PER_SECOND = 2_000_000
+"""States of letters whose table is filled in a second, roughly."""
+_LEAST_DIVE = 2.0
+_LONGEST = 1_000_000
+"""Letters of all strings that may be expanded."""
+_CHOICES = 1 << 20
+_BYTES = 2
+"""Of an entry of a table."""
+
+
+class Exact:
+    """The exact engine."""
+
+    name = "exact"
+
+    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
+        """Return the longest makespan with a schedule, or the interval that was reached in time.
+
+        Raises UsageError `too-large` if neither the states nor the sums of the runs fit the memory, `fractional-capacity`.
+        """
+        search = _Search(problem, budget, report, time.monotonic())
+        size = _size(problem, budget)
+        if size.letters <= PLAIN:
+            letters = layout(problem, "letters")
+            search.show(schedule_of(problem, letters, path(letters, longest(letters))), exhaustive=True)
+        elif size.letters <= _QUICK and size.table:
+            search.table(budget)
+        else:
+            search.close_in(size)
+        return search.best
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """How many states there are, and what of them fits: the table of all, that of the sums, a search over numbered states."""
+
+    letters: int
+    sums: int
+    table: bool
+    relax: bool
+    dive: bool
+
+
+def _size(problem: Problem, budget: Budget) -> _Size:
+    letters = count_letter_states(team_sizes(problem))
+    if letters <= PLAIN:
+        return _Size(letters, letters, table=False, relax=False, dive=False)
+    if sum(length for _, length in team_sizes(problem)) > _LONGEST:
+        raise _too_large(letters, None)
+    runs = layout(problem, "runs")
+    few = most_choices(layout(problem, "letters")) <= _CHOICES
+    blocks = count_blocks(runs)
+    sums = count_states(runs) if blocks * 8 <= budget.memory else blocks
+    table = few and letters * _BYTES <= budget.memory
+    relax = blocks * 8 + sums * _BYTES <= budget.memory
+    if not table and not relax:
+        raise _too_large(letters, sums)
+    return _Size(letters, sums, table, relax, dive=few and relax and letters < MOST)
+
+
+def _too_large(letters: int, sums: int | None) -> UsageError:
+    relaxed = "" if sums is None else f", and over sums of runs at least {_rounded(sums)}"
+    return UsageError(
+        "too-large",
+        f"the instance has {_rounded(letters)} states{relaxed}: more than the memory holds",
+        hint="--engine beam shows long schedules, --engine bounds proves an upper bound, --engine all gives both",
+    )
+
+
+def _rounded(count: int) -> str:
+    return str(count) if count < 10**6 else f"about 10^{len(str(count)) - 1}"
+
+
+class _Search:
+    """What is known so far, and the steps that add to it."""
+
+    def __init__(self, problem: Problem, budget: Budget, report: Report, begin: float) -> None:
+        self._problem = problem
+        self._budget = budget
+        self._report = report
+        self._begin = begin
+        self.best = Found(Exact.name)
+
+    def show(self, schedule: Schedule, *, exhaustive: bool) -> None:
+        """Take a schedule in; `exhaustive`: there is none that is longer."""
+        if self.best.lower is None or schedule.makespan > self.best.lower:
+            check(self._problem, schedule)
+            self._say(replace(self.best, lower=schedule.makespan, schedule=schedule))
+        if exhaustive:
+            self.bound(schedule.makespan)
+
+    def bound(self, upper: int) -> None:
+        """Take an upper bound in."""
+        if self.best.upper is None or upper < self.best.upper:
+            self._say(replace(self.best, upper=upper, proof="exhaustive"))
+
+    def _say(self, found: Found) -> None:
+        self.best = replace(found, seconds=time.monotonic() - self._begin)
+        self._report(self.best)
+
+    def _note(self, note: str) -> None:
+        self.best = replace(self.best, note=note, seconds=time.monotonic() - self._begin)
+
+    @property
+    def closed(self) -> bool:
+        """Say whether the bounds meet."""
+        return self.best.lower is not None and self.best.lower == self.best.upper
+
+    def table(self, budget: Budget) -> None:
+        """Fill the table of all states of letters."""
+        from sassan.makespan.exact_tasks import letters_path  # noqa: PLC0415 - the compiler is slow to load
+
+        letters = layout(self._problem, "letters")
+        found = letters_path(letters, budget)
+        if found is None:
+            self._note("the time was up before the table of all states was full")
+        else:
+            self.show(schedule_of(self._problem, letters, found), exhaustive=True)
+
+    def close_in(self, size: _Size) -> None:
+        """Raise `lower` and lower `upper` until they meet."""
+        from sassan.makespan.exact_tasks import packable, relaxed  # noqa: PLC0415
+
+        Beam((16, 256)).run(self._problem, self._budget, self._take_beam)
+        runs = layout(self._problem, "runs")
+        bound = relaxed(runs, size.sums, self._budget) if size.relax else None
+        if bound is not None:
+            self.bound(bound.upper)
+            if not self.closed:
+                Beam((2048,)).run(self._problem, self._budget, self._take_beam)
+            if not self.closed and size.dive and packable(runs):
+                self._dive(bound, size)
+        if not self.closed and size.table and not over(self._budget):
+            del bound
+            self.table(self._budget)
+        if not self.closed and not self.best.note:
+            self._note("the time was up" if over(self._budget) else "the memory was full")
+
+    def _take_beam(self, found: Found) -> None:
+        assert found.schedule is not None
+        self.show(found.schedule, exhaustive=False)
+
+    def _dive(self, bound: "Relaxed", size: _Size) -> None:
+        from sassan.makespan.exact_tasks import Dive, End  # noqa: PLC0415
+
+        letters = layout(self._problem, "letters")
+        dive = Dive(letters, bound, self._budget.memory - bound.value.nbytes - bound.offset.nbytes)
+        budget = self._dive_budget(size)
+        while not self.closed:
+            assert self.best.upper is not None
+            ended, states = dive.reach(self.best.upper, budget)
+            if ended is End.FOUND:
+                self.show(schedule_of(self._problem, letters, states), exhaustive=True)
+            elif ended is End.REFUTED:
+                self.bound(self.best.upper - 1)
+            else:
+                return
+
+    def _dive_budget(self, size: _Size) -> Budget:
+        """Return the budget of the search for goals: where the table is an alternative, not much more time than that takes."""
+        if not size.table:
+            return self._budget
+        end = time.monotonic() + max(_LEAST_DIVE, size.letters / _PER_SECOND)
+        return replace(self._budget, deadline=end if self._budget.deadline is None else min(end, self._budget.deadline))

@@ -1,0 +1,248 @@
+"""Depth-first search for a schedule of at least so many slots, compiled: it finds one, or proves that there is none.
+
+Every state has a bound on the slots that are left: that of the sums of its work (`exact_sums`), replaced by 1 + the largest bound of its
+successors as soon as all of these are refuted. A state entered in slot t is refuted if t + its bound falls short of the goal. These bounds
+do not depend on the goal, so what is remembered serves all later, smaller ones.
+
+All that a move changes adds up over the warps that move: the number of the state, the number of its spread over the runs, and two words
+with a field per run: the warps inside, and the work beyond one instruction each. So the bound of a successor costs a few additions.
+"""
+# ruff: noqa: PLR0913, PLR0917  # what a compiled function takes is arrays: a record of them costs a count of references per call
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sassan.makespan.exact_kernel import counts_of, room_in
+from sassan.makespan.exact_tables import Tables
+from sassan.makespan.states_kernel import Array, compiled, splits
+
+REFUTED, FOUND, PAUSED, FULL, DEEP = range(5)
+"""How a call ends: `FULL` and `DEEP` ask for larger arrays of remembered bounds and of open states; all but the first two can go on."""
+
+NUMBER, SPREAD, INSIDE, EXTRA, BOUND = range(5)
+"""Columns of the open states. The first four are what moves change."""
+WORDS = 4
+
+
+class Sums(NamedTuple):
+    """The longest paths over the sums, and how a state of letters finds its own."""
+
+    value: Array
+    offset: Array
+    fields: Array
+    """A row per run, in the order of the axes: shift and mask of its warps, shift and mask of its extra work, its length - 1."""
+    step: Array
+    """`step[word, place]`: what one warp that moves on from this place, a letter, adds to `INSIDE` and `EXTRA`."""
+    drop: Array
+    """`drop[0, place, i]` and `drop[1, place, i]`: see `exact_tables`, of the letters, and of the runs where a warp leaves its run."""
+
+
+class Trail(NamedTuple):
+    """Where the search stands."""
+
+    at: Array
+    """The slot, how many states are open, how many bounds are remembered."""
+    frames: Array
+    """Per slot: the number of the state, where its successors begin among the open states, the largest bound of a refuted one."""
+    open: Array
+    """The states still to be entered, those of later slots behind."""
+    keys: Array
+    """A hash table of numbers of states; -1: empty. Its length is a power of two."""
+    bounds: Array
+    """The bounds of `keys`."""
+
+
+class Moves(NamedTuple):
+    """Scratch: per unit, number of warps and choice, what the choice adds to each of the four words."""
+
+    add: Array
+    size: Array
+    room: Array
+
+
+@compiled
+def sums_bound(value: Array, offset: Array, fields: Array, spread: int, inside: int, extra: int) -> int:
+    """Return the bound of the state with these words."""
+    index = offset[spread]
+    stride = 1
+    for one in range(len(fields)):
+        index += ((extra >> fields[one, 2]) & fields[one, 3]) * stride
+        stride *= fields[one, 4] * ((inside >> fields[one, 0]) & fields[one, 1]) + 1
+    bound: int = np.int64(value[index])  # type: ignore[assignment]
+    return bound
+
+
+@compiled
+def slot_of(keys: Array, number: int) -> int:
+    """Return where a number is in the hash table, or where it would be entered."""
+    mask = len(keys) - 1
+    at = ((number * 0x9E3779B97F4A7C1) >> 20) & mask
+    while keys[at] != -1 and keys[at] != number:
+        at = (at + 1) & mask
+    return at
+
+
+@compiled
+def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: Moves) -> None:
+    add, size, room = moves
+    size[:] = 0
+    size[:, 0] = 1
+    for team in range(len(base) - 1):
+        below = counts[base[team]]
+        for place in range(base[team] + 1, base[team + 1]):
+            here, of = counts[place], unit[place]
+            for total in range(room[of] if here else 0, 0, -1):
+                end = size[of, total]
+                for run in range(1, min(here, total) + 1):
+                    number = sums.drop[0, place, below + run] - sums.drop[0, place, below]
+                    spread = sums.drop[1, place, below + run] - sums.drop[1, place, below]
+                    for index in range(size[of, total - run]):
+                        add[of, total, end, NUMBER] = add[of, total - run, index, NUMBER] - number
+                        add[of, total, end, SPREAD] = add[of, total - run, index, SPREAD] - spread
+                        add[of, total, end, INSIDE] = add[of, total - run, index, INSIDE] + run * sums.step[INSIDE, place]
+                        add[of, total, end, EXTRA] = add[of, total - run, index, EXTRA] + run * sums.step[EXTRA, place]
+                        end += 1
+                size[of, total] = end
+            below += here
+
+
+@compiled
+def _open(total: int, state: Array, moves: Moves, trail: Trail) -> bool:
+    """Put all successors of a state on top of the open states; return whether there is room for them."""
+    add, size, room = moves
+    top = trail.at[1]
+    word = np.empty(WORDS, np.int64)
+    for k0, k1, k2, k3 in splits(room, total):
+        if top + size[0, k0] * size[1, k1] * size[2, k2] * size[3, k3] > len(trail.open):
+            return False
+        for i3 in range(size[3, k3]):
+            for i2 in range(size[2, k2]):
+                for i1 in range(size[1, k1]):
+                    for one in range(WORDS):
+                        word[one] = state[one] + add[3, k3, i3, one] + add[2, k2, i2, one] + add[1, k1, i1, one]
+                    for i0 in range(size[0, k0]):
+                        for one in range(WORDS):
+                            trail.open[top, one] = word[one] + add[0, k0, i0, one]
+                        top += 1
+    trail.at[1] = top
+    return True
+
+
+@compiled
+def _keep(least: int, begin: int, sums: Sums, trail: Trail) -> int:
+    """Drop the open states from `begin` on with bounds below `least`, the others by bound, largest on top; return the largest dropped."""
+    value, offset, fields = sums.value, sums.offset, sums.fields
+    rows, keys, bounds = trail.open, trail.keys, trail.bounds
+    dropped, largest = -1, -1
+    top = begin
+    for index in range(begin, trail.at[1]):
+        row = rows[index]
+        bound = sums_bound(value, offset, fields, row[SPREAD], row[INSIDE], row[EXTRA])
+        if bound >= least:
+            at = slot_of(keys, row[NUMBER])
+            if keys[at] != -1:
+                bound = bounds[at]
+        if bound < least:
+            dropped = max(dropped, bound)
+            continue
+        largest = max(largest, bound)
+        rows[top, :WORDS] = row[:WORDS]
+        rows[top, BOUND] = bound
+        top += 1
+    trail.at[1] = top
+    for bound in range(least, largest):
+        for index in range(begin, top):
+            if rows[index, BOUND] == bound:
+                _swap(rows[begin], rows[index])
+                begin += 1
+    return dropped
+
+
+@compiled
+def _swap(row: Array, other: Array) -> None:
+    for one in range(len(row)):
+        row[one], other[one] = other[one], row[one]
+
+
+@compiled
+def _enter(goal: int, state: Array, tables: Tables, counts: Array, sums: Sums, moves: Moves, trail: Trail) -> bool:
+    """Open what follows the state that was taken from the top; return whether there was room for it."""
+    depth, begin = trail.at[0], trail.at[1]
+    counts_of(state[NUMBER], tables, counts)
+    total = min(tables.issue, room_in(tables.unit, tables.capacity, counts, moves.room))
+    _choose(tables.base, tables.unit, counts, sums, moves)
+    if not _open(total, state, moves, trail):
+        return False
+    trail.frames[depth, 0] = state[NUMBER]
+    trail.frames[depth, 1] = begin
+    trail.frames[depth, 2] = _keep(goal - depth - 1, begin, sums, trail)
+    return True
+
+
+@compiled
+def _remember(trail: Trail) -> int:
+    """Enter the bound of the state of this slot, all of whose successors are refuted, and go back a slot; return how that ended."""
+    depth = trail.at[0]
+    at = slot_of(trail.keys, trail.frames[depth, 0])
+    if trail.keys[at] == -1:
+        if 4 * trail.at[2] > 3 * len(trail.keys):
+            return FULL
+        trail.at[2] += 1
+        trail.keys[at] = trail.frames[depth, 0]
+    bound = trail.frames[depth, 2] + 1
+    trail.bounds[at] = bound
+    trail.at[0] = depth - 1
+    if depth == 0:
+        return REFUTED
+    trail.frames[depth - 1, 2] = max(trail.frames[depth - 1, 2], bound)
+    return PAUSED
+
+
+@compiled
+def dive(goal: int, steps: int, tables: Tables, sums: Sums, moves: Moves, trail: Trail) -> int:
+    """Enter up to `steps` states; return how that ended. It begins with one open state, slot -1.
+
+    Where a schedule was found, the frames up to its last slot hold its states.
+    """
+    counts = np.zeros(len(tables.unit), np.int64)
+    state = np.empty(WORDS, np.int64)
+    while steps:
+        depth, top = trail.at[0], trail.at[1]
+        if depth >= 0 and top == trail.frames[depth, 1]:
+            ended = _remember(trail)
+            if ended != PAUSED:
+                return ended
+            continue
+        top -= 1
+        state[:] = trail.open[top, :WORDS]
+        bound = trail.open[top, BOUND]
+        at = slot_of(trail.keys, state[NUMBER])
+        if trail.keys[at] != -1:
+            bound = trail.bounds[at]
+        trail.at[1] = top
+        if depth + 1 + bound < goal:
+            trail.frames[depth, 2] = max(trail.frames[depth, 2], bound)
+            continue
+        trail.at[0] = depth + 1
+        if state[NUMBER] == 0:
+            trail.frames[depth + 1, 0] = 0
+            return FOUND
+        if not _enter(goal, state, tables, counts, sums, moves, trail):
+            trail.at[0] = depth
+            trail.at[1] = top + 1
+            trail.open[top, :WORDS] = state
+            trail.open[top, BOUND] = bound
+            return DEEP
+        steps -= 1
+    return PAUSED
+
+
+@compiled
+def rehash(keys: Array, bounds: Array, into: Array, new: Array) -> None:
+    """Enter all that one hash table remembers in a larger one."""
+    for at in range(len(keys)):
+        if keys[at] != -1:
+            goal = slot_of(into, keys[at])
+            into[goal] = keys[at]
+            new[goal] = bounds[at]

@@ -1,0 +1,206 @@
+"""The three compiled searches of `exact`, in portions that leave time to look at the clock: over letters, over sums, and for a goal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from sassan.makespan import exact_dive, exact_kernel, exact_sums
+from sassan.makespan.engine import Budget
+from sassan.makespan.exact_dive import EXTRA, INSIDE, WORDS, Moves, Sums, Trail
+from sassan.makespan.exact_tables import UNITS, Tables, most_choices, number, tables
+from sassan.makespan.states import Layout, State, over, start, successors
+from sassan.makespan.states_kernel import Array
+
+_PORTION = 200_000
+"""States of letters between two looks at the clock."""
+_PORTION_OF_SUMS = 4_000_000
+_PORTION_OF_DIVE = 20_000
+
+
+class End(IntEnum):
+    """How a search for a goal ends; `FULL`: of the memory for remembered bounds, `DEEP`: of that for open states."""
+
+    REFUTED = exact_dive.REFUTED
+    FOUND = exact_dive.FOUND
+    PAUSED = exact_dive.PAUSED
+    FULL = exact_dive.FULL
+    DEEP = exact_dive.DEEP
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """The longest paths over the sums of the runs."""
+
+    cut: Layout
+    tables: Tables
+    offset: Array
+    value: Array
+
+    @property
+    def upper(self) -> int:
+        """Return the bound of the start."""
+        return int(self.value[-1])
+
+
+def letters_path(cut: Layout, budget: Budget) -> list[State] | None:
+    """Return the states of a longest path over single letters; None if the time was up."""
+    table = tables(cut)
+    for kind in (np.uint8, np.uint16, np.uint32):
+        value = np.zeros(table.states, kind)
+        counts = _first_counts(table)
+        picks = exact_kernel.picks(table.capacity, cut.warps, most_choices(cut))
+        for first in range(0, table.states, _PORTION):
+            if over(budget):
+                return None
+            end = min(first + _PORTION, table.states)
+            exact_kernel.fill(value, first, end, table, counts, picks)
+            if value[first:end].max() == np.iinfo(kind).max:
+                break
+        else:
+            return _walk(cut, value)
+    return None
+
+
+def _first_counts(table: Tables) -> Array:
+    counts = np.zeros(len(table.unit), np.int64)
+    counts[table.base[:-1]] = table.warps
+    return counts
+
+
+def _walk(cut: Layout, value: Array) -> list[State]:
+    states = [start(cut)]
+    while left := int(value[number(cut, states[-1])]):
+        states.append(next(after for after in successors(cut, states[-1]) if value[number(cut, after)] == left - 1))
+    return states
+
+
+def relaxed(cut: Layout, states: int, budget: Budget) -> Relaxed | None:
+    """Return the longest paths over so many sums; None if the time was up."""
+    table = tables(cut)
+    offset = np.zeros(table.states + 1, np.int64)
+    exact_sums.offsets(table, _first_counts(table), offset)
+    for kind in (np.uint8, np.uint16, np.uint32):
+        value = np.zeros(states, kind)
+        counts = _first_counts(table)
+        first = 0
+        while first < table.states:
+            if over(budget):
+                return None
+            end = max(first + 1, int(np.searchsorted(offset, offset[first] + _PORTION_OF_SUMS)) - 1)
+            exact_sums.fill(value, first, end, table, counts, offset)
+            if value[offset[first] : offset[end]].max() == np.iinfo(kind).max:
+                break
+            first = end
+        else:
+            return Relaxed(cut, table, offset, value)
+    return None
+
+
+class Dive:
+    """A depth-first search for schedules of at least so many slots; what one goal teaches serves the next, smaller one."""
+
+    def __init__(self, cut: Layout, bound: Relaxed, memory: int) -> None:
+        """Search the states of this layout of letters, with this bound, in so many bytes."""
+        self._cut = cut
+        self._tables = tables(cut)
+        self._memory = memory
+        self._sums, self._root = _sums(self._tables, bound)
+        most = most_choices(cut)
+        deepest = min(max(cut.capacity), cut.warps) + 1
+        self._moves = Moves(
+            np.zeros((UNITS, deepest, most, WORDS), np.int64), np.zeros((UNITS, deepest), np.int64), np.zeros(UNITS, np.int64)
+        )
+        self._trail = Trail(
+            np.zeros(3, np.int64),
+            np.zeros((bound.upper + 2, 3), np.int64),
+            np.zeros((1 << 12, WORDS + 1), np.int64),
+            np.full(1 << 12, -1, np.int64),
+            np.zeros(1 << 12, np.uint32),
+        )
+        self._upper = bound.upper
+        # No step: this compiles, which no clock should count as search.
+        exact_dive.dive(0, 0, self._tables, self._sums, self._moves, self._trail)
+
+    def reach(self, goal: int, budget: Budget) -> tuple[End, list[State]]:
+        """Return how the search for `goal` slots ended, and the states of the schedule if one was found."""
+        self._trail.at[:2] = -1, 1
+        self._trail.open[0] = (*self._root, self._upper)
+        while not over(budget):
+            ended = End(exact_dive.dive(goal, _PORTION_OF_DIVE, self._tables, self._sums, self._moves, self._trail))
+            if ended is End.REFUTED:
+                return ended, []
+            if ended is End.FOUND:
+                numbers = self._trail.frames[: self._trail.at[0] + 1, 0]
+                return ended, [self._state(int(one)) for one in numbers]
+            if ended is not End.PAUSED and not self._grow(keys=ended is End.FULL):
+                return ended, []
+        return End.PAUSED, []
+
+    def _grow(self, *, keys: bool) -> bool:
+        trail = self._trail
+        if keys:
+            if 2 * (trail.keys.nbytes + trail.bounds.nbytes) > self._memory:
+                return False
+            into, new = np.full(2 * len(trail.keys), -1, np.int64), np.zeros(2 * len(trail.keys), np.uint32)
+            exact_dive.rehash(trail.keys, trail.bounds, into, new)
+            self._trail = trail._replace(keys=into, bounds=new)
+        else:
+            if 4 * trail.open.nbytes > self._memory:
+                return False
+            self._trail = trail._replace(open=np.concatenate((trail.open, np.zeros_like(trail.open))))
+        return True
+
+    def _state(self, index: int) -> State:
+        counts = np.zeros(len(self._tables.unit), np.int64)
+        exact_kernel.counts_of(index, self._tables, counts)
+        return tuple(
+            (int(count), int(count))
+            for low, high in zip(self._tables.base[:-1], self._tables.base[1:], strict=True)
+            for count in counts[low + 1 : high][::-1]
+        )
+
+
+def packable(cut: Layout) -> bool:
+    """Say whether the words of `exact_dive` hold the sums of a layout."""
+    widths = [(len(team.warps), len(team.warps) * (segment.length - 1)) for team in cut.teams for segment in team.segments]
+    return all(sum(each) < 63 for each in zip(*((inside.bit_length(), extra.bit_length()) for inside, extra in widths), strict=True))  # noqa: PLR2004
+
+
+def _fields(runs: Tables) -> Array:
+    """Return, per run in the order of the axes, shift and mask of its warps, shift and mask of its extra work, and its length - 1."""
+    fields = np.zeros((len(runs.order), 5), np.int64)
+    low = [0, 0]
+    for row, place in zip(fields, runs.order.tolist(), strict=True):
+        warps = int(runs.warps[np.searchsorted(runs.base, place, side="right") - 1])
+        longest = int(runs.length[place]) - 1
+        inside, extra = warps.bit_length(), (warps * longest).bit_length()
+        row[:] = low[0], (1 << inside) - 1, low[1], (1 << extra) - 1, longest
+        low = [low[0] + inside, low[1] + extra]
+    return fields
+
+
+def _sums(letters: Tables, bound: Relaxed) -> tuple[Sums, Sequence[int]]:
+    """Return the words of the moves of letters over their runs, and the words of the start."""
+    runs = bound.tables
+    fields = _fields(runs)
+    shifts = {place: (int(row[0]), int(row[2])) for place, row in zip(runs.order.tolist(), fields, strict=True)}
+    step = np.zeros((WORDS, len(letters.unit)), np.int64)
+    drop = np.zeros((2, *letters.drop.shape), np.int64)
+    drop[0] = letters.drop
+    root = [letters.states - 1, runs.states - 1, 0, 0]
+    for team, warps in enumerate(runs.warps.tolist()):
+        place = int(letters.base[team]) + 1
+        first, end = int(runs.base[team]) + 1, int(runs.base[team + 1])
+        for run in range(first, end):
+            drop[1, place] = runs.drop[run]
+            step[INSIDE, place] = -1 << shifts[run][0]
+            if run > first:
+                step[INSIDE, place] += 1 << shifts[run - 1][0]
+                step[EXTRA, place] += (int(runs.length[run - 1]) - 1) << shifts[run - 1][1]
+            step[EXTRA, place + 1 : place + int(runs.length[run])] = -1 << shifts[run][1]
+            place += int(runs.length[run])
+        root[INSIDE] += warps << shifts[end - 1][0]
+        root[EXTRA] += warps * (int(runs.length[end - 1]) - 1) << shifts[end - 1][1]
+    return Sums(bound.value, bound.offset, fields, step, drop), root

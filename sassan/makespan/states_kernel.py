@@ -1,0 +1,34 @@
+"""How the searches over states are compiled. Importing this module imports the compiler."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+F = TypeVar("F", bound=Callable[..., Any])
+Array = NDArray[Any]
+
+
+def compiled(function: F) -> F:
+    """Return the function compiled to machine code, kept on disk, free of the interpreter's lock."""
+    return cast("F", numba.njit(cache=True, nogil=True)(function))
+
+
+@compiled
+def splits(room: Array, total: int) -> Array:
+    """Return a row for each way to split `total` instructions over four units with this room."""
+    rows = np.zeros((total + 1, 4), np.int64)
+    used = 0
+    for k0 in range(min(room[0], total) + 1):
+        for k1 in range(min(room[1], total - k0) + 1):
+            for k2 in range(min(room[2], total - k0 - k1) + 1):
+                k3 = total - k0 - k1 - k2
+                if k3 > room[3]:
+                    continue
+                if used == len(rows):
+                    rows = np.concatenate((rows, rows))
+                rows[used, 0], rows[used, 1], rows[used, 2], rows[used, 3] = k0, k1, k2, k3
+                used += 1
+    return rows[:used]
