@@ -1,7 +1,8 @@
 """Engine `all`: every engine in turn, each with a share of the time that is left, until the bounds meet.
 
-The order is that of their price: `bounds` (at once), then `exact` straight away on an instance that it holds easily, else `beam`, `anneal`
-and `exact` with what they left of the time. An engine that does not take an instance says why in its note, and the others go on.
+The order is that of their price. On an instance that the exact engine holds easily it follows on the first word of `bounds`; else `bounds`
+has its share of the time to get better, and `beam`, `anneal` and `exact` theirs. An engine that does not take an instance says why in its
+note, and the others go on.
 """
 
 import time
@@ -49,9 +50,10 @@ class All:
             merged(found)
             report(found)
 
-        searches = () if easy(problem) else self._searches
-        refused: UsageError | None = None
-        for step in (Step(self._first), *searches, Step(self._last)):
+        quick = easy(problem)
+        first = replace(budget, stop=lambda: budget.stop() or bool(merged.last)) if quick else budget
+        refused = self._one(Step(self._first, 0.2), problem, first, both)
+        for step in (*(() if quick else self._searches), Step(self._last)):
             if merged.exact is not None or _over(budget):
                 break
             refused = self._one(step, problem, budget, both) or refused

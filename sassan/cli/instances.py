@@ -1,0 +1,155 @@
+"""Instances of `sassan makespan`: from strings, a file of settings, and options to what the engines take."""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sassan.cli.inputs import architecture
+from sassan.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from sassan.alphabet import Letter
+    from sassan.makespan.configuration import Configuration
+    from sassan.makespan.problem import Problem, Processor
+    from sassan.strings.kernel_string import KernelString
+
+_MODEL = "each warp runs its string in order, one instruction per slot at most; the SM is work-conserving, any warp may use any unit"
+_SINGLE = ("strings", "warps", "sm", "issue", "engine", "time_limit", "seed")
+_ALPHABET = r"[LCSDlcsd0-9()^\s]*"
+_ONES = "no capacities were given: each unit runs 1 instruction per slot (--cap, --sm)"
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One question: `strings` as given, taken in turn by the warps; `problem` with fractions and latencies removed.
+
+    `name` is the function, or the string itself. `costs` are those of the paths alone, in cycles; empty for strings.
+    """
+
+    name: str
+    strings: tuple["KernelString", ...]
+    processor: "Processor"
+    problem: "Problem"
+    assumptions: tuple[str, ...]
+    costs: tuple[int, ...] = ()
+
+    @property
+    def warps(self) -> int:
+        """Return the number of warps."""
+        return self.problem.warps
+
+
+def is_string(text: str) -> bool:
+    """Tell a STRING from a FILE.
+
+    What holds a dot or a slash, or is `-`, is a file. What holds only letters of the alphabet, digits, parentheses, `^` and blanks is a
+    string, also where a file is called so (`./LCL` names that). Anything else is a file when there is one, else a string, whose error says
+    what is wrong with it.
+    """
+    if text == "-" or "." in text or "/" in text or "\\" in text:
+        return False
+    if re.fullmatch(_ALPHABET, text):
+        return True
+    try:
+        return not Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def strings_of(texts: list[str]) -> tuple["KernelString", ...]:
+    """Return the kernel strings of the command line.
+
+    Raises InputError that marks the place, UsageError when strings and files are mixed.
+    """
+    if not all(is_string(one) for one in texts):
+        raise UsageError("usage", "strings and files together: one question at a time", hint="name the file alone")
+    return tuple(_parse(one) for one in texts)
+
+
+def _parse(text: str) -> "KernelString":
+    from sassan.strings.kernel_string import parse
+
+    try:
+        found = parse(text)
+    except InputError as error:
+        if not re.fullmatch(_ALPHABET, text):
+            error.hint = f"for example L5C9(L2C9)^10; and there is no file '{text}'"
+        raise
+    if not found.length:
+        raise InputError("empty-string", "the kernel string holds no instruction", hint="for example L5C9(L2C9)^10")
+    return found
+
+
+def configured(config: str | None, given: "Configuration") -> "Configuration":
+    """Return what the file of settings says, with everything that the options say in its place.
+
+    Raises InputError for a file that is refused.
+    """
+    from sassan.makespan import configuration
+
+    if config is None:
+        return given
+    base = configuration.read(config, _text(config))
+    told = {name: value for name in _SINGLE if (value := getattr(given, name)) not in (None, ())}
+    capacity = dict(given.capacity) if given.sm is not None else {**base.capacity, **given.capacity}
+    return replace(base, **told, capacity=capacity, latency={**base.latency, **given.latency})
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except UnicodeDecodeError:
+        raise InputError("config-syntax", f"{path}: not UTF-8 text", hint="samples/makespan/ has examples") from None
+    except (OSError, ValueError) as error:
+        raise InputError("cannot-read", f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
+
+
+def instance(name: str, strings: tuple["KernelString", ...], settings: "Configuration", arch: str | None) -> Instance:
+    """Return the question that the settings ask of these strings; `arch` is the architecture of a listing.
+
+    Raises UsageError and InputError for numbers that mean nothing.
+    """
+    from sassan.makespan.problem import problem
+
+    warps = settings.warps if settings.warps is not None else len(strings) if len(strings) > 1 else None
+    if warps is None:
+        raise UsageError("no-warps", "how many warps run?", hint="-W 16")
+    processor, assumptions = _processor(strings, settings, arch)
+    row = tuple(strings[warp % len(strings)] for warp in range(warps))
+    return Instance(name, strings, processor, problem(row, processor), (_MODEL, *assumptions))
+
+
+def _processor(strings: tuple["KernelString", ...], settings: "Configuration", arch: str | None) -> tuple["Processor", tuple[str, ...]]:
+    from fractions import Fraction
+
+    from sassan.alphabet import Letter
+    from sassan.makespan.problem import Processor
+
+    capacity: dict[Letter, Fraction] = {}
+    issue = settings.issue
+    said: list[str] = []
+    wanted = architecture(settings.sm) or arch
+    if wanted is not None:
+        from sassan import machine
+
+        sm = machine.load(wanted)
+        capacity = {letter: sm.capacity(letter) for letter in Letter}
+        issue = issue if issue is not None else sm.issue
+        said.extend(sm.assumptions)
+    elif not settings.capacity:
+        used = {letter for one in strings for letter, count in one.counts().items() if count}
+        capacity = {letter: Fraction(1) for letter in Letter if letter in used}
+        said.append(_ONES)
+    capacity.update(settings.capacity)
+    said.extend(_changes(settings.capacity if wanted else {}, settings))
+    return Processor(capacity, dict(settings.latency), issue), tuple(said)
+
+
+def _changes(capacity: "Mapping[Letter, Fraction]", settings: "Configuration") -> list[str]:
+    told = [f"--cap: {letter} runs {value} per slot" for letter, value in capacity.items()]
+    told += [f"--latency: an instruction of {letter} takes {slots} slots" for letter, slots in settings.latency.items() if slots != 1]
+    return told

@@ -1,0 +1,153 @@
+"""`sassan makespan`: how long W warps may take on one SM, and the schedule that shows it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import typer
+
+from sassan.cli import failure, kernels, makespan_report, options, settings
+from sassan.cli.files import check, extension
+from sassan.cli.inputs import Inputs, finish, read
+from sassan.cli.instances import Instance, configured, instance, is_string, strings_of
+from sassan.cli.search import INTERRUPT, Answer, search
+from sassan.errors import SassanError, UsageError
+
+if TYPE_CHECKING:
+    from sassan.makespan.configuration import Configuration
+
+_TIME_LIMIT = 10.0
+_PATHS = 10
+_INTERRUPTED = 130
+
+
+def makespan(
+    inputs: options.Instances = None,
+    *,
+    warps: options.WarpCount = None,
+    sm: options.MachineSm = None,
+    cap: options.Capacity = None,
+    issue: options.Issue = None,
+    latency: options.Latency = None,
+    engine: options.EngineOption = None,
+    time_limit: options.TimeLimit = None,
+    seed: options.Seed = None,
+    config: options.Configured = None,
+    output: options.Chart = None,
+    lp: options.MakespanProgram = None,
+    rows: options.RowsOption = None,
+    path: options.PathsOption = None,
+    limit: options.Limit = None,
+    function: options.Functions = None,
+    bounds: options.Bounds = None,
+    loop_bound: options.LoopBound = None,
+    letters: options.LettersOption = options.Letters.TIMING,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the longest makespan of W warps on one SM.
+
+    A text of the letters L, C, S, D, digits, ( ) ^ is a kernel string; anything else names a listing (./LCL is a file). The answer is an
+    interval: a schedule that exists, and a bound that none exceeds. Ctrl-C ends the search with the best result so far.
+
+    \b
+    Examples:
+      sassan makespan LCL -W 4
+      sassan makespan L5C9L2C9 -W 16 --cap L=1,C=4 --issue 4 -o gantt.svg
+      sassan makespan LC -W 8 --cap L=1/2,C=1 --engine exact --json
+      sassan makespan kernels.sass -f saxpy -W 16 --path all --limit 5
+      sassan makespan --config samples/makespan/figure-2.toml
+    """
+    from sassan.makespan.configuration import Configuration, capacities, latencies
+
+    texts = inputs or []
+    listing = bool(texts) and not all(is_string(one) for one in texts)
+    told = Configuration(
+        strings=() if listing else strings_of(texts),
+        warps=warps,
+        sm=sm,
+        capacity=capacities(cap) if cap is not None else {},
+        issue=issue,
+        latency=latencies(latency) if latency is not None else {},
+        engine=engine.value if engine is not None else None,
+        time_limit=time_limit,
+        seed=seed,
+    )
+    chosen = configured(config, told)
+    wanted = makespan_report.Wanted(output, lp, rows or options.Rows.SHORT, json=json, quiet=quiet)
+    _check_formats(output, lp)
+    if not listing:
+        _refuse({"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound})
+        _strings(chosen, wanted, rows)
+        return
+    if len(texts) > 1:
+        raise UsageError("usage", f"{len(texts)} listings: one at a time", hint="'sassan analyze FILE… -W N' bounds many")
+    analysed = settings.make(bounds=bounds, loop_bound=loop_bound, letters=letters)
+    found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts)
+    check(output, found.names)
+    check(lp, found.names)
+    asked, found = kernels.ask(found, analysed, chosen, path or options.Paths.WORST, limit or _PATHS, quiet=quiet)
+    answers, found = _answers(asked, lambda one: _answer(one, chosen, rows, quiet=quiet), found)
+    makespan_report.listing(asked, answers, found.refused, wanted)
+    _end([one for some in answers for one in some])
+    finish(found, [one.result.analysis for one in asked] if function else [])
+
+
+def _check_formats(output: str | None, lp: str | None) -> None:
+    if output is not None:
+        extension(output, ("svg", "html"))
+    if lp is not None:
+        extension(lp, ("lp", "mps"))
+
+
+def _refuse(given: dict[str, object]) -> None:
+    """Refuse options that speak of a listing where there is none."""
+    spoken = [name for name, value in given.items() if value not in (None, [])]
+    if spoken:
+        raise UsageError("usage", f"{spoken[0]} speaks of a listing, and this is a string", hint="leave it away, or name a file")
+
+
+def _strings(chosen: "Configuration", wanted: makespan_report.Wanted, rows: options.Rows | None) -> None:
+    if not chosen.strings:
+        raise UsageError("usage", "what should run? There is no string, no listing and no --config", hint="sassan makespan LCL -W 4")
+    one = instance(_name(chosen), chosen.strings, chosen, None)
+    answer = _answer(one, chosen, rows, quiet=wanted.quiet)
+    makespan_report.single(answer, wanted)
+    _end([answer])
+
+
+def _name(chosen: "Configuration") -> str:
+    return " ".join(str(one) for one in chosen.strings)
+
+
+def _answer(one: Instance, chosen: "Configuration", rows: options.Rows | None, *, quiet: bool) -> Answer:
+    from sassan.makespan.engines import load
+
+    seconds = chosen.time_limit if chosen.time_limit is not None else _TIME_LIMIT
+    return search(one, load(chosen.engine or "all", rows), seconds=seconds, seed=chosen.seed or 0, quiet=quiet)
+
+
+def _answers(
+    asked: tuple[kernels.Kernel, ...], run: Callable[[Instance], Answer], found: Inputs
+) -> tuple[tuple[tuple[Answer, ...], ...], Inputs]:
+    """Search every path of every function, one after the other; an instance that an engine refuses does not hide the others."""
+    every: list[tuple[Answer, ...]] = []
+    refused = list(found.refused)
+    for kernel in asked:
+        answers: list[Answer] = []
+        for one in kernel.instances:
+            try:
+                answers.append(kernels.serial(one) if kernel.barrier else run(one))
+            except SassanError as error:
+                failure.show(error, kernel.result.file)
+                refused.append(kernels.refusal(kernel, error))
+        every.append(tuple(answers))
+    return tuple(every), Inputs(found.selected, tuple(refused))
+
+
+def _end(answers: "list[Answer]") -> None:
+    """End with the status of an interrupt where there was one; its result has been printed.
+
+    Raises typer.Exit.
+    """
+    if any(one.stopped == INTERRUPT for one in answers):
+        raise typer.Exit(_INTERRUPTED)

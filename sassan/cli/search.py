@@ -1,0 +1,106 @@
+"""Running an engine where a person may watch it and stop it."""
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from sassan.cli.terminal import is_terminal
+
+if TYPE_CHECKING:
+    from sassan.cli.instances import Instance
+    from sassan.makespan.engine import Engine
+    from sassan.makespan.merge import Merged
+
+TIME_LIMIT = "time-limit"
+INTERRUPT = "interrupt"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known of one instance; `stopped` is why the search ended early, '' when it was done; `engine` is what was asked for."""
+
+    instance: "Instance"
+    engine: str
+    known: "Merged"
+    seconds: float
+    stopped: str = ""
+
+
+@dataclass(slots=True)
+class Interrupts:
+    """Counts what the user sent: the first interrupt asks the engines to end, the second ends the command."""
+
+    seen: bool = field(default=False)
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Take one signal."""
+        del number, frame
+        if self.seen:
+            raise KeyboardInterrupt
+        self.seen = True
+
+
+@contextmanager
+def interrupts() -> Generator[Interrupts]:
+    """Turn the first interrupt into a question that engines ask, while the block runs."""
+    watch = Interrupts()
+    if threading.current_thread() is not threading.main_thread():
+        yield watch
+        return
+    before = signal.signal(signal.SIGINT, watch.handle)
+    try:
+        yield watch
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def search(one: "Instance", engine: "Engine", *, seconds: float, seed: int, quiet: bool) -> Answer:
+    """Return what an engine finds out in the time given; every schedule has passed the judge.
+
+    Raises UsageError `too-large` when the engine does not take the instance.
+    """
+    from sassan.makespan.engine import Budget
+    from sassan.makespan.merge import Merged
+
+    begin = time.monotonic()
+    with interrupts() as watch, _progress(quiet=quiet) as show:
+        known = Merged(one.problem, changed=lambda now: show(progress_text(one.name, now)))
+        budget = Budget(deadline=begin + seconds, seed=seed, stop=lambda: watch.seen)
+        last = engine.run(one.problem, budget, known)
+        if engine.name == "all":
+            known.changed = None
+        else:
+            known(last)
+    took = time.monotonic() - begin
+    stopped = INTERRUPT if watch.seen else TIME_LIMIT if took >= seconds and known.exact is None else ""
+    return Answer(one, engine.name, known, took, stopped)
+
+
+def progress_text(name: str, now: "Merged") -> str:
+    """Return the line that a person watches: the interval so far, and which engine spoke last."""
+    lower = "?" if now.lower is None else str(now.lower)
+    upper = "?" if now.upper is None else str(now.upper)
+    gap = "" if now.gap is None else f", gap {100 * now.gap:.1f} %"
+    engine = next(reversed(now.last), "")
+    short = name if len(name) <= 40 else name[:39] + "…"  # noqa: PLR2004 - one line of a terminal
+    return f"{short}: makespan in [{lower}, {upper}]{gap} ({engine})"
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Generator[Callable[[str], None]]:
+    if quiet or not is_terminal(sys.stderr):
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    text = TextColumn("{task.description}", markup=False)
+    with Progress(SpinnerColumn(), text, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("makespan", total=None)
+        yield lambda now: bar.update(task, description=now)

@@ -1,0 +1,42 @@
+"""The engines by name; each is imported when it is asked for, since compilers and solvers take their time to load."""
+
+from sassan.errors import UsageError
+from sassan.makespan.engine import Engine
+
+NAMES = ("all", "exact", "beam", "anneal", "ilp", "bounds")
+
+
+def load(name: str, rows: str | None = None) -> Engine:
+    """Return the engine of this name; `rows` is the form of the integer program of `ilp`.
+
+    Raises UsageError `unknown-engine`.
+    """
+    match name:
+        case "all":
+            from sassan.makespan.all import All, Step  # noqa: PLC0415
+
+            searches = (Step(load("beam"), 0.3), Step(load("anneal"), 0.15))
+            return All(load("bounds"), searches, load("exact"))
+        case "exact":
+            from sassan.makespan.exact import Exact  # noqa: PLC0415
+
+            return Exact()
+        case "beam":
+            from sassan.makespan.beam import Beam  # noqa: PLC0415
+
+            return Beam()
+        case "anneal":
+            from sassan.makespan.anneal import Anneal  # noqa: PLC0415
+
+            return Anneal()
+        case "ilp":
+            from sassan.makespan.ilp import Ilp  # noqa: PLC0415
+            from sassan.makespan.ilp_build import Form  # noqa: PLC0415
+
+            return Ilp(Form(rows)) if rows is not None else Ilp()
+        case "bounds":
+            from sassan.makespan.bounds import Bounds  # noqa: PLC0415
+
+            return Bounds()
+        case _:
+            raise UsageError("unknown-engine", f"there is no engine '{name}'", hint=f"one of {', '.join(NAMES)}")

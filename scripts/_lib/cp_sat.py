@@ -1,0 +1,119 @@
+"""A natural model of the longest makespan for CP-SAT, as somebody would write it who knows the solver and not the literature.
+
+A Boolean per warp, instruction and slot says that the instruction is done before the slot; it never falls back. Who is ready and does not
+run needs a unit that is full, or an issue limit that is reached. Warps of one string are ordered by when they finish.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from sassan.errors import MissingToolError, UsageError
+from sassan.executor import available
+from sassan.makespan.bounds import waiting_slots
+from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.schedule import Schedule, check
+
+if TYPE_CHECKING:
+    from sassan.alphabet import Letter
+    from sassan.makespan.problem import Problem
+
+MOST_BOOLEANS = 1_000_000
+
+
+class CpSat:
+    """An engine for the benchmark; it uses every processor."""
+
+    name = "cp-sat"
+
+    def __init__(self) -> None:
+        """Import the solver.
+
+        Raises MissingToolError.
+        """
+        try:
+            from ortools.sat.python import cp_model  # noqa: PLC0415 - an optional extra
+        except ImportError as error:
+            raise MissingToolError("no-ortools", "ortools is not installed", hint="pip install ortools") from error
+        self._cp: Any = cp_model
+
+    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
+        """Return the interval and the schedule of the solver when the deadline comes.
+
+        Raises UsageError `too-large`.
+        """
+        del report
+        begin = time.monotonic()
+        horizon = waiting_slots(problem)
+        size = horizon * sum(string.length for string in problem.strings)
+        if size > MOST_BOOLEANS:
+            raise UsageError("too-large", f"{size} Booleans, more than {MOST_BOOLEANS}")
+        model = self._cp.CpModel()
+        strings = [list(string.expand()) for string in problem.strings]
+        done = _orders(model, strings, horizon)
+        _room(model, problem, strings, done, horizon)
+        _symmetry(model, problem, strings, done, horizon)
+        active = [model.NewBoolVar("") for _ in range(horizon)]
+        for slot in range(horizon):
+            model.AddBoolOr([active[slot].Not(), *(row[-1][slot].Not() for row in done)])
+        model.Maximize(sum(active))
+        solver = self._cp.CpSolver()
+        solver.parameters.num_workers = available()
+        if budget.deadline is not None:
+            solver.parameters.max_time_in_seconds = max(budget.deadline - time.monotonic(), 0.01)
+        status = solver.Solve(model)
+        upper = min(horizon, int(solver.BestObjectiveBound() + 1e-6)) if status != self._cp.UNKNOWN else horizon
+        if status not in {self._cp.OPTIMAL, self._cp.FEASIBLE}:
+            return Found(self.name, None, upper, None, "cp-sat", time.monotonic() - begin)
+        rows = [tuple(sum(not solver.Value(one) for one in places) - 1 for places in row) for row in done]
+        schedule = Schedule(tuple(rows))
+        check(problem, schedule)
+        return Found(self.name, schedule.makespan, upper, schedule, "cp-sat", time.monotonic() - begin)
+
+
+def _orders(model: Any, strings: list[list[Letter]], horizon: int) -> list[list[list[Any]]]:  # noqa: ANN401 - ortools has no types
+    """Return done[warp][instruction][slot], with the order of the instructions and of time; everything is done at the end."""
+    done = [[[model.NewBoolVar("") for _ in range(horizon + 1)] for _ in string] for string in strings]
+    for row in done:
+        for index, places in enumerate(row):
+            model.Add(places[0] == 0)
+            model.Add(places[horizon] == 1)
+            for slot in range(horizon):
+                model.AddImplication(places[slot], places[slot + 1])
+                if index:
+                    # An instruction is done one slot after its predecessor at the earliest.
+                    model.AddImplication(places[slot + 1], row[index - 1][slot])
+    return done
+
+
+def _room(model: Any, problem: Problem, strings: list[list[Letter]], done: list[list[list[Any]]], horizon: int) -> None:  # noqa: ANN401
+    letters = sorted(problem.capacity)
+    for slot in range(horizon):
+        runs = {letter: [] for letter in letters}
+        ready: list[tuple[Letter, list[Any]]] = []
+        for string, row in zip(strings, done, strict=True):
+            for index, (letter, places) in enumerate(zip(string, row, strict=True)):
+                runs[letter].append(places[slot + 1] - places[slot])
+                before = [row[index - 1][slot]] if index else []
+                ready.append((letter, [*(one.Not() for one in before), places[slot + 1]]))
+        full = {letter: model.NewBoolVar("") for letter in letters}
+        spent = model.NewBoolVar("")
+        for letter in letters:
+            model.Add(sum(runs[letter]) <= int(problem.capacity[letter]))
+            model.Add(sum(runs[letter]) == int(problem.capacity[letter])).OnlyEnforceIf(full[letter])
+        total = sum(one for some in runs.values() for one in some)
+        if problem.issue is None:
+            model.Add(spent == 0)
+        else:
+            model.Add(total <= problem.issue)
+            model.Add(total == problem.issue).OnlyEnforceIf(spent)
+        for letter, excuses in ready:
+            model.AddBoolOr([*excuses, full[letter], spent])
+
+
+def _symmetry(model: Any, problem: Problem, strings: list[list[Letter]], done: list[list[list[Any]]], horizon: int) -> None:  # noqa: ANN401
+    for warp in range(1, len(strings)):
+        if problem.strings[warp] == problem.strings[warp - 1]:
+            for slot in range(horizon + 1):
+                model.AddImplication(done[warp][-1][slot], done[warp - 1][-1][slot])

@@ -1,0 +1,167 @@
+"""The curves of the two papers, with the corrected ones beside them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+from _lib.makespan_cases import Case, voronoi
+from _lib.makespan_schedules import best
+from _lib.pictures import Axes, Curve, plot, table
+
+from sassan.makespan.anneal import PUBLISHED, Anneal, envelope
+from sassan.makespan.bounds import waiting_slots
+from sassan.makespan.engine import Budget, Engine
+from sassan.makespan.engines import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from sassan.makespan.anneal import Annealed, Improvement
+
+
+TIMED = "2011-figure-7"
+"""The figure that also shows the time of each exact value."""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """An exact makespan of y warps, and what it took."""
+
+    warps: int
+    makespan: int
+    seconds: float
+
+
+def exact_values(case: Case, most: int, seconds: float) -> list[Exact]:
+    """Return T(1), T(2), … up to `most` warps, or as far as the time goes."""
+    engine = load("exact")
+    end = time.monotonic() + seconds
+    found: list[Exact] = []
+    for warps in range(1, most + 1):
+        begin = time.monotonic()
+        known = best(replace(case, warps=warps), engine, Budget(deadline=end))
+        if known.exact is None:
+            break
+        found.append(Exact(warps, known.exact, time.monotonic() - begin))
+    return found
+
+
+def convergence(folder: Path, name: str, case: Case, values: Sequence[Exact], seconds: float) -> None:
+    """Write T(W, x) = ceil(W/x) T(x) against x (2011, Equations 40 and 41) with the safe bounds and a schedule that exists."""
+    pessimistic = sum(
+        ceil(case.warps / float(case.problem.capacity[letter])) * count
+        for letter, count in case.problem.strings[0].counts().items()
+        if count
+    )
+    safe = waiting_slots(case.problem)
+    tight = best(case, load("bounds"), Budget(deadline=time.monotonic() + seconds)).upper or safe
+    lower = best(case, load("beam"), Budget(deadline=time.monotonic() + seconds)).lower or 0
+    estimate: list[tuple[int, int]] = []
+    running: list[tuple[int, int]] = []
+    for one in values:
+        estimate.append((one.warps, ceil(case.warps / one.warps) * one.makespan))
+        running.append((one.warps, min(value for _, value in estimate)))
+    head = (
+        "x",
+        "T(x) exact",
+        "seconds",
+        "T(W,x) Eq. 41",
+        "min Eq. 40",
+        "schedule that exists",
+        "safe bound",
+        "safe bound, waiting slots",
+        "pessimistic Eq. 5",
+    )
+    rows = [
+        (one.warps, one.makespan, f"{one.seconds:.4f}", two[1], least[1], lower, tight, safe, pessimistic)
+        for one, two, least in zip(values, estimate, running, strict=True)
+    ]
+    table(folder / name, head, rows)
+    curves = [
+        Curve("T(W,x), Eq. 41: an estimate, no bound", estimate, "-", marker="o"),
+        Curve("its minimum, Eq. 40: an estimate, no bound", running, "--", step=True),
+    ]
+    if name == TIMED:
+        curves.append(Curve("time of T(x)", [(one.warps, one.seconds) for one in values], ":", marker="x", right=True))
+    levels = (
+        ("pessimistic T, Eq. 5", pessimistic, (0, (6, 3))),
+        ("safe bound, waiting slots", safe, "-."),
+        ("best safe bound", tight, "-"),
+        ("a schedule that exists", lower, ":"),
+    )
+    title = f"{name}: {case.string}, W = {case.warps}, {case.cap}"
+    plot(folder / name, Axes(title, "x (warps of the exact value)", "slots", "seconds", log_right=True), curves, levels)
+
+
+def row_forms(folder: Path, case: Case, most: int, seconds: float, engine: Callable[[str], Engine]) -> None:
+    """Write the time to solve the integer program with short and with long work-conserving rows (2011, Figure 5)."""
+    rows: list[tuple[object, ...]] = []
+    curves: list[Curve] = []
+    for number, kind in enumerate(("short", "long")):
+        points: list[tuple[float, float]] = []
+        for warps in range(1, most + 1):
+            begin = time.monotonic()
+            known = best(replace(case, warps=warps), engine(kind), Budget(deadline=begin + seconds))
+            took = time.monotonic() - begin
+            rows.append((kind, warps, f"{took:.3f}", known.lower, known.upper, "solved" if known.exact is not None else "time limit"))
+            if known.exact is None:
+                break
+            points.append((warps, took))
+        curves.append(Curve(f"{kind} rows", points, ("-", "--")[number], marker="os"[number]))
+    direct = [(one.warps, max(one.seconds, 1e-4)) for one in exact_values(case, most, seconds)]
+    curves.append(Curve("no integer program: engine exact", direct, ":", marker="^"))
+    rows.extend(("exact engine", warps, f"{took:.4f}", "", "", "solved") for warps, took in direct)
+    table(folder / "2011-figure-5", ("rows", "W", "seconds", "lower", "upper", "status"), rows)
+    axes = Axes(f"2011-figure-5: time to the exact makespan of {case.string}, {case.cap}", "W", "seconds", log_y=True)
+    plot(folder / "2011-figure-5", axes, curves)
+
+
+def annealing(folder: Path, seconds: float, warps: int = 16) -> None:
+    """Write the improvements of eight chains over time and their envelope (2013, Figure 12): the published plan, and ours."""
+    case = voronoi(warps)
+    known = best(case, load("beam"), Budget(deadline=time.monotonic() + seconds))
+    upper = best(case, load("bounds"), Budget(deadline=time.monotonic() + seconds)).upper or 0
+    # The first run loads the compiler, which is not what the figure shows.
+    Anneal(plan=replace(PUBLISHED, iterations=20_000)).search(case.problem, Budget(), lambda _: None)
+    rows: list[tuple[object, ...]] = []
+    for name, engine in (("published", Anneal(plan=PUBLISHED)), ("ours", Anneal())):
+        done = engine.search(case.problem, Budget(deadline=time.monotonic() + seconds), lambda _: None)
+        rows.extend((name, one.chain, one.start, one.iteration, f"{one.seconds:.4f}", one.makespan) for one in done.improvements)
+        _annealing_plot(folder / f"2013-figure-12-{name}", name, done, known.lower or 0, upper)
+    table(folder / "2013-figure-12", ("moves", "chain", "start", "iteration", "seconds", "makespan"), rows)
+
+
+def _annealing_plot(path: Path, name: str, done: Annealed, lower: int, upper: int) -> None:
+    end = done.found.seconds
+    starts = {one.number: one.start for one in done.chains}
+    curves = [
+        Curve(
+            f"chain {number}: {kind}",
+            _stairs([one for one in done.improvements if one.chain == number], end),
+            ("-", "--", ":", "-.")[number % 4],
+            step=True,
+        )
+        for number, kind in sorted(starts.items())
+    ]
+    best_of_all = _stairs(list(envelope(done.improvements)), end)
+    curves.append(Curve("envelope", best_of_all, "-", step=True, marker=".", colour="#000000"))
+    moves = "swaps, the published plan" if name == "published" else "whole warps, swaps and insertions"
+    least, most = min(one.iteration for one in done.chains), max(one.iteration for one in done.chains)
+    turns = f"{most:,} candidates each" if least == most else f"{least:,} to {most:,} candidates each"
+    axes = Axes(f"2013-figure-12: eight annealing chains on the case study, W = 16\n({moves}; {turns})", "seconds", "slots", low=120)
+    levels = (
+        ("2013: what annealing reached", 160, ":"),
+        ("2013: its upper bound, exceeded", 176, "--"),
+        ("a schedule that exists", lower, "-"),
+        ("safe bound", upper, "-."),
+    )
+    plot(path, axes, curves, levels)
+
+
+def _stairs(improvements: Sequence[Improvement], end: float) -> list[tuple[float, float]]:
+    points: list[tuple[float, float]] = [(one.seconds, one.makespan) for one in improvements]
+    return [*points, (end, points[-1][1])] if points else []

@@ -1,0 +1,68 @@
+"""The suite of scripts/bench_makespan: test vectors, the case study, and strings of real samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from _lib.makespan_cases import ONES, ROOT, VECTORS, VORONOI, Case, vector, voronoi
+
+from sassan import pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SAMPLES = (
+    "saxpy",
+    "bfs_step",
+    "mandelbrot",
+    "early_return",
+    "double_horner",
+    "binary_search",
+    "nested_if",
+    "voronoi",
+    "spmv_csr",
+    "float_math",
+)
+SM_61 = "L=1,C=4,S=1,D=1/8"
+LOOP_BOUND = 3
+
+
+def suite() -> tuple[Case, ...]:
+    """Return every instance, in order."""
+    return (
+        *_vectors(),
+        *(voronoi(warps, VORONOI[warps - 1] if warps <= len(VORONOI) else None) for warps in range(4, 17)),
+        *_many(),
+        *_samples(),
+    )
+
+
+def _vectors() -> Iterator[Case]:
+    for (string, cap), values in VECTORS.items():
+        yield vector(string, cap, len(values) // 2)
+        yield vector(string, cap, len(values))
+
+
+def _many() -> Iterator[Case]:
+    """Yield the instances of 2011 Figures 6 and 7 with more warps."""
+    for string in ("LLCLL", "LLCLLCLL"):
+        for warps in (16, 40):
+            yield Case(string, warps, ONES)
+
+
+def _samples() -> Iterator[Case]:
+    """Yield the worst paths of real kernels on their SM (compute capability 6.1)."""
+    for name in SAMPLES:
+        path = ROOT / "samples" / "sm_61" / f"{name}.cuobjdump.sass"
+        if not path.exists():
+            print(f"no sample {path.name}: left out")
+            continue
+        for function in pipeline.read(str(path)).functions[:1]:
+            found = pipeline.analyze(function, pipeline.Settings(loop_bound=LOOP_BOUND))
+            if found.worst_path is None:
+                print(f"{name} has no worst path: left out")
+                continue
+            used = {letter.value for letter, count in found.worst_path.counts().items() if count}
+            cap = ",".join(one for one in SM_61.split(",") if one[0] in used)
+            for warps in (4, 16):
+                yield Case(str(found.worst_path), warps, cap, 8, label=name)

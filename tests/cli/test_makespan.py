@@ -1,0 +1,284 @@
+"""`sassan makespan`: what it answers, prints, writes and refuses."""
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from cli.shell import ROOT, SAMPLES, Sassan, assert_refused
+from sassan.alphabet import Letter
+from sassan.makespan.problem import Processor, problem
+from sassan.makespan.schedule import Schedule, check
+from sassan.strings.kernel_string import parse
+
+SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
+BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
+TWO = SAMPLES / "sm_61" / "two_kernels.cuobjdump.sass"
+BARRIER = SAMPLES / "sm_61" / "barrier_reduce.cuobjdump.sass"
+CONFIGS = sorted((SAMPLES / "makespan").glob("*.toml"))
+KEYS = {"string", "warps", "capacities", "issue", "exact", "lower", "upper", "engines", "schedule"}
+
+
+def test_the_example_of_the_papers_is_answered_exactly(sassan: Sassan):
+    result = sassan("makespan", "LCL", "-W", "4")
+    assert result.status == 0
+    assert result.err == ""
+    assert "longest makespan: 9 slots, exact\n" in result.out
+    assert "4 warps, per slot L=1 C=1, no issue limit\n" in result.out
+
+
+def test_the_schedule_is_drawn_plainly_where_nobody_watches(sassan: Sassan):
+    out = sassan("makespan", "LCL", "-W", "4").out
+    rows = re.findall(r"^w(\d) (.*)$", out, re.MULTILINE)
+    assert [number for number, _ in rows] == ["0", "1", "2", "3"]
+    assert max(len(cells) for _, cells in rows) == 9
+    assert "".join(cells for _, cells in rows).replace(".", "").replace(" ", "").count("L") == 8
+    assert "\x1b" not in out
+
+
+def test_the_document_has_the_stable_keys_and_its_schedule_passes_the_judge(sassan: Sassan):
+    document = sassan("makespan", "LCL", "-W", "4", "--json").document
+    assert set(document) >= KEYS
+    assert document["string"] == "LCL"
+    assert (document["warps"], document["capacities"], document["issue"]) == (4, {"L": 1, "C": 1}, None)
+    assert (document["exact"], document["lower"], document["upper"]) == (9, 9, 9)
+    assert all(set(one) >= {"name", "value", "proof", "seconds"} for one in document["engines"])
+    rows: list[list[int]] = [[] for _ in range(4)]
+    for cycle, warp, unit in document["schedule"]:
+        assert unit == "LCL"[len(rows[warp])]
+        rows[warp].append(cycle - 1)
+    one = problem((parse("LCL"),) * 4, Processor({Letter.LOAD: 1, Letter.COMPUTE: 1}, {}))  # type: ignore[dict-item]
+    check(one, Schedule(tuple(tuple(row) for row in rows)))
+
+
+def test_with_json_standard_output_is_one_document_and_nothing_else(sassan: Sassan):
+    result = sassan("makespan", "LCL", "-W", "4", "--json")
+    json.loads(result.out)
+    assert result.err == ""
+
+
+def test_fractions_and_latencies_are_removed_by_repeating_letters(sassan: Sassan):
+    half = sassan("makespan", "LC", "-W", "4", "--cap", "L=1/2,C=1", "--json").document
+    assert (half["exact"], half["capacities"]) == (9, {"L": "1/2", "C": 1})
+    slow = sassan("makespan", "LC", "-W", "4", "--latency", "L=2", "--json").document
+    assert slow["exact"] == 9
+
+
+def test_an_issue_limit_counts(sassan: Sassan):
+    free = sassan("makespan", "LC", "-W", "2", "--json").document
+    single = sassan("makespan", "LC", "-W", "2", "--issue", "1", "--json").document
+    assert (free["exact"], single["exact"]) == (3, 4)
+
+
+def test_an_sm_gives_capacities_and_the_issue_limit(sassan: Sassan):
+    document = sassan("makespan", "LCS", "-W", "2", "--sm", "6.1", "--json").document
+    assert document["capacities"] == {"L": 1, "C": 4, "S": 1}
+    assert document["issue"] == 8
+    assert any("compute capability 6.1" in text for text in document["assumptions"])
+
+
+def test_several_strings_are_taken_in_turn(sassan: Sassan):
+    document = sassan("makespan", "LC", "CL", "--json").document
+    assert (document["string"], document["strings"], document["warps"], document["exact"]) == (None, ["LC", "CL"], 2, 2)
+
+
+@pytest.mark.parametrize("engine", ["exact", "beam", "anneal", "ilp", "all"])
+def test_every_engine_answers_a_small_instance(engine: str, sassan: Sassan):
+    document = sassan("makespan", "LCL", "-W", "4", "--engine", engine, "--json").document
+    assert document["lower"] == 9
+    assert document["exact"] == (9 if engine in {"exact", "ilp", "all"} else None)
+
+
+def test_bounds_alone_show_no_schedule_and_no_lower_bound(sassan: Sassan):
+    document = sassan("makespan", "LCL", "-W", "4", "--engine", "bounds", "--json").document
+    assert (document["lower"], document["schedule"]) == (None, None)
+    assert document["upper"] >= 9
+
+
+def test_the_estimates_of_the_papers_are_no_bounds_and_say_so(sassan: Sassan):
+    out = sassan("makespan", "CC", "-W", "4", "--cap", "C=2").out
+    assert "estimates of the 2011 paper, which are no bounds:\n" in out
+    assert re.search(r"paper-2011-pessimistic +4 ", out)
+    assert "longest makespan: 5 slots, exact\n" in out
+
+
+def test_both_formulas_are_labelled_where_a_schedule_is_longer(sassan: Sassan):
+    found = sassan("makespan", "LCL", "-W", "4", "--json").document["estimates"]
+    assert [(one["name"], one["value"], one["bound"]) for one in found] == [
+        ("paper-2011-pessimistic", 12, False),
+        ("paper-2011-extrapolated", 8, False),
+    ]
+    assert "the schedule found is longer" not in found[0]["note"]
+    assert "the schedule found is longer" in found[1]["note"]
+
+
+def test_a_time_limit_gives_the_best_result_so_far(sassan: Sassan):
+    document = sassan("makespan", "L5C9L2C9", "-W", "16", "--cap", "L=1,C=4", "--issue", "4", "--time-limit", "0.2", "--json").document
+    assert document["stopped"] == "time-limit"
+    assert document["upper"] is not None
+    assert document["exact"] is None
+
+
+def test_the_same_seed_gives_the_same_answer(sassan: Sassan):
+    row = ["makespan", "LLCL", "-W", "4", "--engine", "anneal", "--seed", "3", "--json"]
+    assert sassan(*row).document["schedule"] == sassan(*row).document["schedule"]
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=[path.stem for path in CONFIGS])
+def test_every_shipped_configuration_is_answered(path: Path, sassan: Sassan):
+    document = sassan("makespan", "--config", path, "--engine", "bounds", "--time-limit", "0.5", "--json").document
+    assert document["upper"] is not None
+
+
+def test_the_configuration_of_figure_2_is_the_instance_of_figure_2(sassan: Sassan):
+    document = sassan("makespan", "--config", SAMPLES / "makespan" / "figure-2.toml", "--json").document
+    assert (document["strings"], document["warps"], document["exact"]) == (["LC"], 4, 9)
+
+
+def test_options_override_the_configuration(sassan: Sassan):
+    document = sassan("makespan", "CL", "--config", SAMPLES / "makespan" / "figure-2.toml", "-W", "2", "--cap", "L=1", "--json").document
+    assert (document["strings"], document["warps"], document["capacities"]) == (["CL"], 2, {"L": 1, "C": 1})
+
+
+def test_a_listing_gives_the_worst_path_of_each_function(sassan: Sassan):
+    result = sassan("makespan", TWO, "-W", "4", "--engine", "bounds", "--loop-bound", "3", "--time-limit", "0.3", "--json")
+    functions = result.document["functions"]
+    assert len(functions) == 2
+    for one in functions:
+        assert len(one["paths"]) == 1
+        assert one["paths"][0]["condition"] == "if every warp takes this path"
+        assert one["paths"][0]["string"] == one["strings"]["worst_path"]
+        assert one["paths"][0]["makespan"]["upper"] >= one["paths"][0]["cost"]
+
+
+def test_a_listing_in_text_names_the_condition(sassan: Sassan):
+    result = sassan("makespan", SAXPY, "-W", "4", "--engine", "beam")
+    assert result.status == 0
+    assert "(if every warp takes this path)\n" in result.out
+    assert "schedule of " in result.out
+
+
+def test_all_paths_up_to_a_limit(sassan: Sassan):
+    paths = sassan(
+        "makespan", BFS, "-W", "2", "--engine", "bounds", "--loop-bound", "2", "--path", "all", "--limit", "3", "--json"
+    ).document
+    assert len(paths["functions"][0]["paths"]) == 3
+
+
+def test_one_path_per_warp(sassan: Sassan):
+    document = sassan("makespan", SAXPY, "-W", "4", "--engine", "bounds", "--path", "each", "--json").document
+    one = document["functions"][0]["paths"][0]
+    assert one["condition"] == "if the warps take these paths in turn"
+    assert one["makespan"]["strings"] == ["CS2C11LCLCLC3", "CS2C6"]
+
+
+def test_block_barriers_are_not_modelled_and_give_no_schedule(sassan: Sassan):
+    document = sassan("makespan", BARRIER, "-W", "2", "--loop-bound", "2", "--json").document
+    found = document["functions"][0]["paths"][0]["makespan"]
+    assert found["lower"] is None
+    assert found["engines"][0]["proof"] == "one-at-a-time"
+    assert any("block barriers" in text for text in found["assumptions"])
+
+
+def test_a_function_with_gaps_has_no_path_and_the_status_says_so(sassan: Sassan):
+    result = sassan("makespan", BFS, "-W", "2", "-f", "bfs_step", "--json")
+    assert result.status == 3
+    assert result.document["functions"][0]["paths"] == []
+    assert result.document["functions"][0]["gaps"][0]["code"] == "unbounded-loop"
+
+
+def test_a_chart_is_written_as_svg_and_as_a_page(sassan: Sassan, tmp_path: Path):
+    for form in ("svg", "html"):
+        result = sassan("makespan", "LCL", "-W", "4", "-o", tmp_path / f"gantt.{form}")
+        assert result.status == 0
+        assert result.err == f"wrote {tmp_path / f'gantt.{form}'}\n"
+    root = ET.fromstring((tmp_path / "gantt.svg").read_text("utf-8"))  # noqa: S314 - our own bytes
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "longest makespan: 9 slots, exact" in (tmp_path / "gantt.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("rows", ["short", "long", "counted"])
+def test_the_integer_program_is_written(rows: str, sassan: Sassan, tmp_path: Path):
+    assert sassan("makespan", "LC", "-W", "2", "--lp", tmp_path / "x.lp", "--rows", rows, "-q").status == 0
+    text = (tmp_path / "x.lp").read_text("utf-8")
+    assert "Maximize" in text
+    assert f"form {rows}" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (["LXL", "-W", "4"], 3, "string-syntax"),
+        (["L(C", "-W", "4"], 3, "string-syntax"),
+        (["", "-W", "4"], 3, "empty-string"),
+        (["LCL"], 2, "no-warps"),
+        ([], 2, "usage"),
+        (["LCL", "-W", "0"], 2, "usage"),
+        (["LCL", "-W", "-3"], 2, "usage"),
+        (["LCL", "-W", "4", "--cap", "L=0,C=1"], 2, "bad-capacity"),
+        (["LCL", "-W", "4", "--cap", "L=1"], 3, "no-unit"),
+        (["LCL", "-W", "4", "--cap", "X=1"], 2, "bad-units"),
+        (["LCL", "-W", "4", "--latency", "L=0"], 2, "bad-latency"),
+        (["LCL", "-W", "4", "--issue", "0"], 2, "usage"),
+        (["LCL", "-W", "4", "--sm", "1.0"], 3, "unknown-sm"),
+        (["LCL", "-W", "4", "--sm", "x"], 2, "architecture"),
+        (["LCL", "-W", "4", "--engine", "magic"], 2, "usage"),
+        (["LCL", "-W", "4", "-o", "x.pdf"], 2, "output-format"),
+        (["LCL", "-W", "4", "--lp", "x.txt"], 2, "output-format"),
+        (["LCL", "-W", "4", "--path", "all"], 2, "usage"),
+        (["LCL", "-W", "4", "-f", "x"], 2, "usage"),
+        (["LCL", "-W", "4", "-o", "x.svg", "--engine", "bounds"], 2, "no-schedule"),
+        (["LCL", "missing.sass", "-W", "4"], 2, "usage"),
+        (["missing.sass", "-W", "4"], 3, "cannot-read"),
+        (["--config", "missing.toml"], 3, "cannot-read"),
+        (["(L1C1)^5000", "-W", "64", "--engine", "exact"], 2, "too-large"),
+        (["(L1C1)^5000", "-W", "64", "--engine", "ilp"], 2, "too-large"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_with_a_reason(arguments: list[str], status: int, code: str, sassan: Sassan):
+    result = sassan("makespan", *arguments)
+    if arguments[:1] == ["missing.sass"]:
+        assert result.status == status
+        assert len(result.codes) == 1
+        return
+    assert_refused(result, status)
+    assert result.codes == [code]
+
+
+def test_an_unknown_letter_is_marked_in_the_string(sassan: Sassan):
+    err = sassan("makespan", "LCXL", "-W", "4").err
+    assert "  --> string:1:3\n" in err
+    assert "        LCXL\n          ^\n" in err
+
+
+def test_too_large_says_the_size_and_what_to_use_instead(sassan: Sassan):
+    err = sassan("makespan", "L5C9L2C9", "-W", "600", "--engine", "exact").err
+    assert re.search(r"error\[too-large\]: the instance has about 10\^\d+ states", err)
+    assert "hint: --engine beam" in err
+
+
+def test_a_file_that_is_called_like_a_string_is_named_by_its_folder(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "LCL").write_bytes(SAXPY.read_bytes())
+    assert sassan("makespan", "LCL", "-W", "4", "--json").document["string"] == "LCL"
+    assert sassan("makespan", "./LCL", "-W", "4", "--engine", "bounds", "--json").document["functions"][0]["name"] == "saxpy"
+
+
+def test_a_listing_from_standard_input(sassan: Sassan):
+    result = sassan("makespan", "-", "-W", "2", "--engine", "bounds", "--json", stdin=SAXPY.read_bytes())
+    assert result.document["functions"][0]["file"] == "-"
+
+
+def test_a_string_of_100_000_letters_is_bounded_without_writing_it_out(sassan: Sassan):
+    document = sassan("makespan", "(L1C4)^20000", "-W", "64", "--engine", "bounds", "--json", "--time-limit", "1").document
+    assert document["upper"] is not None
+
+
+def test_the_configurations_are_named_in_the_help_that_mentions_them():
+    assert [
+        one
+        for one in re.findall(r"samples/makespan/[a-z0-9-]+\.toml", (ROOT / "sassan/cli/makespan.py").read_text("utf-8"))
+        if not (ROOT / one).exists()
+    ] == []
