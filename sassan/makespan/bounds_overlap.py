@@ -21,22 +21,25 @@ it takes counts of neighbours, which run-length code gives without being expande
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from math import floor
 
 from sassan.alphabet import Letter
 from sassan.ilp.model import Model, Row, Variable, combine
 from sassan.ilp.solve import upper_bound
+from sassan.makespan.bounds_waiting import waiting_slots_of
 from sassan.makespan.problem import Problem
 from sassan.strings.kernel_string import KernelString, Run
 
-MOST_ARCS = 6_000
+MOST_ARCS = 8_000
 """Steps of a program that is still worth its time: about a second."""
 MOST_STRINGS = 8
 """Different strings, each of which may be that of the last warp."""
 _ALIVE = 2
 _ANY = 1 << 62
 _END = -1
+_COVER = 0
+"""The number of the row that covers all variables."""
 
 Step = tuple[int, int]
 """From a group to a group, or to `_END`."""
@@ -68,6 +71,16 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Rules:
+    """What arcs depend on: the groups, what follows each in the others, the units of w, and where `alive` begins to mean "at least"."""
+
+    groups: Groups
+    follows: Mapping[int, Sequence[int]]
+    own: Sequence[int]
+    alive: int
+
+
+@dataclass(frozen=True, slots=True)
 class Arc:
     """One variable: the begin of a slot (`waits`, or w runs unit `runs`), or a step of one other warp in it."""
 
@@ -87,14 +100,18 @@ def overlap(problem: Problem, pieces: int = 1, time_limit: float | None = None) 
     if len(shares) > MOST_STRINGS:
         return None
     groups = groups_of(problem, pieces)
-    rows = {one: row_of(one, groups) for one in shares}
+    rows = {one: path_of(one, groups) for one in shares}
+    total = {letter: sum(count * one.counts()[letter] for one, count in shares.items()) for letter in Letter}
     best = 0
     for last, row in rows.items():
         others = [(rows[one], count - (one is last)) for one, count in shares.items() if count > (one is last)]
-        waits = _waits(groups, row, others, time_limit) if others else 0
-        if waits is None:
+        program = _program(groups, row, others)
+        if program is None:
             return None
-        best = max(best, last.length + waits)
+        waits = upper_bound(program, _COVER, time_limit=time_limit)
+        # Without multipliers (a warp that cannot be the last leaves no flow at all) the bound of the waiting slots stands.
+        glance = waiting_slots_of(problem, last.counts(), total)
+        best = max(best, glance if waits is None else min(glance, last.length + floor(waits)))
     return best
 
 
@@ -112,12 +129,12 @@ def groups_of(problem: Problem, pieces: int) -> Groups:
     return Groups(of, tuple(unit), capacity, min(limit, sum(capacity)))
 
 
-def row_of(string: KernelString, groups: Groups) -> Path:
+def path_of(string: KernelString, groups: Groups) -> Path:
     """Return the steps of a string, counted in its run-length code: each run is cut into equal pieces, one per group of its letter."""
     steps: Counter[Step] = Counter()
     first, last = _count(string, 1, groups, steps)
     steps[last, _END] += 1
-    return Path(first, dict(sorted(steps.items())))
+    return Path(first, {step: count for step, count in sorted(steps.items()) if count})
 
 
 def _count(string: KernelString, times: int, groups: Groups, steps: Counter[Step]) -> Step:
@@ -144,30 +161,37 @@ def _count_run(run: Run, times: int, groups: Sequence[int], steps: Counter[Step]
     return groups[0], groups[parts - 1]
 
 
-def _waits(groups: Groups, own: Path, others: Sequence[tuple[Path, int]], time_limit: float | None) -> int | None:
+def _program(groups: Groups, own: Path, others: Sequence[tuple[Path, int]]) -> Model | None:
+    """Return the linear program if a warp of path `own` finishes last, or None if it has more than `MOST_ARCS` arcs."""
     alive = min(_ALIVE, sum(count for _, count in others))
     starts: Counter[int] = Counter()
     for row, count in others:
         starts[row.first] += count
     idle = (0,) * len(groups.unit)
     start: State = (tuple(min(starts[group], top) for group, top in enumerate(groups.top)), alive, idle)
-    arcs = _arcs(groups, {step for row, _ in others for step, count in row.steps.items() if count}, start, alive)
-    if arcs is None:
-        return None
-    bound = upper_bound(_model(groups, own, others, arcs, start), 0, time_limit=time_limit)
-    return None if bound is None else floor(bound)
+    rules = Rules(groups, {group: _after(group, others) for group in range(len(groups.unit))}, _units(groups, own), alive)
+    arcs = _arcs(rules, start)
+    return None if arcs is None else _model(groups, own, others, arcs, start)
 
 
-def _arcs(groups: Groups, steps: set[Step], start: State, most: int) -> list[Arc] | None:
+def _units(groups: Groups, own: Path) -> tuple[int, ...]:
+    return tuple(sorted({groups.unit[group] for group, _ in own.steps}))
+
+
+def _after(group: int, others: Sequence[tuple[Path, int]]) -> tuple[int, ...]:
+    steps = {step for row, _ in others for step in row.steps}
+    return tuple(sorted(after for before, after in steps if before == group))
+
+
+def _arcs(rules: Rules, start: State) -> list[Arc] | None:
     """Return every arc that can be reached, or None if there are more than `MOST_ARCS`."""
-    follows = {group: [after for before, after in sorted(steps) if before == group] for group in range(len(groups.unit))}
     arcs: list[Arc] = []
     seen = {start}
     todo = [start]
     while todo:
         state = todo.pop()
-        found = _moves(groups, follows, state, most) if any(state[2]) else _begins(groups, state, most)
-        for arc in found:
+        found = _moves(rules, state) if any(state[2]) else _begins(rules, state)
+        for arc in islice(found, MOST_ARCS + 1 - len(arcs)):
             arcs.append(arc)
             if arc.target not in seen:
                 seen.add(arc.target)
@@ -177,39 +201,44 @@ def _arcs(groups: Groups, steps: set[Step], start: State, most: int) -> list[Arc
     return arcs
 
 
-def _begins(groups: Groups, state: State, most: int) -> Iterator[Arc]:
-    """Yield how a slot can begin: w waits for some unit or runs it, and so many others of each group run."""
+def _begins(rules: Rules, state: State) -> Iterator[Arc]:
+    """Yield how a slot can begin: w waits for a unit or runs it, and so many others of each group run."""
     bins, alive, _ = state
-    ranges = _ranges(groups.top, bins, alive, most)
+    groups = rules.groups
+    ranges = _ranges(groups.top, bins, alive, rules.alive)
     assert ranges is not None
     low = [least for least, _ in ranges]
     ready = [sum(least for least, each in zip(low, groups.unit, strict=True) if each == unit) for unit in range(len(groups.capacity))]
-    for unit in range(len(groups.capacity)):
+    for unit in rules.own:
         due = min(groups.issue, sum(min(here + (each == unit), groups.capacity[each]) for each, here in enumerate(ready)))
         for runs in (0, 1):
-            for left in _picks(groups, low, due - runs, unit if runs else None):
+            room = [fits - runs * (each == unit) for each, fits in enumerate(groups.capacity)]
+            for left in _picks(groups.unit, low, room, due - runs):
                 yield Arc(state, (bins, alive, left), runs=unit if runs else None, waits=not runs)
 
 
-def _picks(groups: Groups, low: Sequence[int], total: int, taken: int | None) -> Iterator[tuple[int, ...]]:
-    """Yield how many run of each group, `total` in all, when w itself runs unit `taken`."""
-    room = [fits - (unit == taken) for unit, fits in enumerate(groups.capacity)]
-    for left in product(*(range(min(here, room[unit]) + 1) for here, unit in zip(low, groups.unit, strict=True))):
-        used = Counter(dict.fromkeys(range(len(room)), 0))
-        for unit, count in zip(groups.unit, left, strict=True):
-            used[unit] += count
-        if sum(left) == total and all(used[unit] <= fits for unit, fits in enumerate(room)):
-            yield left
+def _picks(units: Sequence[int], low: Sequence[int], room: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+    """Yield how many warps run of each group, `total` in all, no more than there are and than each unit has room for."""
+    if sum(low) < total or not low:
+        if total == 0:
+            yield ()
+        return
+    unit = units[0]
+    for here in range(min(low[0], room[unit], total) + 1):
+        less = [fits - here * (each == unit) for each, fits in enumerate(room)]
+        for rest in _picks(units[1:], low[1:], less, total - here):
+            yield (here, *rest)
 
 
-def _moves(groups: Groups, follows: Mapping[int, Sequence[int]], state: State, most: int) -> Iterator[Arc]:
+def _moves(rules: Rules, state: State) -> Iterator[Arc]:
     """Yield the steps that the next warp of this slot can make."""
     bins, alive, left = state
+    groups, most = rules.groups, rules.alive
     ranges = _ranges(groups.top, bins, alive, most)
     assert ranges is not None
     group = next(index for index, count in enumerate(left) if count)
     rest = tuple(count - (index == group) for index, count in enumerate(left))
-    for after in follows[group]:
+    for after in rules.follows[group]:
         change = [(index == after) - (index == group) for index in range(len(bins))]
         choices = (
             range(min(top, low + by), min(top, high + by) + 1) for (low, high), by, top in zip(ranges, change, groups.top, strict=True)

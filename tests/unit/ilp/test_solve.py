@@ -4,8 +4,8 @@ import pytest
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
 from sassan.ilp import solve as solving
-from sassan.ilp.model import Model, Row, Variable, check_names, combine, dual_bound, violated
-from sassan.ilp.solve import Solution, Status, solve
+from sassan.ilp.model import Model, Row, Variable, check_names, combine, covered, dual_bound, violated
+from sassan.ilp.solve import Solution, Status, solve, upper_bound
 from sassan.ilp.write import lp, mps
 
 X, Y = Variable("x0", "how often a runs"), Variable("x1")
@@ -121,3 +121,25 @@ def test_two_rows_of_one_name_are_a_defect() -> None:
 def test_a_name_that_looks_like_an_exponent_is_a_defect() -> None:
     with pytest.raises(SelfCheckError):
         check_names(Model("exponent", (Variable("e1"),), (), ()))
+
+
+def test_a_relaxation_is_bounded_from_above_exactly() -> None:
+    # The relaxed optimum is 21 at (3, 3/2); row 2 covers both variables.
+    cover = Row("r2", ((0, 1), (1, 1)), "<=", 100)
+    assert upper_bound(Model("gap", GAP.variables, GAP.objective, (*GAP.rows, cover)), 2) == 21
+
+
+def test_an_infeasible_relaxation_has_no_bound() -> None:
+    assert upper_bound(INFEASIBLE, 0) is None
+
+
+def test_what_rounding_spoils_is_made_good_by_the_covering_row() -> None:
+    # Multipliers (1, 0) leave 2 of x and 1 of y: the covering row r0 takes both away.
+    given = (Fraction(1), Fraction(0))
+    assert dual_bound(SMALL, given) is None
+    fit = covered(SMALL, given, 0)
+    assert (fit, dual_bound(SMALL, fit)) == ((Fraction(3), Fraction(0)), 12)
+
+
+def test_multipliers_of_a_wrong_sign_are_dropped() -> None:
+    assert covered(SMALL, (Fraction(3), Fraction(-1)), 0) == (Fraction(3), Fraction(0))
