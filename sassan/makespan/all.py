@@ -1,8 +1,8 @@
 """Engine `all`: every engine in turn, each with a share of the time that is left, until the bounds meet.
 
-The order is that of their price. On an instance that the exact engine holds easily it follows on the first word of `bounds`; else `bounds`
-has its share of the time to get better, and `beam`, `anneal` and `exact` theirs. An engine that does not take an instance says why in its
-note, and the others go on.
+The order is that of their price: `bounds` says its first word at once. On an instance that the exact engine holds easily that follows, and
+is done before a search has started. Else `beam` and `anneal` show schedules, `bounds` goes on, and `exact` has the rest. An engine that
+does not take an instance says why in its note, and the others go on.
 """
 
 import time
@@ -15,6 +15,8 @@ from sassan.makespan.engine import Budget, Engine, Found, Report
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem
 
+_BOUNDS = 0.4
+"""Share of the time left that the bounds get when they go on."""
 EASY = 20_000
 """States of an instance on which the exact engine is done before a search has started."""
 
@@ -28,7 +30,7 @@ class Step:
 
 
 class All:
-    """Runs `first`, then `last` on easy instances, else `searches` and `last`; stops as soon as the bounds meet."""
+    """Runs `first`, `searches`, `first` again and `last`, or only the outer two; stops as soon as the bounds meet."""
 
     name = "all"
 
@@ -50,13 +52,13 @@ class All:
             merged(found)
             report(found)
 
-        quick = easy(problem)
-        first = replace(budget, stop=lambda: budget.stop() or bool(merged.last)) if quick else budget
-        refused = self._one(Step(self._first, 0.2), problem, first, both)
-        for step in (*(() if quick else self._searches), Step(self._last)):
+        # One word of the bounds at once; they go on when a search has shown what they are up against.
+        refused = self._one(Step(self._first), problem, replace(budget, stop=lambda: budget.stop() or bool(merged.last)), both)
+        watched = replace(budget, stop=lambda: budget.stop() or merged.exact is not None)
+        for step in (Step(self._last),) if easy(problem) else (*self._searches, Step(self._first, _BOUNDS), Step(self._last)):
             if merged.exact is not None or _over(budget):
                 break
-            refused = self._one(step, problem, budget, both) or refused
+            refused = self._one(step, problem, watched, both) or refused
         if merged.lower is None and merged.upper is None and refused is not None:
             raise refused
         proof = next((one.proof for one in merged.last.values() if one.upper == merged.upper and one.proof), "")

@@ -6,7 +6,10 @@ run needs a unit that is full, or an issue limit that is reached. Warps of one s
 
 from __future__ import annotations
 
+import importlib.util
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from sassan.errors import MissingToolError, UsageError
@@ -23,20 +26,21 @@ MOST_BOOLEANS = 1_000_000
 
 
 class CpSat:
-    """An engine for the benchmark; it uses every processor."""
+    """An engine for the benchmark; it uses every processor.
+
+    It runs in a process of its own: ortools and highspy each carry a HiGHS, and do not load beside each other.
+    """
 
     name = "cp-sat"
 
     def __init__(self) -> None:
-        """Import the solver.
+        """Start the process.
 
         Raises MissingToolError.
         """
-        try:
-            from ortools.sat.python import cp_model  # noqa: PLC0415 - an optional extra
-        except ImportError as error:
-            raise MissingToolError("no-ortools", "ortools is not installed", hint="pip install ortools") from error
-        self._cp: Any = cp_model
+        if importlib.util.find_spec("ortools") is None:
+            raise MissingToolError("no-ortools", "ortools is not installed", hint="pip install ortools")
+        self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
 
     def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
         """Return the interval and the schedule of the solver when the deadline comes.
@@ -44,32 +48,44 @@ class CpSat:
         Raises UsageError `too-large`.
         """
         del report
-        begin = time.monotonic()
-        horizon = waiting_slots(problem)
-        size = horizon * sum(string.length for string in problem.strings)
+        size = waiting_slots(problem) * sum(string.length for string in problem.strings)
         if size > MOST_BOOLEANS:
             raise UsageError("too-large", f"{size} Booleans, more than {MOST_BOOLEANS}")
-        model = self._cp.CpModel()
-        strings = [list(string.expand()) for string in problem.strings]
-        done = _orders(model, strings, horizon)
-        _room(model, problem, strings, done, horizon)
-        _symmetry(model, problem, strings, done, horizon)
-        active = [model.NewBoolVar("") for _ in range(horizon)]
-        for slot in range(horizon):
-            model.AddBoolOr([active[slot].Not(), *(row[-1][slot].Not() for row in done)])
-        model.Maximize(sum(active))
-        solver = self._cp.CpSolver()
-        solver.parameters.num_workers = available()
-        if budget.deadline is not None:
-            solver.parameters.max_time_in_seconds = max(budget.deadline - time.monotonic(), 0.01)
-        status = solver.Solve(model)
-        upper = min(horizon, int(solver.BestObjectiveBound() + 1e-6)) if status != self._cp.UNKNOWN else horizon
-        if status not in {self._cp.OPTIMAL, self._cp.FEASIBLE}:
-            return Found(self.name, None, upper, None, "cp-sat", time.monotonic() - begin)
-        rows = [tuple(sum(not solver.Value(one) for one in places) - 1 for places in row) for row in done]
-        schedule = Schedule(tuple(rows))
-        check(problem, schedule)
-        return Found(self.name, schedule.makespan, upper, schedule, "cp-sat", time.monotonic() - begin)
+        seconds = None if budget.deadline is None else budget.deadline - time.monotonic()
+        return self._pool.submit(solve, problem, seconds).result()
+
+    def close(self) -> None:
+        """End the process."""
+        self._pool.shutdown()
+
+
+def solve(problem: Problem, seconds: float | None) -> Found:
+    """Build the model and solve it, both within the time given."""
+    from ortools.sat.python import cp_model  # noqa: PLC0415 - an optional extra, and only in this process
+
+    begin = time.monotonic()
+    model = cp_model.CpModel()
+    horizon = waiting_slots(problem)
+    strings = [list(string.expand()) for string in problem.strings]
+    done = _orders(model, strings, horizon)
+    _room(model, problem, strings, done, horizon)
+    _symmetry(model, problem, strings, done, horizon)
+    active = [model.NewBoolVar("") for _ in range(horizon)]
+    for slot in range(horizon):
+        model.AddBoolOr([active[slot].Not(), *(row[-1][slot].Not() for row in done)])
+    model.Maximize(sum(active))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = available()
+    if seconds is not None:
+        solver.parameters.max_time_in_seconds = max(seconds - (time.monotonic() - begin), 0.01)
+    status = solver.Solve(model)
+    upper = min(horizon, int(solver.BestObjectiveBound() + 1e-6)) if status != cp_model.UNKNOWN else horizon
+    if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+        return Found(CpSat.name, None, upper, None, "cp-sat", time.monotonic() - begin)
+    rows = [tuple(sum(not solver.Value(one) for one in places) - 1 for places in row) for row in done]
+    schedule = Schedule(tuple(rows))
+    check(problem, schedule)
+    return Found(CpSat.name, schedule.makespan, upper, schedule, "cp-sat", time.monotonic() - begin)
 
 
 def _orders(model: Any, strings: list[list[Letter]], horizon: int) -> list[list[list[Any]]]:  # noqa: ANN401 - ortools has no types
