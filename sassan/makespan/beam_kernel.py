@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sassan.makespan.beam_plain import TIE, Rules
-from sassan.makespan.states_kernel import Array, compiled, splits
+from sassan.makespan.states_kernel import Array, compiled, copy, splits, zero
 
 UNITS = 4
 _SHIFT = np.uint64(64 - TIE)
@@ -125,13 +125,15 @@ def _record(row: Array, of: int, total: int, taken: Array, rule: Rows, picks: Pi
     size[of, total] += 1
     far[of, total, index] = 0
     add[of, total, index] = 0
-    mask[of, total, index] = 0
+    zero(mask[of, total, index])
     warp = 0
     while warp < len(row):
         end = _end(row, warp)
         place = row[warp]
         if rule.unit[place] == of:
-            run = np.sum(taken[warp:end])
+            run = 0
+            for one in range(warp, end):
+                run += taken[one]
             left = rule.reach[place] if run < end - warp else rule.reach[place - 1]
             far[of, total, index] = max(far[of, total, index], left)
             add[of, total, index] += np.uint64(run) * (rule.zobrist[place - 1] - rule.zobrist[place])
@@ -140,25 +142,36 @@ def _record(row: Array, of: int, total: int, taken: Array, rule: Rows, picks: Pi
 
 
 @compiled
+def _list_ready(row: Array, of: int, unit: Array, ready: Array) -> int:
+    """Write the warps that are ready for a unit; return how many there are."""
+    count = 0
+    for warp in range(len(row)):
+        if unit[row[warp]] == of:
+            ready[count] = warp
+            count += 1
+    return count
+
+
+@compiled
 def _draw(row: Array, of: int, word: np.uint64, rule: Rows, picks: Picks) -> None:
     """Write some choices of a unit: the warps with most letters left, those with fewest, and others at random."""
-    ready = np.flatnonzero(rule.unit[row] == of)
-    taken = np.zeros(len(row), np.int64)
+    taken, ready = np.zeros(len(row), np.int64), np.zeros(len(row), np.int64)
     for total in range(picks.room[of] + 1):
+        count = _list_ready(row, of, rule.unit, ready)
         for index in range(rule.sample if total else 1):
-            taken[:] = 0
+            for one in range(len(taken)):
+                taken[one] = 0
             for one in range(total):
                 other: int = one
                 if index == 0:
-                    other = len(ready) - 1 - one
+                    other = count - 1 - one
                 elif index > 1:
                     word += np.uint64(0x9E3779B97F4A7C15)
-                    other = one + np.int64(mixed(word) % np.uint64(len(ready) - one))  # type: ignore[assignment]
+                    other = one + np.int64(mixed(word) % np.uint64(count - one))  # type: ignore[assignment]
                     ready[one], ready[other] = ready[other], ready[one]
                     other = one
                 taken[ready[other]] = 1
             _record(row, of, total, taken, rule, picks)
-        ready.sort()
 
 
 @compiled
@@ -174,14 +187,17 @@ def _ways(row: Array, of: int, room: int, rule: Rows) -> float:
                 for run in range(1, min(end - warp, total) + 1):
                     ways[total] += ways[total - run]
         warp = end
-    return float(ways.max())
+    most = 1.0
+    for one in ways:
+        most = max(most, one)
+    return most
 
 
 @compiled
 def _ready(row: Array, unit: Array, capacity: Array, ready: Array, first: Array, room: Array) -> int:
     """Write, per unit, the warps that are ready, the first of them, and how many run at most; return how many run in all."""
-    ready[:] = 0
-    first[:] = len(row)
+    for of in range(len(ready)):
+        ready[of], first[of] = 0, len(row)
     for warp in range(len(row) - 1, -1, -1):
         of = unit[row[warp]]
         if of >= 0:
@@ -212,7 +228,7 @@ def _choose(row: Array, first: int, of: int, rule: Rows, picks: Picks) -> None:
     size[of, 0] = 1
     far[of, 0, 0] = 0
     add[of, 0, 0] = 0
-    mask[of, 0, 0] = 0
+    zero(mask[of, 0, 0])
     warp = first
     while warp < len(row):
         place = row[warp]
@@ -228,7 +244,7 @@ def _choose(row: Array, first: int, of: int, rule: Rows, picks: Picks) -> None:
                 for index in range(size[of, total - run]):
                     far[of, total, last] = max(far[of, total - run, index], left)
                     add[of, total, last] = add[of, total - run, index] + step
-                    mask[of, total, last] = mask[of, total - run, index]
+                    copy(mask[of, total, last], mask[of, total - run, index])
                     _set(mask[of, total, last], warp, warp + run)
                     last += 1
             size[of, total] = last
@@ -296,7 +312,6 @@ def _push(heap: Heap, key: int, word: np.uint64, base: int, parent: int) -> int:
     full = size == len(heap.order)
     slot: int = heap.order[0] if full else size
     heap.key[slot], heap.hash[slot], heap.base[slot], heap.parent[slot] = key, word, base, parent
-    heap.mask[slot] = 0
     if full:
         _sift(heap, 0)
     else:
@@ -309,8 +324,7 @@ def _push(heap: Heap, key: int, word: np.uint64, base: int, parent: int) -> int:
 @compiled
 def _cutoff(heap: Heap) -> int:
     """Return a key that a state needs at least to be kept."""
-    cutoff: int = heap.key[heap.order[0]] if heap.at[0] == len(heap.order) else -1
-    return cutoff
+    return int(heap.key[heap.order[0]]) if heap.at[0] == len(heap.order) else -1
 
 
 @compiled
@@ -332,7 +346,10 @@ def _offer(parent: int, total: int, states: States, rule: Rows, picks: Picks, he
                             continue
                         slot = _push(heap, key, word, base, parent)
                         if slot >= 0:
-                            heap.mask[slot] = mask[0, k0, i0] | mask[1, k1, i1] | mask[2, k2, i2] | mask[3, k3, i3]
+                            for one in range(heap.mask.shape[1]):
+                                heap.mask[slot, one] = (
+                                    mask[0, k0, i0, one] | mask[1, k1, i1, one] | mask[2, k2, i2, one] | mask[3, k3, i3, one]
+                                )
                             cutoff = _cutoff(heap)
 
 
@@ -344,9 +361,9 @@ def _replace(states: States, heap: Heap, spare: Array) -> None:
         before, mask = states.places[heap.parent[slot]], heap.mask[slot]
         for warp in range(len(before)):
             spare[slot, warp] = before[warp] - np.int64((mask[warp >> 6] >> np.uint64(warp & 63)) & np.uint64(1))
-    states.places[:used] = spare[:used]
-    states.hash[:used] = heap.hash[:used]
-    states.base[:used] = heap.base[:used]
+    for slot in range(used):
+        copy(states.places[slot], spare[slot])
+        states.hash[slot], states.base[slot] = heap.hash[slot], heap.base[slot]
     states.used[0] = used
 
 
@@ -367,8 +384,8 @@ def advance(states: States, rule: Rows, heap: Heap, picks: Picks, parents: Array
             total = min(rule.issue, _ready(row, rule.unit, rule.capacity, ready, first, picks.room))
             if total == 0:
                 continue
-            picks.size[:] = 0
             for of in range(UNITS):
+                zero(picks.size[of])
                 if _many(row, ready[of], of, rule, picks):
                     _draw(row, of, states.hash[parent] ^ rule.salt, rule, picks)
                 else:
@@ -376,7 +393,8 @@ def advance(states: States, rule: Rows, heap: Heap, picks: Picks, parents: Array
             _offer(parent, total, states, rule, picks, heap)
         if heap.at[0] == 0:
             return slot
-        parents[slot, : heap.at[0]] = heap.parent[: heap.at[0]]
-        masks[slot, : heap.at[0]] = heap.mask[: heap.at[0]]
+        for kept in range(heap.at[0]):
+            parents[slot, kept] = heap.parent[kept]
+            copy(masks[slot, kept], heap.mask[kept])
         _replace(states, heap, spare)
     return len(parents)

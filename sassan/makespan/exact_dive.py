@@ -15,7 +15,7 @@ import numpy as np
 
 from sassan.makespan.exact_kernel import counts_of, room_in
 from sassan.makespan.exact_tables import Tables
-from sassan.makespan.states_kernel import Array, compiled, splits
+from sassan.makespan.states_kernel import Array, compiled, copy, splits, zero
 
 REFUTED, FOUND, PAUSED, FULL, DEEP = range(5)
 """How a call ends: `FULL` and `DEEP` ask for larger arrays of remembered bounds and of open states; all but the first two can go on."""
@@ -86,8 +86,9 @@ def slot_of(keys: Array, number: int) -> int:
 @compiled
 def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: Moves) -> None:
     add, size, room = moves
-    size[:] = 0
-    size[:, 0] = 1
+    for of in range(len(size)):
+        zero(size[of])
+        size[of, 0] = 1
     for team in range(len(base) - 1):
         below = counts[base[team]]
         for place in range(base[team] + 1, base[team + 1]):
@@ -147,7 +148,7 @@ def _keep(least: int, begin: int, sums: Sums, trail: Trail) -> int:
             dropped = max(dropped, bound)
             continue
         largest = max(largest, bound)
-        rows[top, :WORDS] = row[:WORDS]
+        copy(rows[top, :WORDS], row)
         rows[top, BOUND] = bound
         top += 1
     trail.at[1] = top
@@ -215,7 +216,7 @@ def dive(goal: int, steps: int, tables: Tables, sums: Sums, moves: Moves, trail:
                 return ended
             continue
         top -= 1
-        state[:] = trail.open[top, :WORDS]
+        copy(state, trail.open[top])
         bound = trail.open[top, BOUND]
         at = slot_of(trail.keys, state[NUMBER])
         if trail.keys[at] != -1:
@@ -231,7 +232,7 @@ def dive(goal: int, steps: int, tables: Tables, sums: Sums, moves: Moves, trail:
         if not _enter(goal, state, tables, counts, sums, moves, trail):
             trail.at[0] = depth
             trail.at[1] = top + 1
-            trail.open[top, :WORDS] = state
+            copy(trail.open[top, :WORDS], state)
             trail.open[top, BOUND] = bound
             return DEEP
         steps -= 1

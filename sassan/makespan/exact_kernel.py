@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sassan.makespan.exact_tables import UNITS, Tables
-from sassan.makespan.states_kernel import Array, compiled
+from sassan.makespan.states_kernel import Array, compiled, zero
 
 
 class Picks(NamedTuple):
@@ -29,7 +29,7 @@ def picks(capacity: Array, warps: int, most: int) -> Picks:
 @compiled
 def counts_of(number: int, tables: Tables, counts: Array) -> None:
     """Write the counts per place of the state with this number."""
-    counts[:] = 0
+    zero(counts)
     for team in range(len(tables.warps) - 1, -1, -1):
         rest = number // tables.stride[team]
         number -= rest * tables.stride[team]
@@ -62,7 +62,7 @@ def next_counts(base: Array, counts: Array) -> None:
 @compiled
 def room_in(unit: Array, capacity: Array, counts: Array, room: Array) -> int:
     """Write how many warps of each unit run at most; return how many run in all."""
-    room[:] = 0
+    zero(room)
     for place in range(len(counts)):
         if unit[place] >= 0:
             room[unit[place]] += counts[place]
@@ -77,8 +77,9 @@ def room_in(unit: Array, capacity: Array, counts: Array, room: Array) -> int:
 def choose(base: Array, unit: Array, drop: Array, counts: Array, out: Picks) -> None:
     """Write the choices of each unit, for `out.room`."""
     fall, size, room = out
-    size[:] = 0
-    size[:, 0] = 1
+    for of in range(len(size)):
+        zero(size[of])
+        size[of, 0] = 1
     for team in range(len(base) - 1):
         below = counts[base[team]]
         for place in range(base[team] + 1, base[team + 1]):
@@ -99,32 +100,6 @@ def choose(base: Array, unit: Array, drop: Array, counts: Array, out: Picks) -> 
 
 
 @compiled
-def joined(out: Picks, total: int, falls: Array) -> tuple[int, Array]:
-    """Write by how much the number falls in each legal slot of `total` instructions; return how many there are, and the array, grown."""
-    fall, size, room = out
-    used = 0
-    for k0 in range(min(room[0], total) + 1):
-        for k1 in range(min(room[1], total - k0) + 1):
-            for k2 in range(min(room[2], total - k0 - k1) + 1):
-                k3 = total - k0 - k1 - k2
-                if k3 > room[3]:
-                    continue
-                more = size[0, k0] * size[1, k1] * size[2, k2] * size[3, k3]
-                if used + more > len(falls):
-                    grown = np.empty(2 * (used + more), np.int64)
-                    grown[:used] = falls[:used]
-                    falls = grown
-                for i3 in range(size[3, k3]):
-                    for i2 in range(size[2, k2]):
-                        for i0 in range(size[0, k0]):
-                            rest = fall[3, k3, i3] + fall[2, k2, i2] + fall[0, k0, i0]
-                            for i1 in range(size[1, k1]):
-                                falls[used] = rest + fall[1, k1, i1]
-                                used += 1
-    return used, falls
-
-
-@compiled
 def longest_next(value: Array, number: int, total: int, out: Picks) -> int:
     """Return the largest value of the states that can follow the one with this number, in a slot of `total` instructions."""
     fall, size, room = out
@@ -140,7 +115,7 @@ def longest_next(value: Array, number: int, total: int, out: Picks) -> int:
                         for i1 in range(size[1, k1]):
                             rest = number - fall[3, k3, i3] - fall[2, k2, i2] - fall[1, k1, i1]
                             for i0 in range(size[0, k0]):
-                                best = max(best, value[rest - fall[0, k0, i0]])
+                                best = max(best, int(value[rest - fall[0, k0, i0]]))
     return best
 
 

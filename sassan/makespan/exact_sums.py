@@ -10,7 +10,7 @@ import numpy as np
 
 from sassan.makespan.exact_kernel import next_counts, room_in
 from sassan.makespan.exact_tables import UNITS, Tables
-from sassan.makespan.states_kernel import Array, compiled
+from sassan.makespan.states_kernel import Array, compiled, copy, grown, zero
 
 _HEAD = UNITS + 1  # of a partial move: room left per unit, and in all
 _MOVE = 2  # of a move: where its target begins, and how far it shifts its own row (0: it goes to another row)
@@ -35,26 +35,29 @@ def offsets(tables: Tables, counts: Array, offset: Array) -> None:
 def partial_moves(tables: Tables, counts: Array, axis: Array) -> Array:
     """Return a row per move: the head, then per axis how many warps run and how many of these leave the segment."""
     rows = np.zeros((1, _HEAD + 2 * len(axis)), np.int64)
-    rows[0, UNITS] = min(tables.issue, room_in(tables.unit, tables.capacity, counts, rows[0, :UNITS]))
+    room = np.zeros(UNITS, np.int64)
+    rows[0, UNITS] = min(tables.issue, room_in(tables.unit, tables.capacity, counts, room))
+    copy(rows[0, :UNITS], room)
+    kept = 1
     for index in range(len(axis)):
         here, unit = counts[axis[index]], tables.unit[axis[index]]
         single = tables.length[axis[index]] == 1
         more = np.empty((4 * len(rows), rows.shape[1]), np.int64)
         used = 0
-        for row in rows:
+        for before in range(kept):
+            row = rows[before]
             for run in range(min(here, row[unit], row[UNITS]) + 1):
                 for leave in range(run if single else 0, run + 1):
                     if used == len(more):
-                        more = np.concatenate((more, more))
-                    more[used] = row
+                        more = grown(more, 2 * used)
+                    copy(more[used], row)
                     more[used, unit] -= run
                     more[used, UNITS] -= run
                     more[used, _HEAD + 2 * index] = run
                     more[used, _HEAD + 2 * index + 1] = leave
                     used += 1
-        rows = more[:used]
-    complete: Array = rows[rows[:, UNITS] == 0]
-    return complete
+        rows, kept = more, used
+    return rows[:kept]
 
 
 @compiled
@@ -74,19 +77,23 @@ def moves_of(number: int, tables: Tables, counts: Array, axis: Array, offset: Ar
     below = _below(tables.base, counts)
     moves = np.zeros((len(rows), _MOVE + 3 * len(axis)), np.int64)
     slope, after, came = np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64)
+    found = 0
     for index in range(len(rows)):
+        if rows[index, UNITS]:
+            continue  # it runs too few
         runs, leaves = rows[index, _HEAD::2], rows[index, _HEAD + 1 :: 2]
-        after[:] = counts
-        came[:] = 0
+        copy(after, counts)
+        zero(came)
+        outer = 0
         target = number
         for one in range(len(axis)):
             place, leave = axis[one], leaves[one]
+            outer += runs[one] if one else 0
             after[place] -= leave
             after[place - 1] += leave
             came[place - 1] = leave
             target -= tables.drop[place, below[place] + leave] - tables.drop[place, below[place]]
-        if target == number and not np.any(runs[1:]):
-            moves[index, 1] = runs[0]
+        moves[found, 1] = runs[0] if target == number and outer == 0 else 0
         stride = 1
         begin = offset[target]
         for place in tables.order:
@@ -97,11 +104,12 @@ def moves_of(number: int, tables: Tables, counts: Array, axis: Array, offset: Ar
             place, low, longest = axis[one], runs[one] - leaves[one], length[axis[one]] - 1
             begin -= low * slope[place]
             column = _MOVE + 3 * one
-            moves[index, column] = low
-            moves[index, column + 1] = min(longest * counts[place], low + longest * (counts[place] - leaves[one]))
-            moves[index, column + 2] = slope[place]
-        moves[index, 0] = begin
-    return moves
+            moves[found, column] = low
+            moves[found, column + 1] = min(longest * counts[place], low + longest * (counts[place] - leaves[one]))
+            moves[found, column + 2] = slope[place]
+        moves[found, 0] = begin
+        found += 1
+    return moves[:found]
 
 
 @compiled
@@ -132,10 +140,14 @@ def _take(row: Array, value: Array, begin: int, low: int, high: int, slope: int)
 def _fill_block(value: Array, begin: int, sizes: Array, moves: Array) -> None:
     at = np.zeros(len(sizes), np.int64)
     row = np.zeros(sizes[0], value.dtype)
-    for place in range(begin, begin + np.prod(sizes), sizes[0]):
-        row[:] = 0
+    states = 1
+    for size in sizes:
+        states *= size
+    for place in range(begin, begin + states, sizes[0]):
+        zero(row)
         shift = 0
-        for move in moves:
+        for index in range(len(moves)):
+            move = moves[index]
             source = _row_begin(move, at)
             if source == _NONE:
                 continue
@@ -159,10 +171,15 @@ def _fill_block(value: Array, begin: int, sizes: Array, moves: Array) -> None:
 @compiled
 def fill(value: Array, first: int, end: int, tables: Tables, counts: Array, offset: Array) -> None:
     """Write the longest time from each state of the spreads [first, end); `counts` are those of `first`, and then those of `end`."""
+    axis, sizes = np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64)
     for number in range(first, end):
-        axis = tables.order[counts[tables.order] > 0]
-        if len(axis):
-            moves = moves_of(number, tables, counts, axis, offset)
-            sizes = (tables.length[axis] - 1) * counts[axis] + 1
-            _fill_block(value, offset[number], sizes, moves)
+        axes = 0
+        for place in tables.order:
+            if counts[place]:
+                axis[axes] = place
+                sizes[axes] = (tables.length[place] - 1) * counts[place] + 1
+                axes += 1
+        if axes:
+            moves = moves_of(number, tables, counts, axis[:axes], offset)
+            _fill_block(value, offset[number], sizes[:axes], moves)
         next_counts(tables.base, counts)
