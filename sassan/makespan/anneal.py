@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sassan.errors import UsageError
-from sassan.executor import Executor, Serial, Threads
-from sassan.makespan.anneal_plain import Chain, Move, Plan, advance, chain
+from sassan.executor import Executor, Serial, Threads, available
+from sassan.makespan.anneal_plain import Chain, Move, Plan, Rule, advance, chain
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
@@ -27,6 +27,8 @@ _MOST_CANDIDATES = 2_000_000
 _LEAST_CANDIDATES = 1_000
 _PLAIN_PLACEMENTS = 1_500_000
 """Work below this takes the plain chain about a second: loading the compiler would take longer."""
+_RATE = 80_000_000
+"""Instructions of candidates per second and worker, placed or not: about what the compiled chain does on a busy machine."""
 _STEP = {True: 1_000_000, False: 10_000}
 """Instructions placed between two looks at the clock, compiled and plain: about 10 ms."""
 _STEPS = 6
@@ -67,10 +69,16 @@ class Sliced:
     improvements: tuple[Improvement, ...]
 
 
-def default_plan(case: Instance) -> Plan:
-    """Return the plan of an instance: candidates grow with the square of the string, up to those of the paper."""
-    count = min(_MOST_CANDIDATES, max(_LEAST_CANDIDATES, 12 * case.total**2))
-    return Plan(count, 0.05, (Move.WARP, Move.WARP, Move.SWAP, Move.INSERT))
+def default_plan(case: Instance, chains: int, seconds: float | None, workers: int) -> Plan:
+    """Return the plan of an instance: candidates grow with the square of the string, up to those of the paper.
+
+    Where `seconds` are given there are only so many candidates that the chains are about cold when these are over.
+    """
+    count = min(_MOST_CANDIDATES, 12 * case.total**2)
+    if seconds is not None and chains * count * case.total > _PLAIN_PLACEMENTS:
+        count = min(count, int(seconds * workers * _RATE / (chains * max(case.total, 1))))
+    count = max(_LEAST_CANDIDATES, count)
+    return Plan(count, 2.5, (Move.WARP, Move.INSERT, Move.SWAP), Rule.LINEAR, 20)
 
 
 def work(piece: Slice) -> Sliced:
@@ -144,7 +152,9 @@ class Anneal:
         """
         began = time.monotonic()
         case = instance(problem)
-        plan = self._plan or default_plan(case)
+        seconds = None if budget.deadline is None else max(0.0, round(budget.deadline - began, 1))
+        workers = self._executor.workers if self._executor else available()
+        plan = self._plan or default_plan(case, len(self._chains), seconds, workers)
         compiled = len(self._chains) * plan.iterations * case.total > _PLAIN_PLACEMENTS
         executor = self._executor or (Threads() if compiled else Serial())
         _guard(case, budget, executor.workers)

@@ -3,6 +3,8 @@
 Per unit, and for the issue limit, a row of bits says which slots have room: the earliest slot of Figure 4 is one count of trailing
 zeros. Evaluation starts at the first changed index (makespan-annealing-2013, VII): the state of the construction there comes from one of
 16 checkpoints along the string and the warp cycle string from the checkpoint on. Importing this module imports the compiler.
+
+All compiled functions are in this one file: what is kept on disk is compiled anew when its own file changes, and only then.
 """
 
 from collections.abc import Callable
@@ -16,7 +18,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from sassan.makespan.anneal_plain import Chain, Move, Plan
+from sassan.makespan.anneal_plain import Chain, Move, Plan, Rule
 from sassan.makespan.start import Instance
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,6 +36,7 @@ _NONE = np.uint64(0)
 _START = np.int64(0)
 """Of a type, where 0 would be a type of its own and compile everything once more."""
 _SWAP, _INSERT, _WARP = int(Move.SWAP), int(Move.INSERT), int(Move.WARP)
+_EQUATION_3 = int(Rule.EQUATION_3)
 
 
 class Table(NamedTuple):
@@ -91,6 +94,8 @@ class Order(NamedTuple):
     moves: Array
     iterations: int
     temperature: float
+    rule: int
+    lateness: int
     first: int
     end: int
     best: int
@@ -248,6 +253,26 @@ def reached(build: Build) -> Word:
 
 
 @inner
+def lateness(slots: Array, found: Array, first: Word, before: Word) -> Word:
+    """Return the sum of all slots where those from index `first` on change from `slots` to `found`; `before` is the sum now.
+
+    A sum of 0 is not known yet: then all of `found` is added up.
+    """
+    total = before
+    for index in range(np.uint64(first), np.uint64(found.size)):
+        total += np.int64(found[index]) - (np.int64(slots[index]) if before else np.int64(0))
+    return total
+
+
+@inner
+def accepts(order: Order, drop: Word, temperature: Word, random: Array) -> Word:
+    """Draw whether a candidate whose score is `drop` slots lower is accepted."""
+    if order.rule == _EQUATION_3:
+        return uniform(random) * drop < temperature
+    return uniform(random) * temperature < temperature - drop
+
+
+@inner
 def swap(row: Array, random: Array) -> Word:
     """Exchange two places of `row`; return the first of them, as every move returns a place before which nothing changed."""
     one = below(random, row.size)
@@ -327,6 +352,10 @@ def advance(memory: Memory, order: Order, row: Array, random: Array, counts: Arr
     recall(table, build, marks, line, _START)
     place(table, build, line, _START)
     makespan = reached(build)
+    late = np.int64(0)
+    if order.lateness:
+        late = lateness(line.slots, line.slots, _START, late)
+    value = makespan * total + order.lateness * late
     step = (total + _CHECKPOINTS - 1) // _CHECKPOINTS
     for iteration in range(order.first, order.end):
         if makespan > order.best:
@@ -340,12 +369,16 @@ def advance(memory: Memory, order: Order, row: Array, random: Array, counts: Arr
         recall(table, build, marks, line, changed)
         place(table, build, found, changed)
         length = reached(build)
+        later = late
+        if order.lateness:
+            later = lateness(line.slots, found.slots, changed, late)
+        score = length * total + order.lateness * later
         counts[1] += 1
         counts[2] += total - changed
         temperature = order.temperature * (1.0 - iteration / order.iterations)
-        if length >= makespan or uniform(random) < temperature / (makespan - length):
+        if score >= value or accepts(order, (value - score) / total, temperature, random):
             counts[3] += 1
-            makespan = length
+            makespan, value, late = length, score, later
             copy(row, found.row, changed)
             copy(line.slots, found.slots, changed)
             marks.valid[0] = min(marks.valid[0], changed // step)
@@ -363,6 +396,8 @@ def run(case: Instance, plan: Plan, state: Chain, count: int) -> Chain:
         np.array(plan.moves, np.int64),
         plan.iterations,
         float(plan.temperature),
+        int(plan.rule),
+        plan.lateness,
         state.iteration,
         min(plan.iterations, state.iteration + count),
         state.best_makespan,

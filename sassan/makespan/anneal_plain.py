@@ -7,6 +7,7 @@ small instances, on which loading a compiler would take longer than the search.
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
+from sassan.makespan.schedule import Schedule
 from sassan.makespan.start import Instance, Start, construct, start
 
 _WORD = (1 << 64) - 1
@@ -22,16 +23,31 @@ class Move(IntEnum):
     BLOCK = 3
 
 
+class Rule(IntEnum):
+    """When a candidate whose score is `drop` slots lower is accepted, at temperature T.
+
+    EQUATION_3 is the paper's: with probability min(1, T / drop). LINEAR, with probability max(0, 1 - drop / T), refuses what is far
+    below, which Equation 3 at times accepts.
+    """
+
+    EQUATION_3 = 0
+    LINEAR = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`iterations` candidates per chain while the temperature falls linearly from `temperature` (Equation 3) to 0.
+    """`iterations` candidates per chain while the temperature falls linearly from `temperature`, in slots, to 0.
 
-    A move that occurs several times in `moves` is drawn as many times as often.
+    A move that occurs several times in `moves` is drawn as many times as often. The score of a string is its makespan plus `lateness`
+    times the mean slot of all instructions: 0 is the paper's objective; more tells strings of one makespan apart, and prefers those in
+    which the processor falls behind early.
     """
 
     iterations: int
     temperature: float = 0.3
     moves: tuple[Move, ...] = (Move.SWAP,)
+    rule: Rule = Rule.EQUATION_3
+    lateness: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +164,23 @@ def _block(row: list[int], warps: int, random: Random) -> list[int]:
     return rest[:put] + row[taken : taken + size] + rest[put:]
 
 
+def score(case: Instance, plan: Plan, schedule: Schedule) -> int:
+    """Return the score of a schedule, times the number of instructions."""
+    return schedule.makespan * case.total + plan.lateness * sum(sum(row) for row in schedule.slots)
+
+
+def accepts(plan: Plan, drop: float, temperature: float, random: Random) -> bool:
+    """Draw whether a candidate whose score is `drop` slots lower is accepted."""
+    if plan.rule is Rule.EQUATION_3:
+        return random.uniform() * drop < temperature
+    return random.uniform() * temperature < temperature - drop
+
+
 def advance(case: Instance, plan: Plan, state: Chain, count: int) -> Chain:
     """Return the chain after at most `count` further candidates: fewer at the end of the plan, or when its best grew."""
     random = Random(state.random)
     row, makespan = list(state.precedence), state.makespan
+    value = score(case, plan, construct(case, state.precedence))
     lengths = tuple(len(one) for one in case.units)
     iteration, evaluations, placements, accepted = state.iteration, state.evaluations, state.placements, state.accepted
     end = min(plan.iterations, iteration + count)
@@ -162,11 +191,12 @@ def advance(case: Instance, plan: Plan, state: Chain, count: int) -> Chain:
         changed = next((index for index, (old, new) in enumerate(zip(row, found, strict=True)) if old != new), None)
         if changed is None:
             continue
-        length = construct(case, tuple(found)).makespan
+        schedule = construct(case, tuple(found))
+        reached = score(case, plan, schedule)
         evaluations += 1
         placements += len(row) - changed
-        if length >= makespan or random.uniform() < temperature / (makespan - length):
-            row, makespan = found, length
+        if reached >= value or accepts(plan, (value - reached) / len(row), temperature, random):
+            row, makespan, value = found, schedule.makespan, reached
             accepted += 1
     precedence = tuple(row)
     better = makespan > state.best_makespan

@@ -12,7 +12,7 @@ from sassan.errors import UsageError
 from sassan.executor import Serial, Threads
 from sassan.makespan.anneal import PUBLISHED, Anneal, Improvement, default_plan, envelope
 from sassan.makespan.anneal_kernel import run
-from sassan.makespan.anneal_plain import Chain, Move, Plan, advance, chain
+from sassan.makespan.anneal_plain import Chain, Move, Plan, Rule, accepts, advance, chain, score
 from sassan.makespan.anneal_plain import Random as Generator
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.schedule import Schedule, check
@@ -105,8 +105,10 @@ def run_both(given: Instance, plan: Plan, number: int, kind: Start) -> tuple[Cha
 
 @pytest.mark.parametrize("move", list(Move))
 @pytest.mark.parametrize("kind", list(Start))
-def test_a_compiled_chain_does_what_its_plain_twin_does(move: Move, kind: Start) -> None:
-    plain, compiled = run_both(instance(case("LCCSL", warps=5, L=1, C=2, S=1, issue=3)), Plan(200, 0.7, (move,)), 3, kind)
+@pytest.mark.parametrize("rule", list(Rule))
+def test_a_compiled_chain_does_what_its_plain_twin_does(move: Move, kind: Start, rule: Rule) -> None:
+    plan = Plan(200, 0.7, (move,), rule, lateness=7 * rule)
+    plain, compiled = run_both(instance(case("LCCSL", warps=5, L=1, C=2, S=1, issue=3)), plan, 3, kind)
     assert plain == compiled
     assert plain.evaluations > 100
 
@@ -228,6 +230,34 @@ def test_more_memory_than_allowed_is_refused() -> None:
     assert caught.value.code == "too-large"
 
 
+def test_a_plan_fits_into_the_time_that_is_left() -> None:
+    assert [default_plan(instance(CASE_STUDY), 8, seconds, 2).iterations for seconds in (2.0, 0.0)] == [100_000, 1_000]
+
+
+def test_equation_3_accepts_a_drop_of_two_slots_with_half_the_temperature() -> None:
+    draws = Generator(9)
+    accepted = sum(accepts(Plan(1), 2.0, 0.3, draws) for _ in range(20_000))
+    assert accepted == pytest.approx(3_000, rel=0.1)
+
+
+def test_the_linear_rule_refuses_what_is_further_below_than_the_temperature() -> None:
+    plan, draws = Plan(1, rule=Rule.LINEAR), Generator(9)
+    assert not any(accepts(plan, 3.0, 3.0, draws) for _ in range(1_000))
+    assert sum(accepts(plan, 0.75, 3.0, draws) for _ in range(20_000)) == pytest.approx(15_000, rel=0.1)
+
+
+def test_the_score_adds_the_mean_slot() -> None:
+    given = instance(LCL)
+    figure_2 = Schedule(((0, 1, 4), (1, 2, 5), (2, 3, 6), (3, 4, 7)))
+    assert [score(given, Plan(1, lateness=weight), figure_2) for weight in (0, 10)] == [8 * 12, 8 * 12 + 10 * 38]
+
+
+def test_the_default_plan_finds_what_swaps_do_not() -> None:
+    found = Anneal(plan=replace(default_plan(instance(CASE_STUDY), 8, None, 2), iterations=20_000)).run(CASE_STUDY, Budget(seed=1), quiet)
+    assert found.lower is not None
+    assert found.lower >= 175
+
+
 def test_a_plan_grows_with_the_string_up_to_what_was_published() -> None:
-    assert [default_plan(instance(one)).iterations for one in (LCL, CASE_STUDY)] == [1_728, 1_920_000]
+    assert [default_plan(instance(one), 8, None, 2).iterations for one in (LCL, CASE_STUDY)] == [1_728, 1_920_000]
     assert Plan(2_000_000, 0.3, (Move.SWAP,)) == PUBLISHED
