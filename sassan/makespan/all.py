@@ -1,8 +1,8 @@
 """Engine `all`: every engine in turn, each with a share of the time that is left, until the bounds meet.
 
-The order is that of their price: `bounds` says its first word at once. On an instance that the exact engine holds easily that follows, and
-is done before a search has started. Else `beam` and `anneal` show schedules, `bounds` goes on, and `exact` has the rest. An engine that
-does not take an instance says why in its note, and the others go on.
+On an instance that the exact engine holds easily it follows on the first word of `bounds`, and is done before a search has started. Else
+`bounds` gets a little time, `beam` and `anneal` show schedules, `bounds` goes on, and `exact` has the rest. An engine that does not take an
+instance says why in its note, and the others go on.
 """
 
 import time
@@ -15,8 +15,8 @@ from sassan.makespan.engine import Budget, Engine, Found, Report
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem
 
-_BOUNDS = 0.4
-"""Share of the time left that the bounds get when they go on."""
+_FIRST, _BOUNDS = 0.1, 0.4
+"""Shares of the time left that the bounds get at first, and when a search has shown what they are up against."""
 EASY = 20_000
 """States of an instance on which the exact engine is done before a search has started."""
 
@@ -52,15 +52,19 @@ class All:
             merged(found)
             report(found)
 
-        # One word of the bounds at once; they go on when a search has shown what they are up against.
-        refused = self._one(Step(self._first), problem, replace(budget, stop=lambda: budget.stop() or bool(merged.last)), both)
+        quick = easy(problem)
         watched = replace(budget, stop=lambda: budget.stop() or merged.exact is not None)
-        for step in (Step(self._last),) if easy(problem) else (*self._searches, Step(self._first, _BOUNDS), Step(self._last)):
+        hasty = replace(budget, stop=lambda: budget.stop() or bool(merged.last))
+        refused = self._one(Step(self._first, _FIRST), problem, hasty if quick else watched, both)
+        for step in (Step(self._last),) if quick else (*self._searches, Step(self._first, _BOUNDS), Step(self._last)):
             if merged.exact is not None or _over(budget):
                 break
-            refused = self._one(step, problem, watched, both) or refused
+            refused = self._one(step, problem, replace(watched, known=self._together(merged, begin)), both) or refused
         if merged.lower is None and merged.upper is None and refused is not None:
             raise refused
+        return self._together(merged, begin)
+
+    def _together(self, merged: Merged, begin: float) -> Found:
         proof = next((one.proof for one in merged.last.values() if one.upper == merged.upper and one.proof), "")
         return Found(self.name, merged.lower, merged.upper, merged.schedule, proof, time.monotonic() - begin)
 

@@ -35,6 +35,8 @@ class Budget:
     stop: Callable[[], bool] = field(default=lambda: False)
     memory: int = 4 << 30
     """Bytes that an engine's own tables may take."""
+    known: Found | None = None
+    """What others have proved and shown already: an engine may start from it."""
 
 
 Report = Callable[[Found], None]

@@ -60,6 +60,7 @@ class Exact:
         elif size.letters <= _QUICK and size.table:
             search.table(budget)
         else:
+            search.start(budget.known)
             search.close_in(size)
         return search.best
 
@@ -115,6 +116,13 @@ class _Search:
         self._begin = begin
         self.best = Found(Exact.name)
 
+    def start(self, known: Found | None) -> None:
+        """Take in what others know."""
+        if known is not None and known.schedule is not None:
+            self.show(known.schedule, exhaustive=False)
+        if known is not None and known.upper is not None:
+            self._say(replace(self.best, upper=known.upper, proof=known.proof))
+
     def show(self, schedule: Schedule, *, exhaustive: bool) -> None:
         """Take a schedule in; `exhaustive`: there is none that is longer."""
         if self.best.lower is None or schedule.makespan > self.best.lower:
@@ -155,7 +163,8 @@ class _Search:
         """Raise `lower` and lower `upper` until they meet."""
         from sassan.makespan.exact_tasks import packable, relaxed  # noqa: PLC0415
 
-        Beam((16, 256)).run(self._problem, self._budget, self._take_beam)
+        if self.best.schedule is None:
+            Beam((16, 256)).run(self._problem, self._budget, self._take_beam)
         runs = layout(self._problem, "runs")
         bound = relaxed(runs, size.sums, self._budget) if size.relax else None
         if bound is not None:

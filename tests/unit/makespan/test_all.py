@@ -107,6 +107,14 @@ def test_a_step_gets_its_share_of_the_time_that_is_left():
     assert exact.runs[0].deadline == pytest.approx(deadline, abs=1)
 
 
+def test_the_last_engine_is_told_what_the_others_know():
+    exact = fake("exact", 9, 9, NINE)
+    All(fake("bounds", None, 12, None, "waiting-slots"), [], exact).run(LCL, Budget(), lambda _: None)
+    known = exact.runs[0].known
+    assert known is not None
+    assert (known.lower, known.upper, known.proof) == (None, 12, "waiting-slots")
+
+
 def test_no_engine_starts_after_the_deadline_or_a_stop():
     for budget in (Budget(time.monotonic() - 1), Budget(stop=lambda: True)):
         exact = fake("exact")
