@@ -124,6 +124,7 @@ body {{ font-family: {font}; color: {text}; background: {paper}; margin: 1.5em; 
 figure {{ margin: 0; overflow-x: auto; }}
 table {{ border-collapse: collapse; margin-top: 1.5em; font-size: 0.9em; }}
 th, td {{ text-align: left; padding: 0.3em 1em 0.3em 0; border-bottom: 1px solid #cccccc; vertical-align: top; }}
+td:first-child {{ white-space: nowrap; }}
 td {{ font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }}
 </style>
 </head>

@@ -1,0 +1,41 @@
+"""`scripts/experiments makespan` repeats the schedules that the papers print; the curves need an optional extra and are drawn by hand."""
+
+import csv
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.shell import ROOT
+from sassan.makespan.engines import load
+
+
+@pytest.fixture
+def schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, str]]:
+    """Run the part of the experiment that draws schedules; return its table by figure."""
+    monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
+    from _lib import makespan_schedules  # noqa: PLC0415
+
+    makespan_schedules.figures(tmp_path, load("exact"))
+    assert len(list(tmp_path.glob("*.svg"))) == 12
+    with (tmp_path / "schedules.csv").open(encoding="utf-8") as file:
+        return {row["figure"]: row for row in csv.DictReader(file)}
+
+
+def test_the_schedules_of_the_papers_are_made_again_and_judged(schedules: dict[str, dict[str, str]]):
+    assert {name: (row["slots"], row["longest possible"], row["judge"].partition(":")[0]) for name, row in schedules.items()} == {
+        "2011-figure-2": ("9", "9", "accepted"),
+        "2013-figure-2": ("8", "9", "accepted"),
+        "2013-figure-3": ("9", "9", "refused"),
+        "2013-figure-5": ("9", "9", "accepted"),
+        "2013-figure-6": ("8", "8", "accepted"),
+        "2013-figure-7": ("8", "8", "accepted"),
+    }
+
+
+def test_the_suite_of_the_benchmark_has_its_forty_instances(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
+    from _lib.makespan_suite import suite  # noqa: PLC0415
+
+    names = [case.name for case in suite()]
+    assert len(names) == len(set(names)) == 63
