@@ -28,12 +28,13 @@ from sassan.makespan.states import (
 )
 
 if TYPE_CHECKING:
-    from sassan.makespan.exact_tasks import Relaxed
+    from sassan.makespan.exact_tasks import Dive, Relaxed
 
 _QUICK = 1_000_000
 """States of letters whose table is filled in a fraction of a second."""
 _PER_SECOND = 2_000_000
 """States of letters whose table is filled in a second, roughly."""
+_SHORT_DIVE = 0.5
 _LEAST_DIVE = 2.0
 _LONGEST = 1_000_000
 """Letters of all strings that may be expanded."""
@@ -169,8 +170,6 @@ class _Search:
         bound = relaxed(runs, size.sums, self._budget) if size.relax else None
         if bound is not None:
             self.bound(bound.upper)
-            if not self.closed:
-                Beam((2048,)).run(self._problem, self._budget, self._take_beam)
             if not self.closed and size.dive and packable(runs):
                 self._dive(bound, size)
         if not self.closed and size.table and not over(self._budget):
@@ -184,13 +183,23 @@ class _Search:
         self.show(found.schedule, exhaustive=False)
 
     def _dive(self, bound: "Relaxed", size: _Size) -> None:
-        from sassan.makespan.exact_tasks import Dive, End  # noqa: PLC0415
+        from sassan.makespan.exact_tasks import Dive  # noqa: PLC0415
 
         letters = layout(self._problem, "letters")
         dive = Dive(letters, bound, self._budget.memory - bound.value.nbytes - bound.offset.nbytes)
-        budget = self._dive_budget(size)
-        while not self.closed:
-            assert self.best.upper is not None
+        # A schedule of as many slots as the bound says is found soon or late: soon costs less than a wider beam, late more.
+        self._reach(dive, _until(self._budget, _SHORT_DIVE))
+        if not self.closed:
+            Beam((2048,)).run(self._problem, self._budget, self._take_beam)
+            # Where the table of all states is an alternative, not much more time than that takes.
+            least = max(_LEAST_DIVE, size.letters / _PER_SECOND)
+            self._reach(dive, _until(self._budget, least) if size.table else self._budget)
+
+    def _reach(self, dive: "Dive", budget: Budget) -> None:
+        from sassan.makespan.exact_tasks import End  # noqa: PLC0415
+
+        letters = layout(self._problem, "letters")
+        while not self.closed and self.best.upper is not None:
             ended, states = dive.reach(self.best.upper, budget)
             if ended is End.FOUND:
                 self.show(schedule_of(self._problem, letters, states), exhaustive=True)
@@ -199,9 +208,7 @@ class _Search:
             else:
                 return
 
-    def _dive_budget(self, size: _Size) -> Budget:
-        """Return the budget of the search for goals: where the table is an alternative, not much more time than that takes."""
-        if not size.table:
-            return self._budget
-        end = time.monotonic() + max(_LEAST_DIVE, size.letters / _PER_SECOND)
-        return replace(self._budget, deadline=end if self._budget.deadline is None else min(end, self._budget.deadline))
+
+def _until(budget: Budget, seconds: float) -> Budget:
+    end = time.monotonic() + seconds
+    return replace(budget, deadline=end if budget.deadline is None else min(end, budget.deadline))

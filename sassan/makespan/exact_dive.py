@@ -223,6 +223,8 @@ def dive(goal: int, steps: int, tables: Tables, sums: Sums, moves: Moves, trail:
             bound = trail.bounds[at]
         trail.at[1] = top
         if depth + 1 + bound < goal:
+            if depth < 0:
+                return REFUTED
             trail.frames[depth, 2] = max(trail.frames[depth, 2], bound)
             continue
         trail.at[0] = depth + 1

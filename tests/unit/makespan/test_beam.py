@@ -1,0 +1,113 @@
+import time
+from random import Random
+
+import pytest
+
+from sassan.makespan.beam import Beam, Width, compiled_pass, plain_pass
+from sassan.makespan.engine import Budget, Found
+from sassan.makespan.problem import Problem
+from sassan.makespan.schedule import check
+from sassan.makespan.states import layout
+from unit.makespan.cases import case, mixed_case, random_case
+
+ALL = Width(64, 4096, 1)
+
+
+def case_study(warps: int) -> Problem:
+    return case("L5C9L2C9", warps=warps, L=1, C=4, issue=4)
+
+
+def beam(problem: Problem, budget: Budget | None = None) -> Found:
+    found = Beam().run(problem, budget or Budget(), lambda _: None)
+    assert found.schedule is not None
+    check(problem, found.schedule)
+    assert found.lower == found.schedule.makespan
+    return found
+
+
+def test_a_beam_that_keeps_every_state_finds_the_longest() -> None:
+    assert beam(case("LCL", warps=4, L=1, C=1)).lower == 9
+
+
+def test_the_case_study_of_sixteen_warps_takes_184_slots() -> None:
+    assert beam(case_study(16)).lower == 184
+
+
+def test_a_beam_proves_nothing_from_above() -> None:
+    assert beam(case_study(4)).upper is None
+
+
+def test_no_letters_take_no_slot() -> None:
+    assert beam(case("", L=1)).lower == 0
+
+
+def test_more_than_sixty_four_warps() -> None:
+    assert beam(case("LLCLL", warps=80, L=1, C=1)).lower == 321
+
+
+def test_wider_beams_are_reported_when_they_are_better() -> None:
+    seen: list[Found] = []
+    Beam((1, 256, 2048)).run(case_study(16), Budget(), seen.append)
+    lower = [one.lower or 0 for one in seen]
+    assert lower == sorted(set(lower))
+    assert lower[-1] == 184
+
+
+def test_equal_seeds_show_equal_schedules() -> None:
+    problem = case_study(12)
+    assert beam(problem, Budget(seed=3)).schedule == beam(problem, Budget(seed=3)).schedule
+
+
+def test_seeds_break_ties() -> None:
+    cut = layout(case_study(16), "letters")
+    found = {compiled_pass(cut, Width(128, 4096, 1), Budget(seed=seed)) for seed in range(4)}
+    assert len(found) > 1
+
+
+def test_states_with_too_many_successors_have_some_drawn() -> None:
+    problem = case_study(16)
+    schedule = compiled_pass(layout(problem, "letters"), Width(32, 4, 3), Budget())
+    assert schedule is not None
+    check(problem, schedule)
+    assert schedule.makespan > 140
+
+
+def test_a_long_string_is_searched_until_the_deadline() -> None:
+    problem = case("(L5C9L2C9)^40", warps=16, L=1, C=4, issue=4)
+    beam(case_study(9))  # compiles, if need be
+    begin = time.monotonic()
+    found = beam(problem, Budget(deadline=begin + 1.5))
+    assert time.monotonic() - begin < 4
+    assert (found.lower or 0) > 6_000
+
+
+def test_stop_ends_a_pass_with_what_was_found_before() -> None:
+    seen: list[Found] = []
+    Beam((1, 1 << 16)).run(case_study(16), Budget(deadline=time.monotonic() + 60, stop=lambda: bool(seen)), seen.append)
+    assert [one.lower for one in seen] == [140]
+
+
+def test_a_beam_that_would_not_fit_the_memory_is_not_started() -> None:
+    seen: list[Found] = []
+    Beam((16, 1 << 16)).run(case_study(16), Budget(deadline=time.monotonic() + 60, memory=1 << 20), seen.append)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_twins_find_the_same(seed: int) -> None:
+    random = Random(seed)
+    problem = mixed_case(random) if seed % 4 == 0 else random_case(random, longest=6, warps=4)
+    cut = layout(problem, "letters")
+    compiled = compiled_pass(cut, ALL, Budget(seed=seed))
+    plain = plain_pass(cut, ALL.states, seed)
+    assert compiled is not None
+    assert compiled.makespan == plain.makespan
+    check(problem, plain)
+
+
+def test_twins_find_the_same_when_they_keep_few() -> None:
+    cut = layout(case_study(6), "letters")
+    for states in (1, 2, 5, 17):
+        compiled = compiled_pass(cut, Width(states, 4096, 1), Budget(seed=5))
+        assert compiled is not None
+        assert compiled.makespan == plain_pass(cut, states, 5).makespan
