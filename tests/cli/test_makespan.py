@@ -1,7 +1,9 @@
 """`sassan makespan`: what it answers, prints, writes and refuses."""
 
 import json
+import os
 import re
+import signal
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -9,7 +11,9 @@ import pytest
 
 from cli.shell import ROOT, SAMPLES, Sassan, assert_refused
 from sassan.alphabet import Letter
-from sassan.makespan.problem import Processor, problem
+from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.engines import load
+from sassan.makespan.problem import Problem, Processor, problem
 from sassan.makespan.schedule import Schedule, check
 from sassan.strings.kernel_string import parse
 
@@ -92,7 +96,7 @@ def test_every_engine_answers_a_small_instance(engine: str, sassan: Sassan):
 
 
 def test_bounds_alone_show_no_schedule_and_no_lower_bound(sassan: Sassan):
-    document = sassan("makespan", "LCL", "-W", "4", "--engine", "bounds", "--json").document
+    document = sassan("makespan", "LCL", "-W", "4", "--engine", "bounds", "--time-limit", "0.1", "--json").document
     assert (document["lower"], document["schedule"]) == (None, None)
     assert document["upper"] >= 9
 
@@ -121,6 +125,36 @@ def test_a_time_limit_gives_the_best_result_so_far(sassan: Sassan):
     assert document["exact"] is None
 
 
+class Interrupted:
+    """An engine that finds a schedule and whose user then presses Ctrl-C."""
+
+    name = "anneal"
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
+        found = load("beam").run(problem, budget, report)
+        for _ in range(self.times):
+            os.kill(os.getpid(), signal.SIGINT)
+        assert budget.stop()
+        return found
+
+
+def test_an_interrupt_gives_the_best_result_so_far_and_the_status_says_so(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sassan.makespan.engines.load", lambda name, _=None: Interrupted(1) if name == "all" else load(name))
+    result = sassan("makespan", "LC", "-W", "2", "--json")
+    assert result.status == 130
+    assert (result.document["lower"], result.document["stopped"]) == (3, "interrupt")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_interrupt_ends_the_command(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sassan.makespan.engines.load", lambda *_: Interrupted(2))
+    result = sassan("makespan", "LC", "-W", "2", "--json")
+    assert (result.status, result.out, result.err) == (130, "", "")
+
+
 def test_the_same_seed_gives_the_same_answer(sassan: Sassan):
     row = ["makespan", "LLCL", "-W", "4", "--engine", "anneal", "--seed", "3", "--json"]
     assert sassan(*row).document["schedule"] == sassan(*row).document["schedule"]
@@ -128,7 +162,7 @@ def test_the_same_seed_gives_the_same_answer(sassan: Sassan):
 
 @pytest.mark.parametrize("path", CONFIGS, ids=[path.stem for path in CONFIGS])
 def test_every_shipped_configuration_is_answered(path: Path, sassan: Sassan):
-    document = sassan("makespan", "--config", path, "--engine", "bounds", "--time-limit", "0.5", "--json").document
+    document = sassan("makespan", "--config", path, "--engine", "bounds", "--time-limit", "0.1", "--json").document
     assert document["upper"] is not None
 
 
@@ -143,7 +177,7 @@ def test_options_override_the_configuration(sassan: Sassan):
 
 
 def test_a_listing_gives_the_worst_path_of_each_function(sassan: Sassan):
-    result = sassan("makespan", TWO, "-W", "4", "--engine", "bounds", "--loop-bound", "3", "--time-limit", "0.3", "--json")
+    result = sassan("makespan", TWO, "-W", "4", "--engine", "bounds", "--loop-bound", "3", "--time-limit", "0.1", "--json")
     functions = result.document["functions"]
     assert len(functions) == 2
     for one in functions:
@@ -162,13 +196,27 @@ def test_a_listing_in_text_names_the_condition(sassan: Sassan):
 
 def test_all_paths_up_to_a_limit(sassan: Sassan):
     paths = sassan(
-        "makespan", BFS, "-W", "2", "--engine", "bounds", "--loop-bound", "2", "--path", "all", "--limit", "3", "--json"
+        "makespan",
+        BFS,
+        "-W",
+        "2",
+        "--engine",
+        "bounds",
+        "--loop-bound",
+        "2",
+        "--path",
+        "all",
+        "--limit",
+        "3",
+        "--time-limit",
+        "0.1",
+        "--json",
     ).document
     assert len(paths["functions"][0]["paths"]) == 3
 
 
 def test_one_path_per_warp(sassan: Sassan):
-    document = sassan("makespan", SAXPY, "-W", "4", "--engine", "bounds", "--path", "each", "--json").document
+    document = sassan("makespan", SAXPY, "-W", "4", "--engine", "bounds", "--path", "each", "--time-limit", "0.1", "--json").document
     one = document["functions"][0]["paths"][0]
     assert one["condition"] == "if the warps take these paths in turn"
     assert one["makespan"]["strings"] == ["CS2C11LCLCLC3", "CS2C6"]
@@ -263,16 +311,21 @@ def test_a_file_that_is_called_like_a_string_is_named_by_its_folder(sassan: Sass
     monkeypatch.chdir(tmp_path)
     (tmp_path / "LCL").write_bytes(SAXPY.read_bytes())
     assert sassan("makespan", "LCL", "-W", "4", "--json").document["string"] == "LCL"
-    assert sassan("makespan", "./LCL", "-W", "4", "--engine", "bounds", "--json").document["functions"][0]["name"] == "saxpy"
+    assert (
+        sassan("makespan", "./LCL", "-W", "4", "--engine", "bounds", "--time-limit", "0.1", "--json").document["functions"][0]["name"]
+        == "saxpy"
+    )
 
 
 def test_a_listing_from_standard_input(sassan: Sassan):
-    result = sassan("makespan", "-", "-W", "2", "--engine", "bounds", "--json", stdin=SAXPY.read_bytes())
+    result = sassan("makespan", "-", "-W", "2", "--engine", "bounds", "--time-limit", "0.1", "--json", stdin=SAXPY.read_bytes())
     assert result.document["functions"][0]["file"] == "-"
 
 
 def test_a_string_of_100_000_letters_is_bounded_without_writing_it_out(sassan: Sassan):
-    document = sassan("makespan", "(L1C4)^20000", "-W", "64", "--engine", "bounds", "--json", "--time-limit", "1").document
+    document = sassan(
+        "makespan", "(L1C4)^20000", "-W", "64", "--engine", "bounds", "--time-limit", "0.1", "--json", "--time-limit", "1"
+    ).document
     assert document["upper"] is not None
 
 
