@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from sassan.alphabet import Letter
     from sassan.makespan.problem import Problem
 
-MOST_BOOLEANS = 1_000_000
+MOST_BOOLEANS = 150_000
+"""Beyond this the model alone takes many seconds to build."""
 
 
 class CpSat:
