@@ -1,21 +1,22 @@
 """The engine of the bounds: the least of the safe upper bounds, each of which has its proof where it is computed.
 
 `waiting-slots` (bounds_waiting) counts letters, `overlap` (bounds_overlap) pairs of neighbours: neither expands a string.
-`pooled-stretches` (bounds_pool) fills a table whose size depends on the number of runs. None searches for a schedule.
+`pooled-stretches` (bounds_pool) fills a table whose size depends on the number of runs; `least-waste` (bounds_search) refutes one slot
+after the other with that table as its guide. None searches for a schedule.
 """
 
 import time
 from collections.abc import Callable, Iterator
 
 from sassan.makespan.bounds_overlap import overlap
-from sassan.makespan.bounds_pool import SMALL, Cut, cuts, pooled
+from sassan.makespan.bounds_pool import SMALL, Cut, Pooled, cuts, finest, pooled
+from sassan.makespan.bounds_search import refines, refuted
 from sassan.makespan.bounds_waiting import busy_units, waiting_slots
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
 
 __all__ = ["Bounds", "busy_units", "candidates", "waiting_slots"]
 
-_ANY = 1 << 62
 _PATIENCE = 2
 """Finer cuts that are tried after the last that helped."""
 
@@ -32,12 +33,26 @@ def candidates(problem: Problem, stop: Callable[[], bool]) -> Iterator[tuple[str
         bound = None if stop() else overlap(problem, pieces)
         if bound is not None:
             yield f"overlap-{pieces}", bound
-    best, idle = _ANY, 0
+    yield from _searched(problem, stop)
+
+
+def _searched(problem: Problem, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:
+    """Yield what ever finer tables say, and then what a search with the last of them refutes."""
+    guide: Pooled | None = None
+    idle = 0
     for one in cuts(problem):
-        if one.states > SMALL and idle < _PATIENCE:
-            for name, bound in _pooled(one, stop):
-                best, idle = min(best, bound), (0 if bound < best else idle + 1)
-                yield name, bound
+        table = pooled(one, stop) if idle < _PATIENCE else None
+        if table is not None:
+            idle = 0 if guide is None or table.bound < guide.bound else idle + 1
+            guide = table
+            yield "pooled-stretches", table.bound
+    if guide is None or guide.cut.exact:
+        return
+    slots = guide.bound
+    for fine in (finest(problem, whole=True), finest(problem, whole=False)):
+        while fine is not None and refines(fine, guide.cut) and refuted(fine, guide, slots, stop):
+            slots -= 1
+            yield "least-waste", slots
 
 
 def _pooled(one: Cut, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:

@@ -27,16 +27,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from math import comb, lcm
+from typing import TYPE_CHECKING
 
 from sassan.makespan.problem import Problem
 from sassan.strings.kernel_string import KernelString, Run
 
-MOST_STATES = 1 << 20
-"""Pooled states of the finest cut that is tried when nobody says otherwise: seconds, 4 MiB."""
+if TYPE_CHECKING:
+    from sassan.makespan.bounds_pool_kernel import Tables
+
+MOST_STATES = 1 << 17
+"""Pooled states of the finest cut that is tried when nobody says otherwise: some tenths of a second."""
 SMALL = 400
 """States up to which the plain table is filled before the compiler is loaded for it."""
 _CHUNK = 1 << 16
 _SEVERAL = 2
+_NUMBERS = 1 << 62
+"""States of any cut: their numbers must fit into 64 bits."""
 _HIGHEST = 1 << 30
 """Wastes stay below it: a path has at most a slot per warp and stretch, and a slot costs at most one per unit, of which there are four."""
 _UNREACHED = 1 << 62
@@ -67,8 +73,15 @@ class Cut:
 
     def upper(self, waste: int) -> int:
         """Return the bound of the theorem for this waste."""
-        spent = sum(length * self.price[unit] for unit, length in zip(self.unit, self.length, strict=True))
-        return sum(self.length) + ((self.warps - 1) * spent - waste) // self.scale
+        return sum(self.length) + (self._others - waste) // self.scale
+
+    def most_waste(self, slots: int) -> int:
+        """Return the most waste with which `upper` still allows so many slots."""
+        return self._others - (slots - sum(self.length)) * self.scale
+
+    @property
+    def _others(self) -> int:
+        return (self.warps - 1) * sum(length * self.price[unit] for unit, length in zip(self.unit, self.length, strict=True))
 
 
 def cuts(problem: Problem, most_states: int = MOST_STATES) -> Iterator[Cut]:
@@ -96,6 +109,17 @@ def cuts(problem: Problem, most_states: int = MOST_STATES) -> Iterator[Cut]:
             if 4 * finer.scale * problem.warps * len(lengths) >= _HIGHEST:
                 return
             yield finer
+
+
+def finest(problem: Problem, *, whole: bool) -> Cut | None:
+    """Return the cut in single letters; with `whole`, runs of units that run one letter per slot stay in one piece. None as in `cuts`."""
+    runs = _runs(problem, _NUMBERS) if problem.identical else None
+    if not runs:
+        return None
+    pieces = [1 if whole and problem.capacity[run.letter] < _SEVERAL else run.count for run in runs]
+    if comb(problem.warps + sum(pieces), problem.warps) >= _NUMBERS:
+        return None
+    return cut(problem, [Run(run.letter, length) for run, many in zip(runs, pieces, strict=True) for length in _pieces(run.count, many)])
 
 
 def _runs(problem: Problem, most_states: int) -> list[Run] | None:
@@ -188,19 +212,28 @@ def pooled(one: Cut, stop: Callable[[], bool] = lambda: False) -> Pooled | None:
         return Pooled(one, array("i", waste_plain(one)))
     import numpy as np  # noqa: PLC0415  # with the compiler half a second, which small instances need not pay
 
-    from sassan.makespan.bounds_pool_kernel import Tables, fill, scratch  # noqa: PLC0415
+    from sassan.makespan.bounds_pool_kernel import fill, scratch  # noqa: PLC0415
 
-    width = len(one.unit)
-    choose = [[min(comb(row, column), _UNREACHED) for column in range(width)] for row in range(one.warps + width)]
-    rows = (one.unit, one.length, one.capacity, one.price, (one.scale, one.issue), choose)
-    tables = Tables(*(np.array(row, np.int64) for row in rows))
-    work = scratch(width, len(one.capacity))
+    tables = compiled(one)
+    work = scratch(len(one.unit), len(one.capacity))
     waste = np.zeros(one.states, np.int32)
     for start in range(1, one.states, _CHUNK):
         if stop():
             return None
         fill(waste, start, min(start + _CHUNK, one.states), tables, work)
     return Pooled(one, array("i", waste.tobytes()))
+
+
+def compiled(one: Cut) -> "Tables":
+    """Return the cut as the kernels take it."""
+    import numpy as np  # noqa: PLC0415  # see `pooled`
+
+    from sassan.makespan.bounds_pool_kernel import Tables  # noqa: PLC0415
+
+    width = len(one.unit)
+    choose = [[min(comb(row, column), _UNREACHED) for column in range(width)] for row in range(one.warps + width)]
+    rows = (one.unit, one.length, one.capacity, one.price, (one.scale, one.issue), choose)
+    return Tables(*(np.array(row, np.int64) for row in rows))
 
 
 def waste_plain(one: Cut) -> list[int]:

@@ -49,11 +49,11 @@ def fill(waste: Table, start: int, stop: int, tables: Tables, work: Scratch) -> 
     """Fill `waste[start:stop]`, which needs all numbers below."""
     for number in range(start, stop):
         _next(work.up_to)
-        first = _count(tables, work)
+        first = count_in(tables, work)
         due = min(tables.limits[1], work.most.sum())
         work.runs[:] = 0
         best = _NONE
-        while _next_runs(work.most, work.runs):
+        while next_runs(work.most, work.runs):
             if work.runs.sum() == due:
                 best = min(best, _cheapest(waste, number, first, tables, work))
         waste[number] = best
@@ -69,7 +69,7 @@ def _next(up_to: Ints) -> None:
 
 
 @numba.njit(cache=True)
-def _count(tables: Tables, work: Scratch) -> int:
+def count_in(tables: Tables, work: Scratch) -> int:
     """Write how many warps stand in each stretch and the most letters of each unit; return the first stretch with a warp."""
     most = work.most
     most[:] = 0
@@ -88,7 +88,8 @@ def _count(tables: Tables, work: Scratch) -> int:
 
 
 @numba.njit(cache=True)
-def _next_runs(most: Ints, runs: Ints) -> bool:
+def next_runs(most: Ints, runs: Ints) -> bool:
+    """Step to the next row of letters that may run per unit, due or not; False after the last."""
     for unit in range(len(most)):
         if runs[unit] < most[unit]:
             runs[unit] += 1
@@ -98,7 +99,7 @@ def _next_runs(most: Ints, runs: Ints) -> bool:
 
 
 @numba.njit(cache=True)
-def _nobody_leaves(tables: Tables, work: Scratch) -> int:
+def nobody_leaves(tables: Tables, work: Scratch) -> int:
     """Set the choice in which all that run stay where they are, possible or not; return the price of the slot."""
     price = 0
     for unit in range(len(work.runs)):
@@ -115,7 +116,7 @@ def _nobody_leaves(tables: Tables, work: Scratch) -> int:
 @numba.njit(cache=True)
 def _cheapest(waste: Table, number: int, first: int, tables: Tables, work: Scratch) -> int:
     """Return the cheapest way on when `work.runs` letters of each unit run: `work.gone` counts through all who may leave."""
-    price = _nobody_leaves(tables, work)
+    price = nobody_leaves(tables, work)
     # A field of a tuple that is read in the inner loop costs a count of references each time.
     counts, gone, inside, room, up_to = work.counts, work.gone, work.inside, work.room, work.up_to
     units, length, choose = tables.unit, tables.length, tables.choose
@@ -139,7 +140,7 @@ def _cheapest(waste: Table, number: int, first: int, tables: Tables, work: Scrat
         room[unit] -= stays
         number -= choose[up_to[index] - gone[index] + index, index]
         index = 0
-        if _fits(inside, room):
+        if fits(inside, room):
             rest = counts[first] - gone[first]
             forced = max(0, inside[mine] - room[mine] + rest * (length[first] > 1))
             best = min(best, (stayed if rest > forced else moved) + waste[number])
@@ -147,7 +148,8 @@ def _cheapest(waste: Table, number: int, first: int, tables: Tables, work: Scrat
 
 
 @numba.njit(cache=True)
-def _fits(inside: Ints, room: Ints) -> bool:
+def fits(inside: Ints, room: Ints) -> bool:
+    """Say whether those that run and do not leave find warps that can: the letters of a stretch beyond its last."""
     for unit in range(len(inside)):  # noqa: SIM110  # a generator does not compile
         if inside[unit] > room[unit]:
             return False

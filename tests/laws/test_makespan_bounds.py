@@ -14,7 +14,8 @@ from makespan_instances import Instance, instance
 from makespan_reference import Left, legal_sets, longest, solver, step, worst_schedule
 from sassan.makespan.bounds import busy_units, waiting_slots
 from sassan.makespan.bounds_overlap import overlap
-from sassan.makespan.bounds_pool import cuts, pooled
+from sassan.makespan.bounds_pool import cuts, finest, pooled
+from sassan.makespan.bounds_search import refuted
 from sassan.makespan.remaining import remaining_upper
 from sassan.makespan.schedule import Schedule, check
 
@@ -61,6 +62,15 @@ def test_the_cut_into_single_letters_is_the_longest_schedule_itself() -> None:
                 table = pooled(cut)
                 assert table is not None
                 assert slots == table.bound, one
+
+
+def test_the_search_over_single_letters_refutes_all_but_the_longest_schedule() -> None:
+    for one, slots in solved()[::3]:
+        fine, runs = finest(one.problem, whole=False), next(cuts(one.problem, STATES), None)
+        table = None if runs is None else pooled(runs)
+        if fine is not None and table is not None:
+            assert refuted(fine, table, slots + 1) is True, one
+            assert refuted(fine, table, slots) is False, one
 
 
 @pytest.mark.parametrize(("pieces", "share"), [(1, 2), (2, 4), (3, 20)])

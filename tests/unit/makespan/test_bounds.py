@@ -85,6 +85,7 @@ def test_the_engine_reports_each_improvement_with_its_proof() -> None:
         (102, "overlap-1"),
         (100, "overlap-2"),
         (99, "pooled-stretches"),
+        (98, "least-waste"),
     ]
 
 

@@ -1,0 +1,195 @@
+"""The search of `bounds_search`, compiled: states in the order of waste done + waste still due, each expanded once."""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from sassan.makespan.bounds_pool_kernel import Ints, Scratch, Table, Tables, count_in, fits, next_runs, nobody_leaves
+
+REFUTED, FOUND, FULL, PAUSED = 0, 1, 2, 3
+STATES, NODES, LEVEL = 0, 1, 2
+EMPTY = -1
+
+
+class Guide(NamedTuple):
+    """How a state is numbered (`place[c, g]` is C(c + g, g + 1)), and the same for the pooled table whose wastes guide the search.
+
+    `ends[q]` is the stretch of the fine cut with which stretch q of the pooled one ends.
+    """
+
+    place: Ints
+    ends: Ints
+    pooled_place: Ints
+    waste: Table
+
+
+class Known(NamedTuple):
+    """The states seen, by hash, with the least waste through each; the nodes to expand, in a list per level; the three counters."""
+
+    number: Ints
+    through: Table
+    node: Ints
+    after: Ints
+    heads: Ints
+    counters: Ints
+
+
+def known(states: int, levels: int) -> Known:
+    """Return room for `states` states (a power of 2, of which three quarters are used) and wastes below `levels`."""
+    return Known(
+        np.full(states, EMPTY, np.int64),
+        np.zeros(states, np.int32),
+        np.zeros(2 * states, np.int64),
+        np.zeros(2 * states, np.int64),
+        np.full(levels, EMPTY, np.int64),
+        np.zeros(3, np.int64),
+    )
+
+
+class Search(NamedTuple):
+    """Everything that the search reads and writes."""
+
+    tables: Tables
+    work: Scratch
+    guide: Guide
+    seen: Known
+
+
+@numba.njit(cache=True)
+def begin(search: Search) -> None:
+    """Enter the state in which all warps are in the first stretch, whose numbers are the last."""
+    waste = search.guide.waste[len(search.guide.waste) - 1]
+    if waste < len(search.seen.heads):
+        _enter(_number(search.work.up_to, search.guide.place), waste, search.seen)
+
+
+@numba.njit(cache=True)
+def advance(expansions: int, search: Search) -> int:
+    """Expand at most so many states; say whether the end was reached, nothing is left, the room is full, or there is more to do."""
+    seen = search.seen
+    for _ in range(expansions):
+        while seen.heads[seen.counters[LEVEL]] == EMPTY:
+            seen.counters[LEVEL] += 1
+            if seen.counters[LEVEL] == len(seen.heads):
+                return REFUTED
+        level = seen.counters[LEVEL]
+        node = seen.heads[level]
+        seen.heads[level] = seen.after[node]
+        number = int(seen.node[node])
+        if number == 0:
+            return FOUND
+        if seen.through[_slot(number, seen.number)] == level and not _expand(number, level, search):
+            return FULL
+    return PAUSED
+
+
+@numba.njit(cache=True)
+def _slot(number: int, numbers: Ints) -> np.int64:
+    mask = len(numbers) - 1
+    word = np.uint64(number) * np.uint64(0x9E3779B97F4A7C15)
+    at = np.int64((word ^ (word >> np.uint64(29))) & np.uint64(mask))
+    while numbers[at] != EMPTY and numbers[at] != number:
+        at = np.int64((at + 1) & mask)
+    return at
+
+
+@numba.njit(cache=True)
+def _enter(number: int, waste: int, seen: Known) -> bool:
+    """Note a state that is reached so that `waste` is the least through it, unless it was reached as cheaply; False if the room is full."""
+    at = _slot(number, seen.number)
+    if seen.number[at] == EMPTY:
+        seen.number[at] = number
+        seen.counters[STATES] += 1
+    elif seen.through[at] <= waste:
+        return True
+    seen.through[at] = waste
+    node = seen.counters[NODES]
+    seen.node[node] = number
+    seen.after[node] = seen.heads[waste]
+    seen.heads[waste] = node
+    seen.counters[NODES] += 1
+    return bool(4 * seen.counters[STATES] < 3 * len(seen.number) and seen.counters[NODES] < len(seen.node))
+
+
+@numba.njit(cache=True)
+def _number(up_to: Ints, place: Ints) -> int:
+    number = 0
+    for index in range(len(up_to)):
+        number += place[up_to[index], index]
+    return number
+
+
+@numba.njit(cache=True)
+def _pooled_number(up_to: Ints, gone: Ints, guide: Guide) -> int:
+    """Return the number in the pooled table of the state `up_to` after `gone` have left their stretches."""
+    number = 0
+    for index in range(len(guide.ends)):
+        end = guide.ends[index]
+        number += guide.pooled_place[up_to[end] - gone[end], index]
+    return number
+
+
+@numba.njit(cache=True)
+def _decode(number: int, place: Ints, up_to: Ints) -> None:
+    for index in range(len(up_to) - 1, -1, -1):
+        low, high = 0, len(place) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if place[middle, index] <= number:
+                low = middle
+            else:
+                high = middle - 1
+        up_to[index] = low
+        number -= place[low, index]
+
+
+@numba.njit(cache=True)
+def _expand(number: int, level: int, search: Search) -> bool:
+    """Enter every state that can follow; False if the room is full."""
+    work = search.work
+    _decode(number, search.guide.place, work.up_to)
+    first = count_in(search.tables, work)
+    work.gone[:] = 0
+    done = level - search.guide.waste[_pooled_number(work.up_to, work.gone, search.guide)]
+    due = min(search.tables.limits[1], work.most.sum())
+    work.runs[:] = 0
+    while next_runs(work.most, work.runs):
+        if work.runs.sum() == due and not _follow(number, done, first, search):
+            return False
+    return True
+
+
+@numba.njit(cache=True)
+def _follow(number: int, done: int, first: int, search: Search) -> bool:
+    """Enter every state that can follow when `work.runs` letters of each unit run: `work.gone` counts through all who may leave."""
+    tables, work, guide, seen = search
+    price = nobody_leaves(tables, work)
+    counts, gone, inside, room, up_to = work.counts, work.gone, work.inside, work.room, work.up_to
+    units, length, choose = tables.unit, tables.length, tables.choose
+    mine = units[first]
+    moved, stayed = done + price - tables.price[mine], done + price - tables.limits[0]
+    index = 0
+    while index < len(counts):
+        unit = units[index]
+        stays = length[index] > 1
+        if gone[index] == counts[index] or inside[unit] == 0:
+            for out in range(gone[index]):
+                number += choose[up_to[index] - out - 1 + index, index]
+            inside[unit] += gone[index]
+            room[unit] += gone[index] * stays
+            gone[index] = 0
+            index += 1
+            continue
+        gone[index] += 1
+        inside[unit] -= 1
+        room[unit] -= stays
+        number -= choose[up_to[index] - gone[index] + index, index]
+        index = 0
+        if fits(inside, room):
+            rest = counts[first] - gone[first]
+            forced = max(0, inside[mine] - room[mine] + rest * (length[first] > 1))
+            through = (stayed if rest > forced else moved) + guide.waste[_pooled_number(up_to, gone, guide)]
+            if through < len(seen.heads) and not _enter(number, through, seen):
+                return False
+    return True
