@@ -91,7 +91,7 @@ def plain_pass(cut: Layout, states: int, seed: int) -> Schedule:
     for kept in reversed(history[1:-1]):
         masks.append(kept[at].mask)
         at = kept[at].parent
-    return _schedule(rule, list(reversed(masks)))
+    return _plain_schedule(rule, masks[::-1])
 
 
 def compiled_pass(cut: Layout, limits: Width, budget: Budget) -> Schedule | None:
@@ -119,19 +119,27 @@ def compiled_pass(cut: Layout, limits: Width, budget: Budget) -> Schedule | None
         masks = np.zeros((slots, limits.states, heap.mask.shape[1]), np.uint64)
         gone = kernel.advance(states, setting, heap, picks, parents, masks)
         portions.append((gone, parents, masks))
-    row: list[int] = []
     at = 0
+    rows: list[Array] = []
     for gone, parents, masks in reversed(portions):
-        for slot in reversed(range(gone)):
-            row.append(sum(int(word) << (64 * index) for index, word in enumerate(masks[slot, at])))
-            at = int(parents[slot, at])
-    return _schedule(rule, list(reversed(row)))
+        row = np.zeros((gone, masks.shape[2]), np.uint64)
+        at = kernel.trace(at, parents, masks, row)
+        rows.append(row)
+    return _compiled_schedule(rule, np.concatenate(rows[::-1]))
 
 
-def _schedule(rule: Rules, masks: list[int]) -> Schedule:
-    slots: list[list[int]] = [[] for _ in rule.warps]
-    for slot, mask in enumerate(masks):
-        for column, warp in enumerate(rule.warps):
-            if mask >> column & 1:
-                slots[warp].append(slot)
-    return Schedule(tuple(map(tuple, slots)))
+def _compiled_schedule(rule: Rules, masks: "Array") -> Schedule:
+    import numpy as np  # noqa: PLC0415
+
+    slots: list[tuple[int, ...]] = [()] * len(rule.warps)
+    for column, warp in enumerate(rule.warps):
+        bit = np.uint64(1) << np.uint64(column & 63)
+        slots[warp] = tuple(np.flatnonzero(masks[:, column >> 6] & bit).tolist())
+    return Schedule(tuple(slots))
+
+
+def _plain_schedule(rule: Rules, masks: list[int]) -> Schedule:
+    slots: list[tuple[int, ...]] = [()] * len(rule.warps)
+    for column, warp in enumerate(rule.warps):
+        slots[warp] = tuple(slot for slot, mask in enumerate(masks) if mask >> column & 1)
+    return Schedule(tuple(slots))

@@ -398,3 +398,12 @@ def advance(states: States, rule: Rows, heap: Heap, picks: Picks, parents: Array
             copy(masks[slot, kept], heap.mask[kept])
         _replace(states, heap, spare)
     return len(parents)
+
+
+@compiled
+def trace(at: int, parents: Array, masks: Array, row: Array) -> int:
+    """Write the masks on the way to the state number `at` behind `row`; return the number of the state that it began in."""
+    for slot in range(len(row) - 1, -1, -1):
+        copy(row[slot], masks[slot, at])
+        at = parents[slot, at]
+    return at
