@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -174,6 +177,19 @@ def test_small_instances_never_exceed_the_longest_schedule_and_mostly_reach_it()
         assert found.lower <= longest(problem)
         reached += found.lower == longest(problem)
     assert reached >= 39
+
+
+def test_a_small_instance_loads_neither_compiler_nor_arrays() -> None:
+    program = """
+import sys
+from unit.makespan.cases import case
+from sassan.makespan.anneal import Anneal
+from sassan.makespan.engine import Budget
+print(Anneal().run(case("LCL", warps=4, L=1, C=1), Budget(), lambda _: None).lower, {"numba", "numpy"} & set(sys.modules))
+"""
+    tests = str(Path(__file__).parents[2])
+    told = subprocess.run([sys.executable, "-c", program], cwd=tests, capture_output=True, text=True, check=True, timeout=60)
+    assert told.stdout == "9 set()\n"
 
 
 def test_one_warp_has_one_schedule() -> None:
