@@ -79,11 +79,12 @@ _BACKENDS = {
 SOLVERS = tuple(_BACKENDS)
 
 
-def solve(model: Model, solver: str = "highs", time_limit: float | None = None) -> Solution:
+def solve(model: Model, solver: str = "highs", time_limit: float | None = None, stop: Callable[[], bool] | None = None) -> Solution:
     """Return the proven optimum of `model`, or a status without a value.
 
-    Units: `time_limit` in seconds, for the relaxation and the search together. Raises UsageError for an unknown solver,
-    MissingToolError for one that is not installed, SelfCheckError when an answer violates the model.
+    Units: `time_limit` in seconds, for the relaxation and the search together. HiGHS asks `stop` now and then, and ends as at the limit;
+    the others do not ask. Raises UsageError for an unknown solver, MissingToolError for one that is not installed, SelfCheckError when an
+    answer violates the model.
     """
     if solver not in _BACKENDS:
         raise UsageError("unknown-solver", f"no solver is called {solver!r}", hint=f"one of {', '.join(SOLVERS)}")
@@ -91,7 +92,7 @@ def solve(model: Model, solver: str = "highs", time_limit: float | None = None) 
     if any(abs(factor) > _LARGEST_FACTOR for terms in (model.objective, *(row.terms for row in model.rows)) for _, factor in terms):
         return Solution(Status.UNPROVEN)
     begin = time.monotonic()
-    relaxed = _run(model, backend, time_limit, integer=not backend.relaxes)
+    relaxed = _run(model, backend, time_limit, integer=not backend.relaxes, stop=stop)
     if relaxed.status is Status.OPTIMAL and backend.relaxes:
         certified = _certified(model, relaxed)
         if certified is not None:
@@ -99,7 +100,7 @@ def solve(model: Model, solver: str = "highs", time_limit: float | None = None) 
         if _rounded(relaxed.values) is None:
             return Solution(Status.UNPROVEN)
         left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
-        answer = _run(model, backend, left, integer=True)
+        answer = _run(model, backend, left, integer=True, stop=stop)
     else:
         answer = relaxed
     if answer.status is Status.UNPROVEN:
@@ -180,11 +181,13 @@ def _told_apart(model: Model, status: Status, backend: _Backend, time_limit: flo
     return Status.UNBOUNDED if _run(idle, backend, time_limit, integer=not backend.relaxes).status is Status.OPTIMAL else Status.INFEASIBLE
 
 
-def _run(model: Model, backend: _Backend, time_limit: float | None, *, integer: bool) -> _Answer:
+def _run(model: Model, backend: _Backend, time_limit: float | None, *, integer: bool, stop: Callable[[], bool] | None = None) -> _Answer:
     import pulp  # noqa: PLC0415  # a quarter of a second that `sassan --help` need not pay
 
     problem, variables, rows = _pulp_model(pulp, model, integer=integer)
     engine = _engine(pulp, backend, time_limit, integer=integer)
+    if stop is not None and backend.pulp_name == "HiGHS":
+        _watch(engine, stop)
     try:
         problem.solve(engine)
     except pulp.PulpSolverError as error:
@@ -200,6 +203,23 @@ def _run(model: Model, backend: _Backend, time_limit: float | None, *, integer: 
     if status is not Status.OPTIMAL:
         return _Answer(status, (), ())
     return _Answer(status, tuple(one.varValue or 0.0 for one in variables), tuple(-(one.pi or 0.0) for one in rows))
+
+
+def _watch(engine: Any, stop: Callable[[], bool]) -> None:  # noqa: ANN401  # PuLP has no types
+    """Make HiGHS ask whether to go on."""
+    from highspy import cb  # noqa: PLC0415  # PuLP has loaded it
+
+    def asked(kind: object, message: object, out: object, into: Any, user: object) -> None:  # noqa: ANN401
+        del kind, message, out, user
+        try:
+            into.user_interrupt = stop()
+        except KeyboardInterrupt:
+            # An exception would have to pass through the solver's own frames: this ends the solver, too.
+            into.user_interrupt = True
+
+    kinds = cb.HighsCallbackType
+    engine.callbackTuple = (asked, None)
+    engine.callbacksToActivate = [kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt, kinds.kCallbackMipInterrupt]
 
 
 def _engine(pulp: Any, backend: _Backend, time_limit: float | None, *, integer: bool) -> Any:  # noqa: ANN401  # PuLP has no types
