@@ -4,7 +4,6 @@ The horizon is a safe upper bound, not Equation 5 of the paper, which cuts the o
 only where the solver proved it; the schedule read back from the unknowns has passed the judge.
 """
 
-import threading
 import time
 from dataclasses import dataclass, replace
 
@@ -20,7 +19,7 @@ from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import Instance, Start, construct, instance, start
 
 PROOF = "optimal"
-_GLANCE = 0.05
+_SHORTEST = 0.05
 
 
 def program(problem: Problem, horizon: int, form: Form = Form.SHORT) -> Program:
@@ -87,8 +86,9 @@ class Ilp:
         first = max((construct(case, start(case, kind)) for kind in Start), key=lambda each: each.makespan)
         found = _judged(problem, Found(self.name, first.makespan, bound.upper, first, bound.proof))
         report(replace(found, seconds=time.monotonic() - began))
-        solution = _solved(one.model, self.solver, budget)
-        if solution is None or solution.status is Status.UNPROVEN:
+        limit = None if budget.deadline is None else max(budget.deadline - time.monotonic(), _SHORTEST)
+        solution = solve(one.model, self.solver, limit, budget.stop)
+        if solution.status is Status.UNPROVEN:
             found = _incumbent(problem, case, one, solution, found)
         elif solution.status is not Status.OPTIMAL or solution.value is None:
             raise SelfCheckError("ilp-answer", f"the program {one.model.name} is {solution.status}, but round-robin is a solution")
@@ -100,10 +100,10 @@ class Ilp:
         return found
 
 
-def _incumbent(problem: Problem, case: Instance, one: Program, solution: Solution | None, found: Found) -> Found:
+def _incumbent(problem: Problem, case: Instance, one: Program, solution: Solution, found: Found) -> Found:
     """Return what is known without a proof: the solver's best schedule so far where it beats the first one."""
     note = "ended before the solver had a proof"
-    if solution is not None and solution.incumbent:
+    if solution.incumbent:
         schedule = schedule_of(one, case, solution.incumbent)
         if found.lower is not None and schedule.makespan > found.lower:
             return _judged(problem, replace(found, lower=schedule.makespan, schedule=schedule, note=note))
@@ -120,27 +120,3 @@ def _judged(problem: Problem, found: Found) -> Found:
     if found.schedule.makespan != found.lower:
         raise SelfCheckError("ilp-answer", f"the program says {found.lower} slots, its schedule has {found.schedule.makespan}")
     return found
-
-
-def _solved(model: Model, solver: str, budget: Budget) -> Solution | None:
-    """Return what the solver says, or None when the caller stopped before.
-
-    No solver asks whether to go on. It works on a thread of its own, which is left to its time limit when the caller stops.
-    """
-    answers: list[Solution] = []
-    errors: list[BaseException] = []
-    limit = None if budget.deadline is None else max(budget.deadline - time.monotonic(), _GLANCE)
-
-    def work() -> None:
-        try:
-            answers.append(solve(model, solver, limit))
-        except BaseException as error:  # noqa: BLE001 - raised again where the caller is
-            errors.append(error)
-
-    thread = threading.Thread(target=work, name="sassan-solver", daemon=True)
-    thread.start()
-    while thread.is_alive() and not budget.stop():
-        thread.join(_GLANCE)
-    if errors:
-        raise errors[0]
-    return answers[0] if answers else None
