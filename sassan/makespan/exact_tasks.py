@@ -141,7 +141,7 @@ class Dive:
     def _grow(self, *, keys: bool) -> bool:
         trail = self._trail
         if keys:
-            if 2 * (trail.keys.nbytes + trail.bounds.nbytes) > self._memory:
+            if 3 * (trail.keys.nbytes + trail.bounds.nbytes) > self._memory:  # the old table and one of twice its size
                 return False
             into, new = np.full(2 * len(trail.keys), -1, np.int64), np.zeros(2 * len(trail.keys), np.uint32)
             exact_dive.rehash(trail.keys, trail.bounds, into, new)
