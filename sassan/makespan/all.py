@@ -17,6 +17,8 @@ from sassan.makespan.problem import Problem
 
 _FIRST, _BOUNDS = 0.1, 0.4
 """Shares of the time left that the bounds get at first, and when a search has shown what they are up against."""
+_SHORT = 4.0
+"""Seconds in which the bounds say one word and leave the time to the searches: a schedule comes first."""
 EASY = 20_000
 """States of an instance on which the exact engine is done before a search has started."""
 
@@ -55,7 +57,7 @@ class All:
         quick = easy(problem)
         watched = replace(budget, stop=lambda: budget.stop() or merged.exact is not None)
         hasty = replace(budget, stop=lambda: budget.stop() or bool(merged.last))
-        refused = self._one(Step(self._first, _FIRST), problem, hasty if quick else watched, both)
+        refused = self._one(Step(self._first, _FIRST), problem, hasty if quick or _short(budget) else watched, both)
         for step in (Step(self._last),) if quick else (*self._searches, Step(self._first, _BOUNDS), Step(self._last)):
             if merged.exact is not None or _over(budget):
                 break
@@ -100,6 +102,10 @@ def _share(deadline: float | None, share: float) -> float | None:
         return None
     now = time.monotonic()
     return now + max(deadline - now, 0.0) * share
+
+
+def _short(budget: Budget) -> bool:
+    return budget.deadline is not None and budget.deadline - time.monotonic() < _SHORT
 
 
 def _over(budget: Budget) -> bool:
