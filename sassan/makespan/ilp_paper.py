@@ -39,8 +39,8 @@ def _order(build: Builder, warp: int) -> None:
         terms = ((build.runs[warp, index, slot], 1) for slot in range(build.horizon))
         build.row(f"once_{build.name(warp, index)}", terms, "=", 1, f"(17) sum_t x[{warp + 1},{index + 1},t] = 1")
     for index in range(length - 1):
-        terms = (*build.moment(warp, index + 1), *build.moment(warp, index, -1))
-        build.row(f"order_{build.name(warp, index)}", terms, ">=", 1, f"(18) Y[{warp + 1},{index + 1}] < Y[{warp + 1},{index + 2}]")
+        moments = (*build.moment(warp, index + 1), *build.moment(warp, index, -1))
+        build.row(f"order_{build.name(warp, index)}", moments, ">=", 1, f"(18) Y[{warp + 1},{index + 1}] < Y[{warp + 1},{index + 2}]")
     for slot in range(build.horizon):
         terms = ((build.runs[warp, index, slot], 1) for index in range(length))
         build.row(f"one_{build.name(warp, slot=slot)}", terms, "<=", 1, f"(16) sum_i x[{warp + 1},i,{slot + 1}] <= 1")
