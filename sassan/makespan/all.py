@@ -1,8 +1,8 @@
 """Engine `all`: every engine in turn, each with a share of the time that is left, until the bounds meet.
 
-On an instance that the exact engine holds easily it follows on the first word of `bounds`, and is done before a search has started. Else
-`bounds` gets a little time, `beam` and `anneal` show schedules, `bounds` goes on, and `exact` has the rest. An engine that does not take an
-instance says why in its note, and the others go on.
+On an instance that the exact engine holds easily it follows on the first word of `bounds`, and is done before a search has started; where
+it is likely to be done in seconds, it gets a large share before the others. Else `bounds` gets a little time, `beam` and `anneal` show
+schedules, `bounds` goes on, and `exact` has the rest. An engine that does not take an instance says why in its note, and the others go on.
 """
 
 import time
@@ -19,8 +19,12 @@ _FIRST, _BOUNDS = 0.1, 0.4
 """Shares of the time left that the bounds get at first, and when a search has shown what they are up against."""
 _SHORT = 4.0
 """Seconds in which the bounds say one word and leave the time to the searches: a schedule comes first."""
+_EXACT = 0.6
+"""Share of the time that the exact engine gets before the others where it is likely to be done."""
 EASY = 20_000
 """States of an instance on which the exact engine is done before a search has started."""
+LIKELY = 20_000_000
+"""States of an instance on which the exact engine, which says what it has all along, is done within seconds as a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +61,18 @@ class All:
         quick = easy(problem)
         watched = replace(budget, stop=lambda: budget.stop() or merged.exact is not None)
         hasty = replace(budget, stop=lambda: budget.stop() or bool(merged.last))
-        refused = self._one(Step(self._first, _FIRST), problem, hasty if quick or _short(budget) else watched, both)
-        for step in (Step(self._last),) if quick else (*self._searches, Step(self._first, _BOUNDS), Step(self._last)):
+        refused = self._one(Step(self._first, _FIRST), problem, hasty if states(problem) <= LIKELY or _short(budget) else watched, both)
+        for step in (Step(self._last),) if quick else self._steps(problem):
             if merged.exact is not None or _over(budget):
                 break
             refused = self._one(step, problem, replace(watched, known=self._together(merged, begin)), both) or refused
         if merged.lower is None and merged.upper is None and refused is not None:
             raise refused
         return self._together(merged, begin)
+
+    def _steps(self, problem: Problem) -> tuple[Step, ...]:
+        usual = (*self._searches, Step(self._first, _BOUNDS), Step(self._last))
+        return (Step(self._last, _EXACT), *usual) if states(problem) <= LIKELY else usual
 
     def _together(self, merged: Merged, begin: float) -> Found:
         proof = next((one.proof for one in merged.last.values() if one.upper == merged.upper and one.proof), "")
@@ -87,13 +95,16 @@ def easy(problem: Problem) -> bool:
 
 
 def states(problem: Problem) -> int:
-    """Return at most how many states the processor can be in: for each string, how its warps can stand at its positions."""
+    """Return at most how many states the processor can be in, or LIKELY + 1 where there are more.
+
+    Of each string it counts how its warps can stand at its positions.
+    """
     total = 1
-    for string in dict.fromkeys(problem.strings):
-        warps = problem.strings.count(string)
-        total *= comb(warps + string.length, warps) if min(warps, string.length) < 64 else EASY + 1  # noqa: PLR2004 - 2^64 is no longer easy
-        if total > EASY:
-            return total
+    for string, warps in problem.shares.items():
+        # At least two to the power of the smaller number, which may be beyond counting.
+        total *= comb(warps + string.length, warps) if min(warps, string.length) < LIKELY.bit_length() else LIKELY + 1
+        if total > LIKELY:
+            return LIKELY + 1
     return total
 
 

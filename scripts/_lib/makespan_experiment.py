@@ -26,10 +26,10 @@ FIGURE_5_WARPS, FIGURE_6_WARPS, FIGURE_7_WARPS = 6, 80, 40
 def run(folder: Path, seconds: float) -> int:
     """Write all figures into a folder; exit status 1 where a counterexample could not be repeated."""
     folder.mkdir(parents=True, exist_ok=True)
-    exact, beam = load("exact"), load("beam")
+    exact, every = load("exact"), load("all")
     _step("schedules: 2011 Figure 2, 2013 Figures 2 to 7", lambda: makespan_schedules.figures(folder, exact))
     missing: list[str] = []
-    _step("counterexamples", lambda: missing.extend(makespan_schedules.counterexamples(folder, exact, beam)))
+    _step("counterexamples", lambda: missing.extend(makespan_schedules.counterexamples(folder, every, seconds)))
     _step("2011 Figure 5", lambda: makespan_curves.row_forms(folder, FIGURE_5, FIGURE_5_WARPS, seconds, lambda kind: Ilp(Form(kind))))
     _step("2011 Figure 6", lambda: _convergence(folder, "2011-figure-6", FIGURE_6, FIGURE_6_WARPS, seconds))
     _step("2011 Figure 7", lambda: _convergence(folder, "2011-figure-7", FIGURE_7, FIGURE_7_WARPS, seconds))

@@ -56,6 +56,7 @@ def collect() -> tuple[list[Found], Report]:
 
 def test_bounds_that_meet_end_the_search(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sassan.makespan.all.EASY", 1)
+    monkeypatch.setattr("sassan.makespan.all.LIKELY", 1)
     exact = fake("exact", 9, 9, NINE)
     seen, report = collect()
     met = Schedule(tuple(tuple(range(17 * warp, 17 * warp + 17)) for warp in range(2)))
@@ -77,6 +78,14 @@ def test_an_instance_with_many_states_is_searched_first():
     beam = fake("beam")
     All(fake("bounds", None, 300), [Step(beam)], fake("exact")).run(LARGE, Budget(), lambda _: None)
     assert len(beam.runs) == 1
+
+
+def test_an_instance_that_is_likely_to_be_decided_is_first_given_to_the_exact_engine():
+    beam, exact = fake("beam"), fake("exact", None, 100)
+    eight = Problem((parse("L5C9L2C9"),) * 8, ONE)
+    seen, report = collect()
+    All(fake("bounds", None, 300), [Step(beam)], exact).run(eight, Budget(), report)
+    assert [one.engine for one in seen] == ["bounds", "exact", "beam", "bounds", "exact"]
 
 
 def test_the_states_of_an_instance_are_counted():
