@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from sassan import frontend, machine
@@ -35,6 +36,8 @@ from sassan.warpcfg.graph import Kind, Node, WarpCfg
 
 PROGRAMS = ("lp", "mps")
 """File formats of an integer program."""
+_TRIED, _TRIED_EACH = 2000, 20
+"""Paths that are looked at for each that is listed: many paths spell one string."""
 DRAWINGS = FORMATS
 """File formats of a drawing."""
 
@@ -171,23 +174,24 @@ def paths(found: Analysis, limit: int) -> tuple[ListedPath, ...]:
     """
     if found.problem.model is None:
         return ()
-    listed: dict[KernelString, ListedPath] = {}
+    listed: dict[str, ListedPath] = {}
     if found.worst_path is not None and found.wcet.value is not None:
-        listed[_written_out(found.worst_path)] = ListedPath(found.worst_path, found.wcet.value)
-    empty = KernelString()
-    strings = [one or empty for one in found.strings]
-    for path in walks(found.cfg, [bound for bound in found.bounds.of_loop if bound is not None]):
-        if len(listed) >= limit:
-            break
-        cost = sum(found.problem.costs[found.cfg.edges[edge].src] for edge in path)
-        string = path_string(path_blocks(found.cfg, path), strings)
-        listed.setdefault(_written_out(string), ListedPath(string, cost))
+        known = found.worst_path.expand() if found.worst_path.length <= LONGEST else ()
+        listed["".join(known)] = ListedPath(found.worst_path, found.wcet.value)
+    if len(listed) >= limit:
+        return tuple(listed.values())
+    strings = [one or KernelString() for one in found.strings]
+    texts = ["".join(one.expand()) for one in strings]
+    bounds = [bound for bound in found.bounds.of_loop if bound is not None]
+    for path in islice(walks(found.cfg, bounds), max(_TRIED, _TRIED_EACH * limit)):
+        blocks = [found.cfg.edges[edge].src for edge in path]
+        spelled = "".join([texts[block] for block in blocks])
+        if spelled not in listed:
+            string = path_string(path_blocks(found.cfg, path), strings)
+            listed[spelled] = ListedPath(string, sum(found.problem.costs[block] for block in blocks))
+            if len(listed) >= limit:
+                break
     return tuple(listed.values())
-
-
-def _written_out(string: KernelString) -> KernelString:
-    """Return the one spelling of short strings that say the same with different repeats."""
-    return letters(string.expand()) if string.length <= LONGEST else string
 
 
 def has_block_barrier(found: Analysis, settings: Settings) -> bool:
