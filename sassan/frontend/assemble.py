@@ -8,9 +8,9 @@ from sassan.frontend.operands import UNRESOLVED
 from sassan.frontend.padding import without_padding
 from sassan.frontend.sections import Section, truncated
 from sassan.ir import Function, Immediate, Instruction, Operand, Symbol, Target
+from sassan.isa import control
 from sassan.source import Source, Span
 
-_CONTROL = 0x1FFFFF
 _BRANCH_TARGETS = '(*"BRANCH_TARGETS '
 _NAME_SHOWN = 60
 
@@ -35,7 +35,7 @@ def assemble(source: Source, section: Section, arch: Architecture, parser: Parse
 def _instructions(rows: list[Row], codes: _Codes, resolve: "_Resolver", arch: Architecture) -> list[Instruction]:
     following = arch.following
     out: list[Instruction] = []
-    for row, encoding, control in zip(rows, *codes, strict=True):
+    for row, encoding, code in zip(rows, *codes, strict=True):
         address, parsed, line, column, _ = row
         text, guard, opcode, condition, operands, notes = parsed[:6]
         if parsed.leads:
@@ -43,7 +43,7 @@ def _instructions(rows: list[Row], codes: _Codes, resolve: "_Resolver", arch: Ar
         targets = resolve.note_targets(row) if notes else ()
         span = Span(line, column, len(text))
         after = following(address)
-        out.append(Instruction(address, after, opcode, operands, guard, span, condition, targets, notes, encoding, control, text))
+        out.append(Instruction(address, after, opcode, operands, guard, span, condition, targets, notes, encoding, code, text))
     return out
 
 
@@ -53,12 +53,10 @@ def _encodings(source: Source, section: Section, arch: Architecture, lines: Line
     unknown: list[int | None] = [None] * len(rows)
     indices = [row.address >> 3 for row in rows]
     if len(words) == (rows[-1].address + arch.size) >> 3:
+        controls: list[int | None] = [*control.codes(arch.name, words, [row.address for row in rows])]
         if arch.control_words:
-            # sass.md, "Control codes": slot k of the control word stands at bits 21k to 21k+20.
-            controls = [words[index & ~3] >> 21 * ((index & 3) - 1) & _CONTROL for index in indices]
-            return [words[index] for index in indices], [*controls]
-        controls = [words[index + 1] >> 41 & _CONTROL for index in indices]
-        return [words[index] | words[index + 1] << 64 for index in indices], [*controls]
+            return [words[index] for index in indices], controls
+        return [words[index] | words[index + 1] << 64 for index in indices], controls
     if not words:
         return unknown, unknown
     if len(words) == len(rows) and all(row.word >= 0 for row in rows):

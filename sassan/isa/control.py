@@ -1,0 +1,82 @@
+"""Control codes: the 21 bits with which the compiler schedules one instruction, the same layout from sm_50 to sm_120 (sass.md).
+
+stall 0-3 · yield 4 (0 is the hint) · write barrier 5-7 · read barrier 8-10 (7: none) · wait mask 11-16 · reuse 17-20
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+BITS = 0x1FFFFF
+"""The bits of a control code."""
+BARRIERS = 6
+"""How many scoreboard barriers a warp has."""
+_NO_BARRIER = 7
+_WORD = 8
+_FIRST_WITHOUT_WORDS = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What an instruction asks of the scheduler.
+
+    `stall` is the number of cycles before the warp issues its next instruction; 0 on sm_50-62: both issue together. `write_barrier` is
+    cleared when the result is written, `read_barrier` when the sources have been read; None: not set. `wait_mask` holds bit b when the
+    instruction issues only after barrier b is clear. `reuse` holds bit k when source slot k stays in the operand cache.
+    """
+
+    stall: int
+    yield_hint: bool = False
+    write_barrier: int | None = None
+    read_barrier: int | None = None
+    wait_mask: int = 0
+    reuse: int = 0
+
+    @property
+    def waits(self) -> tuple[int, ...]:
+        """Return the barriers that the instruction waits for, in ascending order."""
+        return tuple(barrier for barrier in range(BARRIERS) if self.wait_mask >> barrier & 1)
+
+    @property
+    def sets(self) -> tuple[int, ...]:
+        """Return the barriers that the instruction sets: that of its result, then that of its sources."""
+        return tuple(one for one in (self.write_barrier, self.read_barrier) if one is not None)
+
+
+def decode(code: int) -> Control:
+    """Return what a control code says; `encode` is its inverse."""
+    write, read = code >> 5 & 7, code >> 8 & 7
+    return Control(
+        stall=code & 15,
+        yield_hint=not code >> 4 & 1,
+        write_barrier=None if write == _NO_BARRIER else write,
+        read_barrier=None if read == _NO_BARRIER else read,
+        wait_mask=code >> 11 & 63,
+        reuse=code >> 17 & 15,
+    )
+
+
+def encode(control: Control) -> int:
+    """Return the control code that says this."""
+    write = _NO_BARRIER if control.write_barrier is None else control.write_barrier
+    read = _NO_BARRIER if control.read_barrier is None else control.read_barrier
+    flags = control.stall | (not control.yield_hint) << 4
+    return flags | write << 5 | read << 8 | control.wait_mask << 11 | control.reuse << 17
+
+
+def has_control_words(arch: str) -> bool:
+    """Return whether every fourth word of `arch` (`sm_61`) holds the codes of the three instructions behind it."""
+    return int(arch.removeprefix("sm_")) < _FIRST_WITHOUT_WORDS
+
+
+def codes(arch: str, words: Sequence[int], addresses: Sequence[int]) -> Iterator[int]:
+    """Yield the control code of the instruction at each address, given all 64-bit words of its section in order.
+
+    sm_50-62: slot k of a control word stands at its bits 21k to 21k+20; later, bits 105 to 125 of the instruction hold the code.
+    """
+    if has_control_words(arch):
+        for address in addresses:
+            index = address // _WORD
+            yield words[index & ~3] >> 21 * ((index & 3) - 1) & BITS
+    else:
+        for address in addresses:
+            yield words[address // _WORD + 1] >> 41 & BITS
