@@ -1,0 +1,77 @@
+import re
+
+import pytest
+
+from samples import names, program
+from sassan.isa.control import Control, codes, decode, encode, has_control_words
+
+WORD_A = 0x001C4400FE0007F6
+WORD_B = 0x083FC400E7E007F1
+
+# Every row of the table of examples in sass.md, "Control codes".
+EXAMPLES = [
+    ("sm_52", [WORD_A, 0, 0, 0], 0x08, Control(stall=6)),
+    ("sm_52", [WORD_A, 0, 0, 0], 0x10, Control(stall=0)),
+    ("sm_52", [WORD_A, 0, 0, 0], 0x18, Control(stall=1, write_barrier=0)),
+    ("sm_52", [WORD_B, 0, 0, 0], 0x08, Control(stall=1)),
+    ("sm_52", [WORD_B, 0, 0, 0], 0x10, Control(stall=15, write_barrier=1)),
+    ("sm_52", [WORD_B, 0, 0, 0], 0x18, Control(stall=1, wait_mask=0b1, reuse=0b0001)),
+    ("sm_75", [0, 0x000EA400001EE900], 0x00, Control(stall=2, write_barrier=2)),
+    ("sm_75", [0, 0x004FD80003F26270], 0x00, Control(stall=12, yield_hint=True, wait_mask=0b100)),
+    ("sm_75", [0, 0x000FEA0003800000], 0x00, Control(stall=5)),
+]
+
+
+@pytest.mark.parametrize(("arch", "words", "address", "says"), EXAMPLES)
+def test_an_encoding_decodes_to_what_the_design_page_says(arch: str, words: list[int], address: int, says: Control):
+    assert [decode(code) for code in codes(arch, words, [address])] == [says]
+
+
+def test_every_code_is_encoded_back_to_itself():
+    assert all(encode(decode(code)) == code for code in range(0, 1 << 21, 17))
+
+
+def test_barriers_are_listed_as_numbers():
+    control = Control(stall=1, write_barrier=3, read_barrier=5, wait_mask=0b100101)
+    assert (control.sets, control.waits) == ((3, 5), (0, 2, 5))
+
+
+def test_barrier_seven_is_none():
+    assert decode(0b111_111_1_0001).sets == ()
+
+
+@pytest.mark.parametrize(("arch", "words"), [("sm_50", True), ("sm_62", True), ("sm_70", False), ("sm_120", False)])
+def test_control_words_end_with_pascal(arch: str, words: bool):
+    assert has_control_words(arch) is words
+
+
+def schedule_note(control: Control) -> set[str]:
+    """Return what the sm_120 listings of CUDA 12.8 print of a control code."""
+    out = {f"&wr=0x{control.write_barrier}"} if control.write_barrier is not None else set()
+    out |= {f"&rd=0x{control.read_barrier}"} if control.read_barrier is not None else set()
+    out |= {"&req={" + ",".join(map(str, control.waits)) + "}"} if control.waits else set()
+    if control.stall:
+        out.add(f"?WAIT{control.stall}_END_GROUP" if control.yield_hint else f"?trans{control.stall}")
+    return out
+
+
+def printed(notes: tuple[str, ...]) -> set[str]:
+    return {
+        re.sub(r"\{.*\}", lambda found: "{" + ",".join(sorted(re.findall(r"\d", found[0]))) + "}", note)
+        for note in notes
+        if note[0] in "&?"
+    }
+
+
+def test_the_schedule_notes_of_sm_120_say_what_the_decoder_says():
+    instructions = [
+        one
+        for name in names("sm_120", "cuobjdump")
+        for function in program("sm_120", name, "cuobjdump").functions
+        for one in function.instructions
+        if one.control is not None
+    ]
+    wrong = [one for one in instructions if one.control is not None and printed(one.notes) != schedule_note(decode(one.control))]
+    assert not wrong, "\n".join(f"{one.address:04x} {one.text} {one.notes}" for one in wrong[:10])
+    assert len(instructions) > 5000
+    assert sum(len(printed(one.notes)) for one in instructions) > 7000
