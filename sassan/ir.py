@@ -127,11 +127,59 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter: `ordinal` counts from 0, `offset` and `size` are in bytes from `CompilerFacts.parameter_base`."""
+
+    ordinal: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerFacts:
+    """What a cubin says of one text section beside its code (sass.md); sizes in bytes, None where it says nothing.
+
+    `indirect_targets` maps an instruction (SYNC, BRK, CONT up to sm_62, BRX everywhere) to the instructions where it may go, in order
+    of the table, repeats included. `indirect_calls` are those that go anywhere. `exits` is every EXIT. All addresses are below `code_size`:
+    what was linked to the function from other sections has facts of its own.
+    """
+
+    code_size: int
+    indirect_targets: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    indirect_calls: tuple[int, ...] = ()
+    exits: tuple[int, ...] | None = None
+    registers: int | None = None
+    barriers: int | None = None
+    frame_size: int | None = None
+    min_stack: int | None = None
+    max_stack: int | None = None
+    crs_stack: int | None = None
+    """Of the stack of tokens."""
+    shared: int = 0
+    parameters: tuple[Parameter, ...] = ()
+    parameter_base: int | None = None
+    """Offset of the first parameter in constant bank 0."""
+    parameter_size: int | None = None
+    constants: tuple[tuple[int, int], ...] = ()
+    """(bank, size) of the function's own constant banks."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """From `address` on, the code was made from line `line` of `file`."""
+
+    address: int
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """One text section: the kernel and the device functions that the compiler put beside it.
 
     `instructions` are in address order and hold no padding. `symbols` are (address, name) of every function in the
-    section, in address order; `entry` is where the kernel starts. `arch` is `sm_NN`.
+    section, in address order; `entry` is where the kernel starts. `arch` is `sm_NN`. `compiler` is None, and `lines` empty, unless the
+    input is a cubin that has them; `lines` are in address order.
     """
 
     name: str
@@ -140,6 +188,8 @@ class Function:
     entry: int = 0
     symbols: tuple[tuple[int, str], ...] = ()
     span: Span | None = None
+    compiler: CompilerFacts | None = None
+    lines: tuple[SourceLine, ...] = ()
 
     @property
     def text_hash(self) -> str:
