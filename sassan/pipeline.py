@@ -28,6 +28,7 @@ from sassan.render.dot import dot_text
 from sassan.render.draw import FORMATS, Drawing
 from sassan.render.draw import draw as render
 from sassan.render.levels import Arc, Level, arcs
+from sassan.render.listing import Row, rows
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
 from sassan.timing import CostModel, Unit
@@ -273,6 +274,15 @@ def _decorations(analysis: Analysis) -> Decorations:
         bounds={head: bound for head, bound in zip(heads, analysis.bounds.of_loop, strict=True) if bound is not None},
         wcet=_title(analysis.wcet),
     )
+
+
+def listing(function: Function, settings: Settings) -> tuple[Row, ...]:
+    """Return one row per instruction, with its control code and whether its branches may split the warp.
+
+    Raises InputError for an architecture without a table, SelfCheckError.
+    """
+    isa = tables.load(function.arch, settings.letters)
+    return tuple(rows(explore(function, isa.facts, settings.exploration), isa.facts))
 
 
 def _title(bound: Wcet) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sassan import __version__
-from sassan.cli import analyze, cfg, failure, ipet, makespan, strings, terminal
+from sassan.cli import analyze, cfg, failure, ipet, listing, makespan, strings, terminal
 from sassan.errors import SassanError, SelfCheckError, UsageError
 
 _USAGE = UsageError.status
@@ -40,6 +40,7 @@ app = typer.Typer(
 app.command("analyze")(analyze.analyze)
 app.command("cfg")(cfg.cfg)
 app.command("strings")(strings.strings)
+app.command("listing")(listing.listing)
 app.command("ipet")(ipet.ipet)
 app.command("makespan")(makespan.makespan)
 

@@ -137,6 +137,7 @@ Warps = Annotated[
     ),
 ]
 
+Agreement = Annotated[bool, typer.Option("--agreement", help="Before each block, list the registers on which the warp agrees.")]
 Listing = Annotated[bool, typer.Option("--listing", help="Write the instructions into the blocks of the drawing.")]
 LevelOption = Annotated[Level, typer.Option("--level", help="Draw the warp, or a single thread of it.")]
 Drawing = Annotated[

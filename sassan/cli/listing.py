@@ -1,0 +1,99 @@
+"""`sassan listing`: one row per instruction."""
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sassan.cli import document, options, settings
+from sassan.cli.inputs import Selected, finish, read
+from sassan.cli.terminal import colourful, note, out, safe
+
+if TYPE_CHECKING:
+    from sassan.render.listing import Row
+    from sassan.render.listing_text import Line
+
+_COLOURS = {"title": "1", "faint": "2", "wait": "33", "branch": "36"}
+"""Parameters of the terminal's SGR sequence per style."""
+
+
+def listing(
+    file: options.File,
+    *,
+    function: options.Functions = None,
+    agreement: options.Agreement = False,
+    letters: options.LettersOption = options.Letters.TIMING,
+    order: options.OrderOption = options.Order.TAKEN_FIRST,
+    call_depth: options.CallDepth = None,
+    sm: options.Sm = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Print one row per instruction, with its control code.
+
+    st: stall, the cycles before the next instruction. y: yield hint. w, r: barriers set until the result is written, the sources are read.
+    waits: barriers waited for. reuse: source slots kept in the operand cache. l: letter. Control codes need the encodings of the listing.
+
+    \b
+    Examples:
+      sassan listing kernels.sass -f saxpy
+      sassan listing kernels.sass --agreement
+      sassan listing kernels.sass --json
+    """
+    from sassan import pipeline
+
+    chosen = settings.make(letters=letters, order=order, call_depth=call_depth)
+    inputs = read([file], arch=sm, patterns=function)
+    listings = [(one, pipeline.listing(one.function, chosen)) for one in inputs.selected]
+    if json:
+        document.show([_document(one, rows) for one, rows in listings], inputs.refused)
+    else:
+        for one, rows in listings:
+            _text(one, rows, agreement=agreement)
+    if not quiet and any(row.control is None for _, rows in listings for row in rows):
+        note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
+    finish(inputs)
+
+
+def _text(one: Selected, rows: "tuple[Row, ...]", *, agreement: bool) -> None:
+    from sassan.render.listing_text import lines
+
+    styled = colourful(sys.stdout)
+    body = "".join(_line(line, styled=styled) for line in lines(rows, agreement=agreement))
+    out(f"{safe(one.function.name)} ({one.function.arch})\n{body}\n")
+
+
+def _line(line: "Line", *, styled: bool) -> str:
+    pieces = [(safe(piece.text), _COLOURS.get(piece.style.value)) for piece in line]
+    if not styled:
+        return "".join(text for text, _ in pieces).rstrip() + "\n"
+    return "".join(text if colour is None else f"\x1b[{colour}m{text}\x1b[0m" for text, colour in pieces) + "\n"
+
+
+def _document(one: Selected, rows: "tuple[Row, ...]") -> Mapping[str, object]:
+    return {"name": one.function.name, "arch": one.function.arch, "file": one.file, "rows": [_row(row) for row in rows]}
+
+
+def _row(row: "Row") -> Mapping[str, document.Value]:
+    from sassan.isa.registers import names
+
+    control = row.control
+    codes: dict[str, document.Value] = {"control": None}
+    if control is not None:
+        codes["control"] = {
+            "stall": control.stall,
+            "yield": control.yield_hint,
+            "write_barrier": control.write_barrier,
+            "read_barrier": control.read_barrier,
+            "waits": list(control.waits),
+            "reuse": control.reuse,
+        }
+    return {
+        "address": document.address(row.instruction.address),
+        **codes,
+        "unit": row.unit,
+        "letter": row.letter.value if row.letter else None,
+        "opcode": row.instruction.opcode,
+        "text": row.instruction.text,
+        "branch": row.branch.value if row.branch else None,
+        "agreement": None if row.agreement is None else list(names(row.agreement)),
+    }
