@@ -13,6 +13,7 @@ _NEVER, _ALWAYS, _READS = Needs("never"), Needs("places"), Needs("reads")
 _BY_AGREE = {Agree.NEVER: _NEVER, Agree.LANEWISE: _READS, Agree.ADDRESS: _READS, Agree.ALWAYS: _ALWAYS}
 _WHOLE_WARP = 0x1F
 """Operand c of SHFL.IDX when every lane of the warp may be named: clamp 31, no segment bits."""
+_ALL_LANES = 0xFFFFFFFF
 _UNDECIDED = (Flow.NONE, Flow.BLOCK_BARRIER)
 """What a thread does not take or leave: a predicate operand is data there."""
 _NARROW = frozenset({"U32", "S32", "X4", "X8", "X16"})
@@ -43,7 +44,7 @@ class Builder:
         self.fixed_writes = 0
         self.by_operand: list[tuple[Access, ...]] = []
         self.decided_by_operand = False
-        self.values = self.row.masked or self.row.agree is Agree.LANE
+        self.values = self.row.masked or self.row.agree is Agree.LANE or self.row.flow is Flow.WARP_BARRIER
         """Whether the template depends on an immediate, and so holds for this instruction only."""
 
     def build(self, letters: Letters, agreeing: frozenset[str]) -> Template:
@@ -72,8 +73,9 @@ class Builder:
             tag=row.tag,
             barrier=any(slot.role in "be" for slot in self.slots),
             carry_decides=bool(self.instruction.condition),
-            guard_alone=not (self.instruction.condition or self.decided_by_operand),
+            guard_alone=not (self.instruction.condition or self.decided_by_operand or row.undecided),
             uniform=row.uniform,
+            undecided=row.undecided,
         )
 
     def operand(self, slot: Slot, operand: Operand) -> None:
@@ -204,8 +206,15 @@ class Builder:
                 return _BY_AGREE[agree]
 
     def flow(self, constants: Sequence[Constant]) -> Flow:
-        """Return the flow class; a target that is read from a constant bank is known only when the kernel runs."""
+        """Return the flow class; a target that is read from a constant bank is known only when the kernel runs.
+
+        Only a barrier of the whole warp merges threads; that of a mask which nobody knows is passed (warpcfg/README.md, "Warp barriers").
+        """
         flow = self.row.flow
+        if flow is Flow.WARP_BARRIER:
+            masks = [one.value for one in self.instruction.operands if isinstance(one, Immediate)]
+            whole = not self.instruction.operands or _ALL_LANES in masks
+            return flow if whole else Flow.NONE
         if not constants or flow not in (Flow.BRANCH, Flow.CALL, Flow.PUSH):
             return flow
         return {Flow.BRANCH: Flow.INDIRECT_BRANCH, Flow.CALL: Flow.INDIRECT_CALL}.get(flow, Flow.UNSUPPORTED)

@@ -21,8 +21,12 @@ class Flow(StrEnum):
     RETURN = "return"
     """Volta and later: return through a register."""
     BREAK = "break"
+    """Volta and later: take the threads out of the nearest token of `tag`, suspend nobody."""
+    BARRIER_MOVE = "barrier-move"
+    """BMOV: copy a convergence barrier to a register, or back."""
     EXIT = "exit"
     WARP_BARRIER = "warp-barrier"
+    """WARPSYNC."""
     BLOCK_BARRIER = "block-barrier"
     TRAP = "trap"
     """The kernel ends with an error: BPT.TRAP and its like."""
@@ -47,8 +51,8 @@ class Facts:
 
     `reads` leaves out the guard, which is `guard`; `condition` is everything that decides whether a thread takes a control
     instruction: guard, CC test and predicate operands. `guard_alone` says that the guard by itself decides. `uniform` says that the
-    condition cannot differ inside a warp (uniform predicates, BRA.U). `tag` belongs to PUSH, POP and CALL: SYNC, BRK, CONT, RET
-    (pre-Volta), `B0`…. `target` is the direct code target of a BRANCH, CALL or PUSH, None where there is none.
+    condition cannot differ inside a warp (uniform predicates, BRA.U, BRA.DIV). `tag` belongs to PUSH, POP, BREAK, BARRIER_MOVE and CALL:
+    SYNC, BRK, CONT, RET (pre-Volta), `B0`…. `target` is the direct code target of a BRANCH, CALL or PUSH, None where there is none.
     """
 
     reads: int

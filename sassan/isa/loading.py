@@ -10,7 +10,7 @@ from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
 from sassan.isa.toml import Section
 
 _FILE_KEYS = ("archs", "base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
-_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "partial", "masked", "source")
+_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source")
 _NTH = {"": -1, "first": 0, "second": 1}
 _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
 
@@ -109,6 +109,7 @@ def _row(one: Section, groups: Mapping[str, tuple[str, ...]], widths: Mapping[st
         flow=one.choice("flow", Flow, Flow.NONE),
         tag=one.string("tag", ""),
         uniform=one.flag("uniform"),
+        undecided=one.flag("undecided"),
         partial=frozenset(one.strings("partial")),
         masked=one.flag("masked"),
         source=one.string("source"),

@@ -44,6 +44,7 @@ class Template:
     carry_decides: bool
     guard_alone: bool
     uniform: bool
+    undecided: bool
 
     def apply(self, instruction: Instruction, indices: Sequence[int]) -> Facts:
         """Return the facts of an instruction of this shape; `indices` are those of its registers (`shape.shape`)."""
@@ -83,7 +84,7 @@ class Template:
             letter=self.letter,
             condition=condition,
             guard_alone=self.guard_alone,
-            uniform=self.uniform or (condition != 0 and condition & _UNIFORM == condition),
+            uniform=self.uniform or (self.undecided and not condition) or (condition != 0 and condition & _UNIFORM == condition),
             tag=f"B{_barrier(instruction)}" if self.barrier else self.tag,
             target=next((one.address for one in instruction.operands if isinstance(one, Target)), None),
         )

@@ -38,12 +38,20 @@ CLASSES = [
     ("sm_70", "BREAK B3", Flow.BREAK, "B3"),
     ("sm_70", "WARPSYNC 0xffffffff", Flow.WARP_BARRIER, ""),
     ("sm_90", "WARPSYNC.ALL", Flow.WARP_BARRIER, ""),
-    ("sm_90", "WARPSYNC.COLLECTIVE R20, 0x1a0", Flow.UNSUPPORTED, ""),
-    ("sm_75", "BRA.DIV UR6, 0x1a0", Flow.UNSUPPORTED, ""),
-    ("sm_90", "@P0 BRA.U.ANY 0x1a0", Flow.UNSUPPORTED, ""),
+    ("sm_70", "WARPSYNC R4", Flow.NONE, ""),
+    ("sm_70", "WARPSYNC 0xffff", Flow.NONE, ""),
+    ("sm_70", "WARPSYNC.EXCLUSIVE R4", Flow.UNSUPPORTED, ""),
+    ("sm_90", "WARPSYNC.COLLECTIVE R20, 0x1a0", Flow.NONE, ""),
+    ("sm_90", "ENDCOLLECTIVE", Flow.NONE, ""),
+    ("sm_75", "BRA.DIV UR6, 0x1a0", Flow.BRANCH, ""),
+    ("sm_90", "@P0 BRA.U.ANY 0x1a0", Flow.BRANCH, ""),
     ("sm_90", "UCGABAR_WAIT", Flow.BLOCK_BARRIER, ""),
-    ("sm_75", "BRA.CONV UR6, 0x1a0", Flow.UNSUPPORTED, ""),
-    ("sm_70", "BMOV.32.CLEAR RZ, B0", Flow.UNSUPPORTED, "B0"),
+    ("sm_75", "BRA.CONV UR6, 0x1a0", Flow.BRANCH, ""),
+    ("sm_70", "BMOV.32.CLEAR RZ, B0", Flow.BARRIER_MOVE, "B0"),
+    ("sm_70", "BMOV.32 B6, R19", Flow.BARRIER_MOVE, "B6"),
+    ("sm_70", "BMOV.32 R19, B6", Flow.BARRIER_MOVE, "B6"),
+    ("sm_70", "BMOV.32.PQUAD B6, R19", Flow.UNSUPPORTED, "B6"),
+    ("sm_75", "BMOV.32 R4, MEXITED", Flow.NONE, ""),
     ("sm_70", "CALL.REL.NOINC 0x1a0", Flow.CALL, ""),
     ("sm_70", "CALL.REL.NOINC R2 `(kernel)", Flow.INDIRECT_CALL, ""),
     ("sm_70", "RET.REL.NODEC R20 `(kernel)", Flow.RETURN, ""),
@@ -113,3 +121,12 @@ def test_a_branch_on_a_predicate_is_not_uniform():
 
 def test_a_branch_on_both_kinds_of_predicates_is_not_uniform():
     assert not facts("sm_75", "@P0 BRA UP0, 0x1a8").uniform
+
+
+@pytest.mark.parametrize(
+    ("text", "uniform", "alone"),
+    [("BRA.DIV UR6, 0x1a0", True, False), ("@!P0 BRA.CONV UR6, 0x1a0", False, False), ("@P0 BRA.U.ANY 0x1a0", True, False)],
+)
+def test_a_branch_on_convergence_is_decided_by_more_than_its_guard(text: str, *, uniform: bool, alone: bool):
+    found = facts("sm_90", text)
+    assert (found.uniform, found.guard_alone) == (uniform, alone)
