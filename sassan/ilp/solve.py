@@ -11,13 +11,16 @@ which would be below it; HiGHS may call an unbounded model infeasible.
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from math import floor
 from typing import Any
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
+from sassan.ilp import highs
+from sassan.ilp.answer import Answer, Status
 from sassan.ilp.model import Model, covered, dual_bound, evaluate, violated
+
+__all__ = ["SOLVERS", "Solution", "Status", "solve", "upper_bound"]
 
 _LARGEST = 1 << 52
 """Beyond this a double does not hold every integer, and a solver's answer means nothing."""
@@ -25,18 +28,10 @@ _LARGEST_FACTOR = 10**12
 """Beyond this HiGHS refuses a coefficient."""
 _SHORTEST = 0.05
 """Seconds that a search gets at least, where the relaxation took all."""
-_DENOMINATORS = (1, 64, 4096, 1_000_000)
+_DENOMINATORS = (64, 1, 4096, 1_000_000)
+"""Of multipliers: those of flow problems are small, and the first that do end the search."""
 _NEAR = 1e-6
 """A proved bound this near to the relaxed optimum is not worth another try with finer multipliers."""
-
-
-class Status(StrEnum):
-    """What is known after solving: only OPTIMAL comes with a value."""
-
-    OPTIMAL = "optimal"
-    INFEASIBLE = "infeasible"
-    UNBOUNDED = "unbounded"
-    UNPROVEN = "unproven"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +49,8 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    status: Status
-    values: tuple[float, ...]
-    multipliers: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Backend:
-    """One solver: its PuLP class, how to switch its optimality gaps off, how to install it, whether PuLP lets it solve a relaxation."""
+    """One solver behind PuLP: its class, how to switch its optimality gaps off, how to install it, whether it solves relaxations."""
 
     pulp_name: str
     exact: tuple[tuple[str, object], ...]
@@ -71,64 +59,66 @@ class _Backend:
 
 
 _BACKENDS = {
-    "highs": _Backend("HiGHS", (("gapRel", 0.0), ("gapAbs", 0.0), ("threads", 1)), "pip install highspy"),
     "cbc": _Backend("COIN_CMD", (("gapRel", 0.0), ("gapAbs", 0.0)), "apt-get install coinor-cbc"),
     "glpk": _Backend("GLPK_CMD", (), "apt-get install glpk-utils"),
     "scip": _Backend("SCIP_PY", (("gapRel", 0.0), ("gapAbs", 0.0)), "pip install pyscipopt", relaxes=False),
 }
-SOLVERS = tuple(_BACKENDS)
+SOLVERS = ("highs", *_BACKENDS)
 
 
 def solve(model: Model, solver: str = "highs", time_limit: float | None = None, stop: Callable[[], bool] | None = None) -> Solution:
     """Return the proven optimum of `model`, or a status without a value.
 
     Units: `time_limit` in seconds, for the relaxation and the search together. HiGHS asks `stop` now and then, and ends as at the limit;
-    the others do not ask. Raises UsageError for an unknown solver, MissingToolError for one that is not installed, SelfCheckError when an
-    answer violates the model.
+    the others ask before they begin. Raises UsageError for an unknown solver, MissingToolError for one that is not installed,
+    SelfCheckError when an answer violates the model.
     """
-    if solver not in _BACKENDS:
+    if solver not in SOLVERS:
         raise UsageError("unknown-solver", f"no solver is called {solver!r}", hint=f"one of {', '.join(SOLVERS)}")
-    backend = _BACKENDS[solver]
+    relaxes = solver not in _BACKENDS or _BACKENDS[solver].relaxes
     if any(abs(factor) > _LARGEST_FACTOR for terms in (model.objective, *(row.terms for row in model.rows)) for _, factor in terms):
         return Solution(Status.UNPROVEN)
     begin = time.monotonic()
-    relaxed = _run(model, backend, time_limit, integer=not backend.relaxes, stop=stop)
-    if relaxed.status is Status.OPTIMAL and backend.relaxes:
+    relaxed = _run(model, solver, time_limit, integer=not relaxes, stop=stop)
+    if relaxed.status is Status.OPTIMAL and relaxes:
         certified = _certified(model, relaxed)
         if certified is not None:
             return certified
         if _rounded(relaxed.values) is None:
             return Solution(Status.UNPROVEN)
         left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
-        answer = _run(model, backend, left, integer=True, stop=stop)
+        answer = _run(model, solver, left, integer=True, stop=stop)
     else:
         answer = relaxed
     if answer.status is Status.UNPROVEN:
         return Solution(Status.UNPROVEN, incumbent=_incumbent(model, answer))
-    return _accepted(model, answer) if answer.status is Status.OPTIMAL else Solution(_told_apart(model, answer.status, backend, time_limit))
+    if answer.status is Status.OPTIMAL:
+        return _accepted(model, answer)
+    return Solution(_told_apart(model, answer.status, solver, time_limit, integer=not relaxes))
 
 
-def upper_bound(model: Model, cover: int, solver: str = "highs", time_limit: float | None = None) -> Fraction | None:
-    """Return an upper bound of the optimum: that of the linear relaxation, or a little more; None if the solver finds no multipliers.
+def upper_bound(model: Model, cover: int, time_limit: float | None = None, stop: Callable[[], bool] | None = None) -> Fraction | None:
+    """Return an upper bound of the optimum: that of the linear relaxation, or a little more; None if HiGHS finds no multipliers in time.
 
     It holds whatever the solver said: exact arithmetic proves it from the rounded multipliers, and row `cover` (see `covered`) makes good
-    what rounding spoils. Units: `time_limit` in seconds.
+    what rounding spoils. Units: `time_limit` in seconds. `stop` is asked now and then.
     """
-    relaxed = _run(model, _BACKENDS[solver], time_limit, integer=False)
+    relaxed = highs.run(model, time_limit, integer=False, stop=stop)
     if relaxed.status is not Status.OPTIMAL:
         return None
     near = sum(factor * relaxed.values[index] for index, factor in model.objective) + _NEAR
     best: Fraction | None = None
-    for multipliers in _exact(relaxed.multipliers):
+    for limit in _DENOMINATORS:
+        if best is not None and (best <= near or (stop is not None and stop())):
+            break
+        multipliers = tuple(Fraction(one).limit_denominator(limit) for one in relaxed.multipliers)
         bound = dual_bound(model, covered(model, multipliers, cover))
         if bound is not None and (best is None or bound < best):
             best = bound
-        if best is not None and best <= near:
-            break
     return best
 
 
-def _certified(model: Model, relaxed: _Answer) -> Solution | None:
+def _certified(model: Model, relaxed: Answer) -> Solution | None:
     """Return the relaxed optimum where it is integral and its multipliers prove it: then no search is needed."""
     values = _rounded(relaxed.values)
     if values is None or violated(model, values) is not None:
@@ -141,7 +131,7 @@ def _certified(model: Model, relaxed: _Answer) -> Solution | None:
     return None
 
 
-def _accepted(model: Model, answer: _Answer) -> Solution:
+def _accepted(model: Model, answer: Answer) -> Solution:
     """Return the solver's integer answer, or say so where it is beyond what doubles can carry; an answer against the model is a defect."""
     values = _rounded(answer.values)
     if values is None:
@@ -152,7 +142,7 @@ def _accepted(model: Model, answer: _Answer) -> Solution:
     return Solution(Status.OPTIMAL, evaluate(model.objective, values), values, "solver")
 
 
-def _incumbent(model: Model, answer: _Answer) -> tuple[int, ...]:
+def _incumbent(model: Model, answer: Answer) -> tuple[int, ...]:
     """Return the values of a search that ended early where they satisfy every row in exact arithmetic, else none."""
     values = _rounded(answer.values) if answer.values else None
     return values if values is not None and violated(model, values) is None else ()
@@ -165,7 +155,7 @@ def _rounded(values: tuple[float, ...]) -> tuple[int, ...] | None:
 
 
 def _exact(multipliers: tuple[float, ...]) -> Iterator[tuple[Fraction, ...]]:
-    """Yield rational multipliers near the given ones, coarsest first: those of flow problems have small denominators."""
+    """Yield rational multipliers near the given ones, the likely ones first."""
     for limit in _DENOMINATORS:
         near = tuple(Fraction(one).limit_denominator(limit) for one in multipliers)
         yield near
@@ -173,21 +163,26 @@ def _exact(multipliers: tuple[float, ...]) -> Iterator[tuple[Fraction, ...]]:
         yield tuple(-one for one in near)
 
 
-def _told_apart(model: Model, status: Status, backend: _Backend, time_limit: float | None) -> Status:
+def _told_apart(model: Model, status: Status, solver: str, time_limit: float | None, *, integer: bool) -> Status:
     """Return UNBOUNDED for a model that a solver calls infeasible although it has solutions: it is solved with nothing to maximise."""
     if status is not Status.INFEASIBLE:
         return status
     idle = Model(model.name, model.variables, (), model.rows)
-    return Status.UNBOUNDED if _run(idle, backend, time_limit, integer=not backend.relaxes).status is Status.OPTIMAL else Status.INFEASIBLE
+    return Status.UNBOUNDED if _run(idle, solver, time_limit, integer=integer).status is Status.OPTIMAL else Status.INFEASIBLE
 
 
-def _run(model: Model, backend: _Backend, time_limit: float | None, *, integer: bool, stop: Callable[[], bool] | None = None) -> _Answer:
+def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, stop: Callable[[], bool] | None = None) -> Answer:
+    if solver not in _BACKENDS:
+        return highs.run(model, time_limit, integer=integer, stop=stop)
     import pulp  # noqa: PLC0415  # a quarter of a second that `sassan --help` need not pay
 
+    backend = _BACKENDS[solver]
+    begin = time.monotonic()
     problem, variables, rows = _pulp_model(pulp, model, integer=integer)
-    engine = _engine(pulp, backend, time_limit, integer=integer)
-    if stop is not None and backend.pulp_name == "HiGHS":
-        _watch(engine, stop)
+    left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
+    if stop is not None and stop():
+        return Answer(Status.UNPROVEN)
+    engine = _engine(pulp, backend, left, integer=integer)
     try:
         problem.solve(engine)
     except pulp.PulpSolverError as error:
@@ -199,27 +194,10 @@ def _run(model: Model, backend: _Backend, time_limit: float | None, *, integer: 
     }
     status = statuses.get(problem.sol_status, Status.UNPROVEN)
     if status is Status.UNPROVEN and integer and all(one.varValue is not None for one in variables):
-        return _Answer(status, tuple(one.varValue for one in variables), ())
+        return Answer(status, tuple(one.varValue for one in variables))
     if status is not Status.OPTIMAL:
-        return _Answer(status, (), ())
-    return _Answer(status, tuple(one.varValue or 0.0 for one in variables), tuple(-(one.pi or 0.0) for one in rows))
-
-
-def _watch(engine: Any, stop: Callable[[], bool]) -> None:  # noqa: ANN401  # PuLP has no types
-    """Make HiGHS ask whether to go on."""
-    from highspy import cb  # noqa: PLC0415  # PuLP has loaded it
-
-    def asked(kind: object, message: object, out: object, into: Any, user: object) -> None:  # noqa: ANN401
-        del kind, message, out, user
-        try:
-            into.user_interrupt = stop()
-        except KeyboardInterrupt:
-            # An exception would have to pass through the solver's own frames: this ends the solver, too.
-            into.user_interrupt = True
-
-    kinds = cb.HighsCallbackType
-    engine.callbackTuple = (asked, None)
-    engine.callbacksToActivate = [kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt, kinds.kCallbackMipInterrupt]
+        return Answer(status)
+    return Answer(status, tuple(one.varValue or 0.0 for one in variables), tuple(-(one.pi or 0.0) for one in rows))
 
 
 def _engine(pulp: Any, backend: _Backend, time_limit: float | None, *, integer: bool) -> Any:  # noqa: ANN401  # PuLP has no types

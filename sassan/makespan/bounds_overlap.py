@@ -19,7 +19,7 @@ it takes counts of neighbours, which run-length code gives without being expande
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, product
 from math import floor
@@ -91,10 +91,10 @@ class Arc:
     waits: bool = False
 
 
-def overlap(problem: Problem, pieces: int = 1, time_limit: float | None = None) -> int | None:
-    """Return the bound, with each stretch of a unit that runs several letters per slot in so many pieces; None if that is too large.
+def overlap(problem: Problem, pieces: int = 1, stop: Callable[[], bool] = lambda: False) -> int | None:
+    """Return the bound, with each stretch of a unit that runs several letters per slot in so many pieces.
 
-    Units: `time_limit` in seconds, for the solver.
+    None if that is too large, or if `stop`, which is asked all along, ended it early.
     """
     shares = {one: count for one, count in problem.shares.items() if one.parts}
     if len(shares) > MOST_STRINGS:
@@ -105,10 +105,12 @@ def overlap(problem: Problem, pieces: int = 1, time_limit: float | None = None) 
     best = 0
     for last, row in rows.items():
         others = [(rows[one], count - (one is last)) for one, count in shares.items() if count > (one is last)]
-        program = _program(groups, row, others)
-        if program is None:
+        program = _program(groups, row, others, stop)
+        if program is None or stop():
             return None
-        waits = upper_bound(program, _COVER, time_limit=time_limit)
+        waits = upper_bound(program, _COVER, stop=stop)
+        if waits is None and stop():
+            return None
         # Without multipliers (a warp that cannot be the last leaves no flow at all) the bound of the waiting slots stands.
         glance = waiting_slots_of(problem, last.counts(), total)
         best = max(best, glance if waits is None else min(glance, last.length + floor(waits)))
@@ -161,8 +163,8 @@ def _count_run(run: Run, times: int, groups: Sequence[int], steps: Counter[Step]
     return groups[0], groups[parts - 1]
 
 
-def _program(groups: Groups, own: Path, others: Sequence[tuple[Path, int]]) -> Model | None:
-    """Return the linear program if a warp of path `own` finishes last, or None if it has more than `MOST_ARCS` arcs."""
+def _program(groups: Groups, own: Path, others: Sequence[tuple[Path, int]], stop: Callable[[], bool]) -> Model | None:
+    """Return the linear program if a warp of path `own` finishes last; None if it has more than `MOST_ARCS` arcs, or `stop` said so."""
     alive = min(_ALIVE, sum(count for _, count in others))
     starts: Counter[int] = Counter()
     for row, count in others:
@@ -170,8 +172,8 @@ def _program(groups: Groups, own: Path, others: Sequence[tuple[Path, int]]) -> M
     idle = (0,) * len(groups.unit)
     start: State = (tuple(min(starts[group], top) for group, top in enumerate(groups.top)), alive, idle)
     rules = Rules(groups, {group: _after(group, others) for group in range(len(groups.unit))}, _units(groups, own), alive)
-    arcs = _arcs(rules, start)
-    return None if arcs is None else _model(groups, own, others, arcs, start)
+    arcs = _arcs(rules, start, stop)
+    return None if arcs is None or stop() else _model(groups, own, others, arcs, start)
 
 
 def _units(groups: Groups, own: Path) -> tuple[int, ...]:
@@ -183,12 +185,14 @@ def _after(group: int, others: Sequence[tuple[Path, int]]) -> tuple[int, ...]:
     return tuple(sorted(after for before, after in steps if before == group))
 
 
-def _arcs(rules: Rules, start: State) -> list[Arc] | None:
-    """Return every arc that can be reached, or None if there are more than `MOST_ARCS`."""
+def _arcs(rules: Rules, start: State, stop: Callable[[], bool]) -> list[Arc] | None:
+    """Return every arc that can be reached; None if there are more than `MOST_ARCS`, or `stop` said so."""
     arcs: list[Arc] = []
     seen = {start}
     todo = [start]
     while todo:
+        if stop():
+            return None
         state = todo.pop()
         found = _moves(rules, state) if any(state[2]) else _begins(rules, state)
         for arc in islice(found, MOST_ARCS + 1 - len(arcs)):

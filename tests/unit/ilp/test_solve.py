@@ -4,6 +4,7 @@ import pytest
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
 from sassan.ilp import solve as solving
+from sassan.ilp.answer import Answer
 from sassan.ilp.model import Model, Row, Variable, check_names, combine, covered, dual_bound, violated
 from sassan.ilp.solve import Solution, Status, solve, upper_bound
 from sassan.ilp.write import lp, mps
@@ -57,8 +58,8 @@ def test_a_coefficient_that_no_double_carries_gives_no_value() -> None:
 
 
 def test_an_answer_that_violates_a_row_is_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lies(*_: object, **__: object) -> solving._Answer:
-        return solving._Answer(Status.OPTIMAL, (9.0, 9.0), (0.0, 0.0))
+    def lies(*_: object, **__: object) -> Answer:
+        return Answer(Status.OPTIMAL, (9.0, 9.0), (0.0, 0.0))
 
     monkeypatch.setattr(solving, "_run", lies)
     with pytest.raises(SelfCheckError) as caught:
@@ -143,3 +144,23 @@ def test_what_rounding_spoils_is_made_good_by_the_covering_row() -> None:
 
 def test_multipliers_of_a_wrong_sign_are_dropped() -> None:
     assert covered(SMALL, (Fraction(3), Fraction(-1)), 0) == (Fraction(3), Fraction(0))
+
+
+def test_long_denominators_prove_the_same_bound() -> None:
+    # 1/p and 1/q of large primes: their common denominator is too long for whole numbers to pay.
+    rows = tuple(Row(f"r{index}", ((0, 1),), "<=", 7) for index in range(40))
+    many = tuple(Fraction(1, 10**12 + 2 * index + 1) for index in range(40))
+    model = Model("long", (X,), ((0, 1),), rows)
+    fit = covered(model, many, 0)
+    assert sum(fit) == 1
+    assert dual_bound(model, fit) == 7
+
+
+def test_a_caller_that_says_stop_gets_no_value() -> None:
+    assert solve(GAP, stop=lambda: True) == Solution(Status.UNPROVEN)
+    assert upper_bound(GAP, 0, stop=lambda: True) is None
+
+
+@pytest.mark.parametrize("solver", ["highs", "cbc"])
+def test_a_model_of_nothing_is_nothing(solver: str) -> None:
+    assert solve(Model("empty", (), (), ()), solver).value == 0

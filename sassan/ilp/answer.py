@@ -1,0 +1,25 @@
+"""What a solver says of a model, before anything of it is checked."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """What is known after solving: only OPTIMAL comes with a value."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    UNPROVEN = "unproven"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`values` per variable, `multipliers` per row of a relaxation; empty where the solver has none.
+
+    A multiplier is what the maximum gains per unit of the right-hand side: not negative on `<=` rows, not positive on `>=` rows.
+    """
+
+    status: Status
+    values: tuple[float, ...] = ()
+    multipliers: tuple[float, ...] = ()
