@@ -5,8 +5,10 @@
 after the other with that table as its guide. None searches for a schedule.
 """
 
+import sys
 import time
 from collections.abc import Callable, Iterator
+from math import inf
 
 from sassan.makespan.bounds_overlap import overlap
 from sassan.makespan.bounds_pool import SMALL, Cut, Pooled, cuts, finest, pooled
@@ -19,10 +21,15 @@ __all__ = ["Bounds", "busy_units", "candidates", "waiting_slots"]
 
 _PATIENCE = 2
 """Finer cuts that are tried after the last that helped."""
+_LOADING = {"highspy": 0.2, "numba": 0.8}
+"""Seconds that the solver and the compiler take to load, once per process: with less left, neither is begun."""
 
 
-def candidates(problem: Problem, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:
-    """Yield upper bounds with their names, the quickest first; some are no better than those before."""
+def candidates(problem: Problem, stop: Callable[[], bool], left: Callable[[], float] = lambda: inf) -> Iterator[tuple[str, int]]:
+    """Yield upper bounds with their names, the quickest first; some are no better than those before.
+
+    `stop` ends each of them early; `left` says how many seconds are left.
+    """
     yield "waiting-slots", waiting_slots(problem)
     small = list(cuts(problem, SMALL))
     for one in small:
@@ -30,10 +37,15 @@ def candidates(problem: Problem, stop: Callable[[], bool]) -> Iterator[tuple[str
     if small and small[-1].exact:
         return
     for pieces in (1, 2):
-        bound = None if stop() else overlap(problem, pieces)
+        bound = overlap(problem, pieces, stop) if not stop() and _loads("highspy", left()) else None
         if bound is not None:
             yield f"overlap-{pieces}", bound
-    yield from _searched(problem, stop)
+    if not stop() and _loads("numba", left()):
+        yield from _searched(problem, stop)
+
+
+def _loads(module: str, seconds: float) -> bool:
+    return module in sys.modules or seconds > _LOADING[module]
 
 
 def _searched(problem: Problem, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:
@@ -75,10 +87,13 @@ class Bounds:
         lower = busy_units(problem)
         found = Found(self.name, lower)
 
-        def stop() -> bool:
-            return budget.stop() or (budget.deadline is not None and time.monotonic() >= budget.deadline)
+        def left() -> float:
+            return inf if budget.deadline is None else budget.deadline - time.monotonic()
 
-        for name, upper in candidates(problem, stop):
+        def stop() -> bool:
+            return left() <= 0 or budget.stop()
+
+        for name, upper in candidates(problem, stop, left):
             if found.upper is None or upper < found.upper:
                 found = Found(self.name, lower, upper, None, name, time.monotonic() - start)
                 report(found)

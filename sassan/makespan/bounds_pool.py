@@ -39,7 +39,8 @@ MOST_STATES = 1 << 17
 """Pooled states of the finest cut that is tried when nobody says otherwise: some tenths of a second."""
 SMALL = 400
 """States up to which the plain table is filled before the compiler is loaded for it."""
-_CHUNK = 1 << 16
+_CHUNK = 1 << 13
+"""States between two looks at the clock: some hundredths of a second."""
 _SEVERAL = 2
 _NUMBERS = 1 << 62
 """States of any cut: their numbers must fit into 64 bits."""

@@ -21,7 +21,8 @@ from sassan.makespan.bounds_pool import Cut, Pooled, compiled
 
 MOST_STATES = 1 << 19
 """Room for states, a power of 2: 20 MB, filled in seconds."""
-_EXPANSIONS = 1 << 14
+_EXPANSIONS = 1 << 10
+"""States between two looks at the clock: some hundredths of a second."""
 
 
 def refuted(fine: Cut, guide: Pooled, slots: int, stop: Callable[[], bool] = lambda: False, most_states: int = MOST_STATES) -> bool | None:

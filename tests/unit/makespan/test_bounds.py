@@ -1,5 +1,6 @@
 import time
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
@@ -108,6 +109,14 @@ def test_a_stopped_engine_still_answers() -> None:
 def test_a_deadline_ends_the_engine() -> None:
     found = Bounds().run(case_study(16), Budget(deadline=time.monotonic()), lambda _: None)
     assert found.upper == 197
+
+
+def test_what_is_not_loaded_is_left_out_where_the_time_is_too_short_to_load_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sassan.makespan.bounds.sys", SimpleNamespace(modules={}))
+    short = candidates(case_study(16), lambda: False, lambda: 0.1)
+    longer = candidates(case_study(16), lambda: False, lambda: 0.5)
+    assert [name for name, _ in short] == ["waiting-slots"]
+    assert [name for name, _ in longer] == ["waiting-slots", "overlap-1", "overlap-2"]
 
 
 def test_candidates_stop_at_the_exact_one() -> None:

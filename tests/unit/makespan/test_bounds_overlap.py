@@ -17,6 +17,18 @@ def instance(strings: str | tuple[str, ...], capacity: dict[str, int], issue: in
 ONE = {"L": 1, "C": 1}
 
 
+class Asked:
+    """A `stop` that counts its questions and says yes from question `last` on."""
+
+    def __init__(self, last: int | None) -> None:
+        self.last = last
+        self.count = 0
+
+    def __call__(self) -> bool:
+        self.count += 1
+        return self.last is not None and self.count >= self.last
+
+
 @pytest.mark.parametrize(
     ("string", "warps", "slots"),
     [
@@ -84,3 +96,14 @@ def test_steps_are_those_of_the_expanded_string() -> None:
     groups = groups_of(instance("LC", {"L": 1, "C": 1}), 1)
     short, long = parse("L(C1(L2C1)^3L1)^4"), parse("L" + ("C" + "LLC" * 3 + "L") * 4)
     assert path_of(short, groups) == path_of(long, groups)
+
+
+def test_a_stop_ends_the_program_wherever_it_is() -> None:
+    given = instance("L5C9L2C9", {"L": 1, "C": 4}, issue=4, warps=16)
+    whole = Asked(None)
+    assert overlap(given, 2, whole) == 186
+    for last in (1, 2, whole.count // 2, whole.count - 1):
+        asked = Asked(last)
+        assert overlap(given, 2, asked) is None
+        # Whoever asks ends: the search for steps, the solver, and their callers on the way out.
+        assert asked.count <= last + 3
