@@ -31,7 +31,8 @@ class Row:
     """What holds for the opcodes that share it: their forms, the modifiers that it covers, and its effects.
 
     `required` are modifiers that an opcode must have for the row to apply; `partial` those that keep part of the old destination.
-    `masked` says that the last operand selects bits of the named register set, `undecided` that more than guard and operands decides a branch.
+    `masked` says that the last operand selects bits of the named register set,
+    `undecided` that more than guard and operands decides a branch.
     """
 
     required: frozenset[str]
