@@ -76,6 +76,14 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeAddress:
+    """Half of a code address as data (`32@lo((f + .L_x_0@srel))`): the address in this function, and whether it is the high word."""
+
+    address: int
+    high: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """A symbol outside the section (`` `(vprintf) ``), or a data symbol: never a known code address."""
 
@@ -89,7 +97,7 @@ class Word:
     text: str
 
 
-Operand = Register | Immediate | Constant | Memory | Special | Target | Symbol | Word
+Operand = Register | Immediate | Constant | Memory | Special | Target | CodeAddress | Symbol | Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +198,10 @@ class Function:
     span: Span | None = None
     compiler: CompilerFacts | None = None
     lines: tuple[SourceLine, ...] = ()
+    kernel: bool = True
+    """False where the listing says that the section holds a device function."""
+    callees: tuple[int, ...] | None = None
+    """Where a call through a pointer may lead: every device function of the input, in address order; None: not known, or no such call."""
 
     @property
     def text_hash(self) -> str:

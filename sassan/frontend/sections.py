@@ -35,6 +35,7 @@ class Section:
     span: Span
     lines: "list[Token]"
     symbols: tuple[str, ...] = ()
+    kernel: bool = True
 
 
 def cuobjdump_sections(source: Source, text: str) -> "Iterator[Section]":
@@ -159,7 +160,8 @@ def _nvdisasm_section(source: Source, tree: "Tree[Token]", arch: str) -> Section
     ends = [end for end in (_end_label(line, name) for line in directives) if end]
     if not lines or last.type != "LABEL" or label_name(last) not in ends:
         raise truncated(source, name, span_of(last))
-    return Section(name, arch, span_of(head), lines, tuple(_function_symbols(directives)))
+    kernel = any(_is_entry(line, name) for line in directives)
+    return Section(name, arch, span_of(head), lines, tuple(_function_symbols(directives)), kernel)
 
 
 def label_name(token: "Token") -> str:
@@ -173,6 +175,12 @@ def _function_symbols(directives: list[str]) -> "Iterator[str]":
         directive, _, rest = line.replace("\t", " ", 1).partition(" ")
         if directive == ".type" and rest.endswith(",@function"):
             yield rest.removesuffix(",@function").strip()
+
+
+def _is_entry(line: str, name: str) -> bool:
+    """Say whether a line is `.other NAME,@"STO_CUDA_ENTRY …"` for this name: only kernels have it."""
+    directive, _, rest = line.replace("\t", " ", 1).partition(" ")
+    return directive == ".other" and rest.strip().startswith(f'{name},@"') and "STO_CUDA_ENTRY" in rest[len(name) :]
 
 
 def _end_label(line: str, name: str) -> str:
