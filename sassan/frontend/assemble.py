@@ -1,5 +1,10 @@
 """From the rows of a text section to a function: code addresses resolved, encodings and control codes attached."""
 
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
 from sassan.errors import InputError
 from sassan.frontend.architectures import Architecture
 from sassan.frontend.instructions import Parser, ends_in_address
@@ -7,29 +12,59 @@ from sassan.frontend.lines import LineReader, Lines, Row, span_of_row
 from sassan.frontend.operands import UNRESOLVED
 from sassan.frontend.padding import without_padding
 from sassan.frontend.sections import Section, truncated
-from sassan.ir import Function, Immediate, Instruction, Operand, Symbol, Target
+from sassan.ir import CodeAddress, Function, Immediate, Instruction, Operand, Symbol, Target
 from sassan.isa import control
 from sassan.source import Source, Span
 
 _BRANCH_TARGETS = '(*"BRANCH_TARGETS '
+_CODE_ADDRESS = re.compile(r"32@(?P<half>lo|hi)\(\((?P<base>.*) \+ (?P<label>\.L_x_[0-9]+)@srel\)\)")
 _NAME_SHOWN = 60
+_INDIRECT = frozenset({"BRX", "BRXU", "JMX", "JMXU"})
 
 _Codes = tuple[list[int | None], list[int | None]]
 """Of every instruction the encoding and the control code."""
 
 
-def assemble(source: Source, section: Section, arch: Architecture, parser: Parser) -> Function:
-    """Return the function that a section holds; raises InputError."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a cubin says of a section: the bytes of its code, and where its indirect branches go."""
+
+    code: bytes
+    targets: Mapping[int, tuple[int, ...]]
+
+
+def assemble(source: Source, section: Section, arch: Architecture, parser: Parser, known: Known | None = None) -> Function:
+    """Return the function that a section holds; encodings, and tables that the listing has not, come from `known`. Raises InputError."""
     lines = LineReader(source, section, arch, parser).read()
     if not lines.rows:
         raise truncated(source, section.name, section.span)
+    if known is not None:
+        lines = lines._replace(words=_words(source, section, arch, lines, known.code))
     codes = _encodings(source, section, arch, lines)
     instructions = _instructions(lines.rows, codes, _Resolver(source, section, arch, lines), arch)
+    if known is not None:
+        instructions = [_with_table(one, known) for one in instructions]
     labels = lines.labels or {section.name: arch.first}
     symbols = tuple(sorted((labels[name], name) for name in section.symbols if name in labels))
     entry = labels.get(section.name, arch.first)
     kept = without_padding(instructions, frozenset(address for address, _ in symbols))
-    return Function(section.name, arch.name, kept, entry, symbols, section.span)
+    return Function(section.name, arch.name, kept, entry, symbols, section.span, kernel=section.kernel)
+
+
+def _words(source: Source, section: Section, arch: Architecture, lines: Lines, code: bytes) -> list[int]:
+    """Return the words of the code; raises InputError unless the listing has every instruction of it."""
+    listed = lines.rows[-1].address + arch.size
+    if listed != len(code):
+        message = f"the disassembler lists 0x{listed:x} bytes of '{section.name}'; the cubin has 0x{len(code):x}"
+        raise InputError("listing-differs", message, source=source, span=section.span, hint="try another version of nvdisasm")
+    return [word for (word,) in struct.iter_unpack("<Q", code)]
+
+
+def _with_table(one: Instruction, known: Known) -> Instruction:
+    """Return an indirect branch with the compiler's table where the listing notes none; each target once, as nvdisasm does."""
+    if one.targets or one.opcode.partition(".")[0] not in _INDIRECT:
+        return one
+    return replace(one, targets=tuple(dict.fromkeys(known.targets.get(one.address, ()))))
 
 
 def _instructions(rows: list[Row], codes: _Codes, resolve: "_Resolver", arch: Architecture) -> list[Instruction]:
@@ -40,6 +75,8 @@ def _instructions(rows: list[Row], codes: _Codes, resolve: "_Resolver", arch: Ar
         text, guard, opcode, condition, operands, notes = parsed[:6]
         if parsed.leads:
             operands = resolve.operands(row)
+        elif "32@" in text:
+            operands = resolve.relocations(operands)
         targets = resolve.note_targets(row) if notes else ()
         span = Span(line, column, len(text))
         after = following(address)
@@ -90,6 +127,16 @@ class _Resolver:
             address = self._arch.normalise(last.value)
             out[-1] = Target(address) if address in self._addresses else Symbol(f"0x{last.value:x}")
         return tuple(out)
+
+    def relocations(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        """Return the operands with `32@lo((f + .L_x_0@srel))` resolved, where the label is one of this section."""
+        return tuple(self._relocation(one) if isinstance(one, Symbol) else one for one in operands)
+
+    def _relocation(self, symbol: Symbol) -> Operand:
+        found = _CODE_ADDRESS.fullmatch(symbol.name)
+        if found is None or found["base"] != self._section.name or self._labels.get(found["label"]) not in self._addresses:
+            return symbol
+        return CodeAddress(self._labels[found["label"]], found["half"] == "hi")
 
     def _label(self, target: Target, row: Row) -> Operand:
         name = target.label

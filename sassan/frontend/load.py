@@ -1,21 +1,20 @@
-"""Gets the text of an input, from a file or from standard input."""
+"""Gets the text or the bytes of an input, from a file or from standard input."""
 
 import sys
 from pathlib import Path
 
 from sassan.errors import InputError
-from sassan.frontend.reader import elf_error
+from sassan.frontend.image import Image, kind_of
 from sassan.source import Source
 
 LIMIT = 64 * 1024 * 1024
 """The largest input, in bytes: some 500,000 instructions. A larger dump is best taken apart with `cuobjdump -fun NAME`."""
 
 
-def load(path: str) -> Source:
-    """Return the text of the file at `path`, or of standard input for `-`.
+def load(path: str) -> Source | Image:
+    """Return the text of the file at `path`, or of standard input for `-`; the bytes of a cubin, host program, library or fatbin.
 
-    Raises InputError with one of the codes missing-file, is-directory, no-permission, unreadable, too-large,
-    cubin-not-supported-yet, binary-input, not-utf8.
+    Raises InputError with one of the codes missing-file, is-directory, no-permission, unreadable, too-large, binary-input, not-utf8.
     """
     blank = Source(path, "")
     data = _bytes(path, blank)
@@ -26,8 +25,8 @@ def load(path: str) -> Source:
             source=blank,
             hint="dump one function at a time: cuobjdump -sass -fun NAME FILE",
         )
-    if data.startswith(b"\x7fELF"):
-        raise elf_error(blank)
+    if kind_of(data):
+        return Image(path, data)
     if b"\0" in data:
         raise InputError(
             "binary-input",

@@ -1,16 +1,19 @@
 """Recognises what kind of text an input is, and reads it."""
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sassan.errors import InputError, UsageError
 from sassan.frontend.architectures import Architecture, architecture, supported
-from sassan.ir import Program
+from sassan.frontend.image import Image
+from sassan.ir import Function, Program
 from sassan.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from sassan.frontend.assemble import Known
     from sassan.frontend.instructions import Parser
     from sassan.frontend.sections import Section
 
@@ -21,41 +24,52 @@ _OLD = re.compile(r"^[ \t]*(?:code for (sm_[0-9]{2,3}[af]?)|\.headerflags[ \t].*
 _DUMP_HINT = "make a text with: cuobjdump -sass FILE > dump.sass, or nvdisasm -c FILE > dump.sass"
 
 
-def read(source: Source, *, arch: str | None = None) -> Program:
-    """Return the functions of a cuobjdump or nvdisasm listing in the order of the text.
+def read(source: Source | Image, *, arch: str | None = None, cached: bool = True) -> Program:
+    """Return the functions of a listing in the order of the text, or those of a cubin or of a file that holds cubins.
 
-    `arch` (`sm_61`) overrides what the listing says of its architecture. Raises InputError with one of the codes
-    empty-input, binary-input, cubin-not-supported-yet, ptx-not-supported-yet, unknown-input, no-function, no-architecture,
-    unsupported-architecture, truncated, syntax, missing-instructions, missing-encodings, undefined-label;
-    UsageError when `arch` is unknown.
+    `arch` (`sm_61`) overrides what the listing says of its architecture; `cached` False disassembles a cubin anew. Raises InputError with
+    one of the codes empty-input, binary-input, ptx-not-supported-yet, unknown-input, no-function, no-architecture,
+    unsupported-architecture, truncated, syntax, missing-instructions, missing-encodings, undefined-label; of an image also malformed-elf,
+    unsupported-elf, no-gpu-code, nvdisasm-failed, cuobjdump-failed, listing-differs, too-large, and MissingToolError nvdisasm-missing or
+    cuobjdump-missing; UsageError when `arch` is unknown.
     """
     from sassan.frontend.instructions import TemplateParser  # noqa: PLC0415 - see read_with
 
-    return read_with(source, TemplateParser, arch=arch)
+    return read_with(source, TemplateParser, arch=arch, cached=cached)
 
 
-def read_with(source: Source, make_parser: "Callable[[], Parser]", *, arch: str | None = None) -> Program:
+def read_with(source: Source | Image, make_parser: "Callable[[], Parser]", *, arch: str | None = None, cached: bool = True) -> Program:
     """Return what `read` returns, with the instruction parser that `make_parser` makes: tests hold the twins to each other."""
     # Imported here because lark, which these stand on, is slow to import and `sassan --help` needs none of it.
-    from sassan.frontend.assemble import assemble  # noqa: PLC0415
     from sassan.frontend.link import link  # noqa: PLC0415
 
     forced = _forced(arch)
+    if isinstance(source, Image):
+        from sassan.frontend.cubin.read import read_image  # noqa: PLC0415 - only cubins need it
+
+        return Program(source.name, read_image(source, partial(_listed, make_parser, forced), cached=cached))
+    return Program(source.name, link(_listed(make_parser, forced, source, {})))
+
+
+def _listed(
+    make_parser: "Callable[[], Parser]", forced: Architecture | None, source: Source, known: "Mapping[str, Known]"
+) -> tuple[Function, ...]:
+    """Return the functions of a listing, not linked; `known` is what a cubin says of each section, by name."""
+    from sassan.frontend.assemble import assemble  # noqa: PLC0415 - see read_with
+
     refuse_other_kinds(source)
     text = source.text.removeprefix("\ufeff").replace("\r\n", "\n")
     sections = _sections(source, text, forced is not None)
     parser = make_parser()
-    functions = tuple(assemble(source, one, forced or _known(source, one), parser) for one in sections)
+    functions = tuple(assemble(source, one, forced or _known(source, one), parser, known.get(one.name)) for one in sections)
     if not functions:
         raise InputError("no-function", "the listing holds no code", source=source, span=_top(source), hint=_DUMP_HINT)
-    return Program(source.name, link(functions))
+    return functions
 
 
 def refuse_other_kinds(source: Source) -> None:
     """Raise InputError unless the text is a SASS listing, as far as its first look tells."""
     text = source.text
-    if text.startswith("\x7fELF"):
-        raise elf_error(source)
     if not text.strip("\ufeff \t\r\n"):
         raise InputError("empty-input", "the input is empty; expected a SASS listing", source=source, hint=_DUMP_HINT)
     if "\0" in text:
@@ -77,11 +91,6 @@ def refuse_other_kinds(source: Source) -> None:
         span=_top(source),
         hint=_DUMP_HINT,
     )
-
-
-def elf_error(source: Source) -> InputError:
-    """Return the error for an ELF file: a cubin, or a host program that holds one."""
-    return InputError("cubin-not-supported-yet", "the input is an ELF file; expected a SASS listing", source=source, hint=_DUMP_HINT)
 
 
 def _forced(arch: str | None) -> Architecture | None:

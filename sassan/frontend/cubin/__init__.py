@@ -1,0 +1,1 @@
+"""Reads compiled code: cubins, and what holds cubins (host programs, libraries, fatbins)."""

@@ -1,0 +1,89 @@
+"""The attributes of a `.nv.info` section: a row of format u8, kind u8, value u16; format 4 means that `value` bytes follow."""
+
+import struct
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Kind(IntEnum):
+    """The attributes that are read, by the names that nvdisasm prints (EIATTR_…)."""
+
+    PARAM_CBANK = 0x0A
+    FRAME_SIZE = 0x11
+    MIN_STACK_SIZE = 0x12
+    KPARAM_INFO = 0x17
+    CBANK_PARAM_SIZE = 0x19
+    EXIT_INSTR_OFFSETS = 0x1C
+    CRS_STACK_SIZE = 0x1E
+    MAX_STACK_SIZE = 0x23
+    REGCOUNT = 0x2F
+    INDIRECT_BRANCH_TARGETS = 0x34
+    NUM_BARRIERS = 0x4C
+
+
+class Attribute(NamedTuple):
+    """`payload` holds the bytes that follow; `value` is the number in the entry itself where none do."""
+
+    kind: int
+    value: int
+    payload: bytes
+
+
+class Branch(NamedTuple):
+    """An entry of INDIRECT_BRANCH_TARGETS: addresses as the table has them. No targets: a call to anywhere."""
+
+    address: int
+    targets: tuple[int, ...]
+
+
+class AttributeProblem(Exception):  # noqa: N818 - it becomes an InputError where the file is known
+    """The bytes are no attributes; the message says why."""
+
+
+_NOTHING, _BYTE, _HALF, _SIZED = 1, 2, 3, 4
+_INDIRECT_CALL = 1
+
+
+def attributes(data: bytes) -> Iterator[Attribute]:
+    """Yield the attributes of a section; raises AttributeProblem."""
+    at = 0
+    while at < len(data):
+        if at + 4 > len(data):
+            raise AttributeProblem(f"an attribute at byte {at} is cut off")
+        form, kind, value = struct.unpack_from("<BBH", data, at)
+        at += 4
+        if form not in (_NOTHING, _BYTE, _HALF, _SIZED):
+            raise AttributeProblem(f"an attribute at byte {at - 4} has the unknown format {form}")
+        size = value if form == _SIZED else 0
+        if at + size > len(data):
+            raise AttributeProblem(f"an attribute at byte {at - 4} has {size} bytes, past its section")
+        yield Attribute(kind, value, data[at : at + size])
+        at += size
+
+
+def words(one: Attribute, count: int | None = None) -> tuple[int, ...]:
+    """Return the payload as unsigned 32-bit numbers, `count` of them unless None; raises AttributeProblem."""
+    size = len(one.payload)
+    if size % 4 or (count is not None and size != 4 * count):
+        raise AttributeProblem(f"the attribute 0x{one.kind:02x} has {size} bytes")
+    return struct.unpack(f"<{size // 4}I", one.payload)
+
+
+def branches(one: Attribute) -> Iterator[Branch]:
+    """Yield the entries of INDIRECT_BRANCH_TARGETS: address u32, flags u16, zero u16, count u32, target u32 x count.
+
+    Flag 1 marks a call to anywhere, which has no targets. Raises AttributeProblem.
+    """
+    payload, at = one.payload, 0
+    while at < len(payload):
+        if at + 12 > len(payload):
+            raise AttributeProblem(f"the table of indirect branches is cut off at byte {at}")
+        address, flags, zero, count = struct.unpack_from("<IHHI", payload, at)
+        at += 12
+        if at + 4 * count > len(payload):
+            raise AttributeProblem(f"the indirect branch at 0x{address:04x} has {count} targets, past its table")
+        if zero or flags not in (0, _INDIRECT_CALL) or (flags == _INDIRECT_CALL) != (count == 0):
+            raise AttributeProblem(f"the indirect branch at 0x{address:04x} has flags {flags} and {count} targets")
+        yield Branch(address, struct.unpack_from(f"<{count}I", payload, at))
+        at += 4 * count

@@ -1,0 +1,136 @@
+"""What a cubin says of its functions beside the code: `.nv.info`, section headers, constant banks, shared memory."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sassan.frontend.architectures import Architecture
+from sassan.frontend.cubin.attributes import Attribute, AttributeProblem, Kind, attributes, branches, words
+from sassan.frontend.cubin.elf import Elf, Section, malformed
+from sassan.frontend.image import Image
+from sassan.ir import CompilerFacts, Parameter
+
+_INFO = ".nv.info"
+_TEXT = ".text."
+_SHARED = ".nv.shared."
+_CONSTANT = re.compile(r"\.nv\.constant([0-9]{1,2})\.(.*)", re.DOTALL)
+_BARRIERS_SHIFT, _BARRIERS_MASK = 20, 0x7F
+"""SHF_BARRIERS of a text section's flags; NUM_BARRIERS says it where they do not."""
+
+_OF_SYMBOL = {
+    Kind.REGCOUNT: "registers",
+    Kind.FRAME_SIZE: "frame_size",
+    Kind.MIN_STACK_SIZE: "min_stack",
+    Kind.MAX_STACK_SIZE: "max_stack",
+}
+"""Attributes of (symbol, number): they speak of the section's kernel when the symbol is the kernel's."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the attributes of one function have said so far."""
+
+    targets: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
+    exits: list[int] | None = None
+    parameters: list[Parameter] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+
+def compiler_facts(image: Image, elf: Elf, arch: Architecture) -> dict[str, CompilerFacts]:
+    """Return for the name of every text section what the cubin says of it; raises InputError malformed-elf."""
+    code = {section.name.removeprefix(_TEXT): section for section in elf.code}
+    found = {name: _Found() for name in code}
+    _check_sizes(image, elf)
+    for section in elf.sections:
+        name = section.name.removeprefix(_INFO).removeprefix(".")
+        if section.name == _INFO or (section.name == f"{_INFO}.{name}" and name in code):
+            try:
+                _read(elf, section, found, found.get(name) if name else None, arch)
+            except AttributeProblem as problem:
+                raise malformed(image, f"'{section.name}': {problem}") from None
+    banks = _constants(elf)
+    return {name: _facts(image, elf, section, found[name], banks.get(name, ())) for name, section in code.items()}
+
+
+def _check_sizes(image: Image, elf: Elf) -> None:
+    """Refuse attributes that would be read more than once: sections that lie on each other could make reading them take for ever."""
+    if sum(one.size for one in elf.sections if one.name.startswith(_INFO)) > len(image.data):
+        raise malformed(image, "the sections of attributes are larger than the file")
+
+
+def _read(elf: Elf, section: Section, every: dict[str, _Found], own: _Found | None, arch: Architecture) -> None:
+    for one in attributes(elf.bytes_of(section)):
+        if one.kind in _OF_SYMBOL:
+            _number_of_symbol(elf, one, every)
+        elif own is not None:
+            _own(one, own, arch)
+
+
+def _number_of_symbol(elf: Elf, one: Attribute, every: dict[str, _Found]) -> None:
+    index, number = words(one, 2)
+    found = every.get(elf.symbol(index).name)
+    if found is not None:
+        found.numbers[_OF_SYMBOL[Kind(one.kind)]] = number
+
+
+def _own(one: Attribute, found: _Found, arch: Architecture) -> None:
+    match one.kind:
+        case Kind.INDIRECT_BRANCH_TARGETS:
+            for branch in branches(one):
+                if branch.targets:
+                    found.targets.append((branch.address, tuple(arch.normalise(target) for target in branch.targets)))
+                else:
+                    found.calls.append(branch.address)
+        case Kind.EXIT_INSTR_OFFSETS:
+            found.exits = [*(found.exits or ()), *words(one)]
+        case Kind.CRS_STACK_SIZE:
+            (found.numbers["crs_stack"],) = words(one, 1)
+        case Kind.PARAM_CBANK:
+            place = words(one, 2)[1]
+            found.numbers["parameter_base"], found.numbers["parameter_size"] = place & 0xFFFF, place >> 16
+        case Kind.KPARAM_INFO:
+            _, place, layout = words(one, 3)
+            found.parameters.append(Parameter(place & 0xFFFF, place >> 16, layout >> 18))
+        case Kind.NUM_BARRIERS:
+            found.numbers["barriers"] = one.value
+        case _:
+            pass
+
+
+def _constants(elf: Elf) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return for each function the (bank, size) of its own constant banks, in order."""
+    out: dict[str, list[tuple[int, int]]] = {}
+    for section in elf.sections:
+        found = _CONSTANT.fullmatch(section.name)
+        if found:
+            out.setdefault(found[2], []).append((int(found[1]), section.size))
+    return {name: tuple(sorted(banks)) for name, banks in out.items()}
+
+
+def _facts(image: Image, elf: Elf, section: Section, found: _Found, banks: tuple[tuple[int, int], ...]) -> CompilerFacts:
+    name = section.name.removeprefix(_TEXT)
+    shared = elf.by_name.get(_SHARED + name)
+    barriers = section.flags >> _BARRIERS_SHIFT & _BARRIERS_MASK
+    facts = CompilerFacts(
+        section.size,
+        tuple(sorted(found.targets)),
+        tuple(sorted(found.calls)),
+        None if found.exits is None else tuple(sorted(found.exits)),
+        shared=shared.size if shared else 0,
+        parameters=tuple(sorted(found.parameters, key=lambda one: (one.ordinal, one.offset))),
+        constants=banks,
+        **{"barriers": barriers, **found.numbers},
+    )
+    for address in _addresses(facts):
+        if not 0 <= address < section.size:
+            raise malformed(image, f"'{_INFO}.{name}' speaks of code at 0x{address:04x}, and the function has 0x{section.size:x} bytes")
+    return facts
+
+
+def _addresses(facts: CompilerFacts) -> Iterator[int]:
+    yield from facts.exits or ()
+    yield from facts.indirect_calls
+    for address, targets in facts.indirect_targets:
+        yield address
+        yield from targets

@@ -1,0 +1,28 @@
+"""Source lines of a cubin with line information, from what `nvdisasm -g` prints between the instructions."""
+
+import re
+
+from sassan.frontend.architectures import Architecture
+from sassan.ir import SourceLine
+
+_SECTION = re.compile(r"[ \t]*\.section[ \t]+(?:\.text\.(.*))?")
+_LINE = re.compile(r'[ \t]*//## File "(.*)", line ([0-9]+)(?: inlined at .*)?[ \t]*')
+_CODE = re.compile(r"[ \t]*/\*([0-9a-f]{4,16})\*/")
+
+
+def source_lines(text: str, arch: Architecture) -> dict[str, tuple[SourceLine, ...]]:
+    """Return for the name of every text section where its code was made from; of inlined code the innermost line."""
+    found: dict[str, list[SourceLine]] = {}
+    here: list[SourceLine] | None = None
+    pending: tuple[str, int] | None = None
+    for line in text.split("\n"):
+        if section := _SECTION.match(line):
+            name = (section[1] or "").rpartition(',"')[0]
+            here, pending = (found.setdefault(name, []) if name else None), None
+        elif place := _LINE.fullmatch(line):
+            # Of a chain of inlined calls the first line printed is where the code stands.
+            pending = pending or (place[1], int(place[2]))
+        elif pending is not None and here is not None and (code := _CODE.match(line)):
+            here.append(SourceLine(arch.normalise(int(code[1], 16)), *pending))
+            pending = None
+    return {name: tuple(lines) for name, lines in found.items() if lines}

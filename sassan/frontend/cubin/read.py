@@ -1,0 +1,68 @@
+"""From the bytes of a cubin, or of a file that holds cubins, to functions."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from sassan.errors import InputError
+from sassan.frontend.architectures import Architecture, architecture, supported
+from sassan.frontend.assemble import Known
+from sassan.frontend.cubin.disassembly import CODE, LINES, disassemble
+from sassan.frontend.cubin.elf import Elf, is_gpu, malformed, sm_of
+from sassan.frontend.cubin.extract import cubins
+from sassan.frontend.cubin.facts import compiler_facts
+from sassan.frontend.cubin.lines import source_lines
+from sassan.frontend.image import Image
+from sassan.frontend.link import link
+from sassan.ir import Function, SourceLine
+from sassan.source import Source
+
+_TEXT = ".text."
+_DEBUG_LINES = ".debug_line"
+_HEADER = 64
+
+Listed = Callable[[Source, Mapping[str, Known]], tuple[Function, ...]]
+"""Reads a listing, given what the cubin says of each text section; the functions are not linked yet."""
+
+
+def read_image(image: Image, listed: Listed, *, cached: bool = True) -> tuple[Function, ...]:
+    """Return the functions of an image; `listed` reads the disassembly.
+
+    Raises InputError, MissingToolError.
+    """
+    if image.kind == "ELF" and is_gpu(image):
+        return _read_cubin(image, listed, cached=cached)
+    return tuple(function for one in cubins(image) for function in _read_cubin(one, listed, cached=cached))
+
+
+def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function, ...]:
+    arch = _architecture(image)
+    elf = Elf(image)
+    elf.check_symbols()
+    facts = compiler_facts(image, elf, arch)
+    if not facts:
+        raise InputError("no-function", "the cubin holds no code", source=Source(image.name, ""))
+    known = {name: Known(elf.bytes_of(elf.by_name[_TEXT + name]), dict(one.indirect_targets)) for name, one in facts.items()}
+    source = Source(image.name, disassemble(image, elf.sm, CODE, cached=cached))
+    functions = listed(source, known)
+    if sorted(one.name for one in functions) != sorted(facts):
+        raise InputError("listing-differs", "the disassembler lists other functions than the cubin has", source=Source(image.name, ""))
+    lines = _lines(image, elf, arch, cached=cached)
+    return link(tuple(replace(one, compiler=facts[one.name], lines=lines.get(one.name, ())) for one in functions))
+
+
+def _lines(image: Image, elf: Elf, arch: Architecture, *, cached: bool) -> dict[str, tuple[SourceLine, ...]]:
+    debug = elf.by_name.get(_DEBUG_LINES)
+    if debug is None or not debug.size:
+        return {}
+    return source_lines(disassemble(image, elf.sm, LINES, cached=cached), arch)
+
+
+def _architecture(image: Image) -> Architecture:
+    if len(image.data) < _HEADER:
+        raise malformed(image, f"it has {len(image.data)} bytes, less than a header")
+    sm = sm_of(image)
+    found = architecture(f"sm_{sm}")
+    if found is None:
+        message = f"the architecture 'sm_{sm}' is not supported"
+        raise InputError("unsupported-architecture", message, source=Source(image.name, ""), hint=f"supported are {supported()}")
+    return found

@@ -1,0 +1,77 @@
+"""Runs one of NVIDIA's tools: no shell, a time limit, a limit on what it may print."""
+
+import subprocess
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+_SHOWN = 300
+"""Characters of a tool's own message that an error repeats."""
+
+
+class ToolProblem(Exception):  # noqa: N818 - it becomes an error of the input where the input is known
+    """The tool failed; the message says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may take: `seconds` of wall-clock time, `size` bytes of output."""
+
+    seconds: float
+    size: int
+
+
+def run(command: list[str], folder: Path, limits: Limits) -> bytes:
+    """Return what the command prints on standard output, run in `folder`; raises ToolProblem."""
+    name = Path(command[0]).name
+    with tempfile.TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the tool was found, its arguments are ours
+                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+            )
+        except OSError as error:
+            raise ToolProblem(f"{name} cannot be started: {error.strerror or error}") from None
+        late = threading.Event()
+        output = _read(process, limits, late)
+        errors.seek(0)
+        message = errors.read(4 * _SHOWN).decode("utf-8", "replace")
+    if late.is_set():
+        raise ToolProblem(f"{name} gave no answer in {limits.seconds:g} s")
+    if len(output) > limits.size:
+        raise ToolProblem(f"{name} printed more than {limits.size} bytes")
+    if process.returncode:
+        raise ToolProblem(f"{name} {_how(process.returncode)}{_first_line(message)}")
+    return output
+
+
+def _read(process: subprocess.Popen[bytes], limits: Limits, late: threading.Event) -> bytes:
+    """Return at most one byte more than the limit; the process has ended."""
+
+    def stop() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(limits.seconds, stop)
+    timer.start()
+    try:
+        with process:
+            assert process.stdout is not None
+            output = process.stdout.read(limits.size + 1)
+            if len(output) > limits.size:
+                process.kill()
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        timer.cancel()
+    return output
+
+
+def _how(status: int) -> str:
+    return f"ended with status {status}" if status > 0 else f"crashed with signal {-status}"
+
+
+def _first_line(message: str) -> str:
+    line = next((line.strip() for line in message.splitlines() if "fatal" in line or "error" in line), "")
+    return f": {line[:_SHOWN]}" if line else ""
