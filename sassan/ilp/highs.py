@@ -27,6 +27,8 @@ def run(model: Model, time_limit: float | None = None, *, integer: bool, stop: C
         # The default gap is 0.01 %: an answer within it lies below the optimum.
         solver.setOptionValue("mip_rel_gap", 0.0)
         solver.setOptionValue("mip_abs_gap", 0.0)
+    if stop is not None and stop():
+        return Answer(Status.UNPROVEN)
     solver.passModel(_arrays(highspy, model, integer=integer))
     if stop is not None:
         if stop():

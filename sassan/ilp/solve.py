@@ -178,10 +178,11 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
 
     backend = _BACKENDS[solver]
     begin = time.monotonic()
-    problem, variables, rows = _pulp_model(pulp, model, integer=integer)
-    left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
-    if stop is not None and stop():
+    built = _pulp_model(pulp, model, stop, integer=integer)
+    if built is None:
         return Answer(Status.UNPROVEN)
+    problem, variables, rows = built
+    left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), _SHORTEST)
     engine = _engine(pulp, backend, left, integer=integer)
     try:
         problem.solve(engine)
@@ -211,7 +212,14 @@ def _engine(pulp: Any, backend: _Backend, time_limit: float | None, *, integer: 
     return engine
 
 
-def _pulp_model(pulp: Any, model: Model, *, integer: bool) -> tuple[Any, list[Any], list[Any]]:  # noqa: ANN401  # PuLP has no types
+def _pulp_model(
+    pulp: Any,  # noqa: ANN401  # PuLP has no types
+    model: Model,
+    stop: Callable[[], bool] | None,
+    *,
+    integer: bool,
+) -> tuple[Any, list[Any], list[Any]] | None:
+    """Return the model in terms of PuLP, its variables and its rows; None if `stop` said so."""
     problem = pulp.LpProblem("ipet", pulp.LpMaximize)
     category = pulp.LpInteger if integer else pulp.LpContinuous
     # PuLP keeps variables in the order of their first use and some of its solvers sort by name: our own list keeps the indices.
@@ -220,6 +228,8 @@ def _pulp_model(pulp: Any, model: Model, *, integer: bool) -> tuple[Any, list[An
     senses = {"<=": pulp.LpConstraintLE, "=": pulp.LpConstraintEQ, ">=": pulp.LpConstraintGE}
     rows: list[Any] = []
     for row in model.rows:
+        if stop is not None and stop():
+            return None
         form = pulp.LpAffineExpression([(variables[index], factor) for index, factor in row.terms])
         constraint = pulp.LpConstraint(form, senses[row.sense], row.name, row.rhs)
         problem.addConstraint(constraint)
