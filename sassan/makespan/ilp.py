@@ -5,6 +5,7 @@ only where the solver proved it; the schedule read back from the unknowns has pa
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sassan.errors import SelfCheckError, UsageError
@@ -13,27 +14,29 @@ from sassan.ilp.solve import Solution, Status, solve
 from sassan.makespan import ilp_counted, ilp_paper
 from sassan.makespan.bounds import Bounds
 from sassan.makespan.engine import Budget, Found, Report
-from sassan.makespan.ilp_build import Builder, Form, Program, groups_of, guard
+from sassan.makespan.ilp_build import Builder, Form, OutOfTime, Program, groups_of, guard
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import Instance, Start, construct, instance, start
+from sassan.makespan.states import over
 
 PROOF = "optimal"
-_SHORTEST = 0.05
+_BOUNDS = 0.3
+"""Share of the time that the safe bound gets, which is the horizon of the program."""
 
 
-def program(problem: Problem, horizon: int, form: Form = Form.SHORT) -> Program:
+def program(problem: Problem, horizon: int, form: Form = Form.SHORT, stop: Callable[[], bool] = lambda: False) -> Program:
     """Return the program whose optimum is the longest makespan of at most `horizon` slots.
 
     That is the longest makespan at all where `horizon` is a safe upper bound: a smaller one may cut the optimum off (README.md).
-    Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`.
+    Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`; OutOfTime if `stop` said so.
     """
     case = instance(problem)
     fractions = [f"{letter.value}={value}" for letter, value in problem.capacity.items() if value.denominator > 1]
     if fractions:
         raise UsageError("fractional-capacity", f"{', '.join(fractions)}: an exact engine takes whole capacities", hint="round it down")
     guard(case, form, horizon)
-    build = Builder(case, groups_of(case, form), horizon)
+    build = Builder(case, groups_of(case, form), horizon, stop)
     objective = ilp_counted.fill(build) if form is Form.COUNTED else ilp_paper.fill(build, form)
     model = Model("makespan", tuple(build.variables), objective, tuple(build.rows), _title(problem, case, form, horizon))
     return Program(model, form, build.groups, build.runs)
@@ -80,24 +83,35 @@ class Ilp:
         began = time.monotonic()
         case = instance(problem)
         guard(case, self.form, case.horizon)
-        bound = Bounds().run(problem, budget, lambda _: None)
+        bound = Bounds().run(problem, replace(budget, deadline=_share(budget.deadline)), lambda _: None)
         assert bound.upper is not None
-        one = program(problem, bound.upper, self.form)
         first = max((construct(case, start(case, kind)) for kind in Start), key=lambda each: each.makespan)
         found = _judged(problem, Found(self.name, first.makespan, bound.upper, first, bound.proof))
         report(replace(found, seconds=time.monotonic() - began))
-        limit = None if budget.deadline is None else max(budget.deadline - time.monotonic(), _SHORTEST)
-        solution = solve(one.model, self.solver, limit, budget.stop)
-        if solution.status is Status.UNPROVEN:
-            found = _incumbent(problem, case, one, solution, found)
-        elif solution.status is not Status.OPTIMAL or solution.value is None:
-            raise SelfCheckError("ilp-answer", f"the program {one.model.name} is {solution.status}, but round-robin is a solution")
-        else:
-            schedule = schedule_of(one, case, solution.values)
-            found = _judged(problem, Found(self.name, solution.value, solution.value, schedule, PROOF))
-        found = replace(found, seconds=time.monotonic() - began)
+        found = replace(self._solved(problem, case, found, budget), seconds=time.monotonic() - began)
         report(found)
         return found
+
+    def _solved(self, problem: Problem, case: Instance, found: Found, budget: Budget) -> Found:
+        """Build the program on the slots of the bound that was found, and solve it."""
+        assert found.upper is not None
+        try:
+            one = program(problem, found.upper, self.form, lambda: over(budget))
+        except OutOfTime:
+            return replace(found, note="ended before the program was built")
+        limit = None if budget.deadline is None else max(budget.deadline - time.monotonic(), 0.0)
+        solution = solve(one.model, self.solver, limit, lambda: over(budget))
+        if solution.status is Status.UNPROVEN:
+            return _incumbent(problem, case, one, solution, found)
+        if solution.status is not Status.OPTIMAL or solution.value is None:
+            raise SelfCheckError("ilp-answer", f"the program {one.model.name} is {solution.status}, but round-robin is a solution")
+        schedule = schedule_of(one, case, solution.values)
+        return _judged(problem, Found(self.name, solution.value, solution.value, schedule, PROOF))
+
+
+def _share(deadline: float | None) -> float | None:
+    """Return when the bounds end: what they take, the solver lacks."""
+    return None if deadline is None else deadline - max(0.0, deadline - time.monotonic()) * (1 - _BOUNDS)
 
 
 def _incumbent(problem: Problem, case: Instance, one: Program, solution: Solution, found: Found) -> Found:

@@ -11,7 +11,7 @@ All are extended to L, C, S, D, to sigma_U > 1, to an issue limit and to strings
 comments and names, warps w, instructions i and slots t count from 1, as in the paper.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,6 +21,10 @@ from sassan.makespan.start import Instance
 
 MOST_VARIABLES = 30_000
 """Beyond this no solver known to us ends, and building the rows takes minutes."""
+
+
+class OutOfTime(Exception):  # noqa: N818 - no error: the caller goes on without a program
+    """Ends the building of a program whose caller does not want it any more."""
 
 
 class Form(StrEnum):
@@ -50,8 +54,9 @@ class Builder:
     `full` maps (unit, slot), or (None, slot) for the issue limit, to the unknown that may be 1 only where there is no room left.
     """
 
-    def __init__(self, case: Instance, groups: tuple[tuple[int, ...], ...], horizon: int) -> None:
-        """Take the instance, its warps in groups, and the number of slots."""
+    def __init__(self, case: Instance, groups: tuple[tuple[int, ...], ...], horizon: int, stop: Callable[[], bool] = lambda: False) -> None:
+        """Take the instance, its warps in groups, the number of slots, and who says, before each row, whether it is still wanted."""
+        self._stop = stop
         self.case = case
         self.groups = groups
         self.horizon = horizon
@@ -73,7 +78,12 @@ class Builder:
         return len(self.variables) - 1
 
     def row(self, name: str, terms: Iterable[tuple[int, int]], sense: Sense, rhs: int, math: str) -> None:
-        """Add a row; one without unknowns that holds anyway is left out."""
+        """Add a row; one without unknowns that holds anyway is left out.
+
+        Raises OutOfTime.
+        """
+        if self._stop():
+            raise OutOfTime
         combined = combine(terms)
         if combined or not {"<=": rhs >= 0, "=": rhs == 0, ">=": rhs <= 0}[sense]:
             self.rows.append(Row(name, combined, sense, rhs, math))

@@ -15,7 +15,7 @@ from sassan.ilp.solve import Status, solve
 from sassan.ilp.write import lp, mps
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.ilp import Ilp, program, schedule_of
-from sassan.makespan.ilp_build import Form, Program
+from sassan.makespan.ilp_build import Form, OutOfTime, Program
 from sassan.makespan.problem import Processor, problem
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import construct, instance
@@ -183,6 +183,25 @@ def test_a_caller_that_stops_does_not_wait_for_the_solver() -> None:
     assert found.upper is not None
     assert found.lower <= 98 <= found.upper
     assert time.monotonic() - begin < 10
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_a_program_is_not_built_to_its_end_for_nobody(form: Form) -> None:
+    asked: list[int] = []
+    with pytest.raises(OutOfTime):
+        program(CASE_STUDY, 98, form, lambda: asked.append(0) or len(asked) == 50)
+    assert len(asked) == 50
+
+
+def test_a_deadline_in_the_past_leaves_the_first_schedule_and_the_first_bound() -> None:
+    found = Ilp(Form.SHORT).run(CASE_STUDY, Budget(deadline=time.monotonic()), quiet)
+    assert (found.lower, found.upper, found.note) == (83, 105, "ended before the program was built")
+
+
+@pytest.mark.parametrize("solver", ["highs", "cbc"])
+def test_a_solver_is_not_begun_for_a_caller_that_has_stopped(solver: str) -> None:
+    solution = solve(program(LCL, 9, Form.SHORT).model, solver, stop=lambda: True)
+    assert (solution.status, solution.value, solution.incumbent) == (Status.UNPROVEN, None, ())
 
 
 def test_a_program_that_nobody_solves_is_refused_with_its_size() -> None:
