@@ -19,6 +19,8 @@ from sassan.source import Source, Span
 _BRANCH_TARGETS = '(*"BRANCH_TARGETS '
 _CODE_ADDRESS = re.compile(r"32@(?P<half>lo|hi)\(\((?P<base>.*) \+ (?P<label>\.L_x_[0-9]+)@srel\)\)")
 _NAME_SHOWN = 60
+_NOP_MAXWELL, _NOP_VOLTA = 0x50B0 >> 3, 0x918
+"""Opcode bits of a NOP: the upper 13 of the word up to sm_62, the lower 12 of the lower word since."""
 _INDIRECT = frozenset({"BRX", "BRXU", "JMX", "JMXU"})
 
 _Codes = tuple[list[int | None], list[int | None]]
@@ -52,12 +54,18 @@ def assemble(source: Source, section: Section, arch: Architecture, parser: Parse
 
 
 def _words(source: Source, section: Section, arch: Architecture, lines: Lines, code: bytes) -> list[int]:
-    """Return the words of the code; raises InputError unless the listing has every instruction of it."""
+    """Return the words of the listed code; raises InputError unless only padding is left out, as nvdisasm does behind CONT."""
+    words = [word for (word,) in struct.iter_unpack("<Q", code[: len(code) // 8 * 8])]
     listed = lines.rows[-1].address + arch.size
-    if listed != len(code):
+    left = range(arch.following(lines.rows[-1].address), len(code), arch.size)
+    if listed > len(code) or not all(_is_nop(words[at >> 3], arch) for at in left if arch.normalise(at) == at):
         message = f"the disassembler lists 0x{listed:x} bytes of '{section.name}'; the cubin has 0x{len(code):x}"
         raise InputError("listing-differs", message, source=source, span=section.span, hint="try another version of nvdisasm")
-    return [word for (word,) in struct.iter_unpack("<Q", code)]
+    return words[: listed >> 3]
+
+
+def _is_nop(word: int, arch: Architecture) -> bool:
+    return word >> 51 == _NOP_MAXWELL if arch.control_words else word & 0xFFF == _NOP_VOLTA
 
 
 def _with_table(one: Instruction, known: Known) -> Instruction:
