@@ -4,7 +4,7 @@ What an instruction does comes from a `Decoder`, so that the same machine runs w
 a decoder of its own that shares no line with the analyser. A register is named by its bit number in `sassan.isa.registers`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -31,6 +31,9 @@ class Move(StrEnum):
 MOVES = tuple(Move)
 SIDE = ""
 RETURN_TAG = "RET"
+WARPSYNC_TAG = "WARPSYNC"
+BARRIERS = 16
+"""B0 to B15: the barrier registers since Volta."""
 
 
 def number(file: str, index: int | None) -> int | None:
@@ -60,13 +63,36 @@ ALWAYS = Condition()
 
 
 @dataclass(frozen=True, slots=True)
+class Linear:
+    """An exact result: `constant` + Σ factor · input (mod 2³²), one factor per register that the operation reads."""
+
+    constant: int
+    factors: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A load from, or a store to, the thread's own memory at `offset` + the sum of the first `base` registers read, in 32-bit words.
+
+    A store writes the registers read after those, or so many `zeros`; `whole` is false where the width is no multiple of a word: what is
+    stored then is unknown.
+    """
+
+    offset: int
+    base: int
+    store: bool
+    whole: bool = True
+    zeros: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """A data instruction: a function from `reads` to `writes`, for the threads where `condition` holds.
 
     `key` names the function (opcode, modifiers, constants). `lane` says that the result may differ between threads with equal inputs,
     `time` that the same inputs give another result next time (memory, clocks). `gathered` are inputs that every executing thread
     contributes and all of them see alike (votes, shuffles from one lane). `broadcast` says that the written registers have one copy
-    per warp (UR, UP).
+    per warp (UR, UP). Where `exact` is given, the result is what it says: code addresses and stack pointers have to be real numbers.
     """
 
     instruction: Instruction
@@ -78,6 +104,7 @@ class Operation:
     time: bool = False
     gathered: tuple[int, ...] = ()
     broadcast: bool = False
+    exact: Linear | Local | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +116,36 @@ class Push:
 
 
 @dataclass(frozen=True, slots=True)
+class Clear:
+    """Empty a barrier register (`BMOV.32.CLEAR RZ, B0`): no executing thread may be in it."""
+
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """BMOV between barrier register `tag` and data register `register` (None: RZ): `save` (and `clear`), or restore."""
+
+    tag: str
+    register: int | None
+    save: bool
+    clear: bool = False
+
+
+class Unity(StrEnum):
+    """How the threads of a warp decide on a branch: each for itself, all as the first of them, or all alike in a way left open."""
+
+    EACH = "each"
+    FIRST = "first"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
 class Control:
-    """The last instruction of a block. `selector` are the registers that choose among `targets` of an indirect branch."""
+    """The last instruction of a block. `selector` are the registers that choose among `targets` of an indirect branch.
+
+    A return goes to `base` + the first register of the selector. `moves` is (barrier register, data register, how) of a BMOV (`Flow.NONE`).
+    """
 
     flow: Flow
     condition: Condition = ALWAYS
@@ -99,9 +154,12 @@ class Control:
     targets: tuple[int, ...] = ()
     selector: tuple[int, ...] = ()
     key: int = 0
+    unity: Unity = Unity.EACH
+    base: int = 0
+    moves: Moves | None = None
 
 
-Decoded = Operation | Push | Control | None
+Decoded = Operation | Push | Clear | Control | None
 
 
 class Decoder(Protocol):
@@ -116,7 +174,7 @@ class Decoder(Protocol):
 class Block:
     """Straight-line code: every instruction runs once per visit. `follow`, `target` and `targets` are block numbers, -1 for none.
 
-    `pushes` are (tag number, block number) in program order; `address` and `last` are those of the first and the last instruction.
+    `pushes` are (tag number, block number) in program order, block -1 for a barrier register that is emptied; `address` and `last` are those of the first and the last instruction.
     """
 
     address: int
@@ -170,7 +228,8 @@ def _leaders(function: Function, decoded: dict[int, Decoded]) -> set[int]:
             case Control(target=target, targets=targets, flow=flow):
                 starts |= {one.following} & known
                 starts |= set(targets) | ({target} if target is not None else set())
-                if flow is Flow.INDIRECT_BRANCH:
+                if flow in {Flow.INDIRECT_BRANCH, Flow.RETURN}:
+                    # Threads with other targets wait at the instruction itself, and execute it again.
                     starts.add(one.address)
             case _:
                 pass
@@ -189,7 +248,8 @@ def _groups(function: Function, decoded: dict[int, Decoded], starts: set[int]) -
 
 
 def _tags(decoded: dict[int, Decoded]) -> tuple[str, ...]:
-    found = {one.tag for one in decoded.values() if isinstance(one, (Push, Control))}
+    found = {one.tag for one in decoded.values() if isinstance(one, (Push, Clear, Control))}
+    found |= {one.moves.tag for one in decoded.values() if isinstance(one, Control) and one.moves is not None}
     return (SIDE, RETURN_TAG, *sorted(found - {SIDE, RETURN_TAG}))
 
 
@@ -201,6 +261,8 @@ def _registers(decoded: dict[int, Decoded]) -> tuple[int, ...]:
                 found |= {*one.reads, *one.gathered, *one.writes, *(test.register for test in one.condition.tests)}
             case Control():
                 found |= {*one.selector, *(test.register for test in one.condition.tests)}
+                if one.moves is not None and one.moves.register is not None:
+                    found.add(one.moves.register)
             case _:
                 pass
     return tuple(sorted(found))
@@ -216,10 +278,18 @@ def _block(group: list[Instruction], decoded: dict[int, Decoded], numbers: dict[
         last=group[-1].address,
         size=len(group),
         operations=tuple(one for one in things if isinstance(one, Operation)),
-        pushes=tuple((tags.index(one.tag), numbers[one.target]) for one in things if isinstance(one, Push)),
+        pushes=tuple(_pushes(things, numbers, tags)),
         control=control,
         follow=numbers.get(group[-1].following, -1),
         target=numbers[target] if target is not None else -1,
         targets=tuple(numbers[one] for one in control.targets) if control is not None else (),
         tag=tags.index(control.tag) if control is not None else 0,
     )
+
+
+def _pushes(things: list[Decoded], numbers: dict[int, int], tags: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    for one in things:
+        if isinstance(one, Push):
+            yield tags.index(one.tag), numbers[one.target]
+        elif isinstance(one, Clear):
+            yield tags.index(one.tag), -1

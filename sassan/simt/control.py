@@ -1,13 +1,15 @@
-"""Control instructions on a group of runs that stand at one block: branches, tokens and exits (warp-cfg.md, section 1).
+"""Control instructions on a group of runs that stand at one block: branches, tokens, calls and exits (warp-cfg.md, section 1).
 
-Another generation adds its flow classes here: a convergence barrier is a tag, and the order of sides is `Order`.
+What is new since Volta has a file of its own, `convergence.py`.
 """
 
 import numpy as np
 
 from sassan.errors import SassanError
 from sassan.isa.facts import Flow
-from sassan.simt.code import RETURN_TAG, Block, Move
+from sassan.simt import convergence
+from sassan.simt.code import RETURN_TAG, Block, Move, Unity
+from sassan.simt.stack import Ints
 from sassan.simt.state import LOST, NUMBER, STOPPED, Next, Order, Session, choose, lanes, pack, unite
 from sassan.simt.values import LANES, Moment, Rows, Truth, Words
 
@@ -20,7 +22,7 @@ def leave(session: Session, number: int, at: Moment, taken: Words) -> Next:
         return unite(block.follow, context, active, Move.FALLTHROUGH)
     match block.control.flow:
         case Flow.BRANCH:
-            return _branch(session, block, at, taken)
+            return _branch(session, block, at, _united(session, block, at, taken), context)
         case Flow.INDIRECT_BRANCH:
             return _indirect(session, number, at, taken)
         case Flow.POP:
@@ -28,27 +30,81 @@ def leave(session: Session, number: int, at: Moment, taken: Words) -> Next:
         case Flow.EXIT:
             return _suspend(session, block, at.rows, taken)
         case _:
-            return _elsewhere(session, block, at, taken)
+            return _elsewhere(session, number, at, taken)
 
 
-def _elsewhere(session: Session, block: Block, at: Moment, taken: Words) -> Next:
-    """CAL pushes its return; a trap ends the whole warp."""
+def _elsewhere(session: Session, number: int, at: Moment, taken: Words) -> Next:
+    block, warps = session.code.blocks[number], session.warps
     assert block.control is not None
-    active, context = session.warps.active[at.rows], session.warps.context[at.rows]
+    active, context = warps.active[at.rows], warps.context[at.rows]
     match block.control.flow:
         case Flow.CALL:
-            session.warps.stacks.push(at.rows, block.follow, context, session.code.tags.index(RETURN_TAG), active)
-            return unite(block.target, session.contexts.inside(context, block.last), active, Move.CALL)
+            return _call(session, block, at, taken)
+        case Flow.RETURN:
+            return _return(session, number, at, taken)
+        case Flow.WARP_BARRIER:
+            bad = convergence.arrive(session, block, at.rows, taken)
+            return _rest(session, block, at.rows, taken, ~bad)
         case Flow.TRAP:
             goes = unite(block.follow, context, active, Move.FALLTHROUGH)
             goes.block[taken != 0] = STOPPED
             goes.move[taken != 0] = NUMBER[Move.EXIT]
             return goes
+        case Flow.BREAK:
+            convergence.leave_barrier(session, block, at.rows, taken)
+            return unite(block.follow, context, active, Move.FALLTHROUGH)
+        case Flow.NONE:
+            goes = unite(block.follow, context, active, Move.FALLTHROUGH)
+            goes.block[convergence.move_barrier(session, block, at, taken)] = LOST
+            return goes
         case _:
             raise SassanError("unsupported-flow", f"the machine has no rule for {block.control.flow.value} at {block.last:#x}")
 
 
-def _branch(session: Session, block: Block, at: Moment, taken: Words) -> Next:
+def _united(session: Session, block: Block, at: Moment, taken: Words) -> Words:
+    """Return who takes a branch that the threads of a warp take together."""
+    assert block.control is not None
+    active = session.warps.active[at.rows]
+    match block.control.unity:
+        case Unity.EACH:
+            return taken
+        case Unity.FIRST:
+            return np.where((taken & active & (~active + np.uint32(1))) != 0, active, 0).astype(np.uint32)
+        case Unity.OPEN:
+            heads = (session.values.coin(at) >> np.uint32(7) & np.uint32(1)) == 1
+            return np.where(heads & (taken != 0), active, 0).astype(np.uint32)
+
+
+def _call(session: Session, block: Block, at: Moment, taken: Words) -> Next:
+    """CAL pushes its return; since Volta, a call is a branch into another context."""
+    warps = session.warps
+    active, context = warps.active[at.rows], warps.context[at.rows]
+    inside = session.contexts.inside(context, block.last)
+    if block.tag:
+        warps.stacks.push(at.rows, block.follow, context, session.code.tags.index(RETURN_TAG), active)
+        return unite(block.target, inside, active, Move.CALL)
+    goes = _branch(session, block, at, taken, inside)
+    goes.move[goes.move == NUMBER[Move.TAKEN]] = NUMBER[Move.CALL]
+    return goes
+
+
+def _return(session: Session, number: int, at: Moment, taken: Words) -> Next:
+    """RET through a register; out of a call from nowhere, it ends its threads."""
+    if not session.called:
+        return convergence.go_back(session, number, at, taken)
+    outside = (session.warps.context[at.rows] == 0) & (taken != 0)
+    goes = unite(0, session.warps.context[at.rows], session.warps.active[at.rows], Move.FALLTHROUGH)
+    for where, done in ((outside, True), (~outside, False)):
+        if where.any():
+            part = Moment(at.rows[where], at.time[where], at.executing[where])
+            block = session.code.blocks[number]
+            into = _suspend(session, block, part.rows, taken[where]) if done else convergence.go_back(session, number, part, taken[where])
+            goes.put(where, into)
+    return goes
+
+
+def _branch(session: Session, block: Block, at: Moment, taken: Words, into: Ints) -> Next:
+    """Return the outcome of a branch whose target is in the contexts `into`."""
     warps = session.warps
     active, context = warps.active[at.rows], warps.context[at.rows]
     every, none = taken == active, taken == 0
@@ -56,14 +112,15 @@ def _branch(session: Session, block: Block, at: Moment, taken: Words) -> Next:
     late = some & _late(session, at)
     goes = Next(
         block=choose(every | (some & ~late), block.target, block.follow),
-        context=context,
+        context=choose(every | (some & ~late), into, context),
         active=np.where(none, active, np.where(late, active & ~taken, taken)),
         move=choose(some, NUMBER[Move.DIVERGE], choose(every, NUMBER[Move.TAKEN], NUMBER[Move.FALLTHROUGH])),
     )
     index = np.flatnonzero(some)
     if index.size:
         other = choose(late, block.target, block.follow)
-        warps.stacks.push(at.rows[index], other[index], context[index], 0, (active & ~goes.active)[index])
+        side = choose(late, into, context)
+        warps.stacks.push(at.rows[index], other[index], side[index], 0, (active & ~goes.active)[index])
     return goes
 
 
@@ -101,25 +158,34 @@ def _indirect(session: Session, number: int, at: Moment, taken: Words) -> Next:
 
 
 def _token(session: Session, block: Block, rows: Rows, taken: Words) -> Next:
-    """SYNC, BRK, CONT, RET: leave to the nearest token of the tag; where there is none, the run is lost."""
-    above, resumes = session.warps.stacks.nearest(rows, block.tag)
-    lost = (above < 0) & (taken != 0)
-    session.recorder.left(block.last, resumes[taken != 0], int(lost.sum()))
-    kept = ~lost
-    session.warps.stacks.remove(rows[kept], above[kept], taken[kept])
-    goes = _rest(session, block, rows, taken, kept)
-    goes.block[lost] = LOST
-    return goes
+    """SYNC, BRK, CONT, RET, BSYNC: leave to the nearest token of the tag."""
+    if session.barriers[block.tag] >= 0:
+        leaves, above, bad = convergence.synchronize(session, block, rows, taken)
+        kept = ~bad
+    else:
+        leaves = taken
+        above, resumes = session.warps.stacks.nearest(rows, block.tag)
+        kept = (above >= 0) | (taken == 0)
+        session.recorder.fault(block.last, "there is no token", int((~kept).sum()))
+        session.recorder.left(block.last, resumes[taken != 0])
+    moving = kept & (leaves != 0)
+    session.warps.stacks.remove(rows[moving], above[moving], leaves[moving])
+    return _rest(session, block, rows, leaves, kept)
 
 
 def _suspend(session: Session, block: Block, rows: Rows, taken: Words) -> Next:
     """EXIT, KIL: leave the whole stack."""
     session.warps.stacks.remove(rows, np.full(len(rows), -1, dtype=np.int32), taken)
+    session.warps.barriers[rows] &= ~taken[:, None]
+    session.warps.gone[rows] |= taken
     return _rest(session, block, rows, taken, np.ones(len(rows), dtype=np.bool_))
 
 
 def _rest(session: Session, block: Block, rows: Rows, taken: Words, kept: Truth) -> Next:
-    """Return the threads that stay going on after the instruction; where none stays, the top entry resumes or the warp ends."""
+    """Return the threads that stay going on after the instruction; where none stays, the top entry resumes or the warp ends.
+
+    Runs that are not `kept` met a fault.
+    """
     warps = session.warps
     active = warps.active[rows]
     goes = unite(block.follow, warps.context[rows], active & ~taken, Move.FALLTHROUGH)
@@ -134,4 +200,13 @@ def _rest(session: Session, block: Block, rows: Rows, taken: Words, kept: Truth)
         tag = goes.tag[resumed]
         back = choose(tag == session.code.tags.index(RETURN_TAG), NUMBER[Move.RETURN], NUMBER[Move.RECONVERGE])
         goes.move[resumed] = choose(goes.block[resumed] == STOPPED, NUMBER[Move.EXIT], choose(tag == 0, NUMBER[Move.REACTIVATE], back))
+        _empty_barriers(session, rows[resumed], tag, goes.active[resumed])
+    goes.block[~kept] = LOST
     return goes
+
+
+def _empty_barriers(session: Session, rows: Rows, tag: Ints, mask: Words) -> None:
+    """A barrier that all have reached is free again."""
+    register = np.array(session.barriers, dtype=np.int32)[tag]
+    where = register >= 0
+    session.warps.barriers[rows[where], register[where]] &= ~mask[where]

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from sassan.simt.code import ALWAYS, Block, Condition, Operation
+from sassan.simt.code import ALWAYS, Block, Condition, Linear, Local, Operation
 from sassan.simt.state import Session
-from sassan.simt.values import Moment, Truth, Words
+from sassan.simt.values import FACTOR, Moment, Truth, Words
+
+_WORD = 0xFFFFFFFF
 
 
 def compute(session: Session, block: Block, at: Moment) -> Truth:
@@ -23,6 +25,7 @@ class _Registers:
     def __init__(self, session: Session, at: Moment) -> None:
         self.at = at
         self.values = session.values
+        self.memory = session.warps.local
         self._slots = session.slots
         self._all = session.warps.registers
         self._words: dict[int, Words] = {}
@@ -56,10 +59,40 @@ class _Registers:
 def _operate(one: Operation, local: _Registers) -> None:
     executing = local.at.executing if one.condition == ALWAYS else local.holds(one.condition)
     inputs = tuple(local.get(register) for register in (*one.gathered, *one.reads))
-    results = local.values.outputs(one, inputs, Moment(local.at.rows, local.at.time, executing))
+    results = _results(one, inputs, local, Moment(local.at.rows, local.at.time, executing))
     for register, result in zip(one.writes, results, strict=True):
         old = local.get(register)
         local.put(register, _broadcast(executing, result, old) if one.broadcast else np.where(executing, result, old))
+
+
+def _results(one: Operation, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
+    match one.exact:
+        case None:
+            return local.values.outputs(one, inputs, at)
+        case Linear(constant=constant, factors=factors):
+            return (_sum(constant, factors, inputs, at.executing),)
+        case Local():
+            return _local(one, one.exact, inputs, local, at)
+
+
+def _sum(constant: int, factors: tuple[int, ...], inputs: tuple[Words, ...], executing: Truth) -> Words:
+    total = np.full(executing.shape, constant & _WORD, dtype=np.uint32)
+    for factor, word in zip(factors, inputs, strict=True):
+        total = total + word * np.uint32(factor & _WORD)
+    return total
+
+
+def _local(one: Operation, how: Local, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
+    address = _sum(how.offset, (1,) * how.base, inputs[: how.base], at.executing)
+    if not how.store:
+        unknown = local.values.outputs(one, inputs, at)
+        return tuple(local.memory.load(at.rows, address + np.uint32(4 * place), word) for place, word in enumerate(unknown))
+    zero = np.zeros(at.executing.shape, dtype=np.uint32)
+    for place, word in enumerate((*inputs[how.base :], *[zero] * how.zeros)):
+        # A part of a word overwrites what was there with something that no other lane need have.
+        known = word if how.whole else word * np.uint32(FACTOR) + at.time[:, None]
+        local.memory.store(at.rows, at.executing, address + np.uint32(4 * place), known)
+    return ()
 
 
 def _broadcast(executing: Truth, result: Words, old: Words) -> Words:

@@ -8,17 +8,20 @@ from typing import Protocol
 
 import numpy as np
 
-from sassan.simt.code import RETURN_TAG, Code
+from sassan.isa.facts import Flow
+from sassan.simt import convergence
+from sassan.simt.code import RETURN_TAG, Block, Code
 from sassan.simt.control import leave
 from sassan.simt.data import compute
 from sassan.simt.state import LOST, STOPPED, Order, Session, Status, begin, lanes, pack
 from sassan.simt.trace import Contexts, Outcome, Recorder, Steps
-from sassan.simt.values import Moment, Rows, Values, Words
+from sassan.simt.values import Moment, Rows, Truth, Values, Words
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where a run is cut: after `steps` blocks, with more than `depth` entries on its stack, or in more than `contexts` call contexts."""
+    """Where a run is cut: after `steps` blocks, with more than `depth` entries on its stack, in more than `contexts` call contexts, or with too many
+    words in local memory."""
 
     steps: int = 3000
     depth: int = 64
@@ -51,9 +54,9 @@ class Machine:
 
         `called` starts them inside a call from nowhere: the return of the function ends the warp.
         """
-        session = self._session(active)
+        session = self._session(active, called=called)
         warps = session.warps
-        if called:
+        if called and not any(_returns(block) for block in self._code.blocks):
             warps.stacks.push(np.arange(len(active)), STOPPED, warps.context, self._code.tags.index(RETURN_TAG), active)
         population = np.bincount(warps.block, minlength=len(self._code.blocks))
         while population.any():
@@ -70,8 +73,9 @@ class Machine:
             population += np.bincount(after[after >= 0], minlength=len(population))
         return session.recorder.outcome(warps.status)
 
-    def _session(self, active: Words) -> Session:
+    def _session(self, active: Words, *, called: bool) -> Session:
         contexts = Contexts()
+        starts, sites = _behind_calls(self._code)
         return Session(
             code=self._code,
             values=self._values,
@@ -80,6 +84,10 @@ class Machine:
             warps=begin(self._code, self._values, active),
             contexts=contexts,
             recorder=Recorder(self._code, contexts, len(active)),
+            barriers=tuple(_register(tag) for tag in self._code.tags),
+            starts=starts,
+            sites=sites,
+            called=called,
         )
 
     def _visit(self, session: Session, number: int, rows: Rows) -> None:
@@ -87,9 +95,9 @@ class Machine:
         active, before = warps.active[rows], warps.context[rows]
         at = Moment(rows, warps.time[rows], lanes(active))
         taken = compute(session, block, at)
-        for tag, target in block.pushes:
-            warps.stacks.push(rows, target, before, tag, active)
+        live = _push(session, block, rows)
         goes = leave(session, number, at, pack(taken))
+        goes.block[live] = LOST
         found = goes.block != LOST
         steps = Steps(number, before, goes.block, goes.context, goes.move, goes.tag)
         session.recorder.moved(rows[found], steps if found.all() else steps.only(found))
@@ -105,6 +113,43 @@ class Machine:
         """Stop the runs that are at a limit: what they did is the prefix of a path, up to the entry of the block."""
         warps, limits = session.warps, self._limits
         deep = warps.stacks.depth[rows] > limits.depth
-        over = rows[deep | (warps.time[rows] >= limits.steps) | (len(session.contexts) > limits.contexts)]
+        crowded = warps.local.full[rows] | (len(session.contexts) > limits.contexts)
+        over = rows[deep | crowded | (warps.time[rows] >= limits.steps)]
         warps.status[over] = Status.CUT
         warps.block[over] = STOPPED
+
+
+def _push(session: Session, block: Block, rows: Rows) -> Truth:
+    """Push the tokens of a block, and return which runs empty a barrier register that is in use."""
+    warps = session.warps
+    active, context = warps.active[rows], warps.context[rows]
+    bad = np.zeros(len(rows), dtype=np.bool_)
+    for tag, target in block.pushes:
+        if target < 0:
+            bad |= convergence.clear(session, block, rows, tag, active)
+            continue
+        warps.stacks.push(rows, target, context, tag, active)
+        if session.barriers[tag] >= 0:
+            warps.barriers[rows, session.barriers[tag]] = active
+    return bad
+
+
+def _register(tag: str) -> int:
+    """Return the barrier register that a tag names, -1 for another kind of tag."""
+    return int(tag[1:]) if tag[:1] == "B" and tag[1:].isdigit() else -1
+
+
+def _returns(block: Block) -> bool:
+    return block.control is not None and block.control.flow is Flow.RETURN
+
+
+def _behind_calls(code: Code) -> tuple[dict[int, int], dict[int, tuple[int, ...]]]:
+    """Return the blocks behind calls by address, and the calls before each."""
+    starts: dict[int, int] = {}
+    sites: dict[int, tuple[int, ...]] = {}
+    for block in code.blocks:
+        if block.control is not None and block.control.flow is Flow.CALL and block.follow >= 0:
+            address = code.blocks[block.follow].address
+            starts[address] = block.follow
+            sites[address] = (*sites.get(address, ()), block.last)
+    return starts, sites

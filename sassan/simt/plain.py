@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sassan.isa.facts import Flow
 from sassan.simt.code import ALWAYS, RETURN_TAG, Block, Code, Condition, Move, Operation
 from sassan.simt.trace import CallString, Entry, Transition
-from sassan.simt.values import FACTOR, LANES, PARTITIONS, PREDICATES, THRESHOLDS, Runs
+from sassan.simt.values import FACTOR, LANES, ONE_COPY, PARTITIONS, PREDICATES, THRESHOLDS, Runs
 
 _WORD = 0xFFFFFFFF
 
@@ -156,7 +156,7 @@ class PlainRun:
         return stir(word, 1) < int(self.runs.thresholds[self.index, base % THRESHOLDS])
 
     def _get(self, register: int, lane: int) -> int:
-        word = stir(self._key(register), lane)
+        word = stir(self._key(register), 0 if register in ONE_COPY else lane)
         return self._registers.get((register, lane), word >> 31 if register in PREDICATES else word)
 
     def _holds(self, condition: Condition, lane: int) -> bool:

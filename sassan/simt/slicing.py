@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
-from sassan.simt.code import Code, Operation
+from sassan.simt.code import Code, Local, Operation
+
+_MEMORY = -1
+"""All of local memory, as if it were one register."""
 
 
 def control_slice(code: Code) -> Code:
@@ -13,9 +16,9 @@ def control_slice(code: Code) -> Code:
     operations = [one for block in code.blocks for one in block.operations]
     wanted = _closure(operations, _sinks(code))
     blocks = tuple(
-        replace(block, operations=tuple(one for one in block.operations if wanted.intersection(one.writes))) for block in code.blocks
+        replace(block, operations=tuple(one for one in block.operations if not wanted.isdisjoint(_writes(one)))) for block in code.blocks
     )
-    return replace(code, blocks=blocks, registers=tuple(sorted(wanted)))
+    return replace(code, blocks=blocks, registers=tuple(sorted(wanted - {_MEMORY})))
 
 
 def _sinks(code: Code) -> set[int]:
@@ -23,6 +26,8 @@ def _sinks(code: Code) -> set[int]:
     for block in code.blocks:
         if block.control is not None:
             out |= {*block.control.selector, *(test.register for test in block.control.condition.tests)}
+            if block.control.moves is not None and block.control.moves.register is not None:
+                out.add(block.control.moves.register)
     return out
 
 
@@ -31,10 +36,16 @@ def _closure(operations: list[Operation], wanted: set[int]) -> set[int]:
     while grown:
         grown = False
         for one in operations:
-            if wanted.isdisjoint(one.writes):
+            if wanted.isdisjoint(_writes(one)):
                 continue
             # A write to a wider result is kept whole, so that the slice hashes what the full program hashes.
-            more = {*one.reads, *one.gathered, *one.writes, *(test.register for test in one.condition.tests)} - wanted
+            more = {*one.reads, *one.gathered, *_writes(one), *(test.register for test in one.condition.tests)} - wanted
+            if isinstance(one.exact, Local):
+                more |= {_MEMORY} - wanted
             wanted = wanted | more
             grown = grown or bool(more)
     return wanted
+
+
+def _writes(one: Operation) -> tuple[int, ...]:
+    return (*one.writes, _MEMORY) if isinstance(one.exact, Local) and one.exact.store else one.writes

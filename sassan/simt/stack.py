@@ -48,6 +48,44 @@ class TokenStacks:
         found = np.where(hit, levels, -1).max(axis=0)
         return found.astype(np.int32), np.where(found >= 0, self._fields[0, found, rows], -1).astype(np.int32)
 
+    def above(self, rows: Rows, level: Ints) -> tuple[Ints, Ints, Words]:
+        """Return (blocks, tags, masks), each (depth, rows), with tag -1 for what is not above `level`."""
+        high = int(self.depth[rows].max(initial=0))
+        levels = np.arange(high, dtype=np.int32)[:, None]
+        there = (levels < self.depth[rows]) & (levels > level)
+        return self._fields[0, :high, rows].T, np.where(there, self._fields[2, :high, rows].T, -1), self._masks[:high, rows]
+
+    def at(self, rows: Rows, level: Ints) -> tuple[Ints, Ints, Words]:
+        """Return (block, context, mask) of the entries at these levels, none of them negative."""
+        return self._fields[0, level, rows], self._fields[1, level, rows], self._masks[level, rows]
+
+    def widen(self, rows: Rows, level: Ints, mask: Words) -> None:
+        """Add the threads of `mask` to the entries at these levels."""
+        self._masks[level, rows] |= mask
+
+    def thin(self, rows: Rows, level: Ints, mask: Words) -> None:
+        """Take the threads of `mask` out of the entries at these levels, and drop those that become empty."""
+        self._masks[level, rows] &= ~mask
+        empty = self._masks[level, rows] == 0
+        if empty.any():
+            self._drop_empty(rows[empty])
+
+    def _drop_empty(self, rows: Rows) -> None:
+        high = int(self.depth[rows].max(initial=0))
+        keep = (np.arange(high, dtype=np.int32)[:, None] < self.depth[rows]) & (self._masks[:high, rows] != 0)
+        self._compact(rows, keep)
+        self.depth[rows] = keep.sum(axis=0, dtype=np.int32)
+
+    def insert(self, rows: Rows, level: Ints, block: int, context: Ints, tag: int, mask: Words) -> None:
+        """Put one entry at these levels, beneath what stands there."""
+        self.push(rows, block, context, tag, mask)
+        high = int(self.depth[rows].max(initial=0))
+        levels = np.arange(high, dtype=np.int32)[:, None]
+        top = self.depth[rows] - 1
+        # The new entry sinks from the top to its level; those above it move up by one.
+        order = np.where(levels == level, top, np.where((levels > level) & (levels <= top), levels - 1, levels))
+        self._reorder(rows, order)
+
     def remove(self, rows: Rows, above: Ints, mask: Words) -> None:
         """Take the threads of `mask` out of every entry above level `above` (-1: of all), and drop entries that become empty."""
         depth = self.depth[rows]
@@ -65,8 +103,10 @@ class TokenStacks:
             self.depth[rows] = left
 
     def _compact(self, rows: Rows, keep: Truth) -> None:
-        high = len(keep)
-        order = np.argsort(~keep, axis=0, kind="stable")
+        self._reorder(rows, np.argsort(~keep, axis=0, kind="stable"))
+
+    def _reorder(self, rows: Rows, order: npt.NDArray[np.intp]) -> None:
+        high = len(order)
         self._masks[:high, rows] = np.take_along_axis(self._masks[:high, rows], order, axis=0)
         for plane in self._fields:
             plane[:high, rows] = np.take_along_axis(plane[:high, rows], order, axis=0)

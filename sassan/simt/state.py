@@ -6,7 +6,8 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from sassan.simt.code import MOVES, Code, Move
+from sassan.simt.code import BARRIERS, MOVES, Code, Move
+from sassan.simt.memory import LocalMemory
 from sassan.simt.stack import Ints, TokenStacks
 from sassan.simt.trace import Contexts, Recorder
 from sassan.simt.values import LANES, Rows, Truth, Values, Words
@@ -15,11 +16,11 @@ _BITS = np.left_shift(np.uint32(1), np.arange(LANES, dtype=np.uint32))
 NUMBER = {move: index for index, move in enumerate(MOVES)}
 STOPPED = -1
 LOST = -2
-"""The next block of a run whose token instruction found no token."""
+"""The next block of a run that met a fault."""
 
 
 class Status(IntEnum):
-    """How a run stands: CUT is the prefix of a path, FAULT a token instruction without its token, TRAPPED an end with threads waiting."""
+    """How a run stands: CUT is the prefix of a path, FAULT what the semantics do not allow, TRAPPED an end with threads waiting."""
 
     RUNNING = 0
     ENDED = 1
@@ -38,7 +39,11 @@ class Order(IntEnum):
 
 @dataclass(slots=True)
 class Warps:
-    """The state of N runs: `block` -1 has stopped; `registers` is (registers, N, 32) in the order of `Code.registers`."""
+    """The state of N runs: `block` -1 has stopped; `registers` is (registers, N, 32) in the order of `Code.registers`.
+
+    `barriers` (N, 16) are the masks in the barrier registers, which must say what the tokens on the stack say; `gone` are the threads
+    that exited.
+    """
 
     block: Ints
     context: Ints
@@ -47,11 +52,18 @@ class Warps:
     status: npt.NDArray[np.int8]
     registers: Words
     stacks: TokenStacks
+    barriers: Words
+    gone: Words
+    local: LocalMemory
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One call of `Machine.run`."""
+    """One call of `Machine.run`; `called`: from inside a call from nowhere.
+
+    `barriers` are the numbers of the barrier registers that the tags name, -1 for other tags. `starts` are the blocks behind calls by their
+    address, `sites` the calls before them.
+    """
 
     code: Code
     values: Values
@@ -60,6 +72,10 @@ class Session:
     warps: Warps
     contexts: Contexts
     recorder: Recorder
+    barriers: tuple[int, ...]
+    starts: dict[int, int]
+    sites: dict[int, tuple[int, ...]]
+    called: bool = False
 
 
 @dataclass(slots=True)
@@ -71,6 +87,13 @@ class Next:
     active: Words
     move: Ints
     tag: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+
+    def put(self, where: Truth, part: "Next") -> None:
+        """Take over where a part of the group goes."""
+        self.block[where], self.context[where], self.active[where], self.move[where] = part.block, part.context, part.active, part.move
+        if part.tag.size:
+            self.tag = self.tag if self.tag.size else np.zeros(len(where), dtype=np.int32)
+            self.tag[where] = part.tag
 
 
 def begin(code: Code, values: Values, active: Words) -> Warps:
@@ -84,6 +107,9 @@ def begin(code: Code, values: Values, active: Words) -> Warps:
         status=np.zeros(count, dtype=np.int8),
         registers=values.initial(code.registers),
         stacks=TokenStacks(count),
+        barriers=np.zeros((count, BARRIERS), dtype=np.uint32),
+        gone=np.zeros(count, dtype=np.uint32),
+        local=LocalMemory(count),
     )
 
 
@@ -107,5 +133,3 @@ def choose(where: Truth, one: Ints | int, other: Ints | int) -> Ints:
     """Return numbers picked by a condition."""
     return np.where(where, one, other).astype(np.int32)
 
-
-__all__ = ["LOST", "NUMBER", "STOPPED", "Next", "Order", "Rows", "Session", "Status", "Warps", "begin", "choose", "lanes", "pack", "unite"]

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.isa.facts import Flow
-from sassan.simt.code import MOVES, Code, Move
+from sassan.simt.code import MOVES, SIDE, Code, Move
 from sassan.simt.stack import Ints
 from sassan.simt.values import Rows, Truth
 
@@ -56,14 +56,14 @@ def _call(context: CallString) -> str:
 class Outcome:
     """Of N runs: `counts` (N, T) says how often each took each of T transitions; `status` (N) how each stands (`state.Status`).
 
-    `leaves` are (address of a token instruction, where its threads resume); `faults` are (address, runs) of those without their token.
+    `leaves` are (address of a token instruction, where its threads resume); `faults` are (address, runs, what went wrong).
     """
 
     transitions: tuple[Transition, ...]
     counts: Counts
     status: npt.NDArray[np.int8]
     leaves: frozenset[tuple[int, int]]
-    faults: tuple[tuple[int, int], ...]
+    faults: tuple[tuple[int, int, str], ...]
 
 
 class Contexts:
@@ -73,6 +73,7 @@ class Contexts:
         """Start with the kernel alone."""
         self.strings: list[CallString] = [()]
         self._numbers: dict[tuple[int, int], int] = {}
+        self._places: dict[CallString, int] = {(): 0}
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -83,11 +84,23 @@ class Contexts:
         found, back = np.unique(contexts, return_inverse=True)
         return np.array([self._enter(int(one), site) for one in found], dtype=np.int32)[back]
 
+    def after(self, context: int, address: int, sites: dict[int, tuple[int, ...]]) -> int:
+        """Return the context in which threads go on that return to `address` out of `context`, -1 where nothing called from before it.
+
+        `sites` are the calls before each address; the innermost call that stands there is the one that returns.
+        """
+        string = self.strings[context]
+        for depth in range(len(string) - 1, -1, -1):
+            if string[depth] in sites.get(address, ()):
+                return self._places[string[:depth]]
+        return -1
+
     def _enter(self, context: int, site: int) -> int:
         number = self._numbers.get((context, site))
         if number is None:
             number = self._numbers[context, site] = len(self.strings)
             self.strings.append((*self.strings[context], site))
+            self._places[self.strings[number]] = number
         return number
 
 
@@ -108,9 +121,6 @@ class Steps:
         return Steps(self.source, self.context[where], self.target[where], self.into[where], self.move[where], tag)
 
 
-_WIDTHS = (("move", 3), ("tag", 4), ("into", 12), ("context", 12), ("target", 16))
-
-
 class Recorder:
     """Counts transitions per run while a machine runs."""
 
@@ -121,26 +131,29 @@ class Recorder:
         self._numbers: dict[int, int] = {}
         self._counts = np.zeros((64, runs), dtype=np.int32)
         self._leaves: set[tuple[int, int]] = set()
-        self._faults: Counter[int] = Counter()
+        self._faults: Counter[tuple[int, str]] = Counter()
 
     def moved(self, rows: Rows, steps: Steps) -> None:
         """Count one transition of every run in `rows`."""
         tag = steps.tag.astype(np.int64) if steps.tag.size else 0
         keys = ((steps.target.astype(np.int64) + 1) << 12 | steps.context) << 12 | steps.into
-        keys = (keys << 4 | tag) << 3 | steps.move
+        keys = (keys << 5 | tag) << 3 | steps.move
         if (keys == keys[:1]).all():
             if rows.size:
-                number = self._number(steps.source << 47 | int(keys[0]))
+                number = self._number(steps.source << 48 | int(keys[0]))
                 self._counts[number, rows] += 1
             return
         found, back = np.unique(keys, return_inverse=True)
-        numbers = np.array([self._number(steps.source << 47 | int(one)) for one in found])
+        numbers = np.array([self._number(steps.source << 48 | int(one)) for one in found])
         self._counts[numbers[back], rows] += 1
 
-    def left(self, address: int, blocks: Ints, lost: int) -> None:
-        """Note where the threads of a token instruction resume, as block numbers; `lost` runs had no token."""
-        if lost:
-            self._faults[address] += lost
+    def fault(self, address: int, what: str, runs: int) -> None:
+        """Note that so many runs did at an instruction what they must not."""
+        if runs:
+            self._faults[address, what] += runs
+
+    def left(self, address: int, blocks: Ints) -> None:
+        """Note where the threads of a token instruction resume, as block numbers."""
         self._leaves.update((address, self._code.blocks[block].address) for block in np.unique(blocks).tolist() if block >= 0)
 
     def outcome(self, status: npt.NDArray[np.int8]) -> Outcome:
@@ -152,7 +165,7 @@ class Recorder:
             counts=self._counts[order].T.copy(),
             status=status.copy(),
             leaves=frozenset(self._leaves),
-            faults=tuple(sorted(self._faults.items())),
+            faults=tuple((address, runs, what) for (address, what), runs in sorted(self._faults.items())),
         )
 
     def _number(self, code: int) -> int:
@@ -164,19 +177,25 @@ class Recorder:
         return number
 
     def _transition(self, code: int) -> Transition:
-        move, tag, into, context = MOVES[code & 7], code >> 3 & 15, code >> 7 & 4095, code >> 19 & 4095
-        target, source = (code >> 31 & 65535) - 1, code >> 47
+        move, tag, into, context = MOVES[code & 7], code >> 3 & 31, code >> 8 & 4095, code >> 20 & 4095
+        target, source = (code >> 32 & 65535) - 1, code >> 48
         block, here, there = self._code.blocks[source], self._contexts.strings[context], self._contexts.strings[into]
         address = None if target < 0 else self._code.blocks[target].address
         popped = None
-        if move in {Move.REACTIVATE, Move.RECONVERGE, Move.RETURN} and address is not None:
+        by_register = block.control is not None and block.control.flow is Flow.RETURN
+        pops = {Move.REACTIVATE, Move.RECONVERGE} if by_register else {Move.REACTIVATE, Move.RECONVERGE, Move.RETURN}
+        if move in pops and address is not None:
             popped = Entry(there, address, self._code.tags[tag])
-        pushed = Entry(here, self._pushed(source, target), "") if move is Move.DIVERGE else None
+        pushed = self._pushed(source, target, here) if move is Move.DIVERGE else None
         return Transition(here, block.address, block.last, there if address is not None else (), address, move, pushed, popped)
 
-    def _pushed(self, source: int, target: int) -> int:
-        """Return the address of the side that a divergence out of `source` to `target` suspends."""
+    def _pushed(self, source: int, target: int, here: CallString) -> Entry:
+        """Return the side that a divergence out of `source` to `target` suspends."""
         block = self._code.blocks[source]
-        if block.control is not None and block.control.flow is Flow.INDIRECT_BRANCH:
-            return block.address
-        return self._code.blocks[block.follow if target == block.target else block.target].address
+        flow = block.control.flow if block.control is not None else Flow.NONE
+        if flow in {Flow.INDIRECT_BRANCH, Flow.RETURN}:
+            return Entry(here, block.address, SIDE)
+        if target == block.target:
+            return Entry(here, self._code.blocks[block.follow].address, SIDE)
+        context = (*here, block.last) if flow is Flow.CALL else here
+        return Entry(context, self._code.blocks[block.target].address, SIDE)

@@ -23,6 +23,9 @@ Truth = npt.NDArray[np.bool_]
 PREDICATES = frozenset((bit(file, index).bit_length() - 1) for file, count in (("P", 16), ("UP", 8)) for index in range(count))
 """Bit numbers of the registers that hold a truth value, 0 or 1."""
 
+ONE_COPY = frozenset((bit(file, index).bit_length() - 1) for file, count in (("UR", 256), ("UP", 8)) for index in range(count))
+"""Bit numbers of the registers of which a warp has one copy."""
+
 FACTOR = 0x9E3779B1
 PARTITIONS = 4
 THRESHOLDS = 8
@@ -145,11 +148,11 @@ class Uninterpreted:
         return found
 
     def initial(self, registers: tuple[int, ...]) -> Words:
-        """Return a word of its own for every register and lane of every run: nothing is agreed on at the start."""
+        """Return a word of its own for every register and lane of every run: nothing but UR and UP is agreed on at the start."""
         lanes = np.arange(LANES, dtype=np.uint32)
         out = np.empty((len(registers), len(self._runs), LANES), dtype=np.uint32)
         for index, register in enumerate(registers):
-            word = stir(self._key(register)[:, None], lanes)
+            word = stir(self._key(register)[:, None], lanes * np.uint32(register not in ONE_COPY))
             out[index] = (word >> np.uint32(31)) if register in PREDICATES else word
         return out
 

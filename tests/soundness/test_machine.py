@@ -150,7 +150,7 @@ def test_a_run_that_goes_on_is_cut():
 
 def test_a_token_instruction_without_its_token_is_a_fault():
     outcome = execute(function(("PBK", Target(0x8)), ("SYNC",), ("EXIT",)))
-    assert (outcome.faults, outcome.status.tolist()) == (((0x8, 1),), [Status.FAULT])
+    assert (outcome.faults, outcome.status.tolist()) == (((0x8, 1, "there is no token"),), [Status.FAULT])
 
 
 def test_the_token_of_a_leave_is_noted_even_when_another_side_resumes():

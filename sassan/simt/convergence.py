@@ -1,0 +1,144 @@
+"""Convergence barriers on a group of runs that stand at one block: what came with Volta (warp-cfg.md, section 1).
+
+A barrier is a token of the one stack, and the barrier registers are kept beside it: where the two disagree about the executing threads,
+the stack is not what the hardware does, and the run is a fault.
+"""
+
+import numpy as np
+
+from sassan.simt.code import SIDE, WARPSYNC_TAG, Block, Move
+from sassan.simt.stack import Ints
+from sassan.simt.state import LOST, NUMBER, Next, Session, choose, lanes, pack, unite
+from sassan.simt.values import LANES, Moment, Rows, Truth, Words
+
+
+def clear(session: Session, block: Block, rows: Rows, tag: int, active: Words) -> Truth:
+    """BMOV.32.CLEAR RZ: empty the register, and return which runs may not, because an executing thread still is in it."""
+    barriers, number = session.warps.barriers, session.barriers[tag]
+    live = (barriers[rows, number] & active) != 0
+    session.recorder.fault(block.last, "a barrier is emptied that threads are in", int(live.sum()))
+    barriers[rows, number] = 0
+    return live
+
+
+def synchronize(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Words, Ints, Truth]:
+    """BSYNC: return the threads that leave, the level of their token, and which runs are at fault.
+
+    Who is in the nearest token of the barrier leaves to it; the others pass.
+    """
+    warps = session.warps
+    level, _ = warps.stacks.nearest(rows, block.tag)
+    found = level >= 0
+    resumes, context, mask = warps.stacks.at(rows, np.maximum(level, 0))
+    mask = np.where(found, mask, 0).astype(np.uint32)
+    leaves = taken & mask
+    register = warps.barriers[rows, session.barriers[block.tag]]
+    elsewhere = (leaves != 0) & ((resumes != block.follow) | (context != warps.context[rows]))
+    differs = ((register ^ mask) & taken) != 0
+    partial = (leaves != 0) & (register != mask)
+    session.recorder.fault(block.last, "the token resumes somewhere else", int(elsewhere.sum()))
+    session.recorder.fault(block.last, "register and token disagree on the threads that are here", int((differs & ~elsewhere).sum()))
+    session.recorder.fault(block.last, "register and token disagree on the threads to wait for", int((partial & ~differs & ~elsewhere).sum()))
+    session.recorder.left(block.last, resumes[leaves != 0])
+    return leaves, level, elsewhere | differs | partial
+
+
+def leave_barrier(session: Session, block: Block, rows: Rows, taken: Words) -> None:
+    """BREAK: take threads out of the nearest token of the barrier, and out of the register."""
+    warps = session.warps
+    warps.barriers[rows, session.barriers[block.tag]] &= ~taken
+    level, _ = warps.stacks.nearest(rows, block.tag)
+    found = level >= 0
+    warps.stacks.thin(rows[found], level[found], taken[found])
+
+
+def move_barrier(session: Session, block: Block, at: Moment, taken: Words) -> Truth:
+    """BMOV between a barrier register and a data register; return which runs restore what the executing threads disagree on."""
+    assert block.control is not None
+    assert block.control.moves is not None
+    moves, warps = block.control.moves, session.warps
+    number = session.barriers[session.code.tags.index(moves.tag)]
+    rows, who = at.rows[taken != 0], lanes(taken[taken != 0])
+    slot = session.slots[moves.register] if moves.register is not None else -1
+    bad = np.zeros(len(at.rows), dtype=np.bool_)
+    if moves.save:
+        if slot >= 0:
+            old = warps.registers[slot, rows]
+            warps.registers[slot, rows] = np.where(who, warps.barriers[rows, number][:, None], old)
+        if moves.clear:
+            warps.barriers[rows, number] = 0
+        return bad
+    words = warps.registers[slot, rows] if slot >= 0 else np.zeros((len(rows), LANES), dtype=np.uint32)
+    first = words[np.arange(len(rows)), who.argmax(axis=1)]
+    differ = ((words != first[:, None]) & who).any(axis=1)
+    warps.barriers[rows, number] = first & ~warps.gone[rows]
+    session.recorder.fault(block.last, "threads restore different barriers", int(differ.sum()))
+    bad[taken != 0] = differ
+    return bad
+
+
+def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> Truth:
+    """WARPSYNC of all threads: suspend the arrivals beneath the pending sides; return which runs are at fault.
+
+    They wait in one entry above the nearest enclosing token, which later arrivals at the same instruction join.
+    """
+    warps, code = session.warps, session.code
+    some = taken != 0
+    context = warps.context[rows]
+    side, own = code.tags.index(SIDE), code.tags.index(WARPSYNC_TAG)
+    blocks, tags, _ = warps.stacks.above(rows, np.full(len(rows), -1, dtype=np.int32))
+    levels = np.arange(len(tags))[:, None]
+    token = np.where((tags >= 0) & (tags != side) & (tags != own), levels, -1).max(axis=0, initial=-1)
+    unreachable = some & ((tags == side) & (levels < token)).any(axis=0)
+    waiting = (tags == own) & (levels > token)
+    entry = np.where(waiting, levels, -1).max(axis=0, initial=-1)
+    there, inside, _ = warps.stacks.at(rows, np.maximum(entry, 0)) if len(blocks) else (context, context, taken)
+    other = some & (entry >= 0) & ((there != block.follow) | (inside != context))
+    session.recorder.fault(block.last, "sides wait below the token that encloses a WARPSYNC", int(unreachable.sum()))
+    session.recorder.fault(block.last, "threads wait at two WARPSYNCs", int((other & ~unreachable).sum()))
+    fine = some & ~(unreachable | other)
+    joins, opens = fine & (entry >= 0), fine & (entry < 0)
+    warps.stacks.widen(rows[joins], entry[joins], taken[joins])
+    warps.stacks.insert(rows[opens], (token + 1)[opens], block.follow, context[opens], own, taken[opens])
+    return unreachable | other
+
+
+def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
+    """RET through a register: the threads of one return address go on; the others, and those that do not return, run it again."""
+    block, warps = session.code.blocks[number], session.warps
+    assert block.control is not None
+    active, context = warps.active[at.rows], warps.context[at.rows]
+    slot = session.slots[block.control.selector[0]]
+    addresses = warps.registers[slot, at.rows] + np.uint32(block.control.base & 0xFFFFFFFF)
+    place, into = _returns(session, addresses, context, lanes(taken), block.follow)
+    start = (session.values.coin(at) % np.uint32(LANES)).astype(np.intp)
+    turn = (np.arange(LANES) - start[:, None]) % LANES
+    row = np.arange(len(start))
+    leader = np.where(at.executing, turn, LANES).argmin(axis=1)
+    first, inside = place[row, leader], into[row, leader]
+    together = pack(at.executing & (place == first[:, None]) & (into == inside[:, None]))
+    lost = (at.executing & (place == LOST)).any(axis=1)
+    session.recorder.fault(block.last, "the return address is unknown", int(lost.sum()))
+    split = (active != together) & ~lost
+    index = at.rows[split]
+    if index.size:
+        warps.stacks.push(index, number, context[split], 0, (active & ~together)[split])
+    alone = choose((together & taken) == 0, NUMBER[Move.FALLTHROUGH], NUMBER[Move.RETURN])
+    goes = unite(block.follow, inside, together, Move.FALLTHROUGH)
+    goes.block = choose(lost, LOST, first)
+    goes.move = choose(split, NUMBER[Move.DIVERGE], alone)
+    return goes
+
+
+def _returns(session: Session, addresses: Words, context: Ints, taken: Truth, follow: int) -> tuple[Ints, Ints]:
+    """Return block and context of every thread after a RET."""
+    place = np.full(addresses.shape, follow, dtype=np.int32)
+    into = np.broadcast_to(context[:, None], addresses.shape).copy()
+    for one in np.unique(context):
+        here = (context[:, None] == one) & taken
+        for address in np.unique(addresses[here]).tolist():
+            back = session.contexts.after(int(one), address, session.sites)
+            where = here & (addresses == np.uint32(address))
+            place[where] = session.starts[address] if back >= 0 else LOST
+            into[where] = back if back >= 0 else one
+    return place, into

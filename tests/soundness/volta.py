@@ -1,0 +1,159 @@
+"""What the oracle knows of sm_70-sm_120 control instructions: written from warp-cfg.md, sass.md and listings, sharing no line with `isa/`.
+
+What data instructions compute is in `volta_data.py`; where code addresses and spills need real numbers, in `volta_exact.py`.
+"""
+
+from sassan.ir import Immediate, Instruction, Operand, Register, Target
+from sassan.isa.facts import Flow
+from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Moves, Push, Test, Unity, number
+from sassan.simt.values import key
+from soundness.volta_data import operation, refuse
+
+EFFECTLESS = frozenset(
+    """
+    NOP STG STS ST RED REDG BAR MEMBAR DEPBAR LDGDEPBAR LDGSTS CCTL CCTLL CCTLT ERRBAR CGAERRBAR YIELD NANOSLEEP WARPSYNC ENDCOLLECTIVE
+    BPT PMTRIG UCGABAR_ARV UCGABAR_WAIT ARRIVES FENCE ACQBULK SETCTAID PREEXIT UTMACMDFLUSH WARPARRIVE
+    """.split()  # noqa: SIM905 - a list of words
+)
+"""No register changes, and no thread moves: a BAR waits for other warps, a WARPSYNC of some threads is taken not to merge."""
+
+BRANCHES = frozenset({"BRA", "UBRA", "JMP"})
+INDIRECT = frozenset({"BRX", "BRXU", "JMX", "JMXU"})
+_WARP = 0xFFFFFFFF
+
+
+class Volta:
+    """The decoder of the oracle since Volta."""
+
+    def decode(self, instruction: Instruction) -> Decoded:
+        """Return what the instruction does; an unknown one raises `oracle-unknown-opcode`."""
+        root, *modifiers = instruction.opcode.split(".")
+        guard = guarded(instruction)
+        for decode in (_barrier, _branch, _leaving):
+            found = decode(instruction, root, modifiers, guard)
+            if found is not None:
+                return found
+        return None if root in EFFECTLESS else operation(instruction, root, modifiers, guard)
+
+
+def guarded(instruction: Instruction) -> Condition:
+    """Return the condition that the guard alone is."""
+    guard = instruction.guard
+    if guard is None:
+        return ALWAYS
+    register = number(guard.file, guard.index)
+    if register is None:
+        return Condition(never=True) if guard.negated else ALWAYS
+    return Condition((Test(register, guard.negated),))
+
+
+def _with_operands(guard: Condition, operands: tuple[Operand, ...]) -> Condition:
+    """Return the guard and every predicate operand: `@P0 BRA P2, L` is taken where both hold."""
+    tests, never = list(guard.tests), guard.never
+    for one in operands:
+        if isinstance(one, Register) and one.file in {"P", "UP"}:
+            register = number(one.file, one.index)
+            if register is not None:
+                tests.append(Test(register, one.negated))
+            never = never or (register is None and one.negated)
+    return Condition(tuple(tests), never)
+
+
+def _barrier(instruction: Instruction, root: str, modifiers: list[str], guard: Condition) -> Decoded:
+    operands = instruction.operands
+    match root:
+        case "BSSY":
+            if guard != ALWAYS:
+                raise refuse(instruction, "guarded")
+            return Push(_tag(operands[0], instruction), _target(instruction))
+        case "BSYNC":
+            return Control(Flow.POP, _with_operands(guard, operands), tag=_tag(operands[-1], instruction))
+        case "BREAK":
+            return Control(Flow.BREAK, _with_operands(guard, operands), tag=_tag(operands[-1], instruction))
+        case "BMOV":
+            return _move(instruction, modifiers, guard)
+        case "WARPSYNC":
+            return _warpsync(instruction, modifiers, guard)
+        case _:
+            return None
+
+
+def _move(instruction: Instruction, modifiers: list[str], guard: Condition) -> Decoded:
+    if "32" not in modifiers:
+        raise refuse(instruction, "not of 32 bits")
+    into, out = instruction.operands
+    if not isinstance(into, Register) or not isinstance(out, Register):
+        raise refuse(instruction, "not between registers")
+    if into.file == "B":
+        source = number(out.file, out.index)
+        return Control(Flow.NONE, guard, moves=Moves(_tag(into, instruction), source, save=False))
+    destination, tag = number(into.file, into.index), _tag(out, instruction)
+    if destination is None and guard == ALWAYS and "CLEAR" in modifiers:
+        return Clear(tag)
+    return Control(Flow.NONE, guard, moves=Moves(tag, destination, save=True, clear="CLEAR" in modifiers))
+
+
+def _warpsync(instruction: Instruction, modifiers: list[str], guard: Condition) -> Decoded:
+    """Only a WARPSYNC of the whole warp merges; a collective one may go either way, all threads alike."""
+    if "COLLECTIVE" in modifiers:
+        return Control(Flow.BRANCH, guard, target=_target(instruction), unity=Unity.OPEN)
+    mask = instruction.operands[-1] if instruction.operands else None
+    every = "ALL" in modifiers or (isinstance(mask, Immediate) and isinstance(mask.value, int) and mask.value & _WARP == _WARP)
+    return Control(Flow.WARP_BARRIER, _with_operands(guard, instruction.operands), tag=WARPSYNC_TAG) if every else None
+
+
+def _branch(instruction: Instruction, root: str, modifiers: list[str], guard: Condition) -> Decoded:
+    if root in INDIRECT:
+        if not instruction.targets:
+            raise refuse(instruction, "no table of targets")
+        registers = [one for one in instruction.operands if isinstance(one, Register) and one.file in {"R", "UR"}]
+        selector = tuple(bit for one in registers for bit in (number(one.file, one.index),) if bit is not None)
+        condition = _with_operands(guard, instruction.operands)
+        return Control(Flow.INDIRECT_BRANCH, condition, targets=instruction.targets, selector=selector, key=key("BRX"))
+    if root not in BRANCHES:
+        return None
+    condition = _with_operands(guard, instruction.operands)
+    unity = Unity.EACH
+    if "DIV" in modifiers or "CONV" in modifiers:
+        unity = Unity.OPEN
+    elif "U" in modifiers or root == "UBRA":
+        unity = Unity.FIRST
+    return Control(Flow.BRANCH, condition, target=_target(instruction), unity=unity)
+
+
+def _leaving(instruction: Instruction, root: str, modifiers: list[str], guard: Condition) -> Decoded:
+    condition = _with_operands(guard, instruction.operands)
+    match root:
+        case "CALL":
+            if any(isinstance(one, Register) for one in instruction.operands):
+                raise refuse(instruction, "through a register")
+            return Control(Flow.CALL, condition, target=_target(instruction))
+        case "RET":
+            where = instruction.operands[0]
+            register = number(where.file, where.index) if isinstance(where, Register) else None
+            if register is None:
+                raise refuse(instruction, "not through a register")
+            # A relative return counts from the start of the section.
+            base = next((one.address for one in instruction.operands if isinstance(one, Target)), 0) if "REL" in modifiers else 0
+            return Control(Flow.RETURN, condition, selector=(register,), base=base)
+        case "EXIT" | "KILL":
+            return Control(Flow.EXIT, condition)
+        case "BPT":
+            return Control(Flow.TRAP, guard) if "TRAP" in modifiers else None
+        case _:
+            return None
+
+
+def _tag(operand: Operand, instruction: Instruction) -> str:
+    if isinstance(operand, Register) and operand.file == "B" and operand.index is not None:
+        return f"B{operand.index}"
+    raise refuse(instruction, "no barrier register")
+
+
+def _target(instruction: Instruction) -> int:
+    for one in instruction.operands:
+        if isinstance(one, Target):
+            return one.address
+    raise refuse(instruction, "no code address")
+
+
