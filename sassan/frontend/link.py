@@ -48,7 +48,9 @@ def _linked(function: Function, known: dict[tuple[str, str], Function]) -> Funct
     symbols = tuple((places[one.name] + address, name) for one in order for address, name in one.symbols)
     # A listing of cuobjdump does not say where device functions start: nobody knows then where a pointer leads.
     devices_at = tuple(sorted({address for address, _ in symbols if address != function.entry or not function.kernel}))
-    return replace(function, instructions=instructions, symbols=symbols, callees=devices_at if indirect and devices_at else None)
+    lines = tuple(replace(line, address=places[one.name] + line.address) for one in order for line in one.lines)
+    callees = devices_at if indirect and devices_at else None
+    return replace(function, instructions=instructions, symbols=symbols, callees=callees, lines=lines)
 
 
 def _calls_pointer(one: Instruction) -> bool:
