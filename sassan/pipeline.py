@@ -32,7 +32,7 @@ from sassan.render.listing import Row, rows
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
 from sassan.timing import CostModel, Unit
-from sassan.warpcfg import Options, explore
+from sassan.warpcfg import Options, compiler_tables, explore
 from sassan.warpcfg.graph import Kind, Node, WarpCfg
 
 PROGRAMS = ("lp", "mps")
@@ -110,12 +110,12 @@ class Analysis:
         return sum(edge.kind is Kind.REACTIVATE for edge in self.cfg.edges)
 
 
-def read(path: str, arch: str | None = None) -> Program:
-    """Return the program of a file (`-`: standard input); `arch` overrides what the file says of itself.
+def read(path: str, arch: str | None = None, *, cached: bool = True) -> Program:
+    """Return the program of a file (`-`: standard input); `arch` overrides what the file says of itself, `cached` False disassembles anew.
 
     Raises InputError, MissingToolError.
     """
-    return frontend.read(frontend.load(path), arch=arch)
+    return frontend.read(frontend.load(path), arch=arch, cached=cached)
 
 
 def read_facts(path: str) -> FlowFacts:
@@ -137,7 +137,14 @@ def graph(function: Function, settings: Settings) -> WarpCfg:
 
     Raises InputError for an architecture without a table, SelfCheckError.
     """
-    return explore(function, tables.load(function.arch, settings.letters).facts, settings.exploration)
+    return _explored(function, tables.load(function.arch, settings.letters), settings.exploration)
+
+
+def _explored(function: Function, isa: Isa, options: Options) -> WarpCfg:
+    """Return the graph; that of a cubin agrees with the compiler's tables."""
+    cfg = explore(function, isa.facts, options)
+    compiler_tables.check(cfg, isa.facts, exact=not options.ablate and options.call_depth is None)
+    return cfg
 
 
 def analyze(function: Function, settings: Settings, warps: int | None = None) -> Analysis:
@@ -146,7 +153,7 @@ def analyze(function: Function, settings: Settings, warps: int | None = None) ->
     Raises InputError for an architecture without a table, MissingToolError and UsageError for the solver, SelfCheckError.
     """
     isa = tables.load(function.arch, settings.letters)
-    cfg = explore(function, isa.facts, settings.exploration)
+    cfg = _explored(function, isa, settings.exploration)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound)
     system = problem(cfg, settings.costs, bounds, settings.setup)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)

@@ -1,0 +1,110 @@
+"""The self-check against what the compiler wrote into the cubin: an oracle that shares nothing with the exploration (sass.md).
+
+`.nv.info` says where every EXIT stands, where each SYNC, BRK and CONT resumes (sm_50 to sm_62), and where each BRX goes. The compiler lists
+tokens in code that nothing reaches too; those are told by a walk along its own table.
+"""
+
+from collections.abc import Iterable
+
+from sassan.errors import SelfCheckError
+from sassan.ir import CompilerFacts, Function, Instruction
+from sassan.isa.facts import Flow
+from sassan.warpcfg.blocks import FactsOf
+from sassan.warpcfg.graph import WarpCfg
+
+_HINT = "this is a defect of sassan, or the cubin was changed after it was compiled: report it with the cubin"
+_TOKENS = frozenset({"SYNC", "BRK", "CONT"})
+
+
+def check(cfg: WarpCfg, facts_of: FactsOf, *, exact: bool = True) -> None:
+    """Raise SelfCheckError `compiler-table`, naming the first difference between a graph and the tables of its cubin, if any.
+
+    Without `exact` (an ablation, merged call strings) the graph may have more targets than the tables, never fewer. Where the graph has
+    gaps only the EXITs are compared.
+    """
+    compiler = cfg.function.compiler
+    if compiler is None:
+        return
+    _check_exits(cfg.function, compiler)
+    if not cfg.gaps:
+        _check_targets(cfg, compiler, facts_of, exact=exact)
+
+
+def _check_exits(function: Function, compiler: CompilerFacts) -> None:
+    if compiler.exits is None:
+        return
+    found = {one.address for one in _own(function, compiler) if one.opcode.partition(".")[0] == "EXIT"}
+    different = sorted(found.symmetric_difference(compiler.exits))
+    if different:
+        first = different[0]
+        what = "was read there, and the table has none" if first in found else "is in the table, and none was read there"
+        raise _error(function, f"EXIT at 0x{first:04x}: one {what}")
+
+
+def _check_targets(cfg: WarpCfg, compiler: CompilerFacts, facts_of: FactsOf, *, exact: bool) -> None:
+    table = {address: frozenset(targets) for address, targets in compiler.indirect_targets}
+    found = _found(cfg)
+    opcodes = {one.address: one.opcode for one in _own(cfg.function, compiler)}
+    unknown = [address for address in found.keys() - table.keys() if opcodes.get(address) in _TOKENS]
+    for address in sorted({*table, *unknown}):
+        have, want = found.get(address, frozenset()), table.get(address, frozenset())
+        if have == want or (not exact and have >= want):
+            continue
+        if address not in found and address not in _reached(cfg.function, compiler, facts_of):
+            continue
+        name = opcodes.get(address, "no instruction")
+        raise _error(cfg.function, f"{name} at 0x{address:04x}: the graph leads to {_list(have)}, the table to {_list(want)}")
+
+
+def _found(cfg: WarpCfg) -> dict[int, frozenset[int]]:
+    """Return where the graph says that each token instruction resumes and each indirect branch goes, all contexts together."""
+    out = {address: frozenset(targets) for address, targets in cfg.token_targets}
+    branches: dict[int, set[int]] = {}
+    for edge in cfg.thread_edges:
+        last = cfg.nodes[edge.src].instructions[-1]
+        if last.targets and last.address not in out:
+            branches.setdefault(last.address, set()).add(cfg.nodes[edge.dst].start)
+    for node in cfg.nodes:
+        last = node.instructions[-1]
+        if last.address in branches and last.guard is not None:
+            # A guarded one may fall through, which is not in the table, unless the table says so itself.
+            branches[last.address] -= {last.following} - set(last.targets)
+    return out | {address: frozenset(targets) for address, targets in branches.items()}
+
+
+def _reached(function: Function, compiler: CompilerFacts, facts_of: FactsOf) -> frozenset[int]:
+    """Return the addresses that a walk from the entry along branches, calls and the compiler's own table reaches."""
+    code = {one.address: one for one in function.instructions}
+    table = dict(compiler.indirect_targets)
+    seen: set[int] = set()
+    work = [function.entry]
+    while work:
+        address = work.pop()
+        if address not in seen and address in code:
+            seen.add(address)
+            work.extend(_successors(code[address], table.get(address, ()), facts_of))
+    return frozenset(seen)
+
+
+def _successors(one: Instruction, listed: tuple[int, ...], facts_of: FactsOf) -> Iterable[int]:
+    facts = facts_of(one)
+    if facts is None:
+        return (one.following,)
+    stays = (
+        facts.flow in {Flow.BRANCH, Flow.INDIRECT_BRANCH, Flow.POP, Flow.RETURN, Flow.EXIT} and not facts.condition and one.guard is None
+    )
+    direct = () if facts.target is None else (facts.target,)
+    return (*direct, *one.targets, *listed, *(() if stays else (one.following,)))
+
+
+def _own(function: Function, compiler: CompilerFacts) -> list[Instruction]:
+    """Return the instructions of the function's own section, without those that were linked to it."""
+    return [one for one in function.instructions if one.address < compiler.code_size]
+
+
+def _list(addresses: Iterable[int]) -> str:
+    return ", ".join(f"0x{one:04x}" for one in sorted(addresses)) or "nothing"
+
+
+def _error(function: Function, what: str) -> SelfCheckError:
+    return SelfCheckError("compiler-table", f"'{function.name}' is not as the compiler says: {what}", hint=_HINT)
