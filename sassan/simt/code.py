@@ -32,6 +32,8 @@ MOVES = tuple(Move)
 SIDE = ""
 RETURN_TAG = "RET"
 WARPSYNC_TAG = "WARPSYNC"
+RELEASED_TAG = "WARPSYNC, released"
+"""All threads arrived, some at other WARPSYNCs: nobody joins this entry any more."""
 BARRIERS = 16
 """B0 to B15: the barrier registers since Volta."""
 
@@ -250,6 +252,7 @@ def _groups(function: Function, decoded: dict[int, Decoded], starts: set[int]) -
 def _tags(decoded: dict[int, Decoded]) -> tuple[str, ...]:
     found = {one.tag for one in decoded.values() if isinstance(one, (Push, Clear, Control))}
     found |= {one.moves.tag for one in decoded.values() if isinstance(one, Control) and one.moves is not None}
+    found |= {RELEASED_TAG} if WARPSYNC_TAG in found else set()
     return (SIDE, RETURN_TAG, *sorted(found - {SIDE, RETURN_TAG}))
 
 

@@ -196,6 +196,7 @@ def _rest(session: Session, block: Block, rows: Rows, taken: Words, kept: Truth)
     goes.block[done] = STOPPED
     goes.move[done] = NUMBER[Move.EXIT]
     if resumed.size:
+        convergence.release(session, rows[resumed])
         goes.block[resumed], goes.context[resumed], goes.tag[resumed], goes.active[resumed] = warps.stacks.pop(rows[resumed])
         tag = goes.tag[resumed]
         back = choose(tag == session.code.tags.index(RETURN_TAG), NUMBER[Move.RETURN], NUMBER[Move.RECONVERGE])

@@ -6,9 +6,9 @@ the stack is not what the hardware does, and the run is a fault.
 
 import numpy as np
 
-from sassan.simt.code import SIDE, WARPSYNC_TAG, Block, Move
+from sassan.simt.code import RELEASED_TAG, SIDE, WARPSYNC_TAG, Block, Move
 from sassan.simt.stack import Ints
-from sassan.simt.state import LOST, NUMBER, Next, Session, choose, lanes, pack, unite
+from sassan.simt.state import LOST, NUMBER, Next, Order, Session, choose, lanes, pack, unite
 from sassan.simt.values import LANES, Moment, Rows, Truth, Words
 
 
@@ -80,27 +80,49 @@ def move_barrier(session: Session, block: Block, at: Moment, taken: Words) -> Tr
 def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> Truth:
     """WARPSYNC of all threads: suspend the arrivals beneath the pending sides; return which runs are at fault.
 
-    They wait in one entry above the nearest enclosing token, which later arrivals at the same instruction join.
+    They wait in an entry above the nearest enclosing token, which later arrivals at the same instruction join.
     """
     warps, code = session.warps, session.code
     some = taken != 0
     context = warps.context[rows]
-    side, own = code.tags.index(SIDE), code.tags.index(WARPSYNC_TAG)
-    blocks, tags, _ = warps.stacks.above(rows, np.full(len(rows), -1, dtype=np.int32))
+    own = code.tags.index(WARPSYNC_TAG)
+    blocks, contexts, tags = warps.stacks.entries(rows)
     levels = np.arange(len(tags))[:, None]
-    token = np.where((tags >= 0) & (tags != side) & (tags != own), levels, -1).max(axis=0, initial=-1)
-    unreachable = some & ((tags == side) & (levels < token)).any(axis=0)
-    waiting = (tags == own) & (levels > token)
-    entry = np.where(waiting, levels, -1).max(axis=0, initial=-1)
-    there, inside, _ = warps.stacks.at(rows, np.maximum(entry, 0)) if len(blocks) else (context, context, taken)
-    other = some & (entry >= 0) & ((there != block.follow) | (inside != context))
+    waits = np.isin(tags, [code.tags.index(one) for one in (SIDE, RELEASED_TAG)])
+    token = np.where((tags >= 0) & ~waits & (tags != own), levels, -1).max(axis=0, initial=-1)
+    unreachable = some & (waits & (levels < token)).any(axis=0)
     session.recorder.fault(block.last, "sides wait below the token that encloses a WARPSYNC", int(unreachable.sum()))
-    session.recorder.fault(block.last, "threads wait at two WARPSYNCs", int((other & ~unreachable).sum()))
-    fine = some & ~(unreachable | other)
-    joins, opens = fine & (entry >= 0), fine & (entry < 0)
+    same = (tags == own) & (levels > token) & (blocks == block.follow) & (contexts == context)
+    entry = np.where(same, levels, -1).max(axis=0, initial=-1)
+    joins, opens = some & ~unreachable & (entry >= 0), some & ~unreachable & (entry < 0)
     warps.stacks.widen(rows[joins], entry[joins], taken[joins])
     warps.stacks.insert(rows[opens], (token + 1)[opens], block.follow, context[opens], own, taken[opens])
-    return unreachable | other
+    return unreachable
+
+
+def release(session: Session, rows: Rows) -> None:
+    """Where no side is left above a WARPSYNC that resumes, all have arrived, at whichever: nobody joins any of them any more.
+
+    They resume in any order.
+    """
+    code, stacks = session.code, session.warps.stacks
+    if WARPSYNC_TAG not in code.tags or not rows.size:
+        return
+    own = code.tags.index(WARPSYNC_TAG)
+    _, _, tags = stacks.entries(rows)
+    levels = np.arange(len(tags))[:, None]
+    top = stacks.depth[rows] - 1
+    ready = tags[top, np.arange(len(rows))] == own
+    if not ready.any():
+        return
+    chosen, tags, top = rows[ready], tags[:, ready], top[ready]
+    # Above the nearest token there are only those that wait.
+    bottom = np.where((tags != own) & (levels <= top), levels, -1).max(axis=0, initial=-1)
+    stacks.rename(chosen, bottom, code.tags.index(RELEASED_TAG))
+    if session.order is Order.RANDOM:
+        count = (top - bottom).astype(np.uint32)
+        word = session.values.coin(Moment(chosen, session.warps.time[chosen], lanes(session.warps.active[chosen])))
+        stacks.raise_to_top(chosen, top - ((word >> np.uint32(9)) % count).astype(np.int32))
 
 
 def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:

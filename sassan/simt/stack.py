@@ -48,12 +48,12 @@ class TokenStacks:
         found = np.where(hit, levels, -1).max(axis=0)
         return found.astype(np.int32), np.where(found >= 0, self._fields[0, found, rows], -1).astype(np.int32)
 
-    def above(self, rows: Rows, level: Ints) -> tuple[Ints, Ints, Words]:
-        """Return (blocks, tags, masks), each (depth, rows), with tag -1 for what is not above `level`."""
+    def entries(self, rows: Rows) -> tuple[Ints, Ints, Ints]:
+        """Return (blocks, contexts, tags), each (depth, rows); the tag is -1 above the top of a stack."""
         high = int(self.depth[rows].max(initial=0))
-        levels = np.arange(high, dtype=np.int32)[:, None]
-        there = (levels < self.depth[rows]) & (levels > level)
-        return self._fields[0, :high, rows].T, np.where(there, self._fields[2, :high, rows].T, -1), self._masks[:high, rows]
+        there = np.arange(high, dtype=np.int32)[:, None] < self.depth[rows]
+        fields = self._fields[:, :high, rows]
+        return fields[0], fields[1], np.where(there, fields[2], -1).astype(np.int32)
 
     def at(self, rows: Rows, level: Ints) -> tuple[Ints, Ints, Words]:
         """Return (block, context, mask) of the entries at these levels, none of them negative."""
@@ -85,6 +85,19 @@ class TokenStacks:
         # The new entry sinks from the top to its level; those above it move up by one.
         order = np.where(levels == level, top, np.where((levels > level) & (levels <= top), levels - 1, levels))
         self._reorder(rows, order)
+
+    def raise_to_top(self, rows: Rows, level: Ints) -> None:
+        """Move the entries at these levels to the top."""
+        high = int(self.depth[rows].max(initial=0))
+        levels = np.arange(high, dtype=np.int32)[:, None]
+        top = self.depth[rows] - 1
+        self._reorder(rows, np.where(levels == top, level, np.where((levels >= level) & (levels < top), levels + 1, levels)))
+
+    def rename(self, rows: Rows, level: Ints, tag: int) -> None:
+        """Give all entries above these levels another tag."""
+        high = int(self.depth[rows].max(initial=0))
+        above = np.arange(high, dtype=np.int32)[:, None] > level
+        self._fields[2, :high, rows] = np.where(above, tag, self._fields[2, :high, rows].T).T
 
     def remove(self, rows: Rows, above: Ints, mask: Words) -> None:
         """Take the threads of `mask` out of every entry above level `above` (-1: of all), and drop entries that become empty."""

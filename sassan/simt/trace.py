@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.isa.facts import Flow
-from sassan.simt.code import MOVES, SIDE, Code, Move
+from sassan.simt.code import MOVES, RELEASED_TAG, SIDE, WARPSYNC_TAG, Code, Move
 from sassan.simt.stack import Ints
 from sassan.simt.values import Rows, Truth
 
@@ -185,7 +185,8 @@ class Recorder:
         by_register = block.control is not None and block.control.flow is Flow.RETURN
         pops = {Move.REACTIVATE, Move.RECONVERGE} if by_register else {Move.REACTIVATE, Move.RECONVERGE, Move.RETURN}
         if move in pops and address is not None:
-            popped = Entry(there, address, self._code.tags[tag])
+            name = self._code.tags[tag]
+            popped = Entry(there, address, WARPSYNC_TAG if name == RELEASED_TAG else name)
         pushed = self._pushed(source, target, here) if move is Move.DIVERGE else None
         return Transition(here, block.address, block.last, there if address is not None else (), address, move, pushed, popped)
 
