@@ -18,6 +18,7 @@ def analyze(
     ablate: options.Ablate = None,
     paper_experiment: options.PaperExperiment = False,
     sm: options.Sm = None,
+    no_cache: options.NoCache = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -43,7 +44,7 @@ def analyze(
         ablate=ablate,
         paper_experiment=paper_experiment,
     )
-    inputs = read(files, arch=sm, patterns=function, facts=chosen.facts)
+    inputs = read(files, arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts)
     from sassan import pipeline
 
     results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen, warps), "analyzing", quiet=quiet)

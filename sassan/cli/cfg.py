@@ -30,6 +30,7 @@ def cfg(
     call_depth: options.CallDepth = None,
     ablate: options.Ablate = None,
     sm: options.Sm = None,
+    no_cache: options.NoCache = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -47,7 +48,7 @@ def cfg(
 
     chosen = settings.make(bounds=bounds, loop_bound=loop_bound, letters=letters, order=order, call_depth=call_depth, ablate=ablate)
     kind = extension(output, pipeline.DRAWINGS) if output is not None else ""
-    inputs = read([file], arch=sm, patterns=function, facts=chosen.facts)
+    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts)
     check(output, inputs.names)
     results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "analyzing", quiet=quiet)
     paths = outputs(output, _names(results)) if output is not None else ()

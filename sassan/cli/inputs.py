@@ -77,8 +77,17 @@ def architecture(text: str | None) -> str | None:
     return f"sm_{found[1]}{found[2]}"
 
 
-def read(files: list[str], *, arch: str | None = None, patterns: list[str] | None = None, facts: "FlowFacts | None" = None) -> Inputs:
+def read(
+    files: list[str],
+    *,
+    arch: str | None = None,
+    patterns: list[str] | None = None,
+    facts: "FlowFacts | None" = None,
+    cached: bool = True,
+) -> Inputs:
     """Read the files and choose the functions; a file that is refused does not hide the others, and its error is printed.
+
+    `cached` False disassembles cubins anew.
 
     Raises UsageError `unknown-function` when every file was read and a pattern matches nothing, `standard-input` when `-` is named twice;
     InputError when the flow facts speak of a function that is not there or has changed.
@@ -93,7 +102,7 @@ def read(files: list[str], *, arch: str | None = None, patterns: list[str] | Non
     refused: list[Refused] = []
     for file in files:
         try:
-            found.extend(Selected(file, one) for one in pipeline.read(file, architecture(arch)).functions)
+            found.extend(Selected(file, one) for one in pipeline.read(file, architecture(arch), cached=cached).functions)
         except SassanError as error:
             failure.show(error, file)
             refused.append(Refused(file, error))

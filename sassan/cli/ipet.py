@@ -30,6 +30,7 @@ def ipet(
     ablate: options.Ablate = None,
     paper_experiment: options.PaperExperiment = False,
     sm: options.Sm = None,
+    no_cache: options.NoCache = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -60,7 +61,7 @@ def ipet(
     if facts_template and (json or solve):
         raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="leave --json and --solve away")
     kind = extension(output, ("toml",) if facts_template else pipeline.PROGRAMS) if output is not None else ""
-    inputs = read([file], arch=sm, patterns=function, facts=chosen.facts)
+    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts)
     if facts_template:
         _template(inputs, chosen, output)
         return

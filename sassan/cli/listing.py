@@ -25,6 +25,7 @@ def listing(
     order: options.OrderOption = options.Order.TAKEN_FIRST,
     call_depth: options.CallDepth = None,
     sm: options.Sm = None,
+    no_cache: options.NoCache = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -42,7 +43,7 @@ def listing(
     from sassan import pipeline
 
     chosen = settings.make(letters=letters, order=order, call_depth=call_depth)
-    inputs = read([file], arch=sm, patterns=function)
+    inputs = read([file], arch=sm, patterns=function, cached=not no_cache)
     listings = [(one, pipeline.listing(one.function, chosen)) for one in inputs.selected]
     if json:
         document.show([_document(one, rows) for one, rows in listings], inputs.refused)

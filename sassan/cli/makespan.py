@@ -40,6 +40,7 @@ def makespan(
     function: options.Functions = None,
     bounds: options.Bounds = None,
     loop_bound: options.LoopBound = None,
+    no_cache: options.NoCache = False,
     letters: options.LettersOption = options.Letters.TIMING,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -82,7 +83,7 @@ def makespan(
     if len(texts) > 1:
         raise UsageError("usage", f"{len(texts)} listings: one at a time", hint="'sassan analyze FILE… -W N' bounds many")
     analysed = settings.make(bounds=bounds, loop_bound=loop_bound, letters=letters)
-    found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts)
+    found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts, cached=not no_cache)
     check(output, found.names)
     check(lp, found.names)
     asked, found = kernels.ask(found, analysed, chosen, path or options.Paths.WORST, limit or _PATHS, quiet=quiet)

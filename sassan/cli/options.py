@@ -72,7 +72,7 @@ class Level(StrEnum):
     THREAD = "thread"
 
 
-_INPUT = "A listing of cuobjdump -sass or nvdisasm -c; - reads standard input."
+_INPUT = "A cubin, a program or library with cubins inside, or a listing of cuobjdump -sass or nvdisasm -c; - reads standard input."
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE", help=_INPUT)]
 File = Annotated[str, typer.Argument(metavar="FILE", help=_INPUT)]
@@ -90,6 +90,7 @@ Sm = Annotated[
     str | None,
     typer.Option("--sm", metavar="6.1", help="Read the input as this architecture (6.1 or sm_61), whatever it says."),
 ]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Disassemble cubins anew, and keep nothing for the next time.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error; errors stay.")]
 

@@ -23,6 +23,7 @@ def strings(
     call_depth: options.CallDepth = None,
     ablate: options.Ablate = None,
     sm: options.Sm = None,
+    no_cache: options.NoCache = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -39,7 +40,7 @@ def strings(
     from sassan import pipeline
 
     chosen = settings.make(bounds=bounds, loop_bound=loop_bound, letters=letters, order=order, call_depth=call_depth, ablate=ablate)
-    inputs = read([file], arch=sm, patterns=function, facts=chosen.facts)
+    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts)
     results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "analyzing", quiet=quiet)
     if json:
         document.show([_document(one) for one in results], inputs.refused)
