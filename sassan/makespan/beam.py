@@ -67,7 +67,7 @@ def _passes(problem: Problem, widths: tuple[int, ...], budget: Budget) -> Iterat
         yield plain_pass(cut, _PLAIN_WIDTH, budget.seed)
         return
     for states in widths:
-        if states != widths[0] and (over(budget) or not _worth(cut, states, budget)):
+        if over(budget) or (states != widths[0] and not _worth(cut, states, budget)):
             return
         schedule = compiled_pass(cut, width(states), budget)
         if schedule is None:

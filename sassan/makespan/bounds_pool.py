@@ -29,8 +29,8 @@ from itertools import combinations_with_replacement, product
 from math import comb, lcm
 from typing import TYPE_CHECKING
 
-from sassan.makespan.problem import Problem
-from sassan.strings.kernel_string import KernelString, Run
+from sassan.makespan.problem import Problem, runs_of
+from sassan.strings.kernel_string import Run
 
 if TYPE_CHECKING:
     from sassan.makespan.bounds_pool_kernel import Tables
@@ -92,14 +92,14 @@ def cuts(problem: Problem, most_states: int = MOST_STATES) -> Iterator[Cut]:
     """
     if not problem.identical:
         return
-    runs = _runs(problem, most_states)
-    if not runs:
+    whole = _runs(problem, most_states)
+    if not whole:
         return
-    wide = max((run.count for run in runs if problem.capacity[run.letter] >= _SEVERAL), default=1)
-    narrow = max((run.count for run in runs if problem.capacity[run.letter] < _SEVERAL), default=1)
+    wide = max((run.count for run in whole if problem.capacity[run.letter] >= _SEVERAL), default=1)
+    narrow = max((run.count for run in whole if problem.capacity[run.letter] < _SEVERAL), default=1)
     seen: set[tuple[int, ...]] = set()
     for several, one in (*((pieces, 1) for pieces in range(1, wide + 1)), (wide, narrow)):
-        parts = [(run.letter, several if problem.capacity[run.letter] >= _SEVERAL else one, run.count) for run in runs]
+        parts = [(run.letter, several if problem.capacity[run.letter] >= _SEVERAL else one, run.count) for run in whole]
         stretches = [Run(letter, length) for letter, pieces, count in parts for length in _pieces(count, pieces)]
         if comb(problem.warps + len(stretches), problem.warps) > most_states:
             return
@@ -125,24 +125,12 @@ def finest(problem: Problem, *, whole: bool) -> Cut | None:
 
 def _runs(problem: Problem, most_states: int) -> list[Run] | None:
     """Return the maximal runs of the string, or None as soon as there are too many of them."""
-    runs: list[Run] = []
-    for run in _flat(problem.strings[0]):
-        if runs and runs[-1].letter is run.letter:
-            runs[-1] = Run(run.letter, runs[-1].count + run.count)
-        elif comb(problem.warps + len(runs) + 1, problem.warps) > most_states:
+    found: list[Run] = []
+    for run in runs_of(problem.strings[0]):
+        if comb(problem.warps + len(found) + 1, problem.warps) > most_states:
             return None
-        else:
-            runs.append(run)
-    return runs
-
-
-def _flat(string: KernelString) -> Iterator[Run]:
-    for part in string.parts:
-        if isinstance(part, Run):
-            yield part
-        else:
-            for _ in range(part.times):
-                yield from _flat(part.body)
+        found.append(run)
+    return found
 
 
 def _pieces(count: int, pieces: int) -> list[int]:

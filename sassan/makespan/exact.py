@@ -7,6 +7,7 @@ lowers it by one, again and again. If that takes too long and the table of all s
 
 import time
 from dataclasses import dataclass, replace
+from math import comb
 from typing import TYPE_CHECKING
 
 from sassan.errors import UsageError
@@ -14,11 +15,10 @@ from sassan.makespan.beam import Beam
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.exact_plain import longest, path
 from sassan.makespan.exact_tables import MOST, most_choices
-from sassan.makespan.problem import Problem
+from sassan.makespan.problem import Problem, runs_of
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.states import (
     PLAIN,
-    count_blocks,
     count_letter_states,
     count_states,
     layout,
@@ -83,15 +83,29 @@ def _size(problem: Problem, budget: Budget) -> _Size:
         return _Size(letters, letters, table=False, relax=False, dive=False)
     if sum(length for _, length in team_sizes(problem)) > _LONGEST:
         raise _too_large(letters, None)
+    blocks = _blocks(problem, budget.memory)
+    if letters * _BYTES > budget.memory and blocks * 8 > budget.memory:
+        raise _too_large(letters, blocks)
     runs = layout(problem, "runs")
     few = most_choices(layout(problem, "letters")) <= _CHOICES
-    blocks = count_blocks(runs)
     sums = count_states(runs) if blocks * 8 <= budget.memory else blocks
     table = few and letters * _BYTES <= budget.memory
     relax = blocks * 8 + sums * _BYTES <= budget.memory
     if not table and not relax:
         raise _too_large(letters, sums)
     return _Size(letters, sums, table, relax, dive=few and relax and letters < MOST)
+
+
+def _blocks(problem: Problem, memory: int) -> int:
+    """Return in how many ways the warps can be spread over the runs; some of them only where the memory holds no number for each."""
+    blocks = 1
+    for string, warps in problem.shares.items():
+        count = 0
+        for count, _ in enumerate(runs_of(string), 1):
+            if comb(warps + count, warps) * blocks * 8 > memory:
+                break
+        blocks *= comb(warps + count, warps)
+    return blocks
 
 
 def _too_large(letters: int, sums: int | None) -> UsageError:

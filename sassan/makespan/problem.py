@@ -6,7 +6,7 @@ schedule.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -96,6 +96,29 @@ def _factor(letter: Letter, processor: Processor) -> int:
     capacity = processor.capacity[letter]
     # 1/sigma rounded up: a unit that is slower than it is by a fraction of a slot only lengthens the string.
     return latency * (-(-capacity.denominator // capacity.numerator) if capacity < 1 else 1)
+
+
+def runs_of(string: KernelString) -> Iterator[Run]:
+    """Yield the maximal runs of equal letters in order; no more of the string is expanded than the caller takes."""
+    last: Run | None = None
+    for run in _flat(string):
+        if last is not None and last.letter is run.letter:
+            last = Run(last.letter, last.count + run.count)
+            continue
+        if last is not None:
+            yield last
+        last = run
+    if last is not None:
+        yield last
+
+
+def _flat(string: KernelString) -> Iterator[Run]:
+    for part in string.parts:
+        if isinstance(part, Run):
+            yield part
+        else:
+            for _ in range(part.times):
+                yield from _flat(part.body)
 
 
 def transform(string: KernelString, factors: Mapping[Letter, int]) -> KernelString:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from sassan.errors import SelfCheckError
 from sassan.makespan.problem import Problem
 
+MANY = 20_000
+"""Instructions of all warps together from which numpy judges sooner than it loads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
@@ -24,6 +27,21 @@ def check(problem: Problem, schedule: Schedule) -> None:
 
     Raises SelfCheckError `bad-schedule` that names the slot and the rule.
     """
+    if sum(len(row) for row in schedule.slots) < MANY:
+        check_plain(problem, schedule)
+        return
+    from sassan.makespan.schedule_arrays import refusal  # noqa: PLC0415 - start-up
+
+    why = refusal(problem, schedule.slots)
+    if why:
+        raise _refused(why)
+
+
+def check_plain(problem: Problem, schedule: Schedule) -> None:
+    """Do as `check` does, slot by slot: the twin that `check` is held to.
+
+    Raises SelfCheckError `bad-schedule`.
+    """
     strings = [tuple(one.expand()) for one in problem.strings]
     if [len(one) for one in strings] != [len(row) for row in schedule.slots]:
         raise _refused("it does not hold each instruction of each warp once")
@@ -37,7 +55,7 @@ def check(problem: Problem, schedule: Schedule) -> None:
     ready = Counter(one[0] for one in strings if one)
     for slot, run in enumerate(runs):
         ran = Counter(strings[warp][index] for warp, index in run)
-        for letter, count in ran.items():
+        for letter, count in sorted(ran.items()):
             if count > int(problem.capacity[letter]):
                 raise _refused(f"slot {slot} runs {count} {letter}, more than the capacity of the unit")
         most = sum(min(count, int(problem.capacity[letter])) for letter, count in ready.items())

@@ -148,11 +148,6 @@ def count_states(cut: Layout) -> int:
     return product
 
 
-def count_blocks(cut: Layout) -> int:
-    """Return in how many ways the warps can be spread over the segments."""
-    return count_letter_states([(len(team.warps), len(team.segments)) for team in cut.teams])
-
-
 def start(cut: Layout) -> State:
     """Return the state in which every warp stands before its first instruction."""
     return tuple(

@@ -9,7 +9,7 @@ from sassan.makespan.exact import Exact
 from sassan.makespan.exact_plain import longest, path
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
-from sassan.makespan.states import count_blocks, count_letter_states, count_states, layout, schedule_of, start, successors, work_left
+from sassan.makespan.states import count_letter_states, count_states, layout, schedule_of, start, successors, work_left
 from unit.makespan.cases import case
 
 
@@ -151,7 +151,7 @@ def test_equal_seeds_show_equal_schedules() -> None:
 
 def test_states_are_counted_in_closed_form() -> None:
     cut = layout(case("LLC", warps=3, L=1, C=1), "letters")
-    assert count_letter_states([(3, 3)]) == count_states(cut) == count_blocks(cut) == 20
+    assert count_letter_states([(3, 3)]) == count_states(cut) == 20
 
 
 def test_sums_of_runs_are_counted_by_the_boxes_of_their_spreads() -> None:

@@ -1,3 +1,4 @@
+from contextlib import suppress
 from fractions import Fraction
 from itertools import combinations, product
 from random import Random
@@ -8,7 +9,8 @@ from makespan_reference import legal_sets, step, worst_schedule
 from sassan.alphabet import Letter
 from sassan.errors import SelfCheckError
 from sassan.makespan.problem import Problem, Processor, problem
-from sassan.makespan.schedule import Schedule, check
+from sassan.makespan.schedule import MANY, Schedule, check, check_plain
+from sassan.makespan.schedule_arrays import refusal
 from sassan.strings.kernel_string import parse
 
 Rows = tuple[tuple[int, ...], ...]
@@ -132,6 +134,48 @@ def test_random_schedules_of_the_model_are_accepted(strings: tuple[str, ...], ca
                 rows[warp].append(slot)
             left, slot = step(left, chosen), slot + 1
         assert accepted(given, tuple(tuple(row) for row in rows))
+
+
+def refused(given: Problem, rows: Rows) -> str:
+    with suppress(SelfCheckError):
+        check_plain(given, Schedule(rows))
+        return ""
+    with pytest.raises(SelfCheckError) as caught:
+        check_plain(given, Schedule(rows))
+    return caught.value.message.removeprefix("not a schedule of this problem: ")
+
+
+@pytest.mark.parametrize(("strings", "capacity", "issue"), CASES)
+def test_the_judge_of_long_schedules_says_the_same_of_every_mutant(
+    strings: tuple[str, ...], capacity: dict[str, int], issue: int | None
+) -> None:
+    given = instance(strings, capacity, issue)
+    rows = worst_schedule(strings, capacity, issue)
+    assert refusal(given, rows) == refused(given, rows) == ""
+    places = [(warp, index) for warp, row in enumerate(rows) for index in range(len(row))]
+    moved = [changed(rows, {place: slot}) for place, slot in product(places, range(-1, Schedule(rows).makespan + 9))]
+    swapped = [changed(rows, {one: at(rows, other), other: at(rows, one)}) for one, other in combinations(places, 2)]
+    late = [tuple(tuple(slot + by for slot in row) for row in rows) for by in (1, 40)]
+    short = [(*rows[:-1], rows[-1][:-1]), rows[:-1], (*rows, (99,))]
+    mutants = [*moved, *swapped, *late, *short]
+    assert [refusal(given, mutant) for mutant in mutants] == [refused(given, mutant) for mutant in mutants]
+
+
+def test_the_judge_of_long_schedules_knows_nothing_that_takes_no_slot() -> None:
+    assert refusal(instance(("", ""), {"L": 1}), ((), ())) == ""
+    assert refusal(instance(("", "L"), {"L": 1}), ((), (0,))) == ""
+
+
+def test_a_slot_beyond_all_counting_is_refused() -> None:
+    assert refusal(instance(TWO, {"L": 1, "C": 1}), ((0, 1), (1, 10**30))) != ""
+    assert refusal(instance(TWO, {"L": 1, "C": 1}), ((0, 1), (1, 10**15))) == "slot 2 runs 0 instructions where work conservation demands 1"
+
+
+def test_a_long_schedule_is_judged_with_its_last_instruction() -> None:
+    given = instance(("C" * MANY,), {"C": 1})
+    check(given, Schedule((tuple(range(MANY)),)))
+    with pytest.raises(SelfCheckError, match=f"slot {MANY - 1} runs 0 instructions where work conservation demands 1"):
+        check(given, Schedule(((*range(MANY - 1), MANY),)))
 
 
 def at(rows: Rows, place: tuple[int, int]) -> int:
