@@ -6,7 +6,7 @@
     thread-step    a step of one thread that is no thread edge
     agreement      active threads that differ on a register on which a node says they agree
     token          a token instruction whose threads resume where `token_targets` does not say
-    lost-token     a token instruction without its token
+    fault          what the semantics do not allow: a token instruction without its token, a barrier register that the stack contradicts
     row:FAMILY     counts of an executed path that break a row of the IPET system, with the loop bounds that its threads met
     wcet           an executed path that costs more than the optimum
 """
@@ -33,6 +33,7 @@ from sassan.simt.values import Runs, Uninterpreted, draw
 from sassan.timing import CostModel, Unit
 from sassan.warpcfg.graph import Edge, Point, WarpCfg
 from soundness.maxwell import Maxwell
+from soundness.volta import Volta
 from soundness.watch import Watch, name, shorten
 
 
@@ -52,6 +53,7 @@ class Finding:
 
 
 _UNIT = Unit()
+FIRST_VOLTA = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +98,21 @@ _LOOPS = re.compile(r"(?:loop|turns)_(\d+)")
 
 def inspect(function: Function, cfg: WarpCfg, plan: Plan, decoder: Decoder | None = None) -> Report:
     """Return what `plan.runs` runs of the function say about its graph."""
-    code = lower(function, decoder or Maxwell(), {node.start for node in cfg.nodes})
+    code = lower(function, decoder or decoder_of(function.arch), {node.start for node in cfg.nodes})
     code = code if plan.full else control_slice(code)
     runs = draw(plan.seed, plan.runs)
     watch, outcome = _run(code, cfg, plan, runs, called=False)
-    returns = {one.address for one in function.instructions if one.opcode == "RET"}
-    called = any(address in returns for address, _ in outcome.faults)
+    returns = {one.address for one in function.instructions if one.opcode.split(".")[0] == "RET"}
+    called = any(address in returns for address, _, _ in outcome.faults)
     if called:
         # Only what was called returns: a device function in a section of its own.
         watch, outcome = _run(code, cfg, plan, runs, called=True)
     return _Inspection(function, cfg, replace(plan, called=called), outcome, watch).report()
+
+
+def decoder_of(arch: str) -> Decoder:
+    """Return what the oracle knows of the instructions of an architecture."""
+    return Volta() if int(arch.removeprefix("sm_").rstrip("af")) >= FIRST_VOLTA else Maxwell()
 
 
 def _run(code: Code, cfg: WarpCfg, plan: Plan, runs: Runs, *, called: bool) -> tuple[Watch, Outcome]:
@@ -164,10 +171,9 @@ class _Inspection:
         for address, target in sorted(self._outcome.leaves):
             if target not in targets.get(address, ()) and not tags[address].startswith("RET"):
                 self._find("token", -1, f"threads of {tags[address]} at {address:04x} resume at {target:04x}")
-        for address, runs in self._outcome.faults:
-            self._find(
-                "lost-token", int(np.argmax(self._outcome.status == Status.FAULT)), f"{tags[address]} at {address:04x} in {runs} runs"
-            )
+        for address, runs, what in self._outcome.faults:
+            first = int(np.argmax(self._outcome.status == Status.FAULT))
+            self._find("fault", first, f"{tags[address]} at {address:04x}: {what}, in {runs} runs")
 
     def _watched(self) -> None:
         nodes = self._cfg.nodes

@@ -3,7 +3,7 @@
 Moves, sums and spills; everything else stays uninterpreted.
 """
 
-from sassan.ir import Immediate, Instruction, Memory, Operand, Register, Target
+from sassan.ir import CodeAddress, Immediate, Instruction, Memory, Operand, Register, Target
 from sassan.simt.code import Linear, Local, number
 
 Exact = tuple[tuple[int, ...], Linear | Local]
@@ -51,6 +51,8 @@ def _sum(terms: list[Operand]) -> Exact | None:
         match one:
             case Immediate(value=int(value)):
                 constant += value
+            case CodeAddress(address=address, high=high):
+                constant += 0 if high else address
             case Target(address=address):
                 constant += address
             case Register(file="R" | "UR", absolute=False, inverted=False) if {"H0_H0", "H1_H1", "64"}.isdisjoint(one.modifiers):

@@ -1,0 +1,105 @@
+"""Walks along the paths of a thread, one producer at a time: the plain counterpart of the check of control codes.
+
+Nothing here is shared with `timing/scoreboards.py` but the tables, the decoder and the steps of a thread: no states are joined, no fixpoint is
+sought. A walk follows each path from one instruction for a number of cycles and looks at what comes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sassan.ir import Function
+from sassan.isa import tables
+from sassan.isa.control import Control, decode, encode
+from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, load
+from sassan.timing.steps import steps
+
+FAR = 30
+"""Cycles after which every result of fixed latency is taken to be there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One function: registers and control codes by index, and the steps of a thread."""
+
+    function: Function
+    controls: tuple[Control, ...]
+    reads: tuple[int, ...]
+    guards: tuple[int, ...]
+    writes: tuple[int, ...]
+    after: tuple[tuple[int, ...], ...]
+    hazards: Hazards
+
+    def kind(self, index: int) -> str:
+        """Return the class of an instruction."""
+        return self.hazards.profile(self.function.instructions[index].opcode).producer
+
+    def fixed(self, index: int) -> bool:
+        """Return whether the result of an instruction comes after a fixed number of cycles."""
+        opcode = self.function.instructions[index].opcode
+        return self.controls[index].write_barrier is None and not self.hazards.profile(opcode).variable
+
+    def changed(self, index: int, control: Control) -> Function:
+        """Return the function with another control code at one instruction."""
+        code = list(self.function.instructions)
+        code[index] = replace(code[index], control=encode(control))
+        return replace(self.function, instructions=tuple(code))
+
+
+def code_of(function: Function) -> Code:
+    """Return the code of a function whose listing has encodings."""
+    facts = [tables.load(function.arch).facts(one) for one in function.instructions]
+    everything = 0
+    for registers in FILES.values():
+        everything |= registers
+    return Code(
+        function,
+        tuple(decode(one.control) for one in function.instructions if one.control is not None),
+        tuple(one.reads & everything if one else 0 for one in facts),
+        tuple(one.guard & everything if one else 0 for one in facts),
+        tuple(one.writes & everything if one else 0 for one in facts),
+        steps(function, facts).after,
+        load(function.arch),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An instruction that depends on the producer, the shortest way to it in cycles, and the instructions on that way."""
+
+    consumer: int
+    dependence: str
+    file: str
+    distance: int
+    way: tuple[int, ...]
+
+
+def uses(code: Code, producer: int, far: int = FAR) -> Iterator[Use]:
+    """Yield the uses of the result of an instruction within `far` cycles, on every path, until the result is overwritten."""
+    todo = [(next_, code.controls[producer].stall, code.writes[producer], (producer,)) for next_ in code.after[producer]]
+    best: dict[tuple[int, int], int] = {}
+    while todo:
+        index, distance, registers, way = todo.pop()
+        if distance > far or best.get((index, registers), far + 1) <= distance:
+            continue
+        best[index, registers] = distance
+        for dependence, file, touched in _touches(code, index):
+            if touched & registers and not apart(code, producer, index, way):
+                yield Use(index, dependence, file, distance, way)
+        left = registers if code.guards[index] else registers & ~code.writes[index]
+        if left:
+            todo.extend((to, distance + code.controls[index].stall, left, (*way, index)) for to in code.after[index])
+
+
+def apart(code: Code, producer: int, consumer: int, way: tuple[int, ...]) -> bool:
+    """Return whether no thread runs both: opposite guards, and nothing on the way writes the predicate."""
+    one, other = code.function.instructions[producer].guard, code.function.instructions[consumer].guard
+    if one is None or other is None or (one.file, one.index) != (other.file, other.index) or one.negated == other.negated:
+        return False
+    return not any(code.writes[index] & code.guards[producer] for index in way)
+
+
+def _touches(code: Code, index: int) -> Iterator[tuple[str, str, int]]:
+    yield RAW, GUARD, code.guards[index]
+    for file, members in FILES.items():
+        yield RAW, file, code.reads[index] & members
+        yield WAW, file, code.writes[index] & members
