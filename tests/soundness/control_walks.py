@@ -1,7 +1,7 @@
 """Walks along the paths of a thread, one producer at a time: the plain counterpart of the check of control codes.
 
-Nothing here is shared with `timing/scoreboards.py` but the tables, the decoder and the steps of a thread: no states are joined, no fixpoint is
-sought. A walk follows each path from one instruction for a number of cycles and looks at what comes.
+Nothing here is shared with `timing/scoreboards.py` but the tables, the decoder and the steps of a thread: no states are joined, and
+no fixpoint is sought. A walk follows each path from one instruction for a number of cycles and looks at what comes.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.isa.control import Control, decode, encode
-from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, load
+from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, load, parts
 from sassan.timing.steps import steps
 
 FAR = 30
@@ -64,11 +64,15 @@ def code_of(function: Function) -> Code:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """An instruction that depends on the producer, the shortest way to it in cycles, and the instructions on that way."""
+    """An instruction that depends on the producer, the shortest way to it in cycles, and the instructions on that way.
+
+    `classes` are those of the parts of the result that it touches.
+    """
 
     consumer: int
     dependence: str
     file: str
+    classes: tuple[str, ...]
     distance: int
     way: tuple[int, ...]
 
@@ -84,7 +88,8 @@ def uses(code: Code, producer: int, far: int = FAR) -> Iterator[Use]:
         best[index, registers] = distance
         for dependence, file, touched in _touches(code, index):
             if touched & registers and not apart(code, producer, index, way):
-                yield Use(index, dependence, file, distance, way)
+                classes = tuple(name for name, part in parts(code.kind(producer), code.writes[producer]) if part & touched & registers)
+                yield Use(index, dependence, file, classes, distance, way)
         left = registers if code.guards[index] else registers & ~code.writes[index]
         if left:
             todo.extend((to, distance + code.controls[index].stall, left, (*way, index)) for to in code.after[index])

@@ -1,0 +1,187 @@
+"""When results are there and operands have been read: the tables that the check of control codes rests on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pkgutil import get_data
+from types import MappingProxyType
+
+from sassan.isa.registers import span
+from sassan.isa.toml import Section
+from sassan.isa.units import unit
+
+RAW, WAW, WAR = "raw", "waw", "war"
+"""Dependences: a read after a write, a write after a write, a write after a read."""
+GUARD = "guard"
+"""The file under which distances to a guard stand: it is read earlier than a predicate operand."""
+FILES: Mapping[str, int] = MappingProxyType(
+    {
+        "R": span("R", 0, 256),
+        "P": span("P", 0, 16),
+        "UR": span("UR", 0, 256),
+        "UP": span("UP", 0, 8),
+        "CC": span("CC", 0, 8),
+    }
+)
+"""The registers of each file. Convergence barriers are not among them: the hardware keeps score of those (NAK)."""
+ANY = "any"
+_EVERY_ARCH = (0, 999)
+_WIDE, _WIDE_HIGH = "wide", "widehigh"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """`value` holds for opcodes that fit one of the patterns."""
+
+    value: str
+    patterns: tuple[str, ...]
+    first: int
+    last: int
+
+    def fits(self, opcode: str, number: int) -> bool:
+        if not self.first <= number <= self.last:
+            return False
+        base = opcode.partition(".")[0]
+        return any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.patterns)
+
+
+Distances = Mapping[tuple[str, str, str, str], int]
+"""Cycles from issue to issue, by dependence, register file, class of the producer and class of the consumer (or ANY)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What the scheduler of one architecture must know of an opcode.
+
+    `producer` is its class; `variable` says that the result needs a barrier; instructions of one `results` queue finish in order, those
+    of one `sources` queue read their operands in order ('' is no queue); `drains` waits until earlier accesses have read their operands.
+    """
+
+    producer: str
+    variable: bool
+    results: str
+    sources: str
+    drains: bool
+
+
+class Hazards:
+    """The tables of one architecture."""
+
+    def __init__(self, arch: str, rules: Mapping[str, tuple[_Rule, ...]], visible: int, distances: Distances) -> None:
+        """Take the rules by kind; `visible` is the number of cycles until a barrier that was set can be waited for."""
+        self.arch = arch
+        self.visible = visible
+        self._rules = rules
+        self._distances = distances
+        self._number = int(arch.removeprefix("sm_"))
+        self._profiles: dict[str, Profile] = {}
+        self._longest: dict[str, int] = {}
+
+    def profile(self, opcode: str) -> Profile:
+        """Return what is known of an opcode with its modifiers."""
+        found = self._profiles.get(opcode)
+        if found is None:
+            found = self._profiles[opcode] = Profile(
+                self._first("class", opcode) or unit(self.arch, opcode),
+                bool(self._first("variable", opcode)),
+                self._first("in_order", opcode),
+                self._first("reads_in_order", opcode),
+                bool(self._first("drains", opcode)),
+            )
+        return found
+
+    def _first(self, kind: str, opcode: str) -> str:
+        return next((rule.value for rule in self._rules[kind] if rule.fits(opcode, self._number)), "")
+
+    def distance(self, dependence: str, file: str, producer: str, consumer: str) -> int:
+        """Return the cycles that must lie between the issue of two classes that depend through a register file; 0 where none is known."""
+        exact = self._distances.get((dependence, file, producer, consumer))
+        return exact if exact is not None else self._distances.get((dependence, file, producer, ANY), 0)
+
+    def longest(self, producer: str) -> int:
+        """Return the largest distance that a class of producers asks for: after it, its results are there for all."""
+        found = self._longest.get(producer)
+        if found is None:
+            found = self._longest[producer] = max((cycles for key, cycles in self._distances.items() if key[2] == producer), default=0)
+        return found
+
+
+def parts(producer: str, writes: int) -> tuple[tuple[str, int], ...]:
+    """Return the classes of what an instruction writes: the high half of a wide product has its own."""
+    pair = writes & FILES["R"]
+    if producer != _WIDE or not pair & (pair - 1):
+        return ((producer, writes),)
+    low = pair & -pair
+    return ((producer, writes & ~pair | low), (_WIDE_HIGH, pair & ~low))
+
+
+@lru_cache(maxsize=32)
+def load(arch: str) -> Hazards:
+    """Return the tables of an architecture (`sm_61`).
+
+    Raises InputError `bad-table` when a table is not well formed.
+    """
+    file = Section.parse("hazards.toml", _text("hazards.toml"))
+    rules = {kind: tuple(_rule(one, kind) for one in file.sections(kind)) for kind in _VALUES}
+    return Hazards(arch, rules, file.section("barriers").count("visible"), _distances(int(arch.removeprefix("sm_"))))
+
+
+_VALUES = {"class": "name", "variable": "", "in_order": "queue", "reads_in_order": "queue", "drains": ""}
+"""The kinds of rules, and which key holds the value."""
+
+
+def _text(name: str) -> str:
+    data = get_data("sassan.timing", f"data/{name}")
+    assert data is not None, "a package read from files can read its data"
+    return data.decode("utf-8")
+
+
+def _rule(one: Section, kind: str) -> _Rule:
+    key = _VALUES[kind]
+    one.only("names", "archs", "source", *([key] if key else []))
+    one.string("source")
+    first, last = bounds(one)
+    return _Rule(one.string(key) if key else kind, one.strings("names"), first, last)
+
+
+def bounds(one: Section) -> tuple[int, int]:
+    """Return the first and the last compute capability of a rule.
+
+    Raises InputError `bad-table`.
+    """
+    match one.values.get("archs", list(_EVERY_ARCH)):
+        case [int(first), int(last)]:
+            return first, last
+        case _:
+            raise one.fail("archs", "the first and the last compute capability")
+
+
+def _distances(number: int) -> Distances:
+    """Return the distances of one compute capability: measured ones, and published ones where too few were seen."""
+    out: dict[tuple[str, str, str, str], int] = {}
+    for name in ("distances.toml", "published.toml"):
+        for one in Section.parse(name, _text(name)).sections("generation"):
+            one.string("source")
+            first, last = bounds(one)
+            if first <= number <= last:
+                out |= _entries(one)
+    return out
+
+
+def _entries(one: Section) -> Distances:
+    out: dict[tuple[str, str, str, str], int] = {}
+    for dependence in (RAW, WAW):
+        for file in one.section(dependence).values:
+            producers = one.section(dependence).section(file)
+            for producer in producers.values:
+                row = producers.section(producer)
+                out |= {(dependence, file, producer, consumer): _cycles(row, consumer) for consumer in row.values}
+    return out
+
+
+def _cycles(row: Section, consumer: str) -> int:
+    value = row.values[consumer]
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise row.fail(consumer, "a number of cycles")
+    return value

@@ -1,0 +1,298 @@
+"""The check of control codes: every consumer must wait for its producers.
+
+A consumer must wait for the barrier of a producer of variable latency, or stand far enough behind one of fixed latency. The check follows
+every path of a thread (`steps`) and keeps the worst where paths meet: the shortest time, the fewest waits.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+from sassan.errors import Gap
+from sassan.ir import Function, Guard, Immediate, Instruction, Register, Word
+from sassan.isa.control import BARRIERS, Control, decode
+from sassan.isa.facts import Facts
+from sassan.isa.registers import bit
+from sassan.timing.findings import EARLY, MISSING, SHORT, Finding, Report
+from sassan.timing.hazards import FILES, GUARD, RAW, WAR, WAW, Hazards, Profile, parts
+from sassan.timing.pending import FOREVER, NO_COVER, NO_COVERS, START, Access, Coming, Covers, Open, State, opposite
+from sassan.timing.steps import steps
+
+Tell = Callable[[Finding], None]
+"""Takes a finding."""
+
+
+def check(function: Function, facts_of: Callable[[Instruction], Facts | None], hazards: Hazards) -> Report:
+    """Return every consumer that does not wait for its producer; without control codes, only the gap that says so."""
+    if any(one.control is None for one in function.instructions):
+        message = "the listing has no encodings, so control codes are unknown"
+        return Report((), (Gap(function.entry, "no-control-codes", message),))
+    facts = [facts_of(one) for one in function.instructions]
+    unknown = [
+        Gap(one.address, "unknown-opcode", f"no entry for '{one.opcode}' in the {function.arch} table")
+        for one, known in zip(function.instructions, facts, strict=True)
+        if known is None
+    ]
+    ways = steps(function, facts)
+    code = tuple(_op(one, known, hazards) for one, known in zip(function.instructions, facts, strict=True))
+    found = _Check(code, ways.after, ways.unknown, hazards).run(ways.roots)
+    return Report(tuple(sorted(found)), tuple(sorted({*unknown, *ways.gaps})))
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An instruction as the check sees it; `remainders` are what DEPBAR waits for, by barrier."""
+
+    address: int
+    reads: int
+    guard: int
+    writes: int
+    under: Guard | None
+    """The guard itself."""
+    control: Control
+    profile: Profile
+    results: tuple[tuple[str, int], ...]
+    """What it writes after a fixed time, by class."""
+    variable: bool
+    late: int
+    """Registers that are read after the issue."""
+    remainders: Mapping[int, int]
+
+
+def _op(one: Instruction, facts: Facts | None, hazards: Hazards) -> Op:
+    assert one.control is not None, "code without control codes is not checked"
+    control, profile = decode(one.control), hazards.profile(one.opcode)
+    variable = profile.variable or control.write_barrier is not None
+    kept = 0
+    for registers in FILES.values():
+        kept |= registers
+    reads, guard, writes = (facts.reads & kept, facts.guard & kept, facts.writes & kept) if facts else (0, 0, 0)
+    late = reads & FILES["R"] if variable or control.read_barrier is not None else 0
+    results = () if variable or not writes else parts(profile.producer, writes)
+    return Op(one.address, reads, guard, writes, one.guard, control, profile, results, variable, late, _remainders(one))
+
+
+def _remainders(one: Instruction) -> Mapping[int, int]:
+    """Return what `DEPBAR.LE SB5, 0x3, {2,1}` waits for: barrier 5 at most 3, barriers 1 and 2 none."""
+    out: dict[int, int] = {}
+    if one.opcode.partition(".")[0] != "DEPBAR":
+        return out
+    counted: int | None = None
+    for operand in one.operands:
+        match operand:
+            case Register(file="SB", index=int(index)):
+                counted = index
+                out[index] = 0
+            case Immediate(value=int(value)) if counted is not None:
+                out[counted] = value
+            case Word(text=text):
+                out |= {int(digit): 0 for digit in re.findall(r"[0-5]", text)}
+            case _:
+                pass
+    return out
+
+
+class _Check:
+    """One function; the code is small steps over frozen states, so that a state can be joined and compared."""
+
+    def __init__(self, code: tuple[Op, ...], after: tuple[tuple[int, ...], ...], unknown: frozenset[int], hazards: Hazards) -> None:
+        self._code = code
+        self._after = after
+        self._unknown = unknown
+        self._hazards = hazards
+
+    def run(self, roots: tuple[int, ...]) -> set[Finding]:
+        """Return what is found on any path from the roots."""
+        found: set[Finding] = set()
+        heads = self._heads(roots)
+        for head, state in self._fixpoint(roots, heads).items():
+            self._block(head, state, heads, found.add)
+        return found
+
+    def _heads(self, roots: tuple[int, ...]) -> frozenset[int]:
+        """Return where blocks begin: behind every instruction with several or far successors, and where several paths meet."""
+        before = [0] * len(self._code)
+        out = set(roots)
+        for index, after in enumerate(self._after):
+            for to in after:
+                before[to] += 1
+                if len(after) > 1 or to != index + 1 or before[to] > 1:
+                    out.add(to)
+        return frozenset(out)
+
+    def _fixpoint(self, roots: tuple[int, ...], heads: frozenset[int]) -> dict[int, State]:
+        states = dict.fromkeys(roots, START)
+        heap, queued = list(roots), set(roots)
+        heapify(heap)
+        while heap:
+            head = heappop(heap)
+            queued.discard(head)
+            last, out = self._block(head, states[head], heads, None)
+            for to in self._after[last]:
+                new = states[to].join(out) if to in states else out
+                if states.get(to) != new:
+                    states[to] = new
+                    if to not in queued:
+                        queued.add(to)
+                        heappush(heap, to)
+        return states
+
+    def _block(self, head: int, state: State, heads: frozenset[int], tell: Tell | None) -> tuple[int, State]:
+        """Return the last instruction of a block and the state behind it."""
+        index = head
+        while True:
+            state = self._step(index, state, tell)
+            after = self._after[index]
+            if len(after) != 1 or after[0] in heads:
+                return index, state
+            index = after[0]
+
+    def _step(self, index: int, state: State, tell: Tell | None) -> State:
+        op = self._code[index]
+        still = self._waited(op, state.open, tell)
+        if tell is not None:
+            for one in (*self._late_results(op, state.coming), *self._unwaited(op, still)):
+                tell(one)
+        if index in self._unknown:
+            return START
+        return State(self._results(index, op, state.coming), self._accesses(index, op, still))
+
+    # ---- waits ----
+
+    def _waited(self, op: Op, still: Mapping[tuple[int, Access], Open], tell: Tell | None) -> dict[tuple[int, Access], Open]:
+        """Return the accesses that may not have ended when `op` issues."""
+        mask, remainders = op.control.wait_mask, op.remainders
+        if not mask and not remainders and not op.profile.drains:
+            return dict(still)
+        out = {key: one for key, one in still.items() if not _ends(one.covers, mask, remainders)}
+        if tell is not None and mask:
+            for (producer, access), one in still.items():
+                barrier = self._barrier(producer, access)
+                if barrier >= 0 and mask >> barrier & 1 and one.elapsed < self._hazards.visible:
+                    where = self._code[producer].address
+                    tell(Finding(op.address, where, EARLY, "", 0, barrier, one.elapsed, self._hazards.visible))
+        # What has written its result has read its operands; a block barrier is passed when earlier accesses have been performed.
+        for key in [key for key in out if key[1] is Access.READ]:
+            write = (key[0], Access.WRITE)
+            if (write in still and write not in out) or (op.profile.drains and self._code[key[0]].profile.sources):
+                del out[key]
+        return out
+
+    def _barrier(self, producer: int, access: Access) -> int:
+        """Return the barrier that an access clears when it ends, -1 for none."""
+        control = self._code[producer].control
+        barrier = control.write_barrier if access is Access.WRITE else control.read_barrier
+        return -1 if barrier is None else barrier
+
+    # ---- findings ----
+
+    def _late_results(self, op: Op, coming: Mapping[tuple[int, int], Coming]) -> Iterator[Finding]:
+        """Yield the consumptions of results that are not there yet."""
+        touched = op.reads | op.guard | op.writes
+        for (producer, part), one in coming.items():
+            if one.registers & touched and not opposite(one.guard, op.under):
+                source = self._code[producer]
+                for dependence, file, registers in _touches(op, one.registers):
+                    need = self._hazards.distance(dependence, file, source.results[part][0], op.profile.producer)
+                    if one.elapsed < need:
+                        yield Finding(op.address, source.address, SHORT, dependence, registers, have=one.elapsed, need=need)
+
+    def _unwaited(self, op: Op, still: Mapping[tuple[int, Access], Open]) -> Iterator[Finding]:
+        """Yield the consumptions of accesses that may not have ended."""
+        for (producer, access), one in still.items():
+            if opposite(one.guard, op.under):
+                continue
+            source = self._code[producer]
+            barrier = self._barrier(producer, access)
+            read, written = one.registers & (op.reads | op.guard), one.registers & op.writes
+            if access is Access.READ:
+                if written and not _same(source.profile.sources, op.profile.sources):
+                    yield Finding(op.address, source.address, MISSING, WAR, written, barrier)
+                continue
+            if read:
+                yield Finding(op.address, source.address, MISSING, RAW, read, barrier)
+            if written & ~read and not _same(source.profile.results, op.profile.results):
+                yield Finding(op.address, source.address, MISSING, WAW, written & ~read, barrier)
+
+    # ---- what is in flight behind the instruction ----
+
+    def _results(self, index: int, op: Op, coming: Mapping[tuple[int, int], Coming]) -> dict[tuple[int, int], Coming]:
+        gone = 0 if op.under else op.writes
+        out: dict[tuple[int, int], Coming] = {}
+        for (producer, part), one in coming.items():
+            registers, elapsed = one.registers & ~gone, one.elapsed + op.control.stall
+            if registers and elapsed < self._hazards.longest(self._code[producer].results[part][0]):
+                out[producer, part] = Coming(registers, elapsed, _kept(one.guard, op))
+        for part, (_, registers) in enumerate(op.results):
+            out[index, part] = Coming(registers, op.control.stall, _kept(op.under, op))
+        return out
+
+    def _accesses(self, index: int, op: Op, still: Mapping[tuple[int, Access], Open]) -> dict[tuple[int, Access], Open]:
+        gone = 0 if op.under else op.writes
+        out: dict[tuple[int, Access], Open] = {}
+        for (producer, access), one in still.items():
+            # A consumption is told once: behind it, the register is taken for read or written.
+            registers = one.registers & ~gone & ~(op.reads | op.guard if access is Access.WRITE else 0)
+            if registers:
+                covers = self._covered(self._code[producer].profile, access, one.covers, op)
+                out[producer, access] = Open(registers, min(one.elapsed + op.control.stall, FOREVER), covers, _kept(one.guard, op))
+        write, read = op.control.write_barrier, op.control.read_barrier
+        if op.writes and op.variable:
+            out[index, Access.WRITE] = Open(op.writes, op.control.stall, _set(write), _kept(op.under, op))
+        if op.late:
+            out[index, Access.READ] = Open(op.late, op.control.stall, _set(read, write), _kept(op.under, op))
+        return out
+
+    def _covered(self, source: Profile, access: Access, covers: Covers, op: Op) -> Covers:
+        """Return the covers of an access after `op`, which counts where it sets a barrier, and covers what ends before it does."""
+        if not op.control.sets:
+            return covers
+        out = list(covers)
+        for barrier, kind in ((op.control.write_barrier, Access.WRITE), (op.control.read_barrier, Access.READ)):
+            if barrier is None:
+                continue
+            if out[barrier] != NO_COVER:
+                out[barrier] += 1
+            elif access is Access.WRITE:
+                ordered = kind is Access.WRITE and _same(source.results, op.profile.results)
+                out[barrier] = 0 if ordered else NO_COVER
+            elif _same(source.sources, op.profile.sources):
+                out[barrier] = 0
+        return tuple(out)
+
+
+def _kept(guard: Guard | None, op: Op) -> Guard | None:
+    """Return the guard while its predicate has the value that it had."""
+    return None if guard is None or op.writes & bit(guard.file, guard.index) else guard
+
+
+def _same(queue: str, other: str) -> bool:
+    return queue != "" and queue == other
+
+
+def _set(*barriers: int | None) -> Covers:
+    return (
+        tuple(0 if barrier in barriers else NO_COVER for barrier in range(BARRIERS))
+        if any(one is not None for one in barriers)
+        else NO_COVERS
+    )
+
+
+def _ends(covers: Covers, mask: int, remainders: Mapping[int, int]) -> bool:
+    """Say whether waiting for these barriers ends an access."""
+    if any(mask >> barrier & 1 and later != NO_COVER for barrier, later in enumerate(covers)):
+        return True
+    return any(covers[barrier] >= most for barrier, most in remainders.items())
+
+
+def _touches(op: Op, registers: int) -> Iterator[tuple[str, str, int]]:
+    """Yield dependence, file and registers of each way in which `op` touches a result."""
+    for file, members in FILES.items():
+        mine = registers & members
+        if mine & op.guard:
+            yield RAW, GUARD, mine & op.guard
+        if mine & op.reads:
+            yield RAW, file, mine & op.reads
+        if mine & op.writes:
+            yield WAW, file, mine & op.writes
