@@ -22,7 +22,7 @@ def leave(session: Session, number: int, at: Moment, taken: Words) -> Next:
         return unite(block.follow, context, active, Move.FALLTHROUGH)
     match block.control.flow:
         case Flow.BRANCH:
-            return _branch(session, block, at, _united(session, block, at, taken), context)
+            return _branch(session, block, at, united(session, block, at, taken), context)
         case Flow.INDIRECT_BRANCH:
             return _indirect(session, number, at, taken)
         case Flow.POP:
@@ -61,7 +61,7 @@ def _elsewhere(session: Session, number: int, at: Moment, taken: Words) -> Next:
             raise SassanError("unsupported-flow", f"the machine has no rule for {block.control.flow.value} at {block.last:#x}")
 
 
-def _united(session: Session, block: Block, at: Moment, taken: Words) -> Words:
+def united(session: Session, block: Block, at: Moment, taken: Words) -> Words:
     """Return who takes a branch that the threads of a warp take together."""
     assert block.control is not None
     active = session.warps.active[at.rows]

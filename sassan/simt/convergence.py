@@ -38,7 +38,9 @@ def synchronize(session: Session, block: Block, rows: Rows, taken: Words) -> tup
     partial = (leaves != 0) & (register != mask)
     session.recorder.fault(block.last, "the token resumes somewhere else", int(elsewhere.sum()))
     session.recorder.fault(block.last, "register and token disagree on the threads that are here", int((differs & ~elsewhere).sum()))
-    session.recorder.fault(block.last, "register and token disagree on the threads to wait for", int((partial & ~differs & ~elsewhere).sum()))
+    session.recorder.fault(
+        block.last, "register and token disagree on the threads to wait for", int((partial & ~differs & ~elsewhere).sum())
+    )
     session.recorder.left(block.last, resumes[leaves != 0])
     return leaves, level, elsewhere | differs | partial
 
@@ -132,7 +134,7 @@ def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
     active, context = warps.active[at.rows], warps.context[at.rows]
     slot = session.slots[block.control.selector[0]]
     addresses = warps.registers[slot, at.rows] + np.uint32(block.control.base & 0xFFFFFFFF)
-    place, into = _returns(session, addresses, context, lanes(taken), block.follow)
+    place, into = returns(session, addresses, context, lanes(taken), block.follow)
     start = (session.values.coin(at) % np.uint32(LANES)).astype(np.intp)
     turn = (np.arange(LANES) - start[:, None]) % LANES
     row = np.arange(len(start))
@@ -152,7 +154,7 @@ def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
     return goes
 
 
-def _returns(session: Session, addresses: Words, context: Ints, taken: Truth, follow: int) -> tuple[Ints, Ints]:
+def returns(session: Session, addresses: Words, context: Ints, taken: Truth, follow: int) -> tuple[Ints, Ints]:
     """Return block and context of every thread after a RET."""
     place = np.full(addresses.shape, follow, dtype=np.int32)
     into = np.broadcast_to(context[:, None], addresses.shape).copy()

@@ -54,7 +54,7 @@ class Machine:
 
         `called` starts them inside a call from nowhere: the return of the function ends the warp.
         """
-        session = self._session(active, called=called)
+        session = new_session(self._code, self._values, active, self._order, called=called)
         warps = session.warps
         if called and not any(_returns(block) for block in self._code.blocks):
             warps.stacks.push(np.arange(len(active)), STOPPED, warps.context, self._code.tags.index(RETURN_TAG), active)
@@ -72,23 +72,6 @@ class Machine:
             population[number] = 0
             population += np.bincount(after[after >= 0], minlength=len(population))
         return session.recorder.outcome(warps.status)
-
-    def _session(self, active: Words, *, called: bool) -> Session:
-        contexts = Contexts()
-        starts, sites = _behind_calls(self._code)
-        return Session(
-            code=self._code,
-            values=self._values,
-            order=self._order,
-            slots={register: index for index, register in enumerate(self._code.registers)},
-            warps=begin(self._code, self._values, active),
-            contexts=contexts,
-            recorder=Recorder(self._code, contexts, len(active)),
-            barriers=tuple(_register(tag) for tag in self._code.tags),
-            starts=starts,
-            sites=sites,
-            called=called,
-        )
 
     def _visit(self, session: Session, number: int, rows: Rows) -> None:
         warps, block = session.warps, self._code.blocks[number]
@@ -117,6 +100,25 @@ class Machine:
         over = rows[deep | crowded | (warps.time[rows] >= limits.steps)]
         warps.status[over] = Status.CUT
         warps.block[over] = STOPPED
+
+
+def new_session(code: Code, values: Values, active: Words, order: Order, *, called: bool) -> Session:
+    """Return N warps at the entry, and all that a machine needs to run them."""
+    contexts = Contexts()
+    starts, sites = _behind_calls(code)
+    return Session(
+        code=code,
+        values=values,
+        order=order,
+        slots={register: index for index, register in enumerate(code.registers)},
+        warps=begin(code, values, active),
+        contexts=contexts,
+        recorder=Recorder(code, contexts, len(active)),
+        barriers=tuple(_register(tag) for tag in code.tags),
+        starts=starts,
+        sites=sites,
+        called=called,
+    )
 
 
 def _push(session: Session, block: Block, rows: Rows) -> Truth:

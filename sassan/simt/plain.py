@@ -1,35 +1,37 @@
 """The machine again in plain Python, one run and one thread at a time: the twin that `machine.py` is held to.
 
-It shares the lowered code and the drawn runs with the vectorised machine, and nothing that computes.
+It shares the lowered code and the drawn runs with the vectorised machine, and nothing that computes or moves threads.
 """
 
 from dataclasses import dataclass, field
 
 from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, RETURN_TAG, Block, Code, Condition, Move, Operation
+from sassan.simt.code import ALWAYS, RETURN_TAG, SIDE, WARPSYNC_TAG, Block, Code, Move, Unity
+from sassan.simt.plain_data import PlainThreads
+from sassan.simt.state import Order
 from sassan.simt.trace import CallString, Entry, Transition
-from sassan.simt.values import FACTOR, LANES, ONE_COPY, PARTITIONS, PREDICATES, THRESHOLDS, Runs
-
-_WORD = 0xFFFFFFFF
-
-
-def stir(state: int, word: int) -> int:
-    """Return the hash state after one more input word."""
-    mixed = ((state ^ word) * FACTOR) & _WORD
-    return mixed ^ (mixed >> 15)
+from sassan.simt.values import LANES, Runs
 
 
 @dataclass(slots=True)
 class _Suspended:
+    """`released`: a WARPSYNC that all threads have reached."""
+
     block: int
     context: CallString
     tag: str
     threads: set[int]
+    released: bool = False
+
+
+_Place = tuple[int, CallString]
+_After = tuple[int, set[int]] | None
+"""The block that runs next and its threads; None: the run is over."""
 
 
 @dataclass(slots=True)
 class PlainRun:
-    """One run with the taken side first. After `execute`, `path` is what the warp did and `ended` whether it did so to the end.
+    """One run. After `execute`, `path` is what the warp did, `ended` whether it did so to the end, and `fault` what it must not have done.
 
     `called` starts it inside a call from nowhere.
     """
@@ -38,157 +40,261 @@ class PlainRun:
     runs: Runs
     index: int
     called: bool = False
+    order: Order = Order.TAKEN_FIRST
     path: list[Transition] = field(default_factory=list[Transition])
     ended: bool = False
+    fault: str = ""
+    threads: PlainThreads = field(init=False)
     _stack: list[_Suspended] = field(default_factory=list[_Suspended])
-    _registers: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    _barriers: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
+    _gone: set[int] = field(default_factory=set[int])
     _context: CallString = ()
-    _time: int = 0
+
+    def __post_init__(self) -> None:
+        """Start with the registers of the run."""
+        self.threads = PlainThreads(self.runs, self.index)
 
     def execute(self, steps: int) -> None:
-        """Run until the warp ends, a token is missing, or `steps` blocks are done."""
+        """Run until the warp ends, a fault, or `steps` blocks are done."""
         number, threads = self.code.entry, {lane for lane in range(LANES) if int(self.runs.active[self.index]) >> lane & 1}
-        if self.called:
+        if self.called and not any(block.control and block.control.flow is Flow.RETURN for block in self.code.blocks):
             self._stack.append(_Suspended(-1, (), RETURN_TAG, set(threads)))
-        for self._time in range(steps):
+        for self.threads.time in range(steps):
             block = self.code.blocks[number]
             for one in block.operations:
-                self._operate(one, threads)
+                self.threads.operate(one, threads)
             condition = block.control.condition if block.control is not None else ALWAYS
-            taken = {lane for lane in threads if self._holds(condition, lane)}
-            self._stack += [_Suspended(target, self._context, self.code.tags[tag], set(threads)) for tag, target in block.pushes]
-            after = self._leave(number, threads, taken)
+            taken = {lane for lane in threads if self.threads.holds(condition, lane)}
+            after = self._leave(number, threads, taken) if self._push(block, threads) else None
             if after is None:
                 return
             number, threads = after
 
-    def _step(self, block: Block, move: Move, target: int, pushed: int = -1) -> None:
-        push = Entry(self._context, self.code.blocks[pushed].address, "") if pushed >= 0 else None
-        address = self.code.blocks[target].address
-        self.path.append(Transition(self._context, block.address, block.last, self._context, address, move, push))
+    def _push(self, block: Block, threads: set[int]) -> bool:
+        for tag, target in block.pushes:
+            name = self.code.tags[tag]
+            if target >= 0:
+                self._stack.append(_Suspended(target, self._context, name, set(threads)))
+                self._barriers[name] = set(threads)
+                continue
+            if self._barriers.get(name, set()) & threads:
+                self.fault = "a barrier is emptied that threads are in"
+            self._barriers[name] = set()
+        return not self.fault
 
-    def _leave(self, number: int, threads: set[int], taken: set[int]) -> tuple[int, set[int]] | None:
+    def _step(self, block: Block, move: Move, target: int, pushed: Entry | None = None) -> None:
+        address = self.code.blocks[target].address
+        self.path.append(Transition(self._context, block.address, block.last, self._context, address, move, pushed))
+
+    def _leave(self, number: int, threads: set[int], taken: set[int]) -> _After:
         block = self.code.blocks[number]
-        if block.control is None or not (taken or block.control.flow is Flow.INDIRECT_BRANCH):
-            self._step(block, Move.FALLTHROUGH, block.follow)
-            return block.follow, threads
-        match block.control.flow:
+        flow = block.control.flow if block.control is not None else Flow.NONE
+        if not taken and flow not in {Flow.INDIRECT_BRANCH, Flow.RETURN}:
+            return self._pass(block, threads)
+        match flow:
             case Flow.BRANCH:
-                return self._branch(block, threads, taken)
+                return self._branch(block, threads, self._united(block, threads, taken), (block.target, self._context))
             case Flow.INDIRECT_BRANCH:
-                return self._indirect(number, threads, taken)
+                return self._split(number, threads, taken, self._targets(block, threads, taken))
+            case Flow.RETURN:
+                return self._return(number, threads, taken)
             case Flow.CALL:
-                self._stack.append(_Suspended(block.follow, self._context, RETURN_TAG, set(threads)))
-                inside = (*self._context, block.last)
-                address = self.code.blocks[block.target].address
-                self.path.append(Transition(self._context, block.address, block.last, inside, address, Move.CALL))
-                self._context = inside
-                return block.target, threads
+                return self._call(block, threads, taken)
             case Flow.TRAP:
                 self._end(block)
                 return None
+            case Flow.BREAK:
+                return self._break(block, threads, taken)
+            case Flow.NONE:
+                return self._move(block, threads, taken)
             case _:
                 return self._suspend(block, threads, taken)
+
+    def _pass(self, block: Block, threads: set[int]) -> _After:
+        self._step(block, Move.FALLTHROUGH, block.follow)
+        return block.follow, threads
 
     def _end(self, block: Block) -> None:
         self.path.append(Transition(self._context, block.address, block.last, (), None, Move.EXIT))
         self.ended = True
 
-    def _branch(self, block: Block, threads: set[int], taken: set[int]) -> tuple[int, set[int]]:
-        if taken == threads:
-            self._step(block, Move.TAKEN, block.target)
-        else:
-            self._stack.append(_Suspended(block.follow, self._context, "", threads - taken))
-            self._step(block, Move.DIVERGE, block.target, block.follow)
-        return block.target, taken
+    def _united(self, block: Block, threads: set[int], taken: set[int]) -> set[int]:
+        assert block.control is not None
+        match block.control.unity:
+            case Unity.EACH:
+                return taken
+            case Unity.FIRST:
+                return threads if min(threads) in taken else set()
+            case Unity.OPEN:
+                return threads if self.threads.coin() >> 7 & 1 else set()
 
-    def _indirect(self, number: int, threads: set[int], taken: set[int]) -> tuple[int, set[int]]:
+    def _branch(self, block: Block, threads: set[int], taken: set[int], target: _Place, whole: Move = Move.TAKEN) -> _After:
+        if not taken:
+            return self._pass(block, threads)
+        if taken == threads:
+            return self._jump(block, threads, target, whole, None)
+        late = self.order is Order.FALLTHROUGH_FIRST or (self.order is Order.RANDOM and self.threads.coin() & 1 == 1)
+        here: _Place = (block.follow, self._context)
+        first, other = (here, target) if late else (target, here)
+        rest = taken if late else threads - taken
+        self._stack.append(_Suspended(*other, SIDE, set(rest)))
+        pushed = Entry(other[1], self.code.blocks[other[0]].address, SIDE)
+        return self._jump(block, threads - rest, first, Move.DIVERGE, pushed)
+
+    def _jump(self, block: Block, threads: set[int], target: _Place, move: Move, pushed: Entry | None) -> _After:
+        address = self.code.blocks[target[0]].address
+        self.path.append(Transition(self._context, block.address, block.last, target[1], address, move, pushed))
+        self._context = target[1]
+        return target[0], threads
+
+    def _call(self, block: Block, threads: set[int], taken: set[int]) -> _After:
+        inside = (*self._context, block.last)
+        if not block.tag:
+            return self._branch(block, threads, taken, (block.target, inside), Move.CALL)
+        self._stack.append(_Suspended(block.follow, self._context, RETURN_TAG, set(threads)))
+        return self._jump(block, threads, (block.target, inside), Move.CALL, None)
+
+    def _targets(self, block: Block, threads: set[int], taken: set[int]) -> dict[int, _Place]:
+        assert block.control is not None
+        goes = dict.fromkeys(threads, (block.follow, self._context))
+        for lane in taken:
+            place = self.threads.selected(block.control.selector, block.control.key, lane, len(block.targets))
+            goes[lane] = (block.targets[place], self._context)
+        return goes
+
+    def _return(self, number: int, threads: set[int], taken: set[int]) -> _After:
         block = self.code.blocks[number]
         assert block.control is not None
-        goes = dict.fromkeys(threads, block.follow)
+        if self.called and not self._context and taken:
+            return self._suspend(block, threads, taken)
+        goes = dict.fromkeys(threads, (block.follow, self._context))
         for lane in taken:
-            state = self._key(block.control.key)
-            for register in block.control.selector:
-                state = stir(state, self._get(register, lane))
-            goes[lane] = block.targets[stir(state, 1) % len(block.targets)]
-        start = self._coin() % LANES
+            address = (self.threads.get(block.control.selector[0], lane) + block.control.base) & 0xFFFFFFFF
+            sites = {one.last: one.follow for one in self.code.blocks if one.control is not None and one.control.flow is Flow.CALL}
+            depths = [
+                depth for depth, site in enumerate(self._context) if sites[site] >= 0 and self.code.blocks[sites[site]].address == address
+            ]
+            if not depths:
+                self.fault = "the return address is unknown"
+                return None
+            goes[lane] = (sites[self._context[depths[-1]]], self._context[: depths[-1]])
+        return self._split(number, threads, taken, goes, Move.RETURN)
+
+    def _split(self, number: int, threads: set[int], taken: set[int], goes: dict[int, _Place], whole: Move = Move.TAKEN) -> _After:
+        """Let the threads of one target go there; the others wait at the instruction."""
+        block = self.code.blocks[number]
+        start = self.threads.coin() % LANES
         leader = min(threads, key=lambda lane: (lane - start) % LANES)
         together = {lane for lane in threads if goes[lane] == goes[leader]}
-        if together != threads:
-            self._stack.append(_Suspended(number, self._context, "", threads - together))
-            self._step(block, Move.DIVERGE, goes[leader], number)
-        else:
-            self._step(block, Move.TAKEN if taken else Move.FALLTHROUGH, goes[leader])
-        return goes[leader], together
+        if together == threads:
+            return self._jump(block, together, goes[leader], whole if taken else Move.FALLTHROUGH, None)
+        self._stack.append(_Suspended(number, self._context, SIDE, threads - together))
+        return self._jump(block, together, goes[leader], Move.DIVERGE, Entry(self._context, block.address, SIDE))
 
-    def _suspend(self, block: Block, threads: set[int], taken: set[int]) -> tuple[int, set[int]] | None:
+    def _break(self, block: Block, threads: set[int], taken: set[int]) -> _After:
         assert block.control is not None
-        above = 0
-        if block.control.flow is Flow.POP:
-            levels = [level for level, entry in enumerate(self._stack) if entry.tag == block.control.tag]
-            if not levels:
-                return None
-            above = levels[-1] + 1
-        for entry in self._stack[above:]:
-            entry.threads -= taken
+        self._barriers.setdefault(block.control.tag, set()).difference_update(taken)
+        for entry in reversed(self._stack):
+            if entry.tag == block.control.tag:
+                entry.threads -= taken
+                break
         self._stack = [entry for entry in self._stack if entry.threads]
-        if taken != threads:
-            self._step(block, Move.FALLTHROUGH, block.follow)
-            return block.follow, threads - taken
+        return self._pass(block, threads)
+
+    def _move(self, block: Block, threads: set[int], taken: set[int]) -> _After:
+        """BMOV; or no control instruction at all."""
+        moves = block.control.moves if block.control is not None else None
+        if moves is None:
+            return self._pass(block, threads)
+        if moves.save:
+            mask = sum(1 << lane for lane in self._barriers.get(moves.tag, set()))
+            for lane in taken if moves.register is not None else ():
+                self.threads.put(moves.register or 0, lane, mask)
+            if moves.clear:
+                self._barriers[moves.tag] = set()
+            return self._pass(block, threads)
+        masks = {lane: 0 if moves.register is None else self.threads.get(moves.register, lane) for lane in taken}
+        if len(set(masks.values())) > 1:
+            self.fault = "threads restore different barriers"
+            return None
+        self._barriers[moves.tag] = {lane for lane in range(LANES) if masks[min(masks)] >> lane & 1} - self._gone
+        return self._pass(block, threads)
+
+    def _suspend(self, block: Block, threads: set[int], taken: set[int]) -> _After:
+        assert block.control is not None
+        above, leaving = 0, taken
+        if block.control.flow is Flow.WARP_BARRIER:
+            above = len(self._stack)
+            self._arrive(block, taken)
+        elif block.control.flow is Flow.POP:
+            above, leaving = self._meet(block, taken)
+        else:
+            self._gone |= taken
+            self._barriers = {name: mask - taken for name, mask in self._barriers.items()}
+        if self.fault:
+            return None
+        for entry in self._stack[above:] if leaving and block.control.flow is not Flow.WARP_BARRIER else ():
+            entry.threads -= leaving
+        self._stack = [entry for entry in self._stack if entry.threads]
+        if leaving != threads:
+            return self._pass(block, threads - leaving)
+        return self._resume(block)
+
+    def _meet(self, block: Block, taken: set[int]) -> tuple[int, set[int]]:
+        """Return the number of entries up to the token, and who leaves to it."""
+        assert block.control is not None
+        tag = block.control.tag
+        barrier = tag[1:].isdigit()
+        levels = [level for level, entry in enumerate(self._stack) if entry.tag == tag]
+        register = self._barriers.get(tag, set())
+        if not levels:
+            if not barrier:
+                self.fault = "there is no token"
+            elif register & taken:
+                self.fault = "register and token disagree on the threads that are here"
+            return len(self._stack), set() if barrier else taken
+        token = self._stack[levels[-1]]
+        if not barrier:
+            return levels[-1] + 1, taken
+        leaving = taken & token.threads
+        if leaving and (token.block, token.context) != (block.follow, self._context):
+            self.fault = "the token resumes somewhere else"
+        elif (register ^ token.threads) & taken:
+            self.fault = "register and token disagree on the threads that are here"
+        elif leaving and register != token.threads:
+            self.fault = "register and token disagree on the threads to wait for"
+        return levels[-1] + 1, leaving
+
+    def _arrive(self, block: Block, taken: set[int]) -> None:
+        """WARPSYNC: wait above the nearest token, with those who wait for the same."""
+        sides = [entry.tag == SIDE or entry.released for entry in self._stack]
+        tokens = [level for level, entry in enumerate(self._stack) if not sides[level] and entry.tag != WARPSYNC_TAG]
+        bottom = tokens[-1] + 1 if tokens else 0
+        if any(sides[:bottom]):
+            self.fault = "sides wait below the token that encloses a WARPSYNC"
+            return
+        for entry in self._stack[bottom:]:
+            if (entry.tag, entry.released, entry.block, entry.context) == (WARPSYNC_TAG, False, block.follow, self._context):
+                entry.threads |= taken
+                return
+        self._stack.insert(bottom, _Suspended(block.follow, self._context, WARPSYNC_TAG, set(taken)))
+
+    def _resume(self, block: Block) -> _After:
         if not self._stack or self._stack[-1].block < 0:
             self._end(block)
             return None
+        waiting = 0
+        while waiting < len(self._stack) and (self._stack[-1 - waiting].tag, self._stack[-1 - waiting].released) == (WARPSYNC_TAG, False):
+            waiting += 1
+        for entry in self._stack[len(self._stack) - waiting :]:
+            entry.released = True
+        if waiting and self.order is Order.RANDOM:
+            self._stack.append(self._stack.pop(len(self._stack) - 1 - (self.threads.coin() >> 9) % waiting))
         top = self._stack.pop()
-        move = {"": Move.REACTIVATE, RETURN_TAG: Move.RETURN}.get(top.tag, Move.RECONVERGE)
+        if top.tag[1:].isdigit():
+            self._barriers[top.tag] = self._barriers.get(top.tag, set()) - top.threads
+        move = {SIDE: Move.REACTIVATE, RETURN_TAG: Move.RETURN}.get(top.tag, Move.RECONVERGE)
         popped = Entry(top.context, self.code.blocks[top.block].address, top.tag)
-        source = (self._context, block.address, block.last)
-        self.path.append(Transition(*source, top.context, popped.address, move, None, popped))
+        self.path.append(Transition(self._context, block.address, block.last, top.context, popped.address, move, None, popped))
         self._context = top.context
         return top.block, top.threads
-
-    def _key(self, name: int) -> int:
-        return stir(int(self.runs.salt[self.index]), name)
-
-    def _coin(self) -> int:
-        return stir(stir(int(self.runs.salt[self.index]), self._time), 1)
-
-    def _below(self, word: int, base: int) -> bool:
-        return stir(word, 1) < int(self.runs.thresholds[self.index, base % THRESHOLDS])
-
-    def _get(self, register: int, lane: int) -> int:
-        word = stir(self._key(register), 0 if register in ONE_COPY else lane)
-        return self._registers.get((register, lane), word >> 31 if register in PREDICATES else word)
-
-    def _holds(self, condition: Condition, lane: int) -> bool:
-        for test in condition.tests:
-            word = self._get(test.register, lane)
-            if test.flags is None:
-                truth = word != 0
-            else:
-                base = self._key(test.flags)
-                truth = self._below(stir(base, word), base)
-            if truth == test.negated:
-                return False
-        return not condition.never
-
-    def _operate(self, one: Operation, threads: set[int]) -> None:
-        executing = sorted(lane for lane in threads if self._holds(one.condition, lane))
-        base = self._key(one.key)
-        states = dict.fromkeys(executing, base)
-        for register in one.gathered:
-            states = {lane: stir(state, self._get(register, lane)) for lane, state in states.items()}
-        if one.gathered:
-            states = dict.fromkeys(executing, stir(base, sum(states.values()) & _WORD))
-        for register in one.reads:
-            states = {lane: stir(state, self._get(register, lane)) for lane, state in states.items()}
-        if one.time:
-            states = {lane: stir(state, self._time) for lane, state in states.items()}
-        if one.lane:
-            words = self.runs.partitions[self.index, (base >> 3) % PARTITIONS]
-            states = {lane: stir(state, int(words[lane])) for lane, state in states.items()}
-        if one.broadcast and executing:
-            states = dict.fromkeys(range(LANES), states[executing[0]])
-        for place, register in enumerate(one.writes):
-            words_out = {lane: stir(state, place) for lane, state in states.items()}
-            for lane, word in words_out.items():
-                self._registers[register, lane] = int(self._below(word, base)) if register in PREDICATES else word

@@ -132,4 +132,3 @@ def pack(truth: Truth) -> Words:
 def choose(where: Truth, one: Ints | int, other: Ints | int) -> Ints:
     """Return numbers picked by a condition."""
     return np.where(where, one, other).astype(np.int32)
-

@@ -165,8 +165,12 @@ class Recorder:
             counts=self._counts[order].T.copy(),
             status=status.copy(),
             leaves=frozenset(self._leaves),
-            faults=tuple((address, runs, what) for (address, what), runs in sorted(self._faults.items())),
+            faults=self.faults(),
         )
+
+    def faults(self) -> tuple[tuple[int, int, str], ...]:
+        """Return (address, runs, what went wrong), in order."""
+        return tuple((address, runs, what) for (address, what), runs in sorted(self._faults.items()))
 
     def _number(self, code: int) -> int:
         number = self._numbers.get(code)

@@ -161,7 +161,7 @@ class _Inspection:
 
     def _when(self, step: Transition, run: int) -> int | str:
         """Return at which of its steps the run takes the transition: the plain machine runs it again."""
-        again = PlainRun(self._watch.code, draw(self._plan.seed, self._plan.runs), run, self._plan.called)
+        again = PlainRun(self._watch.code, draw(self._plan.seed, self._plan.runs), run, self._plan.called, self._plan.order)
         again.execute(self._plan.steps)
         return again.path.index(step) if step in again.path else "?"
 

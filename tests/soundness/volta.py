@@ -155,5 +155,3 @@ def _target(instruction: Instruction) -> int:
         if isinstance(one, Target):
             return one.address
     raise refuse(instruction, "no code address")
-
-
