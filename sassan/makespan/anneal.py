@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from sassan.errors import UsageError
 from sassan.executor import Executor, Serial, Threads, available
 from sassan.makespan.anneal_plain import Chain, Move, Plan, Rule, advance, chain
+from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
@@ -29,6 +30,8 @@ _PLAIN_PLACEMENTS = 1_500_000
 """Work below this takes the plain chain about a second: loading the compiler would take longer."""
 _RATE = 80_000_000
 """Instructions of candidates per second and worker, placed or not: about what the compiled chain does on a busy machine."""
+_PLAIN_RATE = 500_000
+"""The same of plain chains, which share one core."""
 _STEP = {True: 1_000_000, False: 10_000}
 """Instructions placed between two looks at the clock, compiled and plain: about 10 ms."""
 _STEPS = 6
@@ -69,14 +72,14 @@ class Sliced:
     improvements: tuple[Improvement, ...]
 
 
-def default_plan(case: Instance, chains: int, seconds: float | None, workers: int) -> Plan:
+def default_plan(case: Instance, chains: int, seconds: float | None, workers: int, rate: int = _RATE) -> Plan:
     """Return the plan of an instance: candidates grow with the square of the string, up to those of the paper.
 
     Where `seconds` are given there are only so many candidates that the chains are about cold when these are over.
     """
     count = min(_MOST_CANDIDATES, 12 * case.total**2)
     if seconds is not None and chains * count * case.total > _PLAIN_PLACEMENTS:
-        count = min(count, int(seconds * workers * _RATE / (chains * max(case.total, 1))))
+        count = min(count, int(seconds * workers * rate / (chains * max(case.total, 1))))
     count = max(_LEAST_CANDIDATES, count)
     return Plan(count, 2.5, (Move.WARP, Move.INSERT, Move.SWAP), Rule.LINEAR, 20)
 
@@ -156,6 +159,8 @@ class Anneal:
         workers = self._executor.workers if self._executor else available()
         plan = self._plan or default_plan(case, len(self._chains), seconds, workers)
         compiled = len(self._chains) * plan.iterations * case.total > _PLAIN_PLACEMENTS
+        if compiled and not may_begin("anneal_kernel", budget.left):
+            plan, compiled = self._plan or default_plan(case, len(self._chains), seconds, 1, _PLAIN_RATE), False
         executor = self._executor or (Threads() if compiled else Serial())
         _guard(case, budget, executor.workers)
         states = [chain(case, number, kind, budget.seed) for number, kind in enumerate(self._chains)]

@@ -4,11 +4,12 @@ It finds lower bounds: every state is one that a schedule reaches, and the sched
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sassan.makespan.beam_plain import Kept, Rules, advance, first, rules
+from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule, check
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 WIDTHS = (1, 16, 256, 2048, 16_384, 65_536)
 _PLAIN_WIDTH = 64
+_PLAIN_WIDTHS = (1, 64, 512)
 _WORTH = 3_000_000
 """Kept states, over all slots, up to which a beam without a deadline grows: a second or two."""
 _PORTION = 1 << 16
@@ -64,15 +66,26 @@ class Beam:
 def _passes(problem: Problem, widths: tuple[int, ...], budget: Budget) -> Iterator[Schedule]:
     cut = layout(problem, "letters")
     if count_letter_states(team_sizes(problem)) <= PLAIN:
-        yield plain_pass(cut, _PLAIN_WIDTH, budget.seed)
-        return
+        widths, run = (_PLAIN_WIDTH,), _plain_pass
+    elif may_begin("beam_kernel", budget.left):
+        run = _compiled_pass
+    else:
+        widths, run = _PLAIN_WIDTHS, _plain_pass
     for states in widths:
         if over(budget) or (states != widths[0] and not _worth(cut, states, budget)):
             return
-        schedule = compiled_pass(cut, width(states), budget)
+        schedule = run(cut, states, budget)
         if schedule is None:
             return
         yield schedule
+
+
+def _plain_pass(cut: Layout, states: int, budget: Budget) -> Schedule | None:
+    return plain_pass(cut, states, budget.seed, lambda: over(budget))
+
+
+def _compiled_pass(cut: Layout, states: int, budget: Budget) -> Schedule | None:
+    return compiled_pass(cut, width(states), budget)
 
 
 def _worth(cut: Layout, states: int, budget: Budget) -> bool:
@@ -80,11 +93,13 @@ def _worth(cut: Layout, states: int, budget: Budget) -> bool:
     return (budget.deadline is not None or states * cut.work <= _WORTH) and states * cut.work * (4 + 8 * words) <= budget.memory // 2
 
 
-def plain_pass(cut: Layout, states: int, seed: int) -> Schedule:
-    """Return the schedule that a beam of this width finds, without the compiler."""
+def plain_pass(cut: Layout, states: int, seed: int, stop: Callable[[], bool] = lambda: False) -> Schedule | None:
+    """Return the schedule that a beam of this width finds, without the compiler; None if it was stopped before its end."""
     rule = rules(cut, seed)
     history: list[list[Kept]] = [[first(rule, cut)]]
     while history[-1]:
+        if stop():
+            return None
         history.append(advance(rule, history[-1], states, seed))
     masks: list[int] = []
     at = 0

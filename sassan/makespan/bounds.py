@@ -14,6 +14,7 @@ from sassan.makespan.bounds_overlap import overlap
 from sassan.makespan.bounds_pool import SMALL, Cut, Pooled, cuts, finest, pooled
 from sassan.makespan.bounds_search import refines, refuted
 from sassan.makespan.bounds_waiting import busy_units, waiting_slots
+from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
 
@@ -40,15 +41,15 @@ def candidates(problem: Problem, stop: Callable[[], bool], left: Callable[[], fl
         bound = overlap(problem, pieces, stop) if not stop() and _loads("highspy", left()) else None
         if bound is not None:
             yield f"overlap-{pieces}", bound
-    if not stop() and _loads("numba", left()):
-        yield from _searched(problem, stop)
+    if not stop() and _loads("numba", left()) and may_begin("bounds_pool_kernel", left()):
+        yield from _searched(problem, stop, left)
 
 
 def _loads(module: str, seconds: float) -> bool:
     return module in sys.modules or seconds > _LOADING[module]
 
 
-def _searched(problem: Problem, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:
+def _searched(problem: Problem, stop: Callable[[], bool], left: Callable[[], float]) -> Iterator[tuple[str, int]]:
     """Yield what ever finer tables say, and then what a search with the last of them refutes."""
     guide: Pooled | None = None
     idle = 0
@@ -58,7 +59,7 @@ def _searched(problem: Problem, stop: Callable[[], bool]) -> Iterator[tuple[str,
             idle = 0 if guide is None or table.bound < guide.bound else idle + 1
             guide = table
             yield "pooled-stretches", table.bound
-    if guide is None or guide.cut.exact:
+    if guide is None or guide.cut.exact or not may_begin("bounds_search_kernel", left()):
         return
     slots = guide.bound
     for fine in (finest(problem, whole=True), finest(problem, whole=False)):
@@ -87,13 +88,10 @@ class Bounds:
         lower = busy_units(problem)
         found = Found(self.name, lower)
 
-        def left() -> float:
-            return inf if budget.deadline is None else budget.deadline - time.monotonic()
-
         def stop() -> bool:
-            return left() <= 0 or budget.stop()
+            return budget.left <= 0 or budget.stop()
 
-        for name, upper in candidates(problem, stop, left):
+        for name, upper in candidates(problem, stop, lambda: budget.left):
             if found.upper is None or upper < found.upper:
                 found = Found(self.name, lower, upper, None, name, time.monotonic() - start)
                 report(found)

@@ -1,7 +1,9 @@
 """The contract of every makespan engine: anytime, seeded, stoppable, and honest about what it proved."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import Protocol
 
 from sassan.makespan.problem import Problem
@@ -37,6 +39,11 @@ class Budget:
     """Bytes that an engine's own tables may take."""
     known: Found | None = None
     """What others have proved and shown already: an engine may start from it."""
+
+    @property
+    def left(self) -> float:
+        """Return the seconds up to the deadline, below 0 after it; infinity where there is none."""
+        return inf if self.deadline is None else self.deadline - time.monotonic()
 
 
 Report = Callable[[Found], None]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sassan.errors import UsageError
 from sassan.makespan.beam import Beam
+from sassan.makespan.compiling import NOTE, may_begin
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.exact_plain import longest, path
 from sassan.makespan.exact_tables import MOST, most_choices
@@ -167,6 +168,9 @@ class _Search:
         """Fill the table of all states of letters."""
         from sassan.makespan.exact_tasks import letters_path  # noqa: PLC0415 - the compiler is slow to load
 
+        if not may_begin("exact_kernel", budget.left):
+            self._note(NOTE)
+            return
         letters = layout(self._problem, "letters")
         found = letters_path(letters, budget)
         if found is None:
@@ -181,16 +185,17 @@ class _Search:
         if self.best.schedule is None:
             Beam((16, 256)).run(self._problem, self._budget, self._take_beam)
         runs = layout(self._problem, "runs")
-        bound = relaxed(runs, size.sums, self._budget) if size.relax else None
+        relax = size.relax and may_begin("exact_sums", self._budget.left)
+        bound = relaxed(runs, size.sums, self._budget) if relax else None
         if bound is not None:
             self.bound(bound.upper)
-            if not self.closed and size.dive and packable(runs):
+            if not self.closed and size.dive and packable(runs) and may_begin("exact_dive", self._budget.left):
                 self._dive(bound, size)
         if not self.closed and size.table and not over(self._budget):
             del bound
             self.table(self._budget)
         if not self.closed and not self.best.note:
-            self._note("the time was up" if over(self._budget) else "the memory was full")
+            self._note(NOTE if size.relax and not relax else "the time was up" if over(self._budget) else "the memory was full")
 
     def _take_beam(self, found: Found) -> None:
         assert found.schedule is not None

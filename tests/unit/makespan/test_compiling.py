@@ -1,0 +1,108 @@
+"""What is done before the compiled searches are compiled: nothing waits for a compiler that outlasts the deadline."""
+
+import os
+import time
+from math import inf
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from sassan.makespan import beam_kernel, bounds
+from sassan.makespan.all import All
+from sassan.makespan.anneal import Anneal
+from sassan.makespan.beam import Beam
+from sassan.makespan.compiling import ENOUGH, NOTE, compiled, may_begin
+from sassan.makespan.engine import Budget, Found
+from sassan.makespan.engines import load
+from sassan.makespan.exact import Exact
+from sassan.makespan.schedule import check
+from unit.makespan.cases import case
+
+CASE_STUDY = case("L5C9L2C9", warps=8, L=1, C=4, issue=4)
+
+
+def quiet(_: Found) -> None:
+    pass
+
+
+def uncompiled(folder: Path | None) -> SimpleNamespace:
+    code = SimpleNamespace(co_firstlineno=7)
+    return SimpleNamespace(
+        py_func=SimpleNamespace(__code__=code), signatures=[], stats=SimpleNamespace(cache_path=None if folder is None else str(folder))
+    )
+
+
+def test_what_has_run_in_this_process_is_compiled() -> None:
+    Beam((1,)).run(CASE_STUDY, Budget(), quiet)
+    assert compiled("beam_kernel")
+
+
+def test_what_lies_in_the_cache_is_compiled_until_its_module_changes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(beam_kernel, "advance", uncompiled(tmp_path))
+    assert not compiled("beam_kernel")
+    index = tmp_path / "beam_kernel.advance-7.py311.nbi"
+    index.touch()
+    assert compiled("beam_kernel")
+    os.utime(index, (0, 0))
+    assert not compiled("beam_kernel")
+
+
+def test_without_a_cache_nothing_is_compiled_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beam_kernel, "advance", uncompiled(None))
+    assert not compiled("beam_kernel")
+    assert (may_begin("beam_kernel", ENOUGH / 2), may_begin("beam_kernel", ENOUGH), may_begin("beam_kernel", inf)) == (False, True, True)
+
+
+def test_where_numba_compiles_nothing_everything_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beam_kernel, "advance", lambda: None)
+    assert compiled("beam_kernel")
+
+
+@pytest.fixture
+def cold(monkeypatch: pytest.MonkeyPatch) -> None:
+    for engine in ("anneal", "beam", "bounds", "exact"):
+        monkeypatch.setattr(f"sassan.makespan.{engine}.may_begin", lambda *_: False)
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_cold_beam_searches_plainly() -> None:
+    seen: list[Found] = []
+    best = Beam().run(CASE_STUDY, Budget(stop=lambda: len(seen) == 2), seen.append)
+    assert best.schedule is not None
+    check(CASE_STUDY, best.schedule)
+    assert [one.lower for one in seen] == [74, 96]
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_cold_exact_engine_says_what_it_left_out() -> None:
+    seen: list[Found] = []
+    found = Exact().run(CASE_STUDY, Budget(stop=lambda: len(seen) == 2), seen.append)
+    assert (found.lower, found.upper, found.note) == (96, None, NOTE)
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_cold_table_is_left_out() -> None:
+    found = Exact().run(case("L5C9L2C9", warps=4, L=1, C=4, issue=4), Budget(), quiet)
+    assert (found.lower, found.upper, found.note) == (None, None, NOTE)
+
+
+@pytest.mark.usefixtures("cold")
+def test_cold_chains_are_plain() -> None:
+    found = Anneal().run(CASE_STUDY, Budget(deadline=time.monotonic() + 0.2), quiet)
+    assert found.schedule is not None
+    check(CASE_STUDY, found.schedule)
+
+
+@pytest.mark.usefixtures("cold")
+def test_cold_bounds_are_those_of_the_programs() -> None:
+    assert [name for name, _ in bounds.candidates(CASE_STUDY, lambda: False)] == ["waiting-slots", "overlap-1", "overlap-2"]
+
+
+@pytest.mark.usefixtures("cold")
+def test_the_composition_answers_without_the_compiler() -> None:
+    composed = load("all")
+    assert isinstance(composed, All)
+    found = composed.run(CASE_STUDY, Budget(deadline=time.monotonic() + 1), quiet)
+    assert found.upper in {100, 102, 105}
+    assert found.lower is None or found.lower <= 98
