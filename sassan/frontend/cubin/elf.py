@@ -26,6 +26,11 @@ _LAST_SEGMENT = 4096
 _NULL, _PROGBITS, _SYMTAB, _STRTAB, _NOBITS = 0, 1, 2, 3, 8
 _ALLOC_EXEC = 0x6
 _COMPRESSED = 0x800
+_INFO_LINK = 0x40
+"""SHF_INFO_LINK: the section belongs to the one whose index is in sh_info."""
+_OWNED = (".nv.info.", ".nv.constant", ".nv.shared.", ".nv.local.", ".rel.", ".rela.")
+_LONGEST_CHAIN = 4
+"""`.rela.nv.constant2.k` belongs to `.nv.constant2.k`, which belongs to `.text.k`."""
 _TEXT = ".text."
 _NAMES_LIMIT = 64 * 1024 * 1024
 """Bytes of all section names together: names may share their ends, but not to any length."""
@@ -85,6 +90,7 @@ class Elf:
         self._header = self._decode("Elf_Ehdr", 0, _HEADER)
         self._check_segments()
         self.sections = self._read_sections()
+        self._check_owners()
 
     @property
     def is_cubin(self) -> bool:
@@ -199,6 +205,18 @@ class Elf:
             raise malformed(self._image, f"section {number} is not in the file: {header['sh_size']} bytes at byte {header['sh_offset']}")
         if header["sh_link"] >= count or align & (align - 1) or header["sh_flags"] & _COMPRESSED:
             raise malformed(self._image, f"section {number} has a link, an alignment or flags that no cubin has")
+
+    def _check_owners(self) -> None:
+        """Refuse sections that belong to another one than their name says, or to each other: nvdisasm would follow such links for ever."""
+        for one in self.sections:
+            owner, steps = one, 0
+            while owner.flags & _INFO_LINK:
+                if owner.info >= len(self.sections) or steps == _LONGEST_CHAIN:
+                    raise malformed(self._image, f"the section '{one.name}' belongs to no other one")
+                owner, steps = self.sections[owner.info], steps + 1
+            direct = self.sections[one.info] if one.flags & _INFO_LINK else one
+            if one.name.startswith(_OWNED) and not one.name.endswith(direct.name.removeprefix(".text")):
+                raise malformed(self._image, f"the section '{one.name}' belongs to '{direct.name}'")
 
     def _named(self, headers: list[Any], names: bytes) -> tuple[Section, ...]:
         out: list[Section] = []

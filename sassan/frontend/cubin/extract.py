@@ -23,6 +23,8 @@ def cubins(image: Image) -> tuple[Image, ...]:
 
     Raises InputError no-gpu-code, malformed-elf, cuobjdump-failed or too-large, MissingToolError.
     """
+    if image.kind not in _SUFFIX:
+        raise _none(image)
     if image.kind == "ELF" and not _FATBINS.intersection(one.name for one in Elf(image).sections):
         raise _none(image)
     tool = cuobjdump()

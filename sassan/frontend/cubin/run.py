@@ -1,11 +1,15 @@
 """Runs one of NVIDIA's tools: no shell, a time limit, a limit on what it may print."""
 
+import contextlib
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+_OUT_OF_TIME = (signal.SIGKILL, getattr(signal, "SIGXCPU", signal.SIGKILL))
 _SHOWN = 300
 """Characters of a tool's own message that an error repeats."""
 
@@ -16,10 +20,16 @@ class ToolProblem(Exception):  # noqa: N818 - it becomes an error of the input w
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may take: `seconds` of wall-clock time, `size` bytes of output."""
+    """What a run may take: `seconds` of wall-clock time and `size` bytes of output.
+
+    Where the system can hold a process to it (Linux), also `processor` whole seconds of processor time and `memory` bytes of address
+    space; None: no limit.
+    """
 
     seconds: float
     size: int
+    processor: int | None = None
+    memory: int | None = None
 
 
 def run(command: list[str], folder: Path, limits: Limits) -> bytes:
@@ -32,6 +42,7 @@ def run(command: list[str], folder: Path, limits: Limits) -> bytes:
             )
         except OSError as error:
             raise ToolProblem(f"{name} cannot be started: {error.strerror or error}") from None
+        _confine(process.pid, limits)
         late = threading.Event()
         output = _read(process, limits, late)
         errors.seek(0)
@@ -68,8 +79,22 @@ def _read(process: subprocess.Popen[bytes], limits: Limits, late: threading.Even
     return output
 
 
+def _confine(process: int, limits: Limits) -> None:
+    """Have the system end the process when it takes more; a run that has ended already needs none of it."""
+    if sys.platform != "linux":
+        return
+    import resource  # noqa: PLC0415 - there is none on Windows
+
+    for which, limit in ((resource.RLIMIT_CPU, limits.processor), (resource.RLIMIT_AS, limits.memory)):
+        if limit is not None:
+            with contextlib.suppress(OSError, ValueError):
+                resource.prlimit(process, which, (limit, limit))
+
+
 def _how(status: int) -> str:
-    return f"ended with status {status}" if status > 0 else f"crashed with signal {-status}"
+    if status > 0:
+        return f"ended with status {status}"
+    return "was stopped: it took too long" if -status in _OUT_OF_TIME else f"crashed with signal {-status}"
 
 
 def _first_line(message: str) -> str:
