@@ -17,6 +17,10 @@ FAR = 30
 """Cycles after which every result of fixed latency is taken to be there."""
 
 
+LONG = 200
+"""Instructions after which a walk ends, whatever they cost."""
+
+
 @dataclass(frozen=True, slots=True)
 class Code:
     """One function: registers and control codes by index, and the steps of a thread."""
@@ -27,6 +31,7 @@ class Code:
     guards: tuple[int, ...]
     writes: tuple[int, ...]
     after: tuple[tuple[int, ...], ...]
+    """Empty behind a call to code that is not there."""
     hazards: Hazards
 
     def kind(self, index: int) -> str:
@@ -51,20 +56,22 @@ def code_of(function: Function) -> Code:
     everything = 0
     for registers in FILES.values():
         everything |= registers
+    ways = steps(function, facts)
+    after = tuple(() if index in ways.unknown else to for index, to in enumerate(ways.after))
     return Code(
         function,
         tuple(decode(one.control) for one in function.instructions if one.control is not None),
         tuple(one.reads & everything if one else 0 for one in facts),
         tuple(one.guard & everything if one else 0 for one in facts),
         tuple(one.writes & everything if one else 0 for one in facts),
-        steps(function, facts).after,
+        after,
         load(function.arch),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """An instruction that depends on the producer, the shortest way to it in cycles, and the instructions on that way.
+    """An instruction that depends on the producer, a way to it, and the cycles that this way takes.
 
     `classes` are those of the parts of the result that it touches.
     """
@@ -79,13 +86,11 @@ class Use:
 
 def uses(code: Code, producer: int, far: int = FAR) -> Iterator[Use]:
     """Yield the uses of the result of an instruction within `far` cycles, on every path, until the result is overwritten."""
-    todo = [(next_, code.controls[producer].stall, code.writes[producer], (producer,)) for next_ in code.after[producer]]
-    best: dict[tuple[int, int], int] = {}
+    todo = [(to, code.controls[producer].stall, code.writes[producer], (producer,)) for to in code.after[producer]]
     while todo:
         index, distance, registers, way = todo.pop()
-        if distance > far or best.get((index, registers), far + 1) <= distance:
+        if distance > far or len(way) > LONG:
             continue
-        best[index, registers] = distance
         for dependence, file, touched in _touches(code, index):
             if touched & registers and not apart(code, producer, index, way):
                 classes = tuple(name for name, part in parts(code.kind(producer), code.writes[producer]) if part & touched & registers)

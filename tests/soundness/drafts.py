@@ -1,4 +1,4 @@
-"""From drafts with labels to a function with addresses, as the control words of Maxwell space them."""
+"""From drafts with labels to a function with addresses, spaced as the architecture spaces instructions."""
 
 from dataclasses import dataclass, replace
 
@@ -6,6 +6,8 @@ from sassan.ir import Constant, Function, Guard, Immediate, Instruction, Memory,
 from sassan.source import Span
 
 NOWHERE = Span(1, 1, 1)
+PACKED = frozenset({"sm_52", "sm_61"})
+"""Architectures with control words between the instructions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +18,38 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Address:
+    """A label as a number, for a register that is to hold a return address."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """An instruction with labels for addresses."""
 
     opcode: str
-    operands: tuple[Operand | Label, ...] = ()
+    operands: tuple[Operand | Label | Address, ...] = ()
     guard: Guard | None = None
     condition: str = ""
     targets: tuple[Label, ...] = ()
 
 
 def assemble(name: str, arch: str, written: list[Draft], places: dict[int, int], entry: Label) -> Function:
-    """Return the program with addresses: a control word stands before every three instructions."""
+    """Return the program with addresses: up to sm_62 a control word stands before every three instructions."""
+    packed = arch in PACKED
 
     def address(index: int) -> int:
-        return 8 * (index + index // 3 + 1)
+        return 8 * (index + index // 3 + 1) if packed else 16 * index
 
-    def resolve(operand: Operand | Label) -> Operand:
-        return Target(address(places[operand.number])) if isinstance(operand, Label) else operand
+    def resolve(operand: Operand | Label | Address) -> Operand:
+        match operand:
+            case Label(number=number):
+                return Target(address(places[number]))
+            case Address(number=number):
+                return Immediate(address(places[number]))
+            case _:
+                return operand
 
     drafts = [*written, *([Draft("EXIT")] if len(written) in places.values() else [])]
     instructions = []
