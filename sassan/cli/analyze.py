@@ -13,7 +13,7 @@ def analyze(
     loop_bound: options.LoopBound = None,
     model: options.ModelOption = options.Model.UNIT,
     letters: options.LettersOption = options.Letters.TIMING,
-    order: options.OrderOption = options.Order.TAKEN_FIRST,
+    order: options.OrderOption = options.Order.ARCH,
     call_depth: options.CallDepth = None,
     ablate: options.Ablate = None,
     paper_experiment: options.PaperExperiment = False,

@@ -26,7 +26,7 @@ def cfg(
     bounds: options.Bounds = None,
     loop_bound: options.LoopBound = None,
     letters: options.LettersOption = options.Letters.TIMING,
-    order: options.OrderOption = options.Order.TAKEN_FIRST,
+    order: options.OrderOption = options.Order.ARCH,
     call_depth: options.CallDepth = None,
     ablate: options.Ablate = None,
     sm: options.Sm = None,

@@ -25,7 +25,7 @@ def ipet(
     facts_template: options.FactsTemplate = False,
     model: options.ModelOption = options.Model.UNIT,
     letters: options.LettersOption = options.Letters.TIMING,
-    order: options.OrderOption = options.Order.TAKEN_FIRST,
+    order: options.OrderOption = options.Order.ARCH,
     call_depth: options.CallDepth = None,
     ablate: options.Ablate = None,
     paper_experiment: options.PaperExperiment = False,

@@ -12,6 +12,7 @@ _MANY = 2**31 - 1
 class Order(StrEnum):
     """Which side of a divergent branch runs first."""
 
+    ARCH = "arch"
     TAKEN_FIRST = "taken-first"
     EITHER = "either"
 
@@ -112,7 +113,10 @@ CallDepth = Annotated[
     int | None,
     typer.Option("--call-depth", metavar="N", min=0, max=_MANY, help="Tell at most N nested calls apart; merge deeper ones."),
 ]
-OrderOption = Annotated[Order, typer.Option("--order", help="Which side of a divergent branch runs first; 'either' explores both.")]
+OrderOption = Annotated[
+    Order,
+    typer.Option("--order", help="Which side of a divergent branch runs first; 'arch': the taken one up to sm_62, either since sm_70."),
+]
 Ablate = Annotated[
     list[Ablation] | None,
     typer.Option("--ablate", help="Switch a part of the analysis off; may be repeated."),

@@ -17,7 +17,7 @@ def make(
     loop_bound: int | None = None,
     letters: options.Letters = options.Letters.TIMING,
     model: options.Model = options.Model.UNIT,
-    order: options.Order = options.Order.TAKEN_FIRST,
+    order: options.Order = options.Order.ARCH,
     call_depth: int | None = None,
     ablate: list[options.Ablation] | None = None,
     paper_experiment: bool = False,

@@ -19,7 +19,7 @@ def strings(
     bounds: options.Bounds = None,
     loop_bound: options.LoopBound = None,
     letters: options.LettersOption = options.Letters.TIMING,
-    order: options.OrderOption = options.Order.TAKEN_FIRST,
+    order: options.OrderOption = options.Order.ARCH,
     call_depth: options.CallDepth = None,
     ablate: options.Ablate = None,
     sm: options.Sm = None,

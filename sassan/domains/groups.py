@@ -109,11 +109,11 @@ class GroupDomain:
             inside[name] = row_out
         return Groups(inside, groups.apart)
 
-    def resume(self, groups: Groups, point: int, left: int) -> Groups:
+    def resume(self, groups: Groups, point: int, left: int, *, disjoint: bool = False) -> Groups:
         """Return the facts after an entry of `point` becomes the active threads; `left` is the set of points still on the stack.
 
         When the point may remain, its group was a union: the entry is inside whatever the union is inside of, and nothing is known to be
-        inside the entry, nor inside what remains.
+        inside the entry, nor inside what remains. `disjoint` says that entries of this point share no threads.
         """
         remains = left >> point & 1
         bit = 1 << point
@@ -130,6 +130,46 @@ class GroupDomain:
             inside[name], apart[name] = row & (left | _ACTIVE), clear & (left | _ACTIVE)
         inside[ACTIVE] = groups.inside[point] & left & ~bit
         apart[ACTIVE] = groups.apart[point] & left & ~bit
+        resumed = Groups(inside, apart)
+        return self.separate(resumed, ACTIVE, point) if remains and disjoint else resumed
+
+    def withdraw(self, groups: Groups, who: int, points: int, *, sure: bool) -> Groups:
+        """Return the facts after some threads of the group `who`, or with `sure` all, left the groups of `points`."""
+        clear = groups.apart[who]
+        inside = dict(groups.inside)
+        for name, row in groups.inside.items():
+            if name == who or not clear >> name & 1:
+                inside[name] = row & ~points
+        out = Groups(inside, groups.apart)
+        for point in bits(points if sure else 0):
+            out = self.separate(out, who, point)
+        return out
+
+    def separate(self, groups: Groups, one: int, other: int) -> Groups:
+        """Return the facts when two groups share no thread."""
+        if groups.apart[one] >> other & 1:
+            return groups
+        apart = dict(groups.apart)
+        insides = [name for name, row in groups.inside.items() if name == other or row >> other & 1]
+        for name in [name for name, row in groups.inside.items() if name == one or row >> one & 1]:
+            for apart_from in insides:
+                if name != apart_from:
+                    apart[name] |= 1 << apart_from
+                    apart[apart_from] |= 1 << name
+        return Groups(groups.inside, apart)
+
+    def enclose(self, groups: Groups, small: int, big: int) -> Groups:
+        """Return the facts when all threads of `small` are in `big` too."""
+        if groups.inside[small] >> big & 1:
+            return groups
+        inside, apart = dict(groups.inside), dict(groups.apart)
+        above, clear = inside[big] | 1 << big, apart[big]
+        for name, row in groups.inside.items():
+            if name == small or row >> small & 1:
+                inside[name] = (row | above) & ~(1 << name)
+                apart[name] |= clear
+                for other in bits(clear):
+                    apart[other] |= 1 << name
         return Groups(inside, apart)
 
     def restrict(self, groups: Groups, points: int) -> Groups:

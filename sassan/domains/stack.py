@@ -127,6 +127,67 @@ class StackDomain:
             top &= ~BOT
         return Filtered(self._reachable(top, below), unmatched)
 
+    def erase(self, stack: Stack, may: int, must: int, pinned: Mapping[int, int]) -> Stack:
+        """Return the stacks after entries of `may` may have vanished, and those of `must` have, wherever they stood.
+
+        `pinned[p]` are the points that cannot vanish directly under `p` (0: under the active threads).
+        """
+        below = {
+            point: self._skip(stack.below, under, (may | must) & ~pinned.get(point, 0), must)
+            for point, under in stack.below.items()
+            if not must >> point & 1
+        }
+        return self._reachable(self._skip(stack.below, stack.top, (may | must) & ~pinned.get(0, 0), must), below)
+
+    def under_top(self, stack: Stack, tops: int) -> Stack:
+        """Return the stacks whose top is one of `tops` (points, or `BOT`)."""
+        return self._reachable(stack.top & tops, stack.below)
+
+    def insert(self, stack: Stack, point: int, sides: int) -> Stack:
+        """Return the stacks with one entry of `point` beneath the run of `sides` on top: a new one, or the one that is there already.
+
+        Only stacks that have such a side on top, or `point` itself, are kept.
+        """
+        bit = 1 << point
+        run, ends = self.run(stack, sides & ~bit)
+        # Where `point` ends the run it stays as it is; else it goes between the run and what the run stood on.
+        below = dict(stack.below)
+        under = below.get(point, 0) | ends & ~bit
+        deep = self._reach(under, stack.below)
+        for one in bits(run):
+            old = stack.below[one]
+            kept = old if deep >> one & 1 else old & run  # the same point may stand further below too, where nothing is inserted
+            below[one] = kept | (bit if old & ~run else 0)
+        below[point] = under
+        return self._reachable(stack.top & (run | bit), below)
+
+    def run(self, stack: Stack, sides: int) -> tuple[int, int]:
+        """Return the points of the set `sides` that stand on top with only such points above them, and what the run may stand on."""
+        seen, ends, todo = 0, stack.top & ~sides, stack.top & sides
+        while todo := todo & ~seen:
+            seen |= todo
+            for one in bits(todo):
+                ends |= stack.below[one] & ~sides
+                todo |= stack.below[one] & sides
+        return seen, ends
+
+    def holding(self, stack: Stack, tag: int) -> Stack:
+        """Return the stacks that hold a point of the set `tag`."""
+        reaching, before = tag & stack.points, 0
+        while reaching != before:
+            before = reaching
+            for point, under in stack.below.items():
+                if under & reaching:
+                    reaching |= 1 << point
+        above, ends = self._above(stack, tag)
+        deep = self._reach(ends & tag, stack.below)
+        below = {point: under & reaching if above & ~deep >> point & 1 else under for point, under in stack.below.items()}
+        return self._reachable(stack.top & reaching, below)
+
+    def deeper(self, stack: Stack, sides: int) -> int:
+        """Return the points from the nearest one on that is not of `sides`, downwards."""
+        return self._reach(self.run(stack, sides)[1], stack.below)
+
     def _above(self, stack: Stack, tag: int) -> tuple[int, int]:
         """Return the points above the nearest `tag` point of some stack, and the tag points and bottoms that end the walk."""
         seen, todo = 0, stack.top

@@ -38,6 +38,16 @@ class Resumed:
     warp: Warp
 
 
+@dataclass(frozen=True, slots=True)
+class Members:
+    """How many of the active threads may be in the nearest entry of a tag: all, none, or some and not all. `point` is it, if one is sure."""
+
+    all: bool
+    none: bool
+    some: bool
+    point: int | None
+
+
 class WarpDomain:
     """The product lattice and the machine steps on it (warp-cfg.md, section 1)."""
 
@@ -48,6 +58,8 @@ class WarpDomain:
         self._no_agreement = "no-agreement" in ablate
         self._active_only = "active-only" in ablate
         self._stacks, self._groups, self._agreements = StackDomain(), GroupDomain(), AgreementDomain()
+        self._sides = 0
+        """The points of sides: a thread that does not run waits in one entry of all of these, or at a token; so they share no threads."""
 
     bottom = Warp(StackDomain.bottom, GroupDomain.bottom, AgreementDomain.bottom)
 
@@ -107,6 +119,7 @@ class WarpDomain:
 
     def diverge(self, warp: Warp, point: int, learned: int) -> Warp:
         """Return the state of the side that goes on, the other suspended at `point` and agreeing on `learned` too."""
+        self._sides |= 1 << point
         groups = self._groups.push_side(warp.groups, point)
         return self._pushed(warp, point, groups, warp.active | (0 if self._no_agreement else learned))
 
@@ -144,6 +157,85 @@ class WarpDomain:
             return None, filtered.unmatched
         return self.learn(self._normal(filtered.stack, groups, warp.agreement), learned), filtered.unmatched
 
+    def members(self, warp: Warp, tag: int) -> Members:
+        """Return which of the active threads may be in the nearest entry of the set `tag`; without one on the stack, none is."""
+        near = self._stacks.nearest(warp.stack, tag)
+        if not near or self._no_groups:
+            return Members(bool(near), none=True, some=bool(near), point=None)
+        inside, apart = warp.groups.inside[ACTIVE], warp.groups.apart[ACTIVE]
+        # A ⊆ X with threads in A says that X is on the stack: the entry cannot be missing where all its candidates hold the active threads.
+        # A group that stands for several entries says so of their union only.
+        surely_in, surely_out = not near & ~(inside & ~self._stacks.cyclic(warp.stack)), not near & ~apart
+        return Members(not surely_out, not surely_in, not surely_in and not surely_out, self._only(warp, near))
+
+    def narrow(self, warp: Warp, tag: int, members: Members, *, inside: bool) -> Warp:
+        """Return the state in which all active threads are known to be in the nearest entry of the set `tag`, or not to be."""
+        stack = self._stacks.holding(warp.stack, tag) if inside else warp.stack
+        groups = warp.groups
+        if members.point is not None and not self._no_groups:
+            groups = (self._groups.enclose if inside else self._groups.separate)(groups, ACTIVE, members.point)
+        return self._normal(stack, groups, warp.agreement)
+
+    def holding(self, warp: Warp, tag: int) -> Warp:
+        """Return the state in which the stack is known to hold a point of the set `tag`."""
+        return self._normal(self._stacks.holding(warp.stack, tag), warp.groups, warp.agreement)
+
+    def withdraw(self, warp: Warp, tag: int, who: int, *, sure: bool) -> Warp:
+        """Return the state after threads of the group `who`, with `sure` all of them, left the nearest entry of the set `tag`.
+
+        Nobody is suspended; an entry that is empty then vanishes.
+        """
+        near = self._stacks.nearest(warp.stack, tag)
+        if not near:
+            return warp
+        if self._no_groups:
+            return self._normal(self._stacks.erase(warp.stack, near, 0, {}), self._unknown(warp.stack.points), warp.agreement)
+        only = self._only(warp, near)
+        emptied = sure and only is not None and warp.groups.inside[only] >> who & 1
+        may = near & ~warp.groups.apart[who]
+        groups = self._groups.withdraw(warp.groups, who, near, sure=sure and only is not None)
+        single = ~self._stacks.cyclic(warp.stack)
+        pinned = {name: row & single for name, row in groups.inside.items()}
+        return self._normal(self._stacks.erase(warp.stack, may, near if emptied else 0, pinned), groups, warp.agreement)
+
+    def _only(self, warp: Warp, near: int) -> int | None:
+        """Return the one point of `near` if it stands for one entry, so that what is learnt of the group holds of the entry."""
+        if near.bit_count() != 1 or near & self._stacks.cyclic(warp.stack):
+            return None
+        return near.bit_length() - 1
+
+    def gather(self, warp: Warp, point: int, sides: int, whole: int) -> tuple[Warp | None, Iterator[Resumed]]:
+        """Return what happens when the active threads meet the others at a barrier of the whole warp.
+
+        `sides` are the points of suspended sides, `whole` is the one that stands for all live threads. First: the state if nobody is
+        waited for, None where that cannot be. Then: what resumes while the active threads wait in the entry `point`, beneath the sides on
+        top and above the nearest token, merged with those that wait there already.
+        """
+        alone = self._stacks.under_top(warp.stack, ~(sides | 1 << point))
+        at_once = self._all_met(self._normal(alone, warp.groups, warp.agreement), whole) if alone.top else None
+        if not warp.stack.top & (sides | 1 << point):
+            return at_once, iter(())
+        # Of threads that meet here nothing is known but what the whole warp agrees on; until others come, it is what these agree on.
+        together = warp.agreement.on.get(whole, 0)
+        meeting = together if point in warp.stack.below else together | warp.active
+        agreement = Agreement({**warp.agreement.on, point: 0 if self._active_only else meeting})
+        stack = self._stacks.insert(warp.stack, point, sides)
+        groups = self._unknown(stack.points) if self._no_groups else self._groups.push_token(warp.groups, point)
+        waiting = Warp(stack, groups, agreement)
+        resumed = self._pops(waiting, Filtered(stack, unmatched=False), groups)
+        return at_once, (Resumed(one.point, self._all_met(one.warp, whole)) if one.point == point else one for one in resumed)
+
+    def pending_below(self, warp: Warp, waiting: int) -> bool:
+        """Say whether points of the set `waiting` may be suspended below the nearest point that is none of them."""
+        return bool(self._stacks.deeper(warp.stack, waiting) & waiting)
+
+    def _all_met(self, warp: Warp, whole: int) -> Warp:
+        """Return the state of threads that met at a barrier of the warp: where no token waits below, they are all the live ones."""
+        if warp.stack.top != 1 << whole:
+            return warp
+        groups = warp.groups if self._no_groups else self._groups.enclose(warp.groups, whole, ACTIVE)
+        return self.learn(Warp(warp.stack, groups, warp.agreement), warp.agreement.on[whole])
+
     def _filter(self, warp: Warp, tag: int, *, some: bool) -> tuple[Filtered, Groups]:
         above, below = self._stacks.regions(warp.stack, tag)
         groups = self._groups.leave(warp.groups, above, below, some=some) if above or some else warp.groups
@@ -163,7 +255,10 @@ class WarpDomain:
             rest = self._stacks.pop(filtered.stack, point)
             if groups.inside[point] & ~rest.points & ~(1 << point | 1):
                 continue  # inside an entry that is no longer there: threads resume only where there are some
-            resumed = self._unknown(rest.points) if self._no_groups else self._groups.resume(groups, point, rest.points)
+            disjoint = bool(self._sides >> point & 1)
+            resumed = (
+                self._unknown(rest.points) if self._no_groups else self._groups.resume(groups, point, rest.points, disjoint=disjoint)
+            )
             on = {name: warp.agreement.on[name] for name in bits(rest.points)}
             on[ACTIVE] = warp.agreement.on[point]
             yield Resumed(point, Warp(rest, resumed, Agreement(on)))

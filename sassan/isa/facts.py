@@ -67,6 +67,11 @@ class Facts:
     target: int | None = None
 
     @property
+    def is_barrier(self) -> bool:
+        """Say whether the token is a convergence barrier (B0 and so on): threads that are no part of it pass its POP."""
+        return self.tag[1:].isdigit()
+
+    @property
     def writes(self) -> int:
         """Return the set of all registers that the instruction may write."""
         out = 0

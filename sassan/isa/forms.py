@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sassan.errors import InputError
-from sassan.ir import Constant, Immediate, Memory, Operand, Register, Special, Symbol, Target, Word
+from sassan.ir import CodeAddress, Constant, Immediate, Memory, Operand, Register, Special, Symbol, Target, Word
 
 ROLES = {
     "d": ("R", "UR"),  # general or uniform register, written
@@ -38,6 +38,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (Memory, "memory"),
     (Special, "special"),
     (Target, "target"),
+    (CodeAddress, "symbol"),
     (Symbol, "symbol"),
     (Word, "word"),
 )

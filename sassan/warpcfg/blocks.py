@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sassan.errors import Gap
-from sassan.ir import Function, Instruction
+from sassan.ir import Function, Guard, Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import EVERY
 
 FactsOf = Callable[[Instruction], Facts | None]
 """The opcode table of one architecture: None for what it does not know."""
 
-_STRAIGHT = frozenset({Flow.NONE, Flow.PUSH, Flow.BLOCK_BARRIER})
-"""Flow classes that do not end a block (a BAR does not move threads before Volta)."""
+_STRAIGHT = frozenset({Flow.NONE, Flow.PUSH, Flow.BLOCK_BARRIER, Flow.BREAK, Flow.BARRIER_MOVE})
+"""Flow classes that do not end a block (README, "A BAR moves no threads")."""
+_AGAIN = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
+"""Flow classes that may run again for the threads with another target: they start a block of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +51,30 @@ class Push:
 
 
 @dataclass(frozen=True, slots=True)
+class Break:
+    """Active threads leave the nearest token of `tag` and go on: all of them, or with `some` those of a guard that is not followed."""
+
+    tag: str
+    some: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LateBreak:
+    """A guarded break, held until the branch on the same predicate at the end of the block: those who leave take it, or they pass it."""
+
+    tag: str
+    takers: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """`index` is its place in the function's list; `last` the facts of the control instruction at its end, None where it falls through."""
 
     index: int
     instructions: tuple[Instruction, ...]
-    steps: tuple[Straight | Push, ...]
+    steps: tuple[Straight | Push | Break, ...]
     last: Facts | None
+    late: tuple[LateBreak, ...] = ()
 
     @property
     def start(self) -> int:
@@ -94,7 +113,7 @@ def cut(function: Function, facts_of: FactsOf) -> Blocks:
         body = _Body(gaps)
         for one, facts in zip(function.instructions[begin:end], known[begin:end], strict=True):
             body.add(one, facts, function.arch)
-        blocks.append(Block(len(blocks), function.instructions[begin:end], body.done(), body.last))
+        blocks.append(Block(len(blocks), function.instructions[begin:end], body.done(), body.last, tuple(body.late)))
     return Blocks(tuple(blocks), {block.start: block.index for block in blocks}, tuple(gaps))
 
 
@@ -113,7 +132,7 @@ def _leaders(function: Function, known: list[Facts | None], gaps: list[Gap]) -> 
         leaders.update(wanted)
         if facts.flow not in _STRAIGHT:
             leaders.add(one.following)
-        if facts.flow is Flow.INDIRECT_BRANCH:
+        if facts.flow in _AGAIN:
             leaders.add(one.address)
     return leaders & addresses
 
@@ -123,26 +142,36 @@ class _Body:
 
     def __init__(self, gaps: list[Gap]) -> None:
         self.last: Facts | None = None
+        self.late: list[LateBreak] = []
         self._gaps = gaps
-        self._steps: list[Straight | Push] = []
+        self._steps: list[Straight | Push | Break] = []
         self._run: list[tuple[int, int | None, bool]] = []
+        self._held: list[tuple[str, Guard, int]] = []
+        """Guarded breaks that may still meet the branch on their predicate: tag, guard, the predicate as a set of registers."""
 
     def add(self, one: Instruction, facts: Facts | None, arch: str) -> None:
         """Take the next instruction."""
         if facts is None:
             self._gaps.append(Gap(one.address, "unknown-opcode", f"no entry for '{one.opcode}' in the {arch} table"))
             self._run.append((EVERY, None, False))
+            self._release(EVERY)
             return
         guarded = one.guard is not None
         for effect in facts.effects:
             self._run.append((effect.writes, None if effect.needs is None else effect.needs | facts.guard, guarded))
+        if self._held:
+            self._release(facts.writes, facts.tag)
         if facts.flow is Flow.PUSH:
             self._push(one, facts)
+        elif facts.flow is Flow.BREAK:
+            self._break(one, facts)
         elif facts.flow not in _STRAIGHT:
+            self._meet(one, facts)
             self.last = facts
 
-    def done(self) -> tuple[Straight | Push, ...]:
+    def done(self) -> tuple[Straight | Push | Break, ...]:
         """Return the steps of the block."""
+        self._release(EVERY)
         self._close()
         return tuple(self._steps)
 
@@ -164,6 +193,33 @@ class _Body:
         else:
             self._steps.append(Push(facts.target, facts.tag))
 
+    def _break(self, one: Instruction, facts: Facts) -> None:
+        self._close()
+        if not conditional(one, facts):
+            self._steps.append(Break(facts.tag, some=False))
+        elif one.guard is not None and facts.guard_alone:
+            self._held.append((facts.tag, one.guard, facts.guard))
+        else:
+            self._steps.append(Break(facts.tag, some=True))
+
+    def _meet(self, one: Instruction, facts: Facts) -> None:
+        """Join the held breaks to a branch on their predicate: the threads that left are then those on one side of it."""
+        for tag, guard, registers in list(self._held):
+            if facts.flow is Flow.BRANCH and facts.guard == registers and registers and not facts.uniform and one.guard is not None:
+                self._held.remove((tag, guard, registers))
+                self.late.append(LateBreak(tag, takers=one.guard.negated == guard.negated))
+
+    def _release(self, writes: int, tag: str = "") -> None:
+        """Apply the held breaks whose predicate is overwritten, or whose token is pushed or left again: who left is no longer known."""
+        for held in list(self._held):
+            if held[2] & writes or held[0] == tag:
+                self._held.remove(held)
+                self._close()
+                self._steps.append(Break(held[0], some=True))
+
+
+_NEVER_PASSES = frozenset({Flow.BRANCH, Flow.INDIRECT_BRANCH, Flow.POP, Flow.EXIT, Flow.RETURN})
+
 
 def static_successors(blocks: Blocks) -> list[list[int]]:
     """Return, per block, the blocks that one thread may run next within the function, with token targets as if the push jumped there.
@@ -177,7 +233,7 @@ def static_successors(blocks: Blocks) -> list[list[int]]:
         flow = block.last.flow if block.last else Flow.NONE
         if block.last and flow in {Flow.BRANCH, Flow.INDIRECT_BRANCH}:
             wanted += [*block.end.targets] if block.last.target is None else [block.last.target, *block.end.targets]
-        if flow not in {Flow.BRANCH, Flow.INDIRECT_BRANCH, Flow.POP, Flow.EXIT} or conditional(block.end, block.last):
+        if flow not in _NEVER_PASSES or conditional(block.end, block.last) or (block.last is not None and block.last.is_barrier):
             wanted.append(block.end.following)
         out.append(sorted({blocks.at[address] for address in wanted if address in blocks.at}))
     return out

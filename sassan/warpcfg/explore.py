@@ -7,19 +7,20 @@ from sassan.domains.warp import Warp
 from sassan.errors import Gap, SelfCheckError
 from sassan.ir import Function
 from sassan.isa.facts import Flow
+from sassan.warpcfg.assumptions import POINTERS, VALUE_ASSUMPTIONS, generation_assumptions
 from sassan.warpcfg.blocks import Blocks, FactsOf, cut, static_successors
-from sassan.warpcfg.graph import Context, Edge, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
+from sassan.warpcfg.calls import find_leads
+from sassan.warpcfg.graph import Context, Edge, Loop, Node, Point, ThreadEdge, WarpCfg
 from sassan.warpcfg.loops import nest, weak_order
-from sassan.warpcfg.options import EITHER, Options
-from sassan.warpcfg.recursion import recursive_calls
-from sassan.warpcfg.transfer import NOWHERE, Key, Step, Transfer
+from sassan.warpcfg.options import Options
+from sassan.warpcfg.recursion import direct_calls, recursive_calls
+from sassan.warpcfg.steps import MEET, NOWHERE, RET, WARP, Key, Step
+from sassan.warpcfg.transfer import Calls, Transfer
 
 MAX_NODES = 200_000
 """Call strings can multiply; past this many nodes the function is a gap, and `call_depth` is the way out."""
 
 _FIRST_VOLTA = 70
-_TOKENS = frozenset({"SYNC", "BRK", "CONT"})
-_RET = "RET"
 
 
 def explore(function: Function, facts_of: FactsOf, options: Options | None = None) -> WarpCfg:
@@ -27,20 +28,39 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
 
     Raises SelfCheckError when the fixpoint fails its own re-check.
     """
-    options = options or Options()
-    if int("".join(filter(str.isdigit, function.arch))) >= _FIRST_VOLTA:
-        message = f"convergence barriers are not analyzed yet: {function.arch} (sm_50 to sm_62 are)"
-        return _unexplored(function, Gap(function.entry, "unsupported-architecture", message))
+    volta = int("".join(filter(str.isdigit, function.arch))) >= _FIRST_VOLTA
+    options = (options or Options()).of_generation(volta=volta)
     blocks = cut(function, facts_of)
-    graph = _Exploration(function, blocks, replace(options, ablate=frozenset())).graph()
-    returns = {block.end.address for block in blocks.blocks if block.last is not None and block.last.tag == _RET}
+    plan = _Plan(function, blocks, options, *_calls(function, blocks, facts_of, options, volta=volta))
+    graph = _Exploration(replace(plan, options=replace(options, ablate=frozenset()))).graph()
+    returns = {block.end.address for block in blocks.blocks if block.last is not None and block.last.tag == RET}
     # Only what was called returns: without its caller, this is a device function in a section of its own.
     called = any(gap.code == "unmatched-token" and gap.address in returns for gap in graph.gaps)
-    return _Exploration(function, blocks, options, called=called).graph() if called or options.ablate else graph
+    return _Exploration(replace(plan, called=called)).graph() if called or options.ablate else graph
 
 
-def _unexplored(function: Function, gap: Gap) -> WarpCfg:
-    return WarpCfg(function, (Node((), function.instructions),), (), 0, gaps=(gap,))
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is explored, and how; `assumed` is what its calls assume, `called` says that the function is entered by a call from nowhere."""
+
+    function: Function
+    blocks: Blocks
+    options: Options
+    calls: Calls
+    assumed: tuple[str, ...]
+    called: bool = False
+
+
+def _calls(function: Function, blocks: Blocks, facts_of: FactsOf, options: Options, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
+    """Return where the calls of a function lead, and what that assumes."""
+    successors = static_successors(blocks)
+    if volta:
+        leads = find_leads(function, blocks, facts_of, successors, options.call_depth)
+        return Calls(leads, frozenset(), None), (POINTERS,) if leads.through_pointer else ()
+    through = direct_calls(blocks, function.callees or ())
+    recursive = recursive_calls(blocks, successors, blocks.at[function.entry], through)
+    pointers = any(block.last is not None and block.last.flow is Flow.INDIRECT_CALL for block in blocks.blocks)
+    return Calls(None, recursive, function.callees), (POINTERS,) if pointers and function.callees else ()
 
 
 @dataclass(slots=True)
@@ -55,21 +75,22 @@ class _Found:
 
 
 class _Exploration:
-    def __init__(self, function: Function, blocks: Blocks, options: Options, *, called: bool = False) -> None:
-        self._function, self._blocks, self._options = function, blocks, options
-        successors = static_successors(blocks)
-        entry = blocks.at[function.entry]
+    def __init__(self, plan: _Plan) -> None:
+        self._plan, self._function, self._blocks = plan, plan.function, plan.blocks
+        entry = self._blocks.at[self._function.entry]
+        successors = static_successors(self._blocks)
         self._order = {index: place for place, index in enumerate(weak_order(len(successors), successors, entry))}
-        self._sites = {block.end.address: block.index for block in blocks.blocks}
-        self._gaps: set[Gap] = set(blocks.gaps)
-        self._transfer = Transfer(blocks, recursive_calls(blocks, successors, entry), options, self._gaps.add)
+        self._sites = {block.end.address: block.index for block in self._blocks.blocks}
+        self._gaps: set[Gap] = set(self._blocks.gaps)
+        if plan.calls.leads is not None:
+            self._gaps |= plan.calls.leads.gaps
+        self._transfer = Transfer(self._blocks, plan.calls, plan.options, self._gaps.add)
         self._states: dict[Key, Warp] = {}
         self._entry: Key = ((), entry)
-        self._is_called = called
 
     def graph(self) -> WarpCfg:
         """Return the graph of the fixpoint."""
-        self._run(self._entry, self._called() if self._is_called else self._transfer.domain.start(0))
+        self._run(self._entry, self._called() if self._plan.called else self._transfer.start())
         # Behind a gap the code is entered in states that nobody knows: what it lacks there is no news of its own.
         self._transfer.trusts_tokens |= bool(self._gaps)
         while self._gaps and (root := self._next_root()) is not None:
@@ -78,8 +99,8 @@ class _Exploration:
 
     def _called(self) -> Warp:
         """Return the state of a function whose caller is not known: its return ends what is analyzed."""
-        back = self._transfer.points.name(Point((), NOWHERE, _RET))
-        return self._transfer.domain.push(self._transfer.domain.start(0), back)
+        back = self._transfer.points.name(Point((), NOWHERE, RET))
+        return self._transfer.domain.push(self._transfer.start(), back)
 
     def _next_root(self) -> int | None:
         """Return the first block that nothing reaches: behind a gap, a function that only an unknown call can enter."""
@@ -146,7 +167,7 @@ class _Exploration:
                 raise SelfCheckError("not-a-fixpoint", f"block 0x{self._blocks.blocks[key[1]].start:04x}: {why}")
             if step.to is None or step.to in found.index:
                 found.edges.add(self._edge(index, step, found))
-                if step.to is not None and step.kind not in {Kind.REACTIVATE, Kind.RECONVERGE, Kind.RETURN}:
+                if step.to is not None and step.popped is None:
                     found.threads.add((index, found.index[step.to]))
         self._visit_control(key, found, index)
 
@@ -157,11 +178,11 @@ class _Exploration:
         warp = self._transfer.before_last(key[0], block, self._states[key])
         if self._transfer.may_split(block, warp):
             found.split.add(index)
-        for point in self._transfer.token_targets(block, warp):
+        for point in self._transfer.token_targets(key[0], block, warp):
             to = (point.context, self._blocks.at.get(point.address, NOWHERE))
             if to in found.index:
                 found.threads.add((index, found.index[to]))
-            if point.tag in _TOKENS:
+            if point.tag != RET:
                 found.targets.setdefault(block.end.address, set()).add(point.address)
 
     def _edge(self, src: int, step: Step, found: _Found) -> Edge:
@@ -178,20 +199,23 @@ class _Exploration:
         context, index = key
         block = self._blocks.blocks[index]
         pushes = [Point(context, push.address, push.tag) for push in block.pushes]
-        if block.last is not None and block.last.flow is Flow.CALL and block.end.following in self._blocks.at:
-            pushes.append(Point(context, block.end.following, block.last.tag))
+        if block.last is not None and block.end.following in self._blocks.at:
+            if block.last.flow in {Flow.CALL, Flow.INDIRECT_CALL} and block.last.tag:
+                pushes.append(Point(context, block.end.following, block.last.tag))
+            elif block.last.flow is Flow.WARP_BARRIER:
+                pushes.append(Point(context, block.end.following, MEET))
         return Node(context, block.instructions, self._states[key].active, found.index[key] in found.split, tuple(pushes))
 
     def _points(self, warp: Warp) -> list[Point]:
-        return [self._transfer.points[number] for number in warp.stack.below]
+        points = [self._transfer.points[number] for number in warp.stack.below]
+        return [point for point in points if point.tag != WARP]
 
     def _assumptions(self) -> tuple[str, ...]:
-        order = (
-            "either side of a divergence may run first" if self._options.order == EITHER else "the taken side of a divergence runs first"
-        )
-        ablated = tuple(f"ablated for an experiment: {name}" for name in sorted(self._options.ablate))
-        called = ("the function is entered by a call: the bound ends where it returns",) if self._is_called else ()
-        return (order, *called, "one load from one address gives all lanes one value", "the source lanes of SHFL are active", *ablated)
+        called = ("the function is entered by a call: the bound ends where it returns",) if self._plan.called else ()
+        options = self._plan.options
+        assumed = generation_assumptions(self._blocks, options, volta=self._plan.calls.leads is not None)
+        ablated = tuple(f"ablated for an experiment: {name}" for name in sorted(options.ablate))
+        return (*assumed, *called, *self._plan.assumed, *VALUE_ASSUMPTIONS, *ablated)
 
 
 def _edge_order(edge: Edge) -> tuple[int, int, str, str, str]:

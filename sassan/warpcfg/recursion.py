@@ -1,33 +1,41 @@
 """Which call instructions close a cycle of the call graph: recursion is a gap, because no call string is deep enough for it."""
 
+from collections.abc import Collection, Mapping
+
 from sassan.isa.facts import Flow
 from sassan.warpcfg.blocks import Blocks
 
 
-def recursive_calls(blocks: Blocks, successors: list[list[int]], entry: int) -> frozenset[int]:
+def recursive_calls(blocks: Blocks, successors: list[list[int]], entry: int, calls: Mapping[int, Collection[int]]) -> frozenset[int]:
     """Return the addresses of the calls whose callee can come back to the function that makes them.
 
-    `entry` is the block where the kernel starts. A function is what its first block reaches without following calls; blocks may belong to
-    several.
+    `entry` is the block where the kernel starts, `calls` the addresses that each call site calls. A function is what its first block
+    reaches without following calls; blocks may belong to several.
     """
     targets = {
-        block.index: blocks.at[block.last.target]
+        block.index: {blocks.at[address] for address in calls[block.end.address] if address in blocks.at}
         for block in blocks.blocks
-        if _calls(blocks, block.index) and block.last and block.last.target is not None
+        if block.end.address in calls
     }
-    bodies = {root: _reach(successors, root) for root in sorted({entry, *targets.values()})}
-    callees = {root: {targets[index] for index in body if index in targets} for root, body in bodies.items()}
+    bodies = {root: _reach(successors, root) for root in sorted({entry, *(one for several in targets.values() for one in several)})}
+    callees = {root: {one for index in body for one in targets.get(index, ())} for root, body in bodies.items()}
     back = {root: _closure(callees, root) for root in callees}
     return frozenset(
         blocks.blocks[index].end.address
-        for index, target in targets.items()
-        if any(index in body and (root == target or root in back[target]) for root, body in bodies.items())
+        for index, several in targets.items()
+        if any(index in body and any(root == one or root in back[one] for one in several) for root, body in bodies.items())
     )
 
 
-def _calls(blocks: Blocks, index: int) -> bool:
-    last = blocks.blocks[index].last
-    return last is not None and last.flow is Flow.CALL and last.target in blocks.at
+def direct_calls(blocks: Blocks, through_pointers: Collection[int]) -> dict[int, Collection[int]]:
+    """Return what each call site calls where the instruction says it; a call through a pointer may call all of `through_pointers`."""
+    out: dict[int, Collection[int]] = {}
+    for block in blocks.blocks:
+        if block.last is not None and block.last.flow is Flow.CALL and block.last.target in blocks.at:
+            out[block.end.address] = (block.last.target,)
+        elif block.last is not None and block.last.flow is Flow.INDIRECT_CALL:
+            out[block.end.address] = through_pointers
+    return out
 
 
 def _reach(successors: list[list[int]], root: int) -> set[int]:

@@ -1,78 +1,58 @@
 """One block, one abstract state: which blocks may run next, and in which states (warp-cfg-2023, Algorithm 1, with its three productions).
 
-The same function drives the fixpoint and, afterwards, its re-check and the edges of the graph.
+The same function drives the fixpoint and, afterwards, its re-check and the edges of the graph. One machine serves all generations: what
+differs is where a call keeps its return address, and that threads which are no part of a convergence barrier pass it.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sassan.domains.lattice import bits
-from sassan.domains.warp import Resumed, Warp, WarpDomain
-from sassan.errors import Gap, SelfCheckError
+from sassan.domains.warp import Warp, WarpDomain
+from sassan.errors import Gap
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
-from sassan.isa.registers import EVERY, bit
-from sassan.warpcfg.blocks import Block, Blocks, Push, conditional, disagree
+from sassan.isa.registers import bit
+from sassan.warpcfg import barriers
+from sassan.warpcfg.blocks import Block, Blocks, Break, Push, conditional, disagree
+from sassan.warpcfg.calls import Lead, Leads
 from sassan.warpcfg.graph import Context, Kind, Point
 from sassan.warpcfg.options import EITHER, Options
+from sassan.warpcfg.steps import MEET, RET, Ground, Key, Step
 
-Key = tuple[Context, int]
-"""A node of the exploration: call string and block index."""
-
-NOWHERE = -1
-"""The address of the return token under a device function that is explored on its own: who calls it is not known."""
-
-_RET = "RET"
 _CC = bit("CC", 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One production: `to` None is the end of the warp."""
+class Calls:
+    """How calls work: since Volta `leads` says where they and the returns go, before they push tokens.
 
-    kind: Kind
-    to: Key | None
-    warp: Warp
-    pushed: int | None = None
-    popped: int | None = None
+    `recursive` are the addresses of the calls to step over, `pointers` what a call through a pointer may enter (None: not known).
+    """
 
-
-@dataclass(slots=True)
-class Points:
-    """The activation points met so far, numbered from 1; `tagged` keeps the set of the points of each tag."""
-
-    known: list[Point] = field(default_factory=list[Point])
-    number: dict[Point, int] = field(default_factory=dict[Point, int])
-    tagged: dict[str, int] = field(default_factory=dict[str, int])
-
-    def name(self, point: Point) -> int:
-        """Return the number of a point, a new one if it was not met before."""
-        found = self.number.get(point)
-        if found is None:
-            self.known.append(point)
-            found = self.number[point] = len(self.known)
-            self.tagged[point.tag] = self.tagged.get(point.tag, 0) | 1 << found
-        return found
-
-    def __getitem__(self, number: int) -> Point:
-        """Return the point with this number."""
-        return self.known[number - 1]
+    leads: Leads | None
+    recursive: frozenset[int]
+    pointers: tuple[int, ...] | None
 
 
 class Transfer:
     """The transfer function of one program; `gap` is called with every gap that a step meets (the same one many times)."""
 
-    def __init__(self, blocks: Blocks, recursive: frozenset[int], options: Options, gap: Callable[[Gap], None]) -> None:
-        """Take the blocks of the program and the addresses of its recursive calls."""
-        self.points = Points()
-        self.domain = WarpDomain(options.ablate)
+    def __init__(self, blocks: Blocks, calls: Calls, options: Options, gap: Callable[[Gap], None]) -> None:
+        """Take the blocks of the program, and where its calls lead."""
+        self.ground = Ground(blocks, WarpDomain(options.ablate), gap)
+        self.domain = self.ground.domain
+        self.points = self.ground.points
         self._blocks = blocks
-        self._recursive = recursive
-        self._gap = gap
+        self._calls = calls
         self.trusts_tokens = bool(options.ablate)
         """Whether a stack without the token that an instruction leaves to is passed over: where the states are coarser than the program."""
         self._either = options.order == EITHER
         self._call_depth = options.call_depth
+
+    def start(self) -> Warp:
+        """Return the state of a warp that begins."""
+        return self.domain.start(0) if self._calls.leads is None else barriers.start(self.ground)
 
     def __call__(self, key: Key, warp: Warp) -> Iterator[Step]:
         """Yield every production of the block `key` in the state `warp`."""
@@ -80,95 +60,119 @@ class Transfer:
         block = self._blocks.blocks[index]
         warp = self.before_last(context, block, warp)
         if block.last is None:
-            yield from self._pass(context, block.end, warp, 0)
+            yield from self.ground.go_on(context, block.end, warp)
             return
         if block.end.guard is not None and block.end.guard.index is None and block.end.guard.negated:
-            yield from self._pass(context, block.end, warp, 0)  # @!PT: no thread ever takes it
+            yield from self.ground.go_on(context, block.end, warp)  # @!PT: no thread ever takes it
             return
         match block.last.flow:
             case Flow.BRANCH:
-                yield from self._branch(context, block.end, block.last, warp)
+                yield from self._branch(context, block, block.last, warp)
             case Flow.INDIRECT_BRANCH:
                 yield from self._indirect(context, block.end, block.last, warp)
+            case Flow.POP if block.last.is_barrier:
+                yield from barriers.sync(self.ground, context, block.end, block.last, warp)
             case Flow.POP | Flow.EXIT:
                 yield from self._leave(context, block.end, block.last, warp)
+            case Flow.WARP_BARRIER:
+                yield from barriers.meet(self.ground, context, block.end, block.last, warp)
+            case Flow.CALL | Flow.INDIRECT_CALL | Flow.RETURN if self._calls.leads is not None:
+                yield from self._lead(key, block.end, block.last, warp, self._calls.leads.of.get(key, ()))
             case Flow.CALL:
                 yield from self._call(context, block.end, block.last, warp)
             case Flow.INDIRECT_CALL:
-                yield from self._unknown_call(context, block.end, block.last, warp)
+                yield from self._pointer_call(context, block.end, block.last, warp)
             case Flow.TRAP:
                 yield Step(Kind.EXIT, None, self.domain.bottom)
-                yield from self._pass(context, block.end, warp, 0)
+                yield from self.ground.go_on(context, block.end, warp)
             case _:
-                self._report(block.end, "unsupported-flow", f"{block.end.opcode} changes the flow in a way that is not modelled")
-                yield from self._pass(context, block.end, self._havoc(warp), 0)
+                message = f"{block.end.opcode} changes the flow in a way that is not modelled"
+                self.ground.report(block.end, "unsupported-flow", message)
+                yield from self.ground.go_on(context, block.end, self.ground.forget(warp))
 
     def before_last(self, context: Context, block: Block, warp: Warp) -> Warp:
         """Return the state in which the control instruction of the block runs."""
         for step in block.steps:
             if isinstance(step, Push):
                 warp = self.domain.push(warp, self.points.name(Point(context, step.address, step.tag)))
+            elif isinstance(step, Break):
+                warp = barriers.leave_early(self.ground, step, warp)
             else:
                 warp = self.domain.execute(warp, step.transform, step.writes)
         return warp
 
     def may_split(self, block: Block, warp: Warp) -> bool:
         """Say whether the active threads may disagree on what the control instruction does, in the state before it."""
-        return block.last is not None and disagree(block.last, warp.active)
+        if block.last is None:
+            return False
+        barrier = block.last.flow is Flow.POP and block.last.is_barrier
+        return disagree(block.last, warp.active) or (barrier and self.domain.members(warp, self.points.of(block.last.tag)).some)
 
-    def _pass(self, context: Context, one: Instruction, warp: Warp, learned: int) -> Iterator[Step]:
-        to = self._blocks.at.get(one.following)
-        if to is None:
-            self._report(one, "falls-off-end", f"after {one.opcode} the code runs past the end of the function")
-            return
-        yield Step(Kind.FALLTHROUGH, (context, to), self.domain.learn(warp, learned))
-
-    def _branch(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
-        target = self._blocks.at.get(facts.target) if facts.target is not None else None
+    def _branch(self, context: Context, block: Block, facts: Facts, warp: Warp) -> Iterator[Step]:
+        target = self.ground.block_at(facts.target)
         if target is None:
-            self._report(one, "bad-target", f"{one.opcode} has no known target")
+            self.ground.report(block.end, "bad-target", f"{block.end.opcode} has no known target")
             return
+        yield from self._take(context, block, facts, warp, (Kind.TAKEN, (context, target)))
+
+    def _take(self, context: Context, block: Block, facts: Facts, warp: Warp, way: tuple[Kind, Key]) -> Iterator[Step]:
+        """Yield the productions of an instruction with one target, which all threads take, none, or some."""
         # Whoever takes the branch knows that guard and predicate operands hold; a CC test says less than what CC holds.
-        taken, passed = facts.condition & ~_CC, facts.guard if facts.guard_alone else 0
-        yield Step(Kind.TAKEN, (context, target), self.domain.learn(warp, taken))
+        one, (kind, to) = block.end, way
+        taken, passed = 0 if facts.uniform else facts.condition & ~_CC, facts.guard if facts.guard_alone and not facts.uniform else 0
+        yield self._late(block, facts, Step(kind, to, self.domain.learn(warp, taken)))
         if not conditional(one, facts):
             return
-        yield from self._pass(context, one, warp, passed)
+        for step in self.ground.go_on(context, one, warp, passed):
+            yield self._late(block, facts, step)
         if one.following not in self._blocks.at or not disagree(facts, warp.active):
             return
         other = self.points.name(Point(context, one.following, ""))
         side = self.domain.learn(self.domain.diverge(warp, other, passed), taken)
-        yield Step(Kind.DIVERGE, (context, target), side, pushed=other)
+        yield self._late(block, facts, Step(Kind.DIVERGE, to, side, pushed=other), other)
         if self._either:
-            other = self.points.name(Point(context, self._blocks.blocks[target].start, ""))
+            other = self.points.name(Point(to[0], self._blocks.blocks[to[1]].start, ""))
             side = self.domain.learn(self.domain.diverge(warp, other, taken), passed)
-            yield Step(Kind.DIVERGE, (context, self._blocks.at[one.following]), side, pushed=other)
+            yield self._late(block, facts, Step(Kind.DIVERGE, (context, self._blocks.at[one.following]), side, pushed=other), other)
+
+    def _late(self, block: Block, facts: Facts, step: Step, other: int | None = None) -> Step:
+        if not block.late:
+            return step
+        passes = (
+            step.to is not None and step.to[1] == self._blocks.at.get(block.end.following) and step.kind in {Kind.FALLTHROUGH, Kind.DIVERGE}
+        )
+        return barriers.leave_late(self.ground, block.late, facts, step, taken=not passes, other=other)
 
     def _indirect(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """BRX: one target runs, the others wait at the BRX itself and run it again (README, "A divergent BRX")."""
-        outcomes = [(Kind.TAKEN, self._blocks.at[target]) for target in sorted(set(one.targets)) if target in self._blocks.at]
-        if not outcomes and self._returns_behind(one, warp):
+        targets = [self._blocks.at[target] for target in sorted(set(one.targets)) if target in self._blocks.at]
+        if not targets and self._calls.leads is None and self._returns_behind(one, warp):
             yield from self._unknown_call(context, one, facts, warp)
             return
-        if not outcomes:
-            self._report(one, "indirect-branch", f"{one.opcode} jumps through a table that the input does not show")
-        elif conditional(one, facts):
-            outcomes += [(step.kind, step.to[1]) for step in self._pass(context, one, warp, 0) if step.to]
-        for kind, target in outcomes:
-            yield Step(kind, (context, target), warp)
-        if len(outcomes) == 1 or not disagree(facts, warp.active):
+        if not targets:
+            self.ground.report(one, "indirect-branch", f"{one.opcode} jumps through a table that the input does not show")
+        yield from self._one_of(context, one, facts, warp, [Lead(Kind.TAKEN, (context, target)) for target in targets])
+
+    def _one_of(self, context: Context, one: Instruction, facts: Facts, warp: Warp, leads: list[Lead]) -> Iterator[Step]:
+        """Yield the productions of an instruction with several targets, of which each thread takes its own."""
+        ways = list(leads)
+        if ways and conditional(one, facts):
+            ways += [Lead(step.kind, step.to) for step in self.ground.go_on(context, one, warp)]
+        for kind, to in ways:
+            yield Step(kind, to, warp)
+        if len(ways) == 1 or not disagree(facts, warp.active):
             return
         again = self.points.name(Point(context, one.address, ""))
-        for _, target in outcomes:
-            yield Step(Kind.DIVERGE, (context, target), self.domain.diverge(warp, again, 0), pushed=again)
+        for _, to in ways:
+            yield Step(Kind.DIVERGE, to, self.domain.diverge(warp, again, 0), pushed=again)
 
     def _returns_behind(self, one: Instruction, warp: Warp) -> bool:
         """Say whether a return token to the next instruction is on top: PRET and BRX together are a call, even where no note says so."""
         tops = [None if number == 0 else self.points[number] for number in bits(warp.stack.top)]
-        return all(point is not None and point.tag == _RET and point.address == one.following for point in tops)
+        return all(point is not None and point.tag == RET and point.address == one.following for point in tops)
 
     def _leave(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
-        tag = self.points.tagged.get(facts.tag, 0) if facts.flow is Flow.POP else 0
+        tag = self.points.of(facts.tag) if facts.flow is Flow.POP else 0
         if facts.flow is Flow.POP and not self.domain.nearest(warp, tag):
             self._unmatched(one, f"{one.opcode} where no {facts.tag} token can be on the stack")
         else:
@@ -176,71 +180,97 @@ class Transfer:
             if unmatched and facts.flow is Flow.POP:
                 self._unmatched(one, f"{one.opcode} where the stack may hold no {facts.tag} token")
             for outcome in outcomes:
-                yield self._resume(outcome)
+                yield self.ground.resume(outcome)
         if not conditional(one, facts):
             return
         learned = facts.guard if facts.guard_alone else 0
-        yield from self._pass(context, one, warp, learned)
+        yield from self.ground.go_on(context, one, warp, learned)
         if disagree(facts, warp.active):
             stay, _ = self.domain.leave_some(warp, tag, learned)
             if stay is not None:
-                yield from self._pass(context, one, stay, 0)
+                yield from self.ground.go_on(context, one, stay)
 
     def _unmatched(self, one: Instruction, message: str) -> None:
         if not self.trusts_tokens:
-            self._report(one, "unmatched-token", message)
+            self.ground.report(one, "unmatched-token", message)
 
-    def _resume(self, outcome: Resumed) -> Step:
-        if outcome.point is None:
-            return Step(Kind.EXIT, None, outcome.warp)
-        point = self.points[outcome.point]
-        kind = {"": Kind.REACTIVATE, _RET: Kind.RETURN}.get(point.tag, Kind.RECONVERGE)
-        if point.address == NOWHERE or (point.tag and point.address not in self._blocks.at):
-            # Nobody knows the caller, or the token names no instruction (the gap `bad-target`).
-            return Step(Kind.EXIT, None, self.domain.bottom)
-        if point.address not in self._blocks.at:
-            raise SelfCheckError("no-such-point", f"{point} resumes where no block starts")
-        return Step(kind, (point.context, self._blocks.at[point.address]), outcome.warp, popped=outcome.point)
+    def _lead(self, key: Key, one: Instruction, facts: Facts, warp: Warp, leads: tuple[Lead, ...]) -> Iterator[Step]:
+        """Yield what a call or a return does since Volta: it jumps to where the thread-level analysis says."""
+        context, index = key
+        match leads:
+            case ():
+                if facts.flow is not Flow.RETURN:
+                    yield from self.ground.go_on(context, one, self.ground.forget(warp))
+            case (Lead(to=None),):
+                yield from self._leave(context, one, facts, warp)
+            case (Lead(kind=kind, to=to),) if to is not None:
+                yield from self._take(context, self._blocks.blocks[index], facts, warp, (kind, to))
+            case _:
+                yield from self._one_of(context, one, facts, warp, [lead for lead in leads if lead.to is not None])
 
     def _call(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
-        target = self._blocks.at.get(facts.target) if facts.target is not None else None
+        """Yield what a call does until Pascal: it pushes a token to the next instruction."""
+        target = self.ground.block_at(facts.target)
         if facts.target is None:
-            self._report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
+            self.ground.report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
         elif target is None or conditional(one, facts):
-            self._report(one, "bad-target" if target is None else "guarded-push", f"{one.opcode} is not a plain call of a known address")
-        elif one.address in self._recursive:
-            self._report(one, "recursion", f"{one.opcode} calls a function that is already running: no bound on the depth is known")
+            code = "bad-target" if target is None else "guarded-push"
+            self.ground.report(one, code, f"{one.opcode} is not a plain call of a known address")
+        elif one.address in self._calls.recursive:
+            self._recursion(one)
         elif one.following in self._blocks.at:
-            inner = (*context, one.address)
-            if self._call_depth is not None:
-                inner = inner[max(0, len(inner) - self._call_depth) :]
             back = self.points.name(Point(context, one.following, facts.tag))
-            yield Step(Kind.CALL, (inner, target), self.domain.push(warp, back))
+            yield Step(Kind.CALL, (self._inner(context, one), target), self.domain.push(warp, back))
             return
-        yield from self._pass(context, one, self._havoc(warp), 0)
+        yield from self.ground.go_on(context, one, self.ground.forget(warp))
+
+    def _inner(self, context: Context, one: Instruction) -> Context:
+        inner = (*context, one.address)
+        return inner if self._call_depth is None else inner[max(0, len(inner) - self._call_depth) :]
+
+    def _recursion(self, one: Instruction) -> None:
+        self.ground.report(one, "recursion", f"{one.opcode} calls a function that is already running: no bound on the depth is known")
+
+    def _pointer_call(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+        """Yield what a call through a pointer does until Pascal: JCAL pushes its own return, BRX after PRET finds it on the stack."""
+        callees = [self._blocks.at[address] for address in self._calls.pointers or () if address in self._blocks.at]
+        if not callees or conditional(one, facts) or one.address in self._calls.recursive:
+            yield from self._unknown_call(context, one, facts, warp)
+            return
+        inner = self._inner(context, one)
+        again = self.points.name(Point(context, one.address, ""))
+        states: list[tuple[Kind, Warp, int | None]] = [(Kind.CALL, warp, None)]
+        if len(callees) > 1 and disagree(facts, warp.active):
+            states.append((Kind.DIVERGE, self.domain.diverge(warp, again, 0), again))
+        for kind, state, pushed in states:
+            if facts.tag and one.following in self._blocks.at:
+                state = self.domain.push(state, self.points.name(Point(context, one.following, facts.tag)))  # noqa: PLW2901 - the callee's
+            for callee in callees:
+                yield Step(kind, (inner, callee), state, pushed=pushed)
 
     def _unknown_call(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """Step over a call of nobody knows what, so that the rest can be shown.
 
         A call that pushes its own return goes on at the next instruction, a BRX after PRET at the token.
         """
-        self._report(one, "indirect-call", f"{one.opcode} calls a function that the input does not name")
-        warp = self._havoc(warp)
+        if one.address in self._calls.recursive:
+            self._recursion(one)
+        else:
+            self.ground.report(one, "indirect-call", f"{one.opcode} calls a function that the input does not name")
+        warp = self.ground.forget(warp)
         if facts.tag:
-            yield from self._pass(context, one, warp, 0)
+            yield from self.ground.go_on(context, one, warp)
             return
-        outcomes, _ = self.domain.leave(warp, self.points.tagged.get(_RET, 0))
+        outcomes, _ = self.domain.leave(warp, self.points.of(RET))
         for outcome in outcomes:
-            yield self._resume(outcome)
+            yield self.ground.resume(outcome)
 
-    def _havoc(self, warp: Warp) -> Warp:
-        return self.domain.execute(warp, lambda _: 0, EVERY)
-
-    def _report(self, one: Instruction, code: str, message: str) -> None:
-        self._gap(Gap(one.address, code, message))
-
-    def token_targets(self, block: Block, warp: Warp) -> Iterator[Point]:
-        """Yield the tokens to which the threads that run the block's POP belong, in the state before it."""
-        if block.last is not None and block.last.flow is Flow.POP:
-            for number in bits(self.domain.nearest(warp, self.points.tagged.get(block.last.tag, 0))):
+    def token_targets(self, context: Context, block: Block, warp: Warp) -> Iterator[Point]:
+        """Yield where the threads that run the block's POP, or its barrier of the warp, resume, in the state before it."""
+        if block.last is None:
+            return
+        if block.last.flow is Flow.POP:
+            for number in bits(self.domain.nearest(warp, self.points.of(block.last.tag))):
                 yield self.points[number]
+        elif block.last.flow is Flow.WARP_BARRIER:
+            yield Point(context, block.end.following, MEET)

@@ -1,0 +1,28 @@
+"""What a warp-level CFG takes for granted, in words: every bound over it prints them."""
+
+from collections.abc import Iterator
+
+from sassan.isa.facts import Flow
+from sassan.warpcfg.blocks import Blocks
+from sassan.warpcfg.options import EITHER, Options
+
+POINTERS = "a call through a pointer enters a device function of this input, at its start"
+VALUE_ASSUMPTIONS = ("one load from one address gives all lanes one value", "the source lanes of SHFL are active")
+
+
+def generation_assumptions(blocks: Blocks, options: Options, *, volta: bool) -> tuple[str, ...]:
+    """Return what the order of sides, and since Volta their interleaving, assumes of this program."""
+    either = options.order == EITHER
+    order = "either side of a divergence may run first" if either else "the taken side of a divergence runs first"
+    return (order, *_interleaving(blocks)) if volta else (order,)
+
+
+def _interleaving(blocks: Blocks) -> Iterator[str]:
+    opcodes = {one.opcode.partition(".")[0] for block in blocks.blocks for one in block.instructions}
+    flows = {block.last.flow for block in blocks.blocks if block.last is not None}
+    yield "interleaving the sides of a divergence differently executes the same blocks: sides merge only at BSYNC and WARPSYNC"
+    yield "no two sides use one barrier or one uniform register at the same time, and no data race decides a branch"
+    if "YIELD" in opcodes:
+        yield "YIELD releases no barrier and splits no threads"
+    if "WARPSYNC" in opcodes and Flow.WARP_BARRIER not in flows:
+        yield "WARPSYNC of some lanes merges nobody: that costs at least as much"

@@ -1,0 +1,87 @@
+"""Convergence barriers (Volta and later): BSYNC, and the barrier of the whole warp. BSSY is a push, BREAK a withdrawal (warp-cfg.md, section 1)."""
+
+from collections.abc import Iterator
+
+from sassan.domains.groups import ACTIVE
+from sassan.domains.lattice import bits
+from sassan.domains.warp import Warp
+from sassan.ir import Instruction
+from sassan.isa.facts import Facts
+from sassan.warpcfg.blocks import Break, LateBreak, conditional, disagree
+from sassan.warpcfg.graph import Context, Point
+from sassan.warpcfg.steps import MEET, WARP, Ground, Step
+
+ALL_LIVE = -2
+"""The address of the entry that stands for all live threads."""
+
+
+def start(ground: Ground) -> Warp:
+    """Return the state of a warp that begins: at the bottom of the stack, an entry for all of its threads.
+
+    They never wait there; it keeps what all live threads agree on, for the barriers where they meet.
+    """
+    return ground.domain.push(ground.domain.start(0), ground.points.name(Point((), ALL_LIVE, WARP)))
+
+
+def sync(ground: Ground, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    """BSYNC: threads of the nearest token leave to it, the others pass; under a guard, only where it holds."""
+    domain, tag = ground.domain, ground.points.of(facts.tag)
+    members = domain.members(warp, tag)
+    guarded = conditional(one, facts)
+    learned = facts.guard if facts.guard_alone else 0
+    for number in bits(domain.nearest(warp, tag)):
+        if ground.points[number].address != one.following:
+            ground.report(one, "misplaced-token", f"{one.opcode} does not stand before the target 0x{ground.points[number].address:04x}")
+    if members.all:
+        outcomes, _ = domain.leave(domain.narrow(warp, tag, members, inside=True), tag)
+        for outcome in outcomes:
+            yield ground.resume(outcome)
+    if members.none and not guarded:
+        yield from ground.go_on(context, one, domain.narrow(warp, tag, members, inside=False))
+    elif guarded:
+        yield from ground.go_on(context, one, warp, 0 if members.none else learned)
+    if members.some or (guarded and members.all and disagree(facts, warp.active)):
+        stay, _ = domain.leave_some(domain.holding(warp, tag), tag, 0 if members.some else learned)
+        if stay is not None:
+            yield from ground.go_on(context, one, stay if guarded else domain.narrow(stay, tag, members, inside=False))
+
+
+def meet(ground: Ground, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    """WARPSYNC of the whole warp: threads wait for all live ones and go on as one set."""
+    if conditional(one, facts):
+        ground.report(one, "unsupported-flow", f"{one.opcode} under a condition is not modelled")
+    if one.following not in ground.blocks.at:
+        yield from ground.go_on(context, one, warp)
+        return
+    domain, points = ground.domain, ground.points
+    here = points.name(Point(context, one.following, MEET))
+    sides = points.of("")
+    if domain.pending_below(warp, sides | points.of(MEET)):
+        ground.report(one, "barrier-out-of-reach", f"{one.opcode} waits for threads that are suspended below a token")
+    at_once, resumed = domain.gather(warp, here, sides, points.name(Point((), ALL_LIVE, WARP)))
+    if at_once is not None:
+        yield from ground.go_on(context, one, at_once)
+    for outcome in resumed:
+        yield ground.resume(outcome)
+
+
+def leave_early(ground: Ground, step: Break, warp: Warp) -> Warp:
+    """BREAK: return the state after active threads left the nearest token of the tag."""
+    return ground.domain.withdraw(warp, ground.points.of(step.tag), ACTIVE, sure=not step.some)
+
+
+def leave_late(ground: Ground, late: tuple[LateBreak, ...], facts: Facts, step: Step, *, taken: bool, other: int | None) -> Step:
+    """Return a step of the branch that the held breaks waited for, after the threads that left did so.
+
+    Whether a thread left is whether it takes the branch, or whether it does not; where more than the guard decides, those who do not take
+    it are of both kinds. `taken` says which of them go on, `other` is the point where the others are suspended.
+    """
+    warp = step.warp
+    for one in late:
+        tag = ground.points.of(one.tag)
+        for who, takes in ((ACTIVE, taken), (other, not taken)):
+            # Threads that do not take it have a false guard, or, where that is not all that decides, perhaps a true one.
+            sure = takes or facts.guard_alone
+            if who is not None and (takes == one.takers or not sure):
+                warp = ground.domain.withdraw(warp, tag, who, sure=sure)
+    return Step(step.kind, step.to, warp, step.pushed, step.popped)

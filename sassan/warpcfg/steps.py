@@ -1,0 +1,102 @@
+"""What every production of the transfer function shares: steps, activation points, and the way to the next instruction."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from sassan.domains.warp import Resumed, Warp, WarpDomain
+from sassan.errors import Gap, SelfCheckError
+from sassan.ir import Instruction
+from sassan.isa.registers import EVERY
+from sassan.warpcfg.blocks import Blocks
+from sassan.warpcfg.graph import Context, Kind, Point
+
+Key = tuple[Context, int]
+"""A node of the exploration: call string and block index."""
+
+NOWHERE = -1
+"""The address of the return token under a device function that is explored on its own: who calls it is not known."""
+RET = "RET"
+WARP = "warp"
+"""The tag of the entry at the bottom of the stack since Volta: all live threads. Popping it ends the warp."""
+MEET = "WARPSYNC"
+"""The tag of the threads that wait at a barrier of the whole warp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One production: `to` None is the end of the warp."""
+
+    kind: Kind
+    to: Key | None
+    warp: Warp
+    pushed: int | None = None
+    popped: int | None = None
+
+
+@dataclass(slots=True)
+class Points:
+    """The activation points met so far, numbered from 1; `tagged` keeps the set of the points of each tag."""
+
+    known: list[Point] = field(default_factory=list[Point])
+    number: dict[Point, int] = field(default_factory=dict[Point, int])
+    tagged: dict[str, int] = field(default_factory=dict[str, int])
+
+    def name(self, point: Point) -> int:
+        """Return the number of a point, a new one if it was not met before."""
+        found = self.number.get(point)
+        if found is None:
+            self.known.append(point)
+            found = self.number[point] = len(self.known)
+            self.tagged[point.tag] = self.tagged.get(point.tag, 0) | 1 << found
+        return found
+
+    def of(self, tag: str) -> int:
+        """Return the set of the points of a tag."""
+        return self.tagged.get(tag, 0)
+
+    def __getitem__(self, number: int) -> Point:
+        """Return the point with this number."""
+        return self.known[number - 1]
+
+
+@dataclass(slots=True)
+class Ground:
+    """The program, the domain and the points: what the productions of all instruction classes stand on."""
+
+    blocks: Blocks
+    domain: WarpDomain
+    gap: Callable[[Gap], None]
+    points: Points = field(default_factory=Points)
+
+    def block_at(self, address: int | None) -> int | None:
+        """Return the index of the block that starts at an address."""
+        return None if address is None else self.blocks.at.get(address)
+
+    def go_on(self, context: Context, one: Instruction, warp: Warp, learned: int = 0) -> Iterator[Step]:
+        """Yield the step to the next instruction, or report that there is none."""
+        to = self.blocks.at.get(one.following)
+        if to is None:
+            self.report(one, "falls-off-end", f"after {one.opcode} the code runs past the end of the function")
+            return
+        yield Step(Kind.FALLTHROUGH, (context, to), self.domain.learn(warp, learned))
+
+    def resume(self, outcome: Resumed) -> Step:
+        """Return the step of an entry that resumes, or of a warp that ends."""
+        if outcome.point is None:
+            return Step(Kind.EXIT, None, outcome.warp)
+        point = self.points[outcome.point]
+        kind = {"": Kind.REACTIVATE, RET: Kind.RETURN}.get(point.tag, Kind.RECONVERGE)
+        if point.tag == WARP or point.address == NOWHERE or (point.tag and point.address not in self.blocks.at):
+            # Nobody is left, nobody knows the caller, or the token names no instruction (the gap `bad-target`).
+            return Step(Kind.EXIT, None, self.domain.bottom)
+        if point.address not in self.blocks.at:
+            raise SelfCheckError("no-such-point", f"{point} resumes where no block starts")
+        return Step(kind, (point.context, self.blocks.at[point.address]), outcome.warp, popped=outcome.point)
+
+    def forget(self, warp: Warp) -> Warp:
+        """Return the state after code that nobody knows."""
+        return self.domain.execute(warp, lambda _: 0, EVERY)
+
+    def report(self, one: Instruction, code: str, message: str) -> None:
+        """Report a gap at an instruction."""
+        self.gap(Gap(one.address, code, message))
