@@ -10,6 +10,8 @@ from sassan.source import Source
 LIMIT = 64 * 1024 * 1024
 """The largest input, in bytes: some 500,000 instructions. A larger dump is best taken apart with `cuobjdump -fun NAME`."""
 
+_TAKE_OUT = "take the cubins out with: cuobjdump -xelf all FILE, and name those that you want"
+
 
 def load(path: str) -> Source | Image:
     """Return the text of the file at `path`, or of standard input for `-`; the bytes of a cubin, host program, library or fatbin.
@@ -23,7 +25,7 @@ def load(path: str) -> Source | Image:
             "too-large",
             f"'{path}' is larger than {LIMIT // 1024 // 1024} MiB",
             source=blank,
-            hint="dump one function at a time: cuobjdump -sass -fun NAME FILE",
+            hint=_TAKE_OUT if kind_of(data) else "dump one function at a time: cuobjdump -sass -fun NAME FILE",
         )
     if kind_of(data):
         return Image(path, data)
@@ -32,7 +34,7 @@ def load(path: str) -> Source | Image:
             "binary-input",
             f"'{path}' holds NUL bytes; expected text",
             source=blank,
-            hint="make a text with: cuobjdump -sass FILE > dump.sass, or nvdisasm -c FILE > dump.sass",
+            hint="give a cubin, a program with cubins inside, or a text: cuobjdump -sass FILE > dump.sass",
         )
     try:
         return Source(path, data.decode("utf-8"))

@@ -69,7 +69,7 @@ class Symbol:
 
 
 class Elf:
-    """An ELF file whose headers hold together."""
+    """An ELF file whose headers hold together; of a host program only what leads to its sections is checked."""
 
     def __init__(self, image: Image) -> None:
         """Check all headers; raises InputError malformed-elf, unsupported-elf or too-large."""
@@ -90,7 +90,8 @@ class Elf:
         self._header = self._decode("Elf_Ehdr", 0, _HEADER)
         self._check_segments()
         self.sections = self._read_sections()
-        self._check_owners()
+        if self.is_cubin:
+            self._check_owners()
 
     @property
     def is_cubin(self) -> bool:
@@ -203,7 +204,7 @@ class Elf:
         kind, align = header["sh_type"], header["sh_addralign"]
         if kind not in ("SHT_NULL", "SHT_NOBITS") and header["sh_offset"] + header["sh_size"] > len(self._data):
             raise malformed(self._image, f"section {number} is not in the file: {header['sh_size']} bytes at byte {header['sh_offset']}")
-        if header["sh_link"] >= count or align & (align - 1) or header["sh_flags"] & _COMPRESSED:
+        if self.is_cubin and (header["sh_link"] >= count or align & (align - 1) or header["sh_flags"] & _COMPRESSED):
             raise malformed(self._image, f"section {number} has a link, an alignment or flags that no cubin has")
 
     def _check_owners(self) -> None:
