@@ -48,7 +48,8 @@ def makespan(
     """Find the longest makespan of W warps on one SM.
 
     A text of the letters L, C, S, D, digits, ( ) ^ is a kernel string; anything else names a listing (./LCL is a file). The answer is an
-    interval: a schedule that exists, and a bound that none exceeds. Ctrl-C ends the search with the best result so far.
+    interval: a schedule that exists, and a bound that none exceeds. Ctrl-C ends the search with the best result so far. The first search
+    after an installation compiles, which may take 15 seconds more than the time limit; a limit of 1 is kept, with less search.
 
     \b
     Examples:

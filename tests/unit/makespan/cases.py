@@ -26,3 +26,26 @@ def mixed_case(random: Random) -> Problem:
     strings = ("".join(random.choice("LCS") for _ in range(random.randint(1, 4))) for _ in range(random.randint(2, 3)))
     capacity = {letter: random.randint(1, 2) for letter in "LCS"}
     return case(*strings, issue=random.choice((None, 1, 2)), **capacity)
+
+
+class Asked:
+    """A `stop` that counts its questions and says yes from question `last` on, if there is one."""
+
+    def __init__(self, last: int | None = None) -> None:
+        self.last = last
+        self.count = 0
+
+    def __call__(self) -> bool:
+        self.count += 1
+        return self.last is not None and self.count >= self.last
+
+
+class Clock:
+    """A clock that moves by a second with each look at it, in place of the module `time`."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def monotonic(self) -> float:
+        self.looks += 1
+        return float(self.looks)

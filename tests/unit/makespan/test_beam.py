@@ -1,7 +1,5 @@
 import time
-from itertools import count
 from random import Random
-from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +8,7 @@ from sassan.makespan.engine import Budget, Found
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
 from sassan.makespan.states import layout
-from unit.makespan.cases import case, mixed_case, random_case
+from unit.makespan.cases import Clock, case, mixed_case, random_case
 
 ALL = Width(64, 4096, 1)
 
@@ -75,15 +73,14 @@ def test_states_with_too_many_successors_have_some_drawn() -> None:
 
 
 def test_a_long_string_is_searched_until_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The clock moves by a second with each look at it.
-    looks = count()
-    monkeypatch.setattr("sassan.makespan.states.time", SimpleNamespace(monotonic=lambda: next(looks)))
+    clock = Clock()
+    monkeypatch.setattr("sassan.makespan.states.time", clock)
     monkeypatch.setattr("sassan.makespan.beam.may_begin", lambda *_: True)
     seen: list[Found] = []
     found = Beam((1, 16, 2048)).run(case("(L5C9L2C9)^40", warps=16, L=1, C=4, issue=4), Budget(deadline=40), seen.append)
     assert [one.lower or 0 for one in seen][1:] == [found.lower]
     assert (found.lower or 0) > 6_000
-    assert next(looks) == 41
+    assert clock.looks == 40
 
 
 def test_stop_ends_a_pass_with_what_was_found_before() -> None:

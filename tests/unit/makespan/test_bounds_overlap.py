@@ -6,6 +6,7 @@ from sassan.alphabet import Letter
 from sassan.makespan.bounds_overlap import groups_of, overlap, path_of
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
+from unit.makespan.cases import Asked
 
 
 def instance(strings: str | tuple[str, ...], capacity: dict[str, int], issue: int | None = None, warps: int = 1) -> Problem:
@@ -15,18 +16,6 @@ def instance(strings: str | tuple[str, ...], capacity: dict[str, int], issue: in
 
 
 ONE = {"L": 1, "C": 1}
-
-
-class Asked:
-    """A `stop` that counts its questions and says yes from question `last` on."""
-
-    def __init__(self, last: int | None) -> None:
-        self.last = last
-        self.count = 0
-
-    def __call__(self) -> bool:
-        self.count += 1
-        return self.last is not None and self.count >= self.last
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from sassan.makespan.problem import Processor, problem
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import construct, instance
 from sassan.strings.kernel_string import parse
-from unit.makespan.cases import case, random_case
+from unit.makespan.cases import Asked, case, random_case
 from unit.makespan.every_schedule import longest
 
 LCL = case("LCL", warps=4, L=1, C=1)
@@ -167,22 +167,29 @@ def test_the_engine_counts_without_a_form() -> None:
 
 
 def test_at_the_deadline_the_engine_gives_an_interval_that_holds() -> None:
-    begin = time.monotonic()
-    found = Ilp().run(CASE_STUDY, Budget(deadline=begin + 0.5), quiet)
+    found = Ilp().run(CASE_STUDY, Budget(deadline=time.monotonic() + 0.5), quiet)
     assert found.lower is not None
     assert found.upper is not None
     assert found.lower <= 98 <= found.upper
-    assert (found.proof == "optimal", found.note) == (False, "ended before the solver had a proof")
-    assert time.monotonic() - begin < 10
+    assert found.note in {"ended before the solver had a proof", "ended before the program was built"}
 
 
-def test_a_caller_that_stops_does_not_wait_for_the_solver() -> None:
-    begin = time.monotonic()
-    found = Ilp().run(CASE_STUDY, Budget(deadline=begin + 20, stop=lambda: time.monotonic() > begin + 0.1), quiet)
+@pytest.mark.parametrize(
+    ("last", "note"), [(500, "ended before the program was built"), (7_000, "ended before the solver had a proof")], ids=["rows", "solver"]
+)
+def test_a_caller_that_stops_waits_for_nobody(last: int, note: str) -> None:
+    # Bounds come first; once they are reported, rows are built, and then the solver runs.
+    asked = [Asked()]
+
+    def stop() -> bool:
+        return asked[-1]()
+
+    found = Ilp().run(CASE_STUDY, Budget(stop=stop), lambda _: asked.append(Asked(last)))
     assert found.lower is not None
     assert found.upper is not None
     assert found.lower <= 98 <= found.upper
-    assert time.monotonic() - begin < 10
+    assert found.note == note
+    assert last <= asked[1].count < last + 10
 
 
 @pytest.mark.parametrize("form", list(Form))
