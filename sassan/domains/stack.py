@@ -181,7 +181,8 @@ class StackDomain:
                     reaching |= 1 << point
         above, ends = self._above(stack, tag)
         deep = self._reach(ends & tag, stack.below)
-        below = {point: under & reaching if above & ~deep >> point & 1 else under for point, under in stack.below.items()}
+        only_above = above & ~deep
+        below = {point: under & reaching if only_above >> point & 1 else under for point, under in stack.below.items()}
         return self._reachable(stack.top & reaching, below)
 
     def deeper(self, stack: Stack, sides: int) -> int:

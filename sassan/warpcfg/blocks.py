@@ -119,7 +119,9 @@ def cut(function: Function, facts_of: FactsOf) -> Blocks:
 
 def _leaders(function: Function, known: list[Facts | None], gaps: list[Gap]) -> set[int]:
     addresses = {one.address for one in function.instructions}
-    leaders = {function.instructions[0].address, function.entry}
+    leaders = {function.instructions[0].address, function.entry, *(function.callees or ())}
+    # Where a section ends, or padding was dropped, nothing falls through to what stands next.
+    leaders.update(after.address for one, after in pairwise(function.instructions) if one.following != after.address)
     for one, facts in zip(function.instructions, known, strict=True):
         if facts is None or facts.flow is Flow.NONE:
             continue
