@@ -31,7 +31,9 @@ from sassan.render.levels import Arc, Level, arcs
 from sassan.render.listing import Row, rows
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
-from sassan.timing import CostModel, Unit
+from sassan.timing import CostModel, Unit, hazards
+from sassan.timing.findings import Report
+from sassan.timing.scoreboards import check
 from sassan.warpcfg import Options, compiler_tables, explore
 from sassan.warpcfg.graph import Kind, Node, WarpCfg
 
@@ -290,6 +292,14 @@ def listing(function: Function, settings: Settings) -> tuple[Row, ...]:
     """
     isa = tables.load(function.arch, settings.letters)
     return tuple(rows(explore(function, isa.facts, settings.exploration), isa.facts))
+
+
+def check_control(function: Function) -> Report:
+    """Return every consumer of a function that does not wait for its producer, by its control codes.
+
+    Raises InputError for an architecture without a table.
+    """
+    return check(function, tables.load(function.arch).facts, hazards.load(function.arch))
 
 
 def _title(bound: Wcet) -> str:

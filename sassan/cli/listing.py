@@ -2,15 +2,22 @@
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from sassan.cli import document, options, settings
-from sassan.cli.inputs import Selected, finish, read
+from sassan.cli import document, failure, listing_check, options, settings
+from sassan.cli.inputs import Inputs, Refused, Selected, finish, read
+from sassan.cli.progress import track
 from sassan.cli.terminal import colourful, note, out, safe
+from sassan.errors import SassanError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sassan.ir import Function
     from sassan.render.listing import Row
     from sassan.render.listing_text import Line
+
+T = TypeVar("T")
 
 _COLOURS = {"title": "1", "faint": "2", "wait": "33", "branch": "36"}
 """Parameters of the terminal's SGR sequence per style."""
@@ -21,8 +28,9 @@ def listing(
     *,
     function: options.Functions = None,
     agreement: options.Agreement = False,
+    check: options.CheckControl = False,
     letters: options.LettersOption = options.Letters.TIMING,
-    order: options.OrderOption = options.Order.TAKEN_FIRST,
+    order: options.OrderOption = options.Order.ARCH,
     call_depth: options.CallDepth = None,
     sm: options.Sm = None,
     no_cache: options.NoCache = False,
@@ -38,21 +46,44 @@ def listing(
     Examples:
       sassan listing kernels.sass -f saxpy
       sassan listing kernels.sass --agreement
-      sassan listing kernels.sass --json
+      sassan listing kernels.sass --check
     """
     from sassan import pipeline
 
-    chosen = settings.make(letters=letters, order=order, call_depth=call_depth)
     inputs = read([file], arch=sm, patterns=function, cached=not no_cache)
-    listings = [(one, pipeline.listing(one.function, chosen)) for one in inputs.selected]
-    if json:
-        document.show([_document(one, rows) for one, rows in listings], inputs.refused)
+    if check:
+        checked, inputs = _each(inputs, pipeline.check_control, "checking", quiet=quiet)
+        if json:
+            document.show(listing_check.documents(checked), inputs.refused)
+        else:
+            listing_check.text(checked)
+        listing_check.finish(checked, inputs)
     else:
-        for one, rows in listings:
-            _text(one, rows, agreement=agreement)
-    if not quiet and any(row.control is None for _, rows in listings for row in rows):
-        note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
+        chosen = settings.make(letters=letters, order=order, call_depth=call_depth)
+        listings, inputs = _each(inputs, lambda one: pipeline.listing(one, chosen), "listing", quiet=quiet)
+        if json:
+            document.show([_document(one, rows) for one, rows in listings], inputs.refused)
+        else:
+            for one, rows in listings:
+                _text(one, rows, agreement=agreement)
+        if not quiet and any(row.control is None for _, rows in listings for row in rows):
+            note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
     finish(inputs)
+
+
+def _each(inputs: Inputs, run: "Callable[[Function], T]", what: str, *, quiet: bool) -> tuple[list[tuple[Selected, T]], Inputs]:
+    """Run over the chosen functions; one that is refused does not hide the others, and its error is printed."""
+    out: list[tuple[Selected, T]] = []
+    refused = list(inputs.refused)
+    for one in track(inputs.selected, what, quiet=quiet):
+        try:
+            out.append((one, run(one.function)))
+        except UsageError:
+            raise
+        except SassanError as error:
+            failure.show(error, one.file)
+            refused.append(Refused(one.file, error))
+    return out, Inputs(inputs.selected, tuple(refused))
 
 
 def _text(one: Selected, rows: "tuple[Row, ...]", *, agreement: bool) -> None:

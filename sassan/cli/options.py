@@ -143,6 +143,10 @@ Warps = Annotated[
 ]
 
 Agreement = Annotated[bool, typer.Option("--agreement", help="Before each block, list the registers on which the warp agrees.")]
+CheckControl = Annotated[
+    bool,
+    typer.Option("--check", help="Instead of rows, print every consumer that does not wait for its producer; status 1 if there is one."),
+]
 Listing = Annotated[bool, typer.Option("--listing", help="Write the instructions into the blocks of the drawing.")]
 LevelOption = Annotated[Level, typer.Option("--level", help="Draw the warp, or a single thread of it.")]
 Drawing = Annotated[

@@ -234,13 +234,13 @@ class _Check:
         for (producer, access), one in still.items():
             # A consumption is told once: behind it, the register is taken for read or written.
             registers = one.registers & ~gone & ~(op.reads | op.guard if access is Access.WRITE else 0)
-            if registers:
+            if registers or one.elapsed + op.control.stall < self._hazards.visible:
                 covers = self._covered(self._code[producer].profile, access, one.covers, op)
                 out[producer, access] = Open(registers, min(one.elapsed + op.control.stall, FOREVER), covers, _kept(one.guard, op))
         write, read = op.control.write_barrier, op.control.read_barrier
-        if op.writes and op.variable:
+        if (op.writes and op.variable) or write is not None:
             out[index, Access.WRITE] = Open(op.writes, op.control.stall, _set(write), _kept(op.under, op))
-        if op.late:
+        if op.late or read is not None:
             out[index, Access.READ] = Open(op.late, op.control.stall, _set(read, write), _kept(op.under, op))
         return out
 

@@ -44,12 +44,14 @@ class _Walk:
         self._facts = facts
         self._at = {one.address: index for index, one in enumerate(self._code)}
         self._entry = self._at.get(function.entry, 0)
+        self._callees = tuple(self._at[one] for one in function.callees or () if one in self._at)
         self._after: list[set[int]] = [set() for _ in self._code]
         self._seen: set[tuple[int, _Stack]] = set()
         self._reached = [False] * len(self._code)
         self._unknown: set[int] = set()
         self._jumps: dict[tuple[int, _Stack], None] = {}
         self._gaps: set[Gap] = set()
+        self._dead = False
 
     def run(self) -> Steps:
         """Walk from the entry, then from every instruction that nothing reaches: there alone a jump to an unknown place can lead."""
@@ -59,6 +61,7 @@ class _Walk:
             roots.append(root)
             self._enter(roots)
             if not self._reached[root]:
+                self._dead = True
                 self._walk([(root, ())])
         after = tuple(tuple(sorted(one)) for one in self._after)
         return Steps(after, tuple(roots), frozenset(self._unknown), tuple(sorted(self._gaps)))
@@ -128,6 +131,7 @@ class _Walk:
 
     def _branch(self, one: Instruction, facts: Facts, stack: _Stack) -> Iterator[tuple[int, _Stack]]:
         wanted = [*one.targets] if facts.target is None else [facts.target, *one.targets]
+        wanted = wanted or [self._code[callee].address for callee in self._callees]
         if not wanted:
             self._gap(one, "indirect-branch", f"{one.opcode} may lead to whatever nothing else reaches")
             self._jumps[self._at[one.address], stack] = None
@@ -151,13 +155,17 @@ class _Walk:
     def _call(self, index: int, facts: Facts, stack: _Stack) -> Iterator[tuple[int, _Stack]]:
         one = self._code[index]
         back = self._at.get(one.following)
-        if facts.target is None or facts.target not in self._at:
+        below = stack if back is None else self._push(stack, facts.tag or _RETURN, back, index)
+        if facts.target in self._at:
+            yield self._at[facts.target], below
+        elif facts.target is None and self._callees:
+            yield from ((callee, below) for callee in self._callees)
+        else:
             self._gap(one, "unknown-callee", f"{one.opcode} leads to code that is not here")
             self._unknown.add(index)
-            self._jumps[index, stack if back is None else self._push(stack, facts.tag or _RETURN, back, index)] = None
+            self._jumps[index, below] = None
             yield from self._next(one, stack)
             return
-        yield self._at[facts.target], stack if back is None else self._push(stack, facts.tag or _RETURN, back, index)
         if conditional(one, facts):
             yield from self._next(one, stack)
 
@@ -169,7 +177,7 @@ class _Walk:
         place = next((depth for depth in range(len(stack) - 1, -1, -1) if stack[depth][0] == tag), None)
         if place is not None:
             yield stack[place][1], stack[:place]
-        elif tag not in {_RETURN, "RET"}:
+        elif tag not in {_RETURN, "RET"} and not self._dead:
             self._gap(one, "unmatched-token", f"no pending token for {one.opcode}")
         if conditional(one, facts):
             yield from self._next(one, stack)

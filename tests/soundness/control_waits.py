@@ -48,7 +48,9 @@ def waits_soon(code: Code) -> Iterator[tuple[tuple[int, ...], int]]:
 def first_waits(code: Code, access: Access) -> frozenset[int]:
     """Return the instructions that are the first to wait for an access on some way, with something behind that depends on it."""
     out: set[int] = set()
-    for index, registers, way in _until_wait(code, access, [(to, _touched(code, access), (access.producer,)) for to in code.after[access.producer]]):
+    for index, registers, way in _until_wait(
+        code, access, [(to, _touched(code, access), (access.producer,)) for to in code.after[access.producer]]
+    ):
         start = [(index, registers, way)]
         if any(True for _ in _uses(code, access, start)):
             out.add(index)
