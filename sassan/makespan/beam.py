@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sassan.makespan.beam_plain import Kept, Rules, advance, first, rules
-from sassan.makespan.compiling import may_begin
+from sassan.makespan.compiling import compile_first, may_begin
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule, check
-from sassan.makespan.states import PLAIN, Layout, count_letter_states, layout, over, team_sizes
+from sassan.makespan.states import PLAIN, Layout, Segment, Team, count_letter_states, layout, over, team_sizes
 
 if TYPE_CHECKING:
     from sassan.makespan.states_kernel import Array
@@ -26,6 +26,7 @@ _WORTH = 3_000_000
 _PORTION = 1 << 16
 """States kept between two looks at the clock."""
 _FEW = 1024
+_TINY = Layout((Team((0,), (Segment(0, 1, 0),)),), (1,), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ def _passes(problem: Problem, widths: tuple[int, ...], budget: Budget) -> Iterat
         widths, run = (_PLAIN_WIDTH,), _plain_pass
     elif may_begin("beam_kernel", budget.left):
         run = _compiled_pass
+        # A search that has only compiled would have found next to nothing.
+        budget = compile_first("beam_kernel", budget, lambda: compiled_pass(_TINY, width(1), Budget()))
     else:
         widths, run = _PLAIN_WIDTHS, _plain_pass
     for states in widths:

@@ -12,12 +12,12 @@ from sassan.makespan import beam_kernel, bounds
 from sassan.makespan.all import All
 from sassan.makespan.anneal import Anneal
 from sassan.makespan.beam import Beam
-from sassan.makespan.compiling import ENOUGH, NOTE, compiled, may_begin
+from sassan.makespan.compiling import ENOUGH, NOTE, compile_first, compiled, may_begin
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.engines import load
 from sassan.makespan.exact import Exact
 from sassan.makespan.schedule import check
-from unit.makespan.cases import case
+from unit.makespan.cases import Clock, case
 
 CASE_STUDY = case("L5C9L2C9", warps=8, L=1, C=4, issue=4)
 
@@ -57,6 +57,21 @@ def test_without_a_cache_nothing_is_compiled_before_it_runs(monkeypatch: pytest.
 def test_where_numba_compiles_nothing_everything_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beam_kernel, "advance", lambda: None)
     assert compiled("beam_kernel")
+
+
+def test_the_seconds_of_the_compiler_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sassan.makespan.compiling.time", Clock())
+    monkeypatch.setattr("sassan.makespan.compiling.compiled", lambda _: False)
+    used: list[bool] = []
+    assert compile_first("beam_kernel", Budget(deadline=7), lambda: used.append(True)).deadline == 8
+    assert compile_first("beam_kernel", Budget(), lambda: used.append(True)).deadline is None
+    assert used == [True, True]
+
+
+def test_what_is_compiled_is_not_used_in_advance() -> None:
+    Beam((1,)).run(CASE_STUDY, Budget(), quiet)
+    budget = Budget(deadline=7)
+    assert compile_first("beam_kernel", budget, lambda: pytest.fail("used")) is budget
 
 
 @pytest.fixture
