@@ -120,11 +120,14 @@ def bounds_of(cfg: WarpCfg, facts: FlowFacts | None = None, default: int | None 
     """
     if default is not None and default < 0:
         raise UsageError("negative-loop-bound", f"a loop bound of {default} means nothing", hint="0 or more")
-    known = _facts_of(cfg, facts)
+    given = _facts_of(cfg, facts)
     heads = [cfg.nodes[loop.head].start for loop in cfg.loops]
     assumptions = [
-        f"flow fact: the loop at 0x{head:04x} goes back at most {bound} times per entry" for head, bound in sorted(known.items())
+        f"flow fact: the loop at 0x{head:04x} goes back at most {bound} times per entry" for head, bound in sorted(given.items())
     ]
+    spinning = [head for head in cfg.spins if head in heads and head not in given]
+    assumptions += [f"YIELD splits no threads: the loop at 0x{head:04x} never turns" for head in spinning]
+    known = dict.fromkeys(spinning, 0) | given
     without = sorted({head for head in heads if head not in known})
     if without and default is not None:
         listed = ", ".join(f"0x{head:04x}" for head in without)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.ilp.model import Row, combine
-from sassan.ipet.steps import POPS, WARP_SIZE, Steps, is_back, is_entry, is_reissue, side_of
+from sassan.ipet.steps import WARP_SIZE, Steps, is_back, is_entry, is_reissue, side_of
 from sassan.warpcfg.graph import Loop, Point
 
 NO_PUSH_ROWS = "no-push-rows"
@@ -170,7 +170,7 @@ def _moving_edges(steps: Steps) -> Mapping[tuple[int, int], list[int]]:
     """Map each thread step to the warp edges that move at least one thread over it, now or when what they push resumes."""
     moved: dict[tuple[int, int], list[int]] = {}
     for index, edge in enumerate(steps.cfg.edges):
-        if edge.dst is not None and edge.kind not in POPS:
+        if edge.dst is not None and edge.popped is None:
             moved.setdefault((edge.src, edge.dst), []).append(index)
         if edge.pushed is not None and not is_reissue(steps, edge):
             side = side_of(steps, edge.pushed)

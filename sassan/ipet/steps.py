@@ -74,7 +74,9 @@ def _check(cfg: WarpCfg, out: list[list[int]], pops: dict[Point, tuple[int, ...]
         if not out[index]:
             raise SelfCheckError("dead-end", f"block {node.id} has no successor and does not end the warp")
     for edge in cfg.edges:
-        if (edge.kind in POPS) != (edge.popped is not None) or (edge.kind is Kind.EXIT) != (edge.dst is None):
+        # A return pops its token until Pascal; since Volta it is a jump.
+        popping = edge.kind in POPS and not (edge.kind is Kind.RETURN and edge.popped is None)
+        if popping != (edge.popped is not None) or (edge.kind is Kind.EXIT) != (edge.dst is None):
             raise SelfCheckError("malformed-edge", f"an edge of kind {edge.kind} leaves {cfg.nodes[edge.src].id} with the wrong ends")
     for point in pops:
         if point not in pushers:
@@ -134,8 +136,8 @@ def _token_sources(cfg: WarpCfg, out: list[list[int]]) -> dict[int, tuple[int, .
     found: dict[int, list[int]] = {}
     for step in cfg.thread_edges:
         own = [cfg.edges[edge] for edge in out[step.src]]
-        leaves = any(edge.kind in POPS or edge.dst is None for edge in own)
-        falls = any(edge.dst == step.dst and edge.kind not in POPS for edge in own)
+        leaves = any(edge.popped is not None or edge.dst is None for edge in own)
+        falls = any(edge.dst == step.dst and edge.popped is None for edge in own)
         known = cfg.nodes[step.dst].start in targets.get(cfg.nodes[step.src].end, ())
         if leaves and (known or not falls):
             found.setdefault(step.dst, []).append(step.src)

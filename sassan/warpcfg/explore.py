@@ -14,6 +14,7 @@ from sassan.warpcfg.graph import Context, Edge, Loop, Node, Point, ThreadEdge, W
 from sassan.warpcfg.loops import nest, weak_order
 from sassan.warpcfg.options import Options
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
+from sassan.warpcfg.spins import spins
 from sassan.warpcfg.steps import MEET, NOWHERE, RET, WARP, Key, Step
 from sassan.warpcfg.transfer import Calls, Transfer
 
@@ -156,6 +157,7 @@ class _Exploration:
             gaps=tuple(sorted(self._gaps)),
             assumptions=self._assumptions(),
             stack_points=points,
+            spins=tuple(sorted(spins(self._blocks))),
         )
 
     def _visit(self, key: Key, found: _Found, *, complete: bool) -> None:

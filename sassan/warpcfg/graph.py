@@ -29,15 +29,20 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Point:
-    """An activation point: where suspended threads resume. `tag` '' is a side of a divergence, else SYNC, BRK, CONT, RET, B0 and so on."""
+    """An activation point: where suspended threads resume. `tag` '' is a side of a divergence, else SYNC, BRK, CONT, RET, B0 and so on.
+
+    A side that waits to take its branch names the branch too, as `origin` (-1 elsewhere): many branches may lead to one place, and whether
+    a loop was entered or turned depends on which of them it was.
+    """
 
     context: Context
     address: int
     tag: str
+    origin: int = -1
 
     def __str__(self) -> str:
         """Return `tag@address`, the spelling of row names and messages."""
-        return f"{self.tag or 'side'}@{self.address:04x}"
+        return f"{self.tag or 'side'}@{self.address:04x}" + (f"_by_{self.origin:04x}" if self.origin >= 0 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +131,5 @@ class WarpCfg:
     assumptions: tuple[str, ...] = ()
     stack_points: tuple[tuple[Point, ...], ...] = ()
     """Per node, the points that some stack may hold on entry."""
+    spins: tuple[int, ...] = ()
+    """The addresses of loop heads that turn only where YIELD splits threads: assumed never to."""

@@ -131,7 +131,7 @@ class Transfer:
         side = self.domain.learn(self.domain.diverge(warp, other, passed), taken)
         yield self._late(block, facts, Step(Kind.DIVERGE, to, side, pushed=other), other)
         if self._either:
-            other = self.points.name(Point(to[0], self._blocks.blocks[to[1]].start, ""))
+            other = self.points.name(Point(to[0], self._blocks.blocks[to[1]].start, "", one.address))
             side = self.domain.learn(self.domain.diverge(warp, other, taken), passed)
             yield self._late(block, facts, Step(Kind.DIVERGE, (context, self._blocks.at[one.following]), side, pushed=other), other)
 
