@@ -1,0 +1,132 @@
+"""What a cubin says of its functions: literal values of shipped samples, both generations of ELF, and attributes that are none."""
+
+import struct
+
+import pytest
+
+import cubins
+from sassan.errors import InputError
+from sassan.frontend.architectures import architecture
+from sassan.frontend.cubin.attributes import AttributeProblem, attributes, branches
+from sassan.frontend.cubin.elf import Elf
+from sassan.frontend.cubin.facts import compiler_facts
+from sassan.frontend.image import Image
+from sassan.ir import CompilerFacts, Parameter
+
+
+def facts(sample: str, data: bytes | None = None) -> dict[str, CompilerFacts]:
+    """Return what a sample says of each function, or these bytes in its place."""
+    image = Image("k.cubin", cubins.cubin(sample) if data is None else data)
+    arch = architecture(sample.partition("/")[0])
+    assert arch is not None
+    return compiler_facts(image, Elf(image), arch)
+
+
+def test_an_old_cubin_says_all_of_a_kernel():
+    assert facts("sm_61/saxpy") == {
+        "saxpy": CompilerFacts(
+            code_size=0x100,
+            exits=(0x58, 0xE8),
+            registers=7,
+            barriers=0,
+            frame_size=0,
+            min_stack=0,
+            parameters=(Parameter(0, 0, 4), Parameter(1, 4, 4), Parameter(2, 8, 8), Parameter(3, 16, 8)),
+            parameter_base=0x140,
+            parameter_size=24,
+            constants=((0, 0x158),),
+        )
+    }
+
+
+def test_a_cubin_of_the_second_generation_says_all_of_a_kernel():
+    found = facts("sm_120/barrier_reduce")["barrier_reduce"]
+    assert (found.registers, found.barriers, found.shared, found.parameter_base) == (10, 2, 1028, 0x380)
+
+
+@pytest.mark.parametrize(("sample", "sm"), [("sm_52/saxpy", 52), ("sm_90/saxpy", 90), ("sm_100/saxpy", 100), ("sm_120/saxpy", 120)])
+def test_the_architecture_stands_where_the_generation_puts_it(sample, sm):
+    assert Elf(Image("k", cubins.cubin(sample))).sm == sm
+
+
+def test_targets_are_instructions_also_where_the_table_names_control_words():
+    found = facts("sm_61/switch_brx")["switch_brx"]
+    assert found.indirect_targets[:2] == ((0x170, (0x1B0, 0x288, 0x178, 0x490)), (0x1A8, (0x708,)))
+
+
+def test_a_call_through_a_register_has_no_targets():
+    assert facts("sm_61/function_pointer")["function_pointer"].indirect_calls == (0x108,)
+
+
+def test_the_stack_of_tokens_is_counted_in_bytes():
+    assert facts("sm_61/switch_brx")["switch_brx"].crs_stack == 96
+
+
+def test_every_section_of_code_has_its_own_facts():
+    found = facts("sm_61/two_kernels")
+    assert {name: (one.registers, one.code_size) for name, one in found.items()} == {
+        "_Z18two_kernels_secondPii": (20, 0x380),
+        "two_kernels_first": (17, 0x280),
+    }
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"\4", id="cut off"),
+        pytest.param(b"\4\x1c\x04", id="cut off in the entry"),
+        pytest.param(b"\4\x1c\x04\0\1\2", id="cut off in the payload"),
+        pytest.param(b"\4\x1c\xff\xff", id="larger than the section"),
+        pytest.param(b"\0\x1c\0\0", id="a format that is none"),
+        pytest.param(b"\5\x1c\0\0", id="an unknown format"),
+    ],
+)
+def test_bytes_that_are_no_attributes_are_refused(data):
+    with pytest.raises(AttributeProblem):
+        list(attributes(data))
+
+
+def entry(kind: int, payload: bytes) -> bytes:
+    """Return an attribute with a payload."""
+    return struct.pack("<BBH", 4, kind, len(payload)) + payload
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        pytest.param(struct.pack("<IHH", 8, 0, 0), id="cut off"),
+        pytest.param(struct.pack("<IHHI", 8, 0, 0, 1), id="a target short"),
+        pytest.param(struct.pack("<IHHI", 8, 0, 0, 2**32 - 1), id="four thousand million targets"),
+        pytest.param(struct.pack("<IHHI", 8, 0, 0, 0), id="a branch without targets"),
+        pytest.param(struct.pack("<IHHII", 8, 1, 0, 1, 8), id="a call with a target"),
+        pytest.param(struct.pack("<IHHII", 8, 0, 7, 1, 8), id="a number where none is"),
+        pytest.param(struct.pack("<IHHII", 8, 2, 0, 1, 8), id="an unknown flag"),
+    ],
+)
+def test_a_table_of_branches_that_is_none_is_refused(payload):
+    (one,) = attributes(entry(0x34, payload))
+    with pytest.raises(AttributeProblem):
+        list(branches(one))
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        pytest.param(entry(0x1C, b"\1\2\3"), id="half an offset"),
+        pytest.param(entry(0x1C, struct.pack("<I", 0x100)), id="an EXIT behind the code"),
+        pytest.param(entry(0x34, struct.pack("<IHHII", 8, 0, 0, 1, 0x1000)), id="a target behind the code"),
+        pytest.param(entry(0x34, struct.pack("<IHHI", 2**31, 1, 0, 0)), id="a call behind the code"),
+        pytest.param(entry(0x1E, b""), id="a size without bytes"),
+        pytest.param(entry(0x17, b"\0" * 8), id="a parameter without a size"),
+        pytest.param(entry(0x2F, struct.pack("<II", 2**32 - 1, 1)), id="a symbol that is none"),
+    ],
+)
+def test_attributes_that_contradict_the_code_are_refused(contents):
+    with pytest.raises(InputError) as caught:
+        facts("sm_61/saxpy", cubins.with_contents(cubins.cubin("sm_61/saxpy"), ".nv.info.saxpy", contents))
+    assert caught.value.code == "malformed-elf"
+
+
+def test_a_cubin_without_attributes_says_nothing():
+    bare = cubins.with_field(cubins.cubin("sm_61/saxpy"), ".nv.info.saxpy", "size", 0)
+    assert facts("sm_61/saxpy", bare)["saxpy"].exits is None
