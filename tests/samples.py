@@ -14,6 +14,8 @@ from sassan.warpcfg.graph import WarpCfg
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 PRE_VOLTA = ("sm_52", "sm_61")
+VOLTA = ("sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
+EVERY = (*PRE_VOLTA, *VOLTA)
 
 
 def names(arch: str, tool: str = "nvdisasm") -> list[str]:

@@ -5,6 +5,9 @@ Both graphs are sets of (last instruction of a block, first instruction of a suc
 call       nvdisasm draws each function by itself: no edge follows a CAL or JCAL, and the callee is entered by nothing; callees that
            were linked from other sections are compared where they stand alone
 return     likewise no edge follows a RET
+recursion  since Volta nvdisasm draws a recursive call as both entered and stepped over; sassan steps over it, and has a gap
+over       since Volta nvdisasm draws a CALL as falling to the next instruction: sassan must reach it by a return
+sync       nvdisasm lets a block run on through BSYNC; sassan ends it, and goes on at the next instruction only
 trap       nvdisasm ends the graph at BPT.TRAP; sassan also lets a debugger resume
 """
 
@@ -15,14 +18,15 @@ import pytest
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.isa.facts import Flow
-from tests.samples import PRE_VOLTA, explored, golden, names, own_end, program
+from tests.samples import EVERY, PRE_VOLTA, explored, golden, names, own_end, program
 
 NORMALISED = {
     Flow.CALL: "call",
     Flow.TRAP: "trap",
     Flow.INDIRECT_CALL: "call",
+    Flow.RETURN: "return",
 }
-CONTROL = frozenset(Flow) - {Flow.NONE, Flow.PUSH, Flow.BLOCK_BARRIER}
+CONTROL = frozenset(Flow) - {Flow.NONE, Flow.PUSH, Flow.BLOCK_BARRIER, Flow.BREAK, Flow.BARRIER_MOVE, Flow.WARP_BARRIER}
 
 
 def compared(
@@ -36,13 +40,27 @@ def compared(
     peer = {(int(src, 16), int(dst, 16)) for src, dst in document["edges"]}
     peer = {(src, dst if dst in facts else dst + 8) for src, dst in peer}
     peer = {edge for edge in peer if facts[edge[0]].flow in CONTROL}
-    for step in graph.thread_edges:
-        edge = (graph.nodes[step.src].end, graph.nodes[step.dst].start)
+    following = {one.address: one.following for one in function.instructions}
+    steps = {(graph.nodes[step.src].end, graph.nodes[step.dst].start) for step in graph.thread_edges}
+    returned = {dst for src, dst in steps if facts[src].flow is Flow.RETURN}
+    recursive = {gap.address for gap in graph.gaps if gap.code == "recursion"}
+    for edge in sorted(peer):
+        if edge[0] in recursive and facts[edge[0]].target is not None and function.arch not in PRE_VOLTA:
+            normalised.add(("recursion", edge))
+            peer.remove(edge)
+        elif facts[edge[0]].flow in {Flow.CALL, Flow.INDIRECT_CALL} and (edge[1] in returned or recursive) and edge[1] == following[edge[0]]:
+            normalised.add(("over", edge))
+            peer.remove(edge)
+    for edge in sorted(steps):
         known = facts[edge[0]]
         why = "return" if known.flow is Flow.POP and known.tag == "RET" else NORMALISED.get(known.flow)
+        if known.flow is Flow.POP and known.is_barrier and edge[1] == following[edge[0]]:
+            why = "sync"
         if edge[0] >= end:
             continue
-        if why is None and known.flow in CONTROL:
+        if edge[0] in recursive and function.arch not in PRE_VOLTA:
+            normalised.add(("recursion", edge))
+        elif why is None and known.flow in CONTROL:
             own.add(edge)
         elif why is not None and edge not in peer:
             normalised.add((why, edge))
@@ -51,7 +69,7 @@ def compared(
     return own, peer, Counter(why for why, _ in normalised)
 
 
-@pytest.mark.parametrize(("arch", "name"), [(arch, name) for arch in PRE_VOLTA for name in names(arch)])
+@pytest.mark.parametrize(("arch", "name"), [(arch, name) for arch in EVERY for name in names(arch)])
 def test_thread_edges_equal_nvdisasm(arch: str, name: str):
     for function in program(arch, name).functions:
         own, peer, _ = compared(function, golden("bbcfg", arch, name)[function.name], own_end(arch, name, function))
@@ -59,16 +77,22 @@ def test_thread_edges_equal_nvdisasm(arch: str, name: str):
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("arch", "name", "expected"),
     [
-        ("saxpy", {}),
-        ("switch_brx", {}),
-        ("int64_divide", {"call": 2, "return": 2}),
-        ("calls_nested", {"call": 9, "return": 12}),
-        ("trap_guard", {"trap": 3}),
+        ("sm_61", "saxpy", {}),
+        ("sm_61", "switch_brx", {}),
+        ("sm_61", "int64_divide", {"call": 2, "return": 2}),
+        ("sm_61", "calls_nested", {"call": 9, "return": 12}),
+        ("sm_61", "trap_guard", {"trap": 3}),
+        ("sm_80", "saxpy", {}),
+        ("sm_80", "switch_brx", {"sync": 5}),
+        ("sm_80", "int64_divide", {"call": 2, "over": 2, "return": 2, "sync": 2}),
+        ("sm_80", "calls_nested", {"call": 9, "over": 9, "return": 9, "sync": 9}),
+        ("sm_80", "trap_guard", {"sync": 1, "trap": 3}),
+        ("sm_80", "recursion", {"call": 1, "over": 1, "recursion": 10, "sync": 7}),
     ],
 )
-def test_normalisations_are_counted(name: str, expected: dict[str, int]):
-    (function,) = program("sm_61", name).functions
-    _, _, counts = compared(function, golden("bbcfg", "sm_61", name)[function.name])
+def test_normalisations_are_counted(arch: str, name: str, expected: dict[str, int]):
+    (function,) = program(arch, name).functions
+    _, _, counts = compared(function, golden("bbcfg", arch, name)[function.name])
     assert counts == expected
