@@ -2,11 +2,11 @@
 
 The population is defined by walks (`control_walks`), not by the check:
 
-* **stall**: for every instruction, the smallest decrement of its stall after which some result of fixed latency is used, on some way that
-  passes the instruction, closer to its producer than the tables say, or a barrier is waited for before it can be seen.
-* **wait**: every bit of a wait mask that, on some way from an instruction that sets the barrier, is the first wait for it, and behind which,
-  from its own instruction on, something depends on the access (reads or overwrites what is being written, overwrites what is being
-  read) before the next wait for the same barrier.
+* **stall**: for every instruction, the smallest decrement of its stall after which some result of fixed latency is used, on some way
+  that passes the instruction, closer to its producer than the tables say, or a barrier is waited for before it can be seen.
+* **wait**: every bit of a wait mask that, on some way from an instruction that sets the barrier, is the first wait for it, and behind
+  which, from its own instruction on, something depends on the access (reads or overwrites what is being written, overwrites what is
+  being read) before the next wait for the same barrier.
 * **renumber**: every instruction that sets a barrier, with each of the five other barriers.
 
 Not every one of them makes the code wrong: another wait may protect the same use. `harmless` decides that by a second walk, over the
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from sassan.isa import tables
 from sassan.isa.control import BARRIERS, Control
 from sassan.timing.scoreboards import check
-from soundness.control_waits import WRITE, Access, first_waits, setters, unprotected, waits_soon
+from soundness.control_waits import WRITE, Access, first_waits, setters, unprotected, waits_soon, why_protected
 from soundness.control_walks import Code, uses
 
 STALL, WAIT, RENUMBER = "stall", "wait", "renumber"
@@ -94,11 +94,12 @@ def found(fault: Fault) -> bool:
     return bool(check(function, isa.facts, fault.code.hazards).findings)
 
 
-def harmless(fault: Fault) -> bool:
-    """Return whether a walk over the changed code reaches no unprotected use of the accesses that the change concerns."""
+def harmless(fault: Fault) -> str:
+    """Return why the changed code is right all the same, by walks over it, '' where some access, this or another, is left open."""
     if fault.kind == STALL:
-        return False
+        return ""
     controls = list(fault.code.controls)
     controls[fault.index] = fault.control
-    faulty = replace(fault.code, controls=tuple(controls))
-    return not any(unprotected(faulty, access) for access in fault.accesses)
+    changed = replace(fault.code, controls=tuple(controls))
+    reasons = [why_protected(changed, access) for access in fault.accesses]
+    return "" if "" in reasons or unprotected(changed) else reasons[0]

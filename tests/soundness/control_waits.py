@@ -1,5 +1,6 @@
 """Walks from an instruction that sets a barrier: where it is waited for, and what depends on the access without a wait."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ _REGISTERS = span("R", 0, 256)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Access:
-    """An access of variable latency and the barrier that it clears: the write of its result, or the read of its operands."""
+    """An access of variable latency and the barrier that it clears, -1 for none: the write of its result, or the read of its operands."""
 
     producer: int
     kind: str
@@ -28,6 +29,15 @@ def setters(code: Code) -> Iterator[Access]:
             yield Access(index, WRITE, control.write_barrier)
         if control.read_barrier is not None:
             yield Access(index, READ, control.read_barrier)
+
+
+def accesses(code: Code) -> Iterator[Access]:
+    """Yield every access of variable latency."""
+    for index, control in enumerate(code.controls):
+        if not code.fixed(index):
+            yield Access(index, WRITE, -1 if control.write_barrier is None else control.write_barrier)
+        if not code.fixed(index) or control.read_barrier is not None:
+            yield Access(index, READ, -1 if control.read_barrier is None else control.read_barrier)
 
 
 def waits_soon(code: Code) -> Iterator[tuple[tuple[int, ...], int]]:
@@ -77,8 +87,8 @@ def _until_wait(code: Code, access: Access, todo: list[_Walk]) -> Iterator[_Walk
         seen.add((index, registers))
         if code.controls[index].wait_mask >> access.barrier & 1:
             yield index, registers, way
-        elif not _remains(code, index, access.barrier):
-            left = _left(code, access, index, registers)
+        elif _remains(code, index, access.barrier) is None:
+            left = registers if code.guards[index] else registers & ~code.writes[index]
             if left:
                 todo.extend((to, left, (*way, index)) for to in code.after[index])
 
@@ -91,27 +101,24 @@ def _uses(code: Code, access: Access, todo: list[_Walk]) -> Iterator[int]:
         if (index, registers) in seen:
             continue
         seen.add((index, registers))
-        waits = code.controls[index].wait_mask >> access.barrier & 1 or _remains(code, index, access.barrier)
+        waits = code.controls[index].wait_mask >> access.barrier & 1 or _remains(code, index, access.barrier) is not None
         if waits and not first:
             continue
         first = False
         if depends(code, access, index, registers, way):
             yield index
-        left = _left(code, access, index, registers)
+        left = registers if code.guards[index] else registers & ~code.writes[index]
         if left:
             todo.extend((to, left, (*way, index)) for to in code.after[index])
 
 
-def _remains(code: Code, index: int, barrier: int) -> bool:
-    """Return whether DEPBAR names the barrier."""
-    one = code.function.instructions[index]
-    return one.opcode.startswith("DEPBAR") and f"SB{barrier}" in one.text
-
-
-def _left(code: Code, access: Access, index: int, registers: int) -> int:
-    """Return the registers that are still concerned behind an instruction."""
-    del access
-    return registers if code.guards[index] else registers & ~code.writes[index]
+def _remains(code: Code, index: int, barrier: int) -> int | None:
+    """Return how many setters of a barrier DEPBAR leaves open (`DEPBAR.LE SB5, 0x2, {1}`), None where it does not wait for it."""
+    text = code.function.instructions[index].text.partition("DEPBAR")[2]
+    if counted := re.search(rf"SB{barrier}\b(?:, (0x[0-9a-f]+))?", text):
+        return int(counted[1] or "0x0", 16)
+    listed = re.search(r"\{(.*)\}", text)
+    return 0 if listed and str(barrier) in listed[1] else None
 
 
 def depends(code: Code, access: Access, index: int, registers: int, way: tuple[int, ...]) -> bool:
@@ -127,59 +134,75 @@ def depends(code: Code, access: Access, index: int, registers: int, way: tuple[i
     return overwrites and not (profile.results and profile.results == other.results)
 
 
-def unprotected(code: Code, access: Access) -> bool:
-    """Return whether something depends on an access and no wait says that it has ended, whatever can say so.
+NOTHING, BARRIER, ORDER = "nothing depends", "waits for it too", "ended otherwise"
+"""Why an access needs no further wait."""
 
-    An access ends with a wait for its own barrier; for that of a later instruction of a unit that works in order; a read also with the
-    write of the same instruction, and with a block barrier.
+
+def why_protected(code: Code, access: Access) -> str:
+    """Return why nothing depends on an access that may not have ended, '' when something does.
+
+    Nothing depends on it at all; or everything behind waits for its barrier first; or it is over by something else: a wait for a later
+    instruction of a unit that works in order, for reads also the write of the same instruction and a block barrier.
     """
+    if not _unprotected(code, access, own=False, others=False):
+        return NOTHING
+    if not _unprotected(code, access, own=True, others=False):
+        return BARRIER
+    return "" if _unprotected(code, access, own=True, others=True) else ORDER
+
+
+def unprotected(code: Code) -> tuple[Access, ...]:
+    """Return the accesses on which something depends without a wait that says that they have ended."""
+    return tuple(access for access in accesses(code) if _unprotected(code, access, own=True, others=True))
+
+
+def _unprotected(code: Code, access: Access, *, own: bool, others: bool) -> bool:
+    """Return whether some way leads to a use before the access has ended by what `own` and `others` allow for."""
     control = code.controls[access.producer]
-    own = {access.barrier: 0}
-    if access.kind == READ and control.write_barrier is not None:
-        own[control.write_barrier] = 0
-    start = frozenset(own.items())
-    todo = [(to, _touched(code, access), start, (access.producer,)) for to in code.after[access.producer]]
+    ends = {access.barrier: 0} if own and access.barrier >= 0 else {}
+    if others and access.kind == READ and control.write_barrier is not None:
+        ends[control.write_barrier] = 0
+    todo = [(to, _touched(code, access), frozenset(ends.items()), (access.producer,)) for to in code.after[access.producer]]
     seen: set[tuple[int, int, frozenset[tuple[int, int]]]] = set()
     while todo and len(seen) < MOST:
-        index, registers, ends, way = todo.pop()
-        if (index, registers, ends) in seen or _ended(code, access, index, dict(ends)):
+        index, registers, known, way = todo.pop()
+        if (index, registers, known) in seen or _ended(code, index, dict(known)) or (others and _drained(code, access, index)):
             continue
-        seen.add((index, registers, ends))
+        seen.add((index, registers, known))
         if depends(code, access, index, registers, way):
             return True
-        left = _left(code, access, index, registers)
+        left = registers if code.guards[index] else registers & ~code.writes[index]
         if left:
-            more = frozenset(_counted(code, access, index, dict(ends)).items())
+            more = frozenset(_counted(code, access, index, dict(known), others=others).items())
             todo.extend((to, left, more, (*way, index)) for to in code.after[index])
     return False
 
 
-def _ended(code: Code, access: Access, index: int, ends: dict[int, int]) -> bool:
-    one = code.function.instructions[index]
-    producer = code.hazards.profile(code.function.instructions[access.producer].opcode)
-    if access.kind == READ and producer.sources and code.hazards.profile(one.opcode).drains:
-        return True
+def _ended(code: Code, index: int, ends: dict[int, int]) -> bool:
+    """Return whether an instruction waits until the access has ended; `ends` counts what has set each barrier since."""
     if any(code.controls[index].wait_mask >> barrier & 1 for barrier in ends):
         return True
-    for barrier, later in ends.items():
-        if one.opcode.startswith("DEPBAR") and f"SB{barrier}" in one.text:
-            most = one.text.partition(f"SB{barrier}, ")[2].split(",")[0] or "0x0"
-            return later >= int(most, 16)
-    return False
+    left = {barrier: _remains(code, index, barrier) for barrier in ends}
+    return any(most is not None and ends[barrier] >= most for barrier, most in left.items())
 
 
-def _counted(code: Code, access: Access, index: int, ends: dict[int, int]) -> dict[int, int]:
+def _drained(code: Code, access: Access, index: int) -> bool:
+    """Return whether a block barrier says that the operands have been read."""
+    one, producer = code.function.instructions[index], code.function.instructions[access.producer]
+    return access.kind == READ and code.hazards.profile(one.opcode).drains and bool(code.hazards.profile(producer.opcode).sources)
+
+
+def _counted(code: Code, access: Access, index: int, ends: dict[int, int], *, others: bool) -> dict[int, int]:
     """Return what ends the access after an instruction: how many have set each barrier since."""
     producer, other = (code.hazards.profile(code.function.instructions[one].opcode) for one in (access.producer, index))
     control = code.controls[index]
     for barrier, kind in ((control.write_barrier, WRITE), (control.read_barrier, READ)):
         if barrier is None:
             continue
+        results = access.kind == WRITE == kind and producer.results and producer.results == other.results
+        sources = access.kind == READ and producer.sources and producer.sources == other.sources
         if barrier in ends:
             ends[barrier] = min(ends[barrier] + 1, 16)
-        elif access.kind == WRITE:
-            if kind == WRITE and producer.results and producer.results == other.results:
-                ends[barrier] = 0
-        elif producer.sources and producer.sources == other.sources:
+        elif others and (results or sources):
             ends[barrier] = 0
     return ends
