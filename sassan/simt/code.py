@@ -15,6 +15,10 @@ from sassan.isa.facts import Flow
 from sassan.isa.registers import bit
 
 
+AGAIN = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
+"""Threads with other targets wait at the instruction itself, and execute it again."""
+
+
 class Move(StrEnum):
     """How a warp gets from one block to the next: the edge kinds of the CLI contract (cli.md)."""
 
@@ -135,7 +139,10 @@ class Moves:
 
 
 class Unity(StrEnum):
-    """How the threads of a warp decide on a branch: each for itself, all as the first of them, or all alike in a way left open."""
+    """How the threads of a warp decide on a branch: each for itself, all as the first of them, or all alike in a way left open.
+
+    Open: none takes it, or all do where the condition holds of all.
+    """
 
     EACH = "each"
     FIRST = "first"
@@ -230,8 +237,7 @@ def _leaders(function: Function, decoded: dict[int, Decoded]) -> set[int]:
             case Control(target=target, targets=targets, flow=flow):
                 starts |= {one.following} & known
                 starts |= set(targets) | ({target} if target is not None else set())
-                if flow in {Flow.INDIRECT_BRANCH, Flow.RETURN}:
-                    # Threads with other targets wait at the instruction itself, and execute it again.
+                if flow in AGAIN:
                     starts.add(one.address)
             case _:
                 pass

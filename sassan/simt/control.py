@@ -22,8 +22,8 @@ def leave(session: Session, number: int, at: Moment, taken: Words) -> Next:
         return unite(block.follow, context, active, Move.FALLTHROUGH)
     match block.control.flow:
         case Flow.BRANCH:
-            return _branch(session, block, at, united(session, block, at, taken), context)
-        case Flow.INDIRECT_BRANCH:
+            return _branch(session, number, at, united(session, block, at, taken), context)
+        case Flow.INDIRECT_BRANCH | Flow.INDIRECT_CALL:
             return _indirect(session, number, at, taken)
         case Flow.POP:
             return _token(session, block, at.rows, taken)
@@ -39,12 +39,12 @@ def _elsewhere(session: Session, number: int, at: Moment, taken: Words) -> Next:
     active, context = warps.active[at.rows], warps.context[at.rows]
     match block.control.flow:
         case Flow.CALL:
-            return _call(session, block, at, taken)
+            return _call(session, number, at, taken)
         case Flow.RETURN:
             return _return(session, number, at, taken)
         case Flow.WARP_BARRIER:
-            bad = convergence.arrive(session, block, at.rows, taken)
-            return _rest(session, block, at.rows, taken, ~bad)
+            waits, bad = convergence.arrive(session, block, at.rows, taken)
+            return _rest(session, block, at.rows, waits, ~bad)
         case Flow.TRAP:
             goes = unite(block.follow, context, active, Move.FALLTHROUGH)
             goes.block[taken != 0] = STOPPED
@@ -72,18 +72,19 @@ def united(session: Session, block: Block, at: Moment, taken: Words) -> Words:
             return np.where((taken & active & (~active + np.uint32(1))) != 0, active, 0).astype(np.uint32)
         case Unity.OPEN:
             heads = (session.values.coin(at) >> np.uint32(7) & np.uint32(1)) == 1
-            return np.where(heads & (taken != 0), active, 0).astype(np.uint32)
+            return np.where(heads & (taken == active), active, 0).astype(np.uint32)
 
 
-def _call(session: Session, block: Block, at: Moment, taken: Words) -> Next:
+def _call(session: Session, number: int, at: Moment, taken: Words) -> Next:
     """CAL pushes its return; since Volta, a call is a branch into another context."""
-    warps = session.warps
+    block, warps = session.code.blocks[number], session.warps
+    assert block.control is not None
     active, context = warps.active[at.rows], warps.context[at.rows]
     inside = session.contexts.inside(context, block.last)
     if block.tag:
         warps.stacks.push(at.rows, block.follow, context, session.code.tags.index(RETURN_TAG), active)
         return unite(block.target, inside, active, Move.CALL)
-    goes = _branch(session, block, at, taken, inside)
+    goes = _branch(session, number, at, taken, inside)
     goes.move[goes.move == NUMBER[Move.TAKEN]] = NUMBER[Move.CALL]
     return goes
 
@@ -103,9 +104,9 @@ def _return(session: Session, number: int, at: Moment, taken: Words) -> Next:
     return goes
 
 
-def _branch(session: Session, block: Block, at: Moment, taken: Words, into: Ints) -> Next:
+def _branch(session: Session, number: int, at: Moment, taken: Words, into: Ints) -> Next:
     """Return the outcome of a branch whose target is in the contexts `into`."""
-    warps = session.warps
+    block, warps = session.code.blocks[number], session.warps
     active, context = warps.active[at.rows], warps.context[at.rows]
     every, none = taken == active, taken == 0
     some = ~(every | none)
@@ -120,7 +121,10 @@ def _branch(session: Session, block: Block, at: Moment, taken: Words, into: Ints
     if index.size:
         other = choose(late, block.target, block.follow)
         side = choose(late, into, context)
-        warps.stacks.push(at.rows[index], other[index], side[index], 0, (active & ~goes.active)[index])
+        origin = choose(late, number, -1)
+        warps.stacks.push(at.rows[index], other[index], side[index], 0, (active & ~goes.active)[index], origin[index])
+        goes.resumes()
+        goes.origin = origin
     return goes
 
 
@@ -136,25 +140,37 @@ def _indirect(session: Session, number: int, at: Moment, taken: Words) -> Next:
     block, warps = session.code.blocks[number], session.warps
     assert block.control is not None
     active, context = warps.active[at.rows], warps.context[at.rows]
-    inputs = tuple(warps.registers[session.slots[register], at.rows] for register in block.control.selector)
-    choice = session.values.choose(block.control.key, inputs, len(block.targets), at)
-    place = np.where(lanes(taken), np.array(block.targets, dtype=np.int32)[choice], np.int32(block.follow))
+    inside = session.contexts.inside(context, block.last) if block.control.flow is Flow.INDIRECT_CALL else context
+    place, into = targets(session, number, at, taken, inside)
     # The order of outcomes is arbitrary: the first active lane, counted from a random one, leads.
     start = (session.values.coin(at) % np.uint32(LANES)).astype(np.intp)
     turn = (np.arange(LANES) - start[:, None]) % LANES
-    first = place[np.arange(len(start)), np.where(at.executing, turn, LANES).argmin(axis=1)]
+    leader = (np.arange(len(start)), np.where(at.executing, turn, LANES).argmin(axis=1))
+    first = place[leader]
     together = pack(at.executing & (place == first[:, None]))
     split = active != together
     index = at.rows[split]
     if index.size:
         warps.stacks.push(index, number, context[split], 0, (active & ~together)[split])
-    alone = choose(taken == 0, NUMBER[Move.FALLTHROUGH], NUMBER[Move.TAKEN])
+    move = Move.TAKEN if block.control.flow is Flow.INDIRECT_BRANCH else Move.CALL
+    alone = choose(taken == 0, NUMBER[Move.FALLTHROUGH], NUMBER[move])
     return Next(
         block=first,
-        context=context,
+        context=into[leader],
         active=together,
         move=choose(split, NUMBER[Move.DIVERGE], alone),
     )
+
+
+def targets(session: Session, number: int, at: Moment, taken: Words, inside: Ints) -> tuple[Ints, Ints]:
+    """Return block and context of every thread after an indirect branch, whose targets are in the contexts `inside`."""
+    block, warps = session.code.blocks[number], session.warps
+    assert block.control is not None
+    inputs = tuple(warps.registers[session.slots[register], at.rows] for register in block.control.selector)
+    choice = session.values.choose(block.control.key, inputs, len(block.targets), at)
+    who = lanes(taken)
+    place = np.where(who, np.array(block.targets, dtype=np.int32)[choice], np.int32(block.follow))
+    return place, np.where(who, inside[:, None], warps.context[at.rows][:, None])
 
 
 def _token(session: Session, block: Block, rows: Rows, taken: Words) -> Next:
@@ -189,7 +205,7 @@ def _rest(session: Session, block: Block, rows: Rows, taken: Words, kept: Truth)
     warps = session.warps
     active = warps.active[rows]
     goes = unite(block.follow, warps.context[rows], active & ~taken, Move.FALLTHROUGH)
-    goes.tag = np.zeros(len(rows), dtype=np.int32)
+    goes.resumes()
     index = np.flatnonzero(kept & (taken == active))
     empty = warps.stacks.depth[rows[index]] == 0
     done, resumed = index[empty], index[~empty]
@@ -197,7 +213,8 @@ def _rest(session: Session, block: Block, rows: Rows, taken: Words, kept: Truth)
     goes.move[done] = NUMBER[Move.EXIT]
     if resumed.size:
         convergence.release(session, rows[resumed])
-        goes.block[resumed], goes.context[resumed], goes.tag[resumed], goes.active[resumed] = warps.stacks.pop(rows[resumed])
+        entry = warps.stacks.pop(rows[resumed])
+        goes.block[resumed], goes.context[resumed], goes.tag[resumed], goes.origin[resumed], goes.active[resumed] = entry
         tag = goes.tag[resumed]
         back = choose(tag == session.code.tags.index(RETURN_TAG), NUMBER[Move.RETURN], NUMBER[Move.RECONVERGE])
         goes.move[resumed] = choose(goes.block[resumed] == STOPPED, NUMBER[Move.EXIT], choose(tag == 0, NUMBER[Move.REACTIVATE], back))

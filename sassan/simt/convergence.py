@@ -79,14 +79,14 @@ def move_barrier(session: Session, block: Block, at: Moment, taken: Words) -> Tr
     return bad
 
 
-def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> Truth:
-    """WARPSYNC of all threads: suspend the arrivals beneath the pending sides; return which runs are at fault.
+def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Words, Truth]:
+    """WARPSYNC of all threads: return the threads that are suspended, and which runs are at fault.
 
-    They wait in an entry above the nearest enclosing token, which later arrivals at the same instruction join.
+    They wait beneath the pending sides, in an entry above the nearest enclosing token, which later arrivals at the same instruction join.
+    Where no side is pending, all have arrived, and those who came last go on first.
     """
     warps, code = session.warps, session.code
-    some = taken != 0
-    context = warps.context[rows]
+    some, context = taken != 0, warps.context[rows]
     own = code.tags.index(WARPSYNC_TAG)
     blocks, contexts, tags = warps.stacks.entries(rows)
     levels = np.arange(len(tags))[:, None]
@@ -94,19 +94,19 @@ def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> Truth:
     token = np.where((tags >= 0) & ~waits & (tags != own), levels, -1).max(axis=0, initial=-1)
     unreachable = some & (waits & (levels < token)).any(axis=0)
     session.recorder.fault(block.last, "sides wait below the token that encloses a WARPSYNC", int(unreachable.sum()))
-    same = (tags == own) & (levels > token) & (blocks == block.follow) & (contexts == context)
+    others = (tags == own) & (levels > token)
+    same = others & (blocks == block.follow) & (contexts == context)
     entry = np.where(same, levels, -1).max(axis=0, initial=-1)
-    joins, opens = some & ~unreachable & (entry >= 0), some & ~unreachable & (entry < 0)
+    last = some & ~unreachable & (entry < 0) & (taken == warps.active[rows]) & ~(waits & (levels > token)).any(axis=0)
+    joins, opens = some & ~unreachable & (entry >= 0), some & ~unreachable & ~last & (entry < 0)
+    _release_above(session, rows[last], token[last])
     warps.stacks.widen(rows[joins], entry[joins], taken[joins])
     warps.stacks.insert(rows[opens], (token + 1)[opens], block.follow, context[opens], own, taken[opens])
-    return unreachable
+    return np.where(last, 0, taken).astype(np.uint32), unreachable
 
 
 def release(session: Session, rows: Rows) -> None:
-    """Where no side is left above a WARPSYNC that resumes, all have arrived, at whichever: nobody joins any of them any more.
-
-    They resume in any order.
-    """
+    """Where no side is left above a WARPSYNC that resumes, all have arrived, at whichever: nobody joins any of them any more."""
     code, stacks = session.code, session.warps.stacks
     if WARPSYNC_TAG not in code.tags or not rows.size:
         return
@@ -115,16 +115,24 @@ def release(session: Session, rows: Rows) -> None:
     levels = np.arange(len(tags))[:, None]
     top = stacks.depth[rows] - 1
     ready = tags[top, np.arange(len(rows))] == own
-    if not ready.any():
+    if ready.any():
+        # Above the nearest token there are only those that wait.
+        bottom = np.where((tags != own) & (levels <= top), levels, -1).max(axis=0, initial=-1)
+        _release_above(session, rows[ready], bottom[ready])
+
+
+def _release_above(session: Session, rows: Rows, bottom: Rows) -> None:
+    """All that wait above these levels are at WARPSYNCs that are complete: they resume in any order."""
+    if not rows.size:
         return
-    chosen, tags, top = rows[ready], tags[:, ready], top[ready]
-    # Above the nearest token there are only those that wait.
-    bottom = np.where((tags != own) & (levels <= top), levels, -1).max(axis=0, initial=-1)
-    stacks.rename(chosen, bottom, code.tags.index(RELEASED_TAG))
-    if session.order is Order.RANDOM:
-        count = (top - bottom).astype(np.uint32)
-        word = session.values.coin(Moment(chosen, session.warps.time[chosen], lanes(session.warps.active[chosen])))
-        stacks.raise_to_top(chosen, top - ((word >> np.uint32(9)) % count).astype(np.int32))
+    stacks = session.warps.stacks
+    stacks.rename(rows, bottom, session.code.tags.index(RELEASED_TAG))
+    count = stacks.depth[rows] - 1 - bottom
+    some = count > 0
+    if session.order is Order.RANDOM and some.any():
+        chosen = rows[some]
+        word = session.values.coin(Moment(chosen, session.warps.time[chosen], lanes(session.warps.active[chosen]))) >> np.uint32(9)
+        stacks.raise_to_top(chosen, stacks.depth[chosen] - 1 - (word % count[some].astype(np.uint32)).astype(np.int32))
 
 
 def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
@@ -147,7 +155,7 @@ def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
     index = at.rows[split]
     if index.size:
         warps.stacks.push(index, number, context[split], 0, (active & ~together)[split])
-    alone = choose((together & taken) == 0, NUMBER[Move.FALLTHROUGH], NUMBER[Move.RETURN])
+    alone = choose(taken == 0, NUMBER[Move.FALLTHROUGH], NUMBER[Move.RETURN])
     goes = unite(block.follow, inside, together, Move.FALLTHROUGH)
     goes.block = choose(lost, LOST, first)
     goes.move = choose(split, NUMBER[Move.DIVERGE], alone)

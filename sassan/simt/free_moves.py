@@ -7,7 +7,7 @@ import numpy as np
 from sassan.errors import SassanError
 from sassan.isa.facts import Flow
 from sassan.simt.code import Block
-from sassan.simt.control import united
+from sassan.simt.control import targets, united
 from sassan.simt.convergence import returns
 from sassan.simt.free_state import NOBODY, Threads
 from sassan.simt.stack import Ints
@@ -50,7 +50,7 @@ def move(session: Session, threads: Threads, group: Group) -> Truth:
     match control.flow if control is not None else Flow.NONE:
         case Flow.BRANCH | Flow.CALL:
             _branch(session, threads, group)
-        case Flow.INDIRECT_BRANCH | Flow.RETURN:
+        case Flow.INDIRECT_BRANCH | Flow.INDIRECT_CALL | Flow.RETURN:
             bad = _jump(session, threads, group)
         case Flow.EXIT:
             _pass(threads, group)
@@ -113,16 +113,14 @@ def _jump(session: Session, threads: Threads, group: Group) -> Truth:
     assert block.control is not None
     context = session.warps.context[rows]
     taken, gone = group.taken, np.zeros_like(group.taken)
-    into = np.broadcast_to(context[:, None], taken.shape)
     if block.control.flow is Flow.RETURN:
         if session.called:
             gone = taken & (context == 0)[:, None]
         addresses = session.warps.registers[session.slots[block.control.selector[0]], rows] + np.uint32(block.control.base & 0xFFFFFFFF)
         place, into = returns(session, addresses, context, taken & ~gone, block.follow)
     else:
-        inputs = tuple(session.warps.registers[session.slots[register], rows] for register in block.control.selector)
-        choice = session.values.choose(block.control.key, inputs, len(block.targets), at)
-        place = np.where(taken, np.array(block.targets, dtype=np.int32)[choice], np.int32(block.follow))
+        inside = session.contexts.inside(context, block.last) if block.control.flow is Flow.INDIRECT_CALL else context
+        place, into = targets(session, group.number, at, pack(taken), inside)
     lost = (at.executing & (place == LOST)).any(axis=1)
     session.recorder.fault(block.last, "the return address is unknown", int(lost.sum()))
     together = _with_leader(session, at, place, into)

@@ -82,7 +82,7 @@ class Machine:
         goes = leave(session, number, at, pack(taken))
         goes.block[live] = LOST
         found = goes.block != LOST
-        steps = Steps(number, before, goes.block, goes.context, goes.move, goes.tag)
+        steps = Steps(number, before, goes.block, goes.context, goes.move, goes.tag, goes.origin)
         session.recorder.moved(rows[found], steps if found.all() else steps.only(found))
         warps.block[rows] = np.where(found, goes.block, STOPPED)
         warps.context[rows] = goes.context
@@ -150,7 +150,7 @@ def _behind_calls(code: Code) -> tuple[dict[int, int], dict[int, tuple[int, ...]
     starts: dict[int, int] = {}
     sites: dict[int, tuple[int, ...]] = {}
     for block in code.blocks:
-        if block.control is not None and block.control.flow is Flow.CALL and block.follow >= 0:
+        if block.control is not None and block.control.flow in {Flow.CALL, Flow.INDIRECT_CALL} and block.follow >= 0:
             address = code.blocks[block.follow].address
             starts[address] = block.follow
             sites[address] = (*sites.get(address, ()), block.last)

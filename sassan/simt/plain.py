@@ -6,7 +6,7 @@ It shares the lowered code and the drawn runs with the vectorised machine, and n
 from dataclasses import dataclass, field
 
 from sassan.isa.facts import Flow
-from sassan.simt.code import ALWAYS, RETURN_TAG, SIDE, WARPSYNC_TAG, Block, Code, Move, Unity
+from sassan.simt.code import AGAIN, ALWAYS, RETURN_TAG, SIDE, WARPSYNC_TAG, Block, Code, Move, Unity
 from sassan.simt.plain_data import PlainThreads
 from sassan.simt.state import Order
 from sassan.simt.trace import CallString, Entry, Transition
@@ -22,8 +22,10 @@ class _Suspended:
     tag: str
     threads: set[int]
     released: bool = False
+    origin: int = -1
 
 
+_CALLS = frozenset({Flow.CALL, Flow.INDIRECT_CALL})
 _Place = tuple[int, CallString]
 _After = tuple[int, set[int]] | None
 """The block that runs next and its threads; None: the run is over."""
@@ -89,13 +91,15 @@ class PlainRun:
     def _leave(self, number: int, threads: set[int], taken: set[int]) -> _After:
         block = self.code.blocks[number]
         flow = block.control.flow if block.control is not None else Flow.NONE
-        if not taken and flow not in {Flow.INDIRECT_BRANCH, Flow.RETURN}:
+        if not taken and flow not in AGAIN:
             return self._pass(block, threads)
         match flow:
             case Flow.BRANCH:
                 return self._branch(block, threads, self._united(block, threads, taken), (block.target, self._context))
             case Flow.INDIRECT_BRANCH:
-                return self._split(number, threads, taken, self._targets(block, threads, taken))
+                return self._split(number, threads, taken, self._targets(block, threads, taken, self._context), Move.TAKEN)
+            case Flow.INDIRECT_CALL:
+                return self._split(number, threads, taken, self._targets(block, threads, taken, (*self._context, block.last)), Move.CALL)
             case Flow.RETURN:
                 return self._return(number, threads, taken)
             case Flow.CALL:
@@ -126,7 +130,7 @@ class PlainRun:
             case Unity.FIRST:
                 return threads if min(threads) in taken else set()
             case Unity.OPEN:
-                return threads if self.threads.coin() >> 7 & 1 else set()
+                return threads if taken == threads and self.threads.coin() >> 7 & 1 else set()
 
     def _branch(self, block: Block, threads: set[int], taken: set[int], target: _Place, whole: Move = Move.TAKEN) -> _After:
         if not taken:
@@ -137,8 +141,9 @@ class PlainRun:
         here: _Place = (block.follow, self._context)
         first, other = (here, target) if late else (target, here)
         rest = taken if late else threads - taken
-        self._stack.append(_Suspended(*other, SIDE, set(rest)))
-        pushed = Entry(other[1], self.code.blocks[other[0]].address, SIDE)
+        origin = block.last if late else -1
+        self._stack.append(_Suspended(*other, SIDE, set(rest), origin=origin))
+        pushed = Entry(other[1], self.code.blocks[other[0]].address, SIDE, origin)
         return self._jump(block, threads - rest, first, Move.DIVERGE, pushed)
 
     def _jump(self, block: Block, threads: set[int], target: _Place, move: Move, pushed: Entry | None) -> _After:
@@ -154,12 +159,12 @@ class PlainRun:
         self._stack.append(_Suspended(block.follow, self._context, RETURN_TAG, set(threads)))
         return self._jump(block, threads, (block.target, inside), Move.CALL, None)
 
-    def _targets(self, block: Block, threads: set[int], taken: set[int]) -> dict[int, _Place]:
+    def _targets(self, block: Block, threads: set[int], taken: set[int], inside: CallString) -> dict[int, _Place]:
         assert block.control is not None
         goes = dict.fromkeys(threads, (block.follow, self._context))
         for lane in taken:
             place = self.threads.selected(block.control.selector, block.control.key, lane, len(block.targets))
-            goes[lane] = (block.targets[place], self._context)
+            goes[lane] = (block.targets[place], inside)
         return goes
 
     def _return(self, number: int, threads: set[int], taken: set[int]) -> _After:
@@ -170,7 +175,7 @@ class PlainRun:
         goes = dict.fromkeys(threads, (block.follow, self._context))
         for lane in taken:
             address = (self.threads.get(block.control.selector[0], lane) + block.control.base) & 0xFFFFFFFF
-            sites = {one.last: one.follow for one in self.code.blocks if one.control is not None and one.control.flow is Flow.CALL}
+            sites = {one.last: one.follow for one in self.code.blocks if one.control is not None and one.control.flow in _CALLS}
             depths = [
                 depth for depth, site in enumerate(self._context) if sites[site] >= 0 and self.code.blocks[sites[site]].address == address
             ]
@@ -180,7 +185,7 @@ class PlainRun:
             goes[lane] = (sites[self._context[depths[-1]]], self._context[: depths[-1]])
         return self._split(number, threads, taken, goes, Move.RETURN)
 
-    def _split(self, number: int, threads: set[int], taken: set[int], goes: dict[int, _Place], whole: Move = Move.TAKEN) -> _After:
+    def _split(self, number: int, threads: set[int], taken: set[int], goes: dict[int, _Place], whole: Move) -> _After:
         """Let the threads of one target go there; the others wait at the instruction."""
         block = self.code.blocks[number]
         start = self.threads.coin() % LANES
@@ -224,8 +229,8 @@ class PlainRun:
         assert block.control is not None
         above, leaving = 0, taken
         if block.control.flow is Flow.WARP_BARRIER:
-            above = len(self._stack)
-            self._arrive(block, taken)
+            above = len(self._stack) + 1
+            leaving = self._arrive(block, threads, taken)
         elif block.control.flow is Flow.POP:
             above, leaving = self._meet(block, taken)
         else:
@@ -233,7 +238,7 @@ class PlainRun:
             self._barriers = {name: mask - taken for name, mask in self._barriers.items()}
         if self.fault:
             return None
-        for entry in self._stack[above:] if leaving and block.control.flow is not Flow.WARP_BARRIER else ():
+        for entry in self._stack[above:]:
             entry.threads -= leaving
         self._stack = [entry for entry in self._stack if entry.threads]
         if leaving != threads:
@@ -265,36 +270,46 @@ class PlainRun:
             self.fault = "register and token disagree on the threads to wait for"
         return levels[-1] + 1, leaving
 
-    def _arrive(self, block: Block, taken: set[int]) -> None:
-        """WARPSYNC: wait above the nearest token, with those who wait for the same."""
+    def _arrive(self, block: Block, threads: set[int], taken: set[int]) -> set[int]:
+        """WARPSYNC: wait above the nearest token, with those who wait for the same; return who does."""
         sides = [entry.tag == SIDE or entry.released for entry in self._stack]
         tokens = [level for level, entry in enumerate(self._stack) if not sides[level] and entry.tag != WARPSYNC_TAG]
         bottom = tokens[-1] + 1 if tokens else 0
         if any(sides[:bottom]):
             self.fault = "sides wait below the token that encloses a WARPSYNC"
-            return
-        for entry in self._stack[bottom:]:
-            if (entry.tag, entry.released, entry.block, entry.context) == (WARPSYNC_TAG, False, block.follow, self._context):
+            return taken
+        waiting = [entry for entry in self._stack[bottom:] if entry.tag == WARPSYNC_TAG and not entry.released]
+        for entry in waiting:
+            if (entry.block, entry.context) == (block.follow, self._context):
                 entry.threads |= taken
-                return
+                return taken
+        if taken == threads and not any(sides[bottom:]):
+            self._release(bottom)
+            return set()
         self._stack.insert(bottom, _Suspended(block.follow, self._context, WARPSYNC_TAG, set(taken)))
+        return taken
+
+    def _release(self, bottom: int) -> None:
+        """All have arrived that wait above a level, and resume in any order."""
+        waiting = self._stack[bottom:]
+        for entry in waiting:
+            entry.released = True
+        if waiting and self.order is Order.RANDOM:
+            self._stack.append(self._stack.pop(len(self._stack) - 1 - (self.threads.coin() >> 9) % len(waiting)))
 
     def _resume(self, block: Block) -> _After:
         if not self._stack or self._stack[-1].block < 0:
             self._end(block)
             return None
-        waiting = 0
-        while waiting < len(self._stack) and (self._stack[-1 - waiting].tag, self._stack[-1 - waiting].released) == (WARPSYNC_TAG, False):
-            waiting += 1
-        for entry in self._stack[len(self._stack) - waiting :]:
-            entry.released = True
-        if waiting and self.order is Order.RANDOM:
-            self._stack.append(self._stack.pop(len(self._stack) - 1 - (self.threads.coin() >> 9) % waiting))
+        bottom = len(self._stack)
+        while bottom and (self._stack[bottom - 1].tag, self._stack[bottom - 1].released) == (WARPSYNC_TAG, False):
+            bottom -= 1
+        self._release(bottom)
         top = self._stack.pop()
         if top.tag[1:].isdigit():
             self._barriers[top.tag] = self._barriers.get(top.tag, set()) - top.threads
         move = {SIDE: Move.REACTIVATE, RETURN_TAG: Move.RETURN}.get(top.tag, Move.RECONVERGE)
-        popped = Entry(top.context, self.code.blocks[top.block].address, top.tag)
+        popped = Entry(top.context, self.code.blocks[top.block].address, top.tag, top.origin)
         self.path.append(Transition(self._context, block.address, block.last, top.context, popped.address, move, None, popped))
         self._context = top.context
         return top.block, top.threads

@@ -9,16 +9,19 @@ Ints = npt.NDArray[np.int32]
 
 
 class TokenStacks:
-    """Entries (block, context, tag, mask) of N runs; a mask is never empty, and tag 0 is the untagged side of a divergence."""
+    """Entries (block, context, tag, origin, mask) of N runs; a mask is never empty, and tag 0 is the untagged side of a divergence.
+
+    `origin` is the block whose branch a side still has to take, -1 for every other entry.
+    """
 
     def __init__(self, runs: int, depth: int = 8) -> None:
         """Hold N empty stacks; `depth` is only what is set aside for them at first."""
         self.depth = np.zeros(runs, dtype=np.int32)
-        # One plane per field: block, context, tag; masks apart, since they are unsigned.
-        self._fields = np.zeros((3, depth, runs), dtype=np.int32)
+        # One plane per field: block, context, tag, origin; masks apart, since they are unsigned.
+        self._fields = np.zeros((4, depth, runs), dtype=np.int32)
         self._masks = np.zeros((depth, runs), dtype=np.uint32)
 
-    def push(self, rows: Rows, block: Ints | int, context: Ints, tag: int, mask: Words) -> None:
+    def push(self, rows: Rows, block: Ints | int, context: Ints, tag: int, mask: Words, origin: Ints | int = -1) -> None:  # noqa: PLR0913 - the fields of an entry
         """Put one entry on top of every stack in `rows`."""
         level = self.depth[rows]
         if level.size and int(level.max()) >= len(self._masks):
@@ -27,15 +30,16 @@ class TokenStacks:
         self._fields[0, level, rows] = block
         self._fields[1, level, rows] = context
         self._fields[2, level, rows] = tag
+        self._fields[3, level, rows] = origin
         self._masks[level, rows] = mask
         self.depth[rows] = level + 1
 
-    def pop(self, rows: Rows) -> tuple[Ints, Ints, Ints, Words]:
-        """Take the top entry of every stack in `rows`, none of them empty: (block, context, tag, mask)."""
+    def pop(self, rows: Rows) -> tuple[Ints, Ints, Ints, Ints, Words]:
+        """Take the top entry of every stack in `rows`, none of them empty: (block, context, tag, origin, mask)."""
         level = self.depth[rows] - 1
         self.depth[rows] = level
-        block, context, tag = self._fields[:, level, rows]
-        return block, context, tag, self._masks[level, rows]
+        block, context, tag, origin = self._fields[:, level, rows]
+        return block, context, tag, origin, self._masks[level, rows]
 
     def nearest(self, rows: Rows, tag: int) -> tuple[Ints, Ints]:
         """Return level and block of the nearest entry with the tag, -1 where there is none."""

@@ -80,20 +80,29 @@ class Session:
 
 @dataclass(slots=True)
 class Next:
-    """Where the runs of a group go: arrays over the group; `tag` is that of the entry that resumes, 0 where none does."""
+    """Where the runs of a group go: arrays over the group.
+
+    `tag` and `origin` are those of the entry that resumes, 0 and -1 where none does; after a divergence, `origin` is that of the side.
+    """
 
     block: Ints
     context: Ints
     active: Words
     move: Ints
     tag: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    origin: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+
+    def resumes(self) -> None:
+        """Make room for what the entries that resume say."""
+        if not self.tag.size:
+            self.tag, self.origin = np.zeros(len(self.block), dtype=np.int32), np.full(len(self.block), -1, dtype=np.int32)
 
     def put(self, where: Truth, part: "Next") -> None:
         """Take over where a part of the group goes."""
         self.block[where], self.context[where], self.active[where], self.move[where] = part.block, part.context, part.active, part.move
         if part.tag.size:
-            self.tag = self.tag if self.tag.size else np.zeros(len(where), dtype=np.int32)
-            self.tag[where] = part.tag
+            self.resumes()
+            self.tag[where], self.origin[where] = part.tag, part.origin
 
 
 def begin(code: Code, values: Values, active: Words) -> Warps:

@@ -7,21 +7,27 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.isa.facts import Flow
-from sassan.simt.code import MOVES, RELEASED_TAG, SIDE, WARPSYNC_TAG, Code, Move
+from sassan.simt.code import AGAIN, MOVES, RELEASED_TAG, SIDE, WARPSYNC_TAG, Code, Move
 from sassan.simt.stack import Ints
 from sassan.simt.values import Rows, Truth
 
+_BITS = 62
+"""A transition out of a block is a number of so many bits: target 15, origin 15, contexts 12 + 12, tag 5, move 3."""
 CallString = tuple[int, ...]
 Counts = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Entry:
-    """A stack entry as an observer names it: where its threads resume, in which call context, under which tag ('' is a side)."""
+    """A stack entry as an observer names it: where its threads resume, in which call context, under which tag ('' is a side).
+
+    `origin` is the address of the branch that a side still has to take, -1 for every other entry.
+    """
 
     context: CallString
     address: int
     tag: str
+    origin: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,7 @@ class Contexts:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a group out of one block: arrays over the group; `tag` is that of the resumed entry, or empty."""
+    """The steps of a group out of one block: arrays over the group; `tag` and `origin` are those of the resumed entry, or empty."""
 
     source: int
     context: Ints
@@ -114,11 +120,12 @@ class Steps:
     into: Ints
     move: Ints
     tag: Ints
+    origin: Ints
 
     def only(self, where: Truth) -> "Steps":
         """Return the steps of the part of the group where it holds."""
-        tag = self.tag[where] if self.tag.size else self.tag
-        return Steps(self.source, self.context[where], self.target[where], self.into[where], self.move[where], tag)
+        tag, origin = (self.tag[where], self.origin[where]) if self.tag.size else (self.tag, self.origin)
+        return Steps(self.source, self.context[where], self.target[where], self.into[where], self.move[where], tag, origin)
 
 
 class Recorder:
@@ -136,15 +143,16 @@ class Recorder:
     def moved(self, rows: Rows, steps: Steps) -> None:
         """Count one transition of every run in `rows`."""
         tag = steps.tag.astype(np.int64) if steps.tag.size else 0
-        keys = ((steps.target.astype(np.int64) + 1) << 12 | steps.context) << 12 | steps.into
+        origin = steps.origin.astype(np.int64) + 1 if steps.origin.size else 0
+        keys = (((steps.target.astype(np.int64) + 1) << 15 | origin) << 12 | steps.context) << 12 | steps.into
         keys = (keys << 5 | tag) << 3 | steps.move
         if (keys == keys[:1]).all():
             if rows.size:
-                number = self._number(steps.source << 48 | int(keys[0]))
+                number = self._number(steps.source << _BITS | int(keys[0]))
                 self._counts[number, rows] += 1
             return
         found, back = np.unique(keys, return_inverse=True)
-        numbers = np.array([self._number(steps.source << 48 | int(one)) for one in found])
+        numbers = np.array([self._number(steps.source << _BITS | int(one)) for one in found])
         self._counts[numbers[back], rows] += 1
 
     def fault(self, address: int, what: str, runs: int) -> None:
@@ -182,7 +190,7 @@ class Recorder:
 
     def _transition(self, code: int) -> Transition:
         move, tag, into, context = MOVES[code & 7], code >> 3 & 31, code >> 8 & 4095, code >> 20 & 4095
-        target, source = (code >> 32 & 65535) - 1, code >> 48
+        origin, target, source = (code >> 32 & 32767) - 1, (code >> 47 & 32767) - 1, code >> _BITS
         block, here, there = self._code.blocks[source], self._contexts.strings[context], self._contexts.strings[into]
         address = None if target < 0 else self._code.blocks[target].address
         popped = None
@@ -190,17 +198,18 @@ class Recorder:
         pops = {Move.REACTIVATE, Move.RECONVERGE} if by_register else {Move.REACTIVATE, Move.RECONVERGE, Move.RETURN}
         if move in pops and address is not None:
             name = self._code.tags[tag]
-            popped = Entry(there, address, WARPSYNC_TAG if name == RELEASED_TAG else name)
-        pushed = self._pushed(source, target, here) if move is Move.DIVERGE else None
+            branch = self._code.blocks[origin].last if origin >= 0 else -1
+            popped = Entry(there, address, WARPSYNC_TAG if name == RELEASED_TAG else name, branch)
+        pushed = self._pushed(source, here, late=origin >= 0) if move is Move.DIVERGE else None
         return Transition(here, block.address, block.last, there if address is not None else (), address, move, pushed, popped)
 
-    def _pushed(self, source: int, target: int, here: CallString) -> Entry:
-        """Return the side that a divergence out of `source` to `target` suspends."""
+    def _pushed(self, source: int, here: CallString, *, late: bool) -> Entry:
+        """Return the side that a divergence out of `source` suspends; `late`: the one that takes the branch."""
         block = self._code.blocks[source]
         flow = block.control.flow if block.control is not None else Flow.NONE
-        if flow in {Flow.INDIRECT_BRANCH, Flow.RETURN}:
+        if flow in AGAIN:
             return Entry(here, block.address, SIDE)
-        if target == block.target:
+        if not late:
             return Entry(here, self._code.blocks[block.follow].address, SIDE)
         context = (*here, block.last) if flow is Flow.CALL else here
-        return Entry(context, self._code.blocks[block.target].address, SIDE)
+        return Entry(context, self._code.blocks[block.target].address, SIDE, block.last)

@@ -98,7 +98,7 @@ _LOOPS = re.compile(r"(?:loop|turns)_(\d+)")
 
 def inspect(function: Function, cfg: WarpCfg, plan: Plan, decoder: Decoder | None = None) -> Report:
     """Return what `plan.runs` runs of the function say about its graph."""
-    code = lower(function, decoder or decoder_of(function.arch), {node.start for node in cfg.nodes})
+    code = lower(function, decoder or decoder_of(function), {node.start for node in cfg.nodes})
     code = code if plan.full else control_slice(code)
     runs = draw(plan.seed, plan.runs)
     watch, outcome = _run(code, cfg, plan, runs, called=False)
@@ -110,9 +110,9 @@ def inspect(function: Function, cfg: WarpCfg, plan: Plan, decoder: Decoder | Non
     return _Inspection(function, cfg, replace(plan, called=called), outcome, watch).report()
 
 
-def decoder_of(arch: str) -> Decoder:
-    """Return what the oracle knows of the instructions of an architecture."""
-    return Volta() if int(arch.removeprefix("sm_").rstrip("af")) >= FIRST_VOLTA else Maxwell()
+def decoder_of(function: Function) -> Decoder:
+    """Return what the oracle knows of the instructions of a function's architecture."""
+    return Volta(function) if int(function.arch.removeprefix("sm_").rstrip("af")) >= FIRST_VOLTA else Maxwell()
 
 
 def _run(code: Code, cfg: WarpCfg, plan: Plan, runs: Runs, *, called: bool) -> tuple[Watch, Outcome]:
@@ -254,7 +254,7 @@ class _Graph:
         return self._numbers.get((src, dst, step.move.value, self._entry(step.pushed), self._entry(step.popped)))
 
     def _entry(self, entry: Entry | None) -> tuple[object, ...] | None:
-        return None if entry is None else (shorten(entry.context, self._depth), entry.address, entry.tag)
+        return None if entry is None else (shorten(entry.context, self._depth), entry.address, entry.tag, entry.origin)
 
 
 _EdgeKey = tuple[int, int | None, str, tuple[object, ...] | None, tuple[object, ...] | None]
@@ -265,4 +265,4 @@ def _key(edge: Edge) -> _EdgeKey:
 
 
 def _point(point: Point | None) -> tuple[object, ...] | None:
-    return None if point is None else (point.context, point.address, point.tag)
+    return None if point is None else (point.context, point.address, point.tag, point.origin)

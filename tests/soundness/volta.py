@@ -3,7 +3,7 @@
 What data instructions compute is in `volta_data.py`; where code addresses and spills need real numbers, in `volta_exact.py`.
 """
 
-from sassan.ir import Immediate, Instruction, Operand, Register, Target
+from sassan.ir import Function, Immediate, Instruction, Operand, Register, Target
 from sassan.isa.facts import Flow
 from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Moves, Push, Test, Unity, number
 from sassan.simt.values import key
@@ -23,17 +23,33 @@ _WARP = 0xFFFFFFFF
 
 
 class Volta:
-    """The decoder of the oracle since Volta."""
+    """The decoder of the oracle since Volta; a call through a register may enter any device function of the code."""
+
+    def __init__(self, function: Function) -> None:
+        self._functions = tuple(address for address, _ in function.symbols if address != function.entry)
 
     def decode(self, instruction: Instruction) -> Decoded:
         """Return what the instruction does; an unknown one raises `oracle-unknown-opcode`."""
         root, *modifiers = instruction.opcode.split(".")
         guard = guarded(instruction)
-        for decode in (_barrier, _branch, _leaving):
+        for decode in (_barrier, _branch, self._call, _leaving):
             found = decode(instruction, root, modifiers, guard)
             if found is not None:
                 return found
         return None if root in EFFECTLESS else operation(instruction, root, modifiers, guard)
+
+
+    def _call(self, instruction: Instruction, root: str, modifiers: list[str], guard: Condition) -> Decoded:
+        del modifiers
+        if root != "CALL":
+            return None
+        through = next((one for one in instruction.operands if isinstance(one, Register) and one.file == "R"), None)
+        if through is None:
+            return Control(Flow.CALL, _with_operands(guard, instruction.operands), target=_target(instruction))
+        register = number(through.file, through.index)
+        if register is None or not self._functions:
+            raise refuse(instruction, "through a register, to nowhere")
+        return Control(Flow.INDIRECT_CALL, guard, targets=self._functions, selector=(register, register + 1), key=key("CALL"))
 
 
 def guarded(instruction: Instruction) -> Condition:
@@ -124,10 +140,6 @@ def _branch(instruction: Instruction, root: str, modifiers: list[str], guard: Co
 def _leaving(instruction: Instruction, root: str, modifiers: list[str], guard: Condition) -> Decoded:
     condition = _with_operands(guard, instruction.operands)
     match root:
-        case "CALL":
-            if any(isinstance(one, Register) for one in instruction.operands):
-                raise refuse(instruction, "through a register")
-            return Control(Flow.CALL, condition, target=_target(instruction))
         case "RET":
             where = instruction.operands[0]
             register = number(where.file, where.index) if isinstance(where, Register) else None

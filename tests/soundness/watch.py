@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sassan.isa.facts import Flow
 from sassan.isa.registers import names
-from sassan.simt.code import Code
+from sassan.simt.code import AGAIN, Code
 from sassan.simt.state import Session, lanes
 from sassan.warpcfg.graph import WarpCfg
 
@@ -109,7 +108,7 @@ class Watch:
     def enter(self, session: Session, block: int, rows: np.ndarray) -> None:
         address = self.code.blocks[block].address
         control = self.code.blocks[block].control
-        again = control is not None and control.flow is Flow.INDIRECT_BRANCH
+        again = control is not None and control.flow in AGAIN
         for context, part in _by_context(session, rows):
             place = self._places.get((shorten(context, self.depth), address))
             if place is None:
