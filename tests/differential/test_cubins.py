@@ -1,0 +1,102 @@
+"""A cubin and its listings are one program: read with the recorded disassembler on every machine, with a real one where one is installed.
+
+`SASSAN_FULL=1` compares every sample of every architecture; otherwise a fixed part.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import cubins
+from samples import SAMPLES, names
+from sassan.errors import MissingToolError
+from sassan.frontend import load, read
+from sassan.frontend.cubin.tools import nvdisasm
+from sassan.frontend.link import ALIGN
+from sassan.ir import Function, Instruction, Operand, Target
+
+ARCHS = ["sm_52", "sm_61", "sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]
+PART = 1 if os.environ.get("SASSAN_FULL") else 9
+SAMPLED = [(arch, name) for arch in ARCHS for name in names(arch)[:: min(PART, 3) if arch == "sm_61" else PART]]
+ALWAYS = [(arch, name) for arch in ARCHS for name in ("loop_continue_token", "switch_brx", "two_kernels")]
+PAIRS = sorted({*SAMPLED, *ALWAYS})
+RELOCATABLE = ["debug_build", "separate_sections"]
+"""nvdisasm links what cuobjdump leaves apart: tests/differential/test_frontend_tools.py."""
+
+
+def row(one: Instruction) -> str:
+    """Return what every tool must say of an instruction: no label, no span; `repr` because a NaN equals nothing."""
+    operands: list[Operand] = [Target(operand.address) if isinstance(operand, Target) else operand for operand in one.operands]
+    return repr((one.address, one.following, one.opcode, one.guard, one.condition, operands))
+
+
+def rows(functions: tuple[Function, ...]) -> dict[str, tuple[int, list[str]]]:
+    """Return for each function where it starts and its rows."""
+    return {one.name: (one.entry, [row(each) for each in one.instructions]) for one in functions}
+
+
+def codes(functions: tuple[Function, ...]) -> dict[str, list[tuple[int | None, int | None]]]:
+    """Return for each function the encodings and the control codes."""
+    return {one.name: [(each.encoding, each.control) for each in one.instructions] for one in functions}
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Return a function that reads a sample's cubin with the recorded disassembler."""
+
+    def from_cubin(arch: str, name: str) -> tuple[Function, ...]:
+        monkeypatch.setenv("PATH", str(cubins.recorder(tmp_path, f"{arch}/{name}")))
+        return read(load(str(SAMPLES / arch / f"{name}.cubin")), cached=False).functions
+
+    return from_cubin
+
+
+@pytest.mark.parametrize(("arch", "name"), PAIRS)
+def test_a_cubin_is_the_program_of_its_listing(arch, name, recorded):
+    found = recorded(arch, name)
+    listed = read(load(str(SAMPLES / arch / f"{name}.nvdisasm.sass"))).functions
+    assert [one.instructions[0].text for one in found] == [one.instructions[0].text for one in listed]
+    assert rows(found) == rows(listed)
+    assert [[each.targets for each in one.instructions] for one in found] == [[each.targets for each in one.instructions] for one in listed]
+
+
+@pytest.mark.parametrize(("arch", "name"), [pair for pair in PAIRS if pair[1] not in RELOCATABLE])
+def test_encodings_and_control_codes_are_those_that_cuobjdump_prints(arch, name, recorded):
+    assert codes(recorded(arch, name)) == codes(read(load(str(SAMPLES / arch / f"{name}.cuobjdump.sass"))).functions)
+
+
+@pytest.mark.parametrize(("arch", "name"), PAIRS)
+def test_every_exit_and_every_table_is_as_the_compiler_says(arch, name, recorded):
+    for function in recorded(arch, name):
+        compiler = function.compiler
+        own = [one for one in function.instructions if one.address < compiler.code_size]
+        assert tuple(one.address for one in own if one.opcode == "EXIT") == (compiler.exits or ())
+        tables = {one.address: one.targets for one in own if one.opcode.startswith("BRX") and one.targets}
+        listed = {address: tuple(dict.fromkeys(targets)) for address, targets in compiler.indirect_targets}
+        assert tables == {address: targets for address, targets in listed.items() if address in tables}
+        assert all(address % ALIGN == address or address < compiler.code_size for address in listed)
+
+
+@pytest.mark.parametrize("arch", ["sm_61", "sm_80", "sm_100"])
+def test_a_table_that_the_listing_does_not_note_comes_from_the_cubin(arch, monkeypatch, tmp_path):
+    folder = cubins.recorder(tmp_path, f"{arch}/switch_brx")
+    noted = read(load(str(SAMPLES / arch / "switch_brx.nvdisasm.sass"))).functions[0]
+    for listing in folder.iterdir():
+        listing.write_text(listing.read_text().replace("BRANCH_TARGETS", "NOTHING"))
+    monkeypatch.setenv("PATH", str(folder))
+    found = read(load(str(SAMPLES / arch / "switch_brx.cubin")), cached=False).functions[0]
+    tables = [one.targets for one in found.instructions if one.opcode == "BRX"]
+    assert tables == [one.targets for one in noted.instructions if one.opcode == "BRX"]
+    assert len(tables) == 4
+    assert all(len(table) >= 3 for table in tables)
+
+
+@pytest.mark.parametrize(("arch", "name"), PAIRS[::3])
+def test_a_disassembler_of_this_machine_lists_the_same_program(arch, name):
+    try:
+        nvdisasm(int(arch.removeprefix("sm_")))
+    except MissingToolError as missing:
+        pytest.skip(f"{missing.message}; {missing.hint}")
+    found = read(load(str(SAMPLES / arch / f"{name}.cubin")), cached=False).functions
+    assert rows(found) == rows(read(load(str(SAMPLES / arch / f"{name}.nvdisasm.sass"))).functions)
