@@ -140,7 +140,7 @@ class Machine:
         elif not takers:
             self.go(Kind.FALLTHROUGH, context, index + 1)
         elif self.either and self.random.random() < 0.5:
-            self.diverge(context, index + 1, Point(context, 8 * target, ""), others, takers)
+            self.diverge(context, index + 1, Point(context, 8 * target, "", 8 * index), others, takers)
         else:
             self.diverge(context, target, Point(context, 8 * index + 8, ""), takers, others)
 

@@ -4,7 +4,7 @@ from listing import assemble
 from sassan.isa.registers import EVERY, bit
 from sassan.isa.tables import load
 from sassan.warpcfg.blocks import Blocks, Push, Straight, cut, static_successors
-from sassan.warpcfg.recursion import recursive_calls
+from sassan.warpcfg.recursion import direct_calls, recursive_calls
 
 R0, R1, R2, R3 = (bit("R", index) for index in range(4))
 P0 = bit("P", 0)
@@ -82,4 +82,4 @@ def test_static_successors_treat_a_push_as_a_jump_and_step_over_calls():
 
 def test_only_calls_that_close_a_cycle_are_recursive():
     code = blocks("CAL f\n EXIT\n f():\n CAL g\n RET\n g():\n @P0 RET\n CAL g\n RET")
-    assert recursive_calls(code, static_successors(code), 0) == {0x38}
+    assert recursive_calls(code, static_successors(code), 0, direct_calls(code, ())) == {0x38}

@@ -64,7 +64,7 @@ def test_either_order_also_pushes_the_taken_side():
 def test_in_either_order_each_divergence_pushes_the_side_that_waits():
     code = assemble(TID + IF_ELSE)
     pushed = sorted(str(edge.pushed) for edge in code.graph(order="either").edges if edge.pushed)
-    assert pushed == ["side@0030", "side@0038"]
+    assert pushed == ["side@0030", "side@0038_by_0028"]
 
 
 def test_a_thread_runs_one_side_whatever_the_warp_does():

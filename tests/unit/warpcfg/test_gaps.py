@@ -5,8 +5,6 @@ from importlib import import_module
 import pytest
 
 from listing import assemble, edges, gaps
-from sassan.ir import Function
-from sassan.warpcfg import explore
 
 EXPLORATION = import_module("sassan.warpcfg.explore")  # the package gives that name to the function
 
@@ -60,14 +58,6 @@ def test_an_unknown_opcode_ends_all_agreement():
 def test_behind_a_jump_without_a_table_the_code_is_shown():
     code = assemble("BRX R0 -0x8\n one:\n EXIT\n two:\n EXIT")
     assert edges(code) == ["one exit end", "two exit end"]
-
-
-@pytest.mark.parametrize("arch", ["sm_70", "sm_75", "sm_80"])
-def test_an_architecture_with_convergence_barriers_is_a_gap(arch: str):
-    function = assemble("EXIT").function
-    graph = explore(Function(function.name, arch, function.instructions, function.entry), lambda _: None)
-    assert gaps(graph) == [(0x08, "unsupported-architecture")]
-    assert graph.edges == ()
 
 
 def test_call_strings_that_multiply_too_much_are_a_gap(monkeypatch: pytest.MonkeyPatch):
