@@ -6,12 +6,12 @@ from sassan.frontend.architectures import Architecture
 from sassan.ir import SourceLine
 
 _SECTION = re.compile(r"[ \t]*\.section[ \t]+(?:\.text\.(.*))?")
-_LINE = re.compile(r'[ \t]*//## File "(.*)", line ([0-9]+)(?: inlined at .*)?[ \t]*')
+_LINE = re.compile(r'[ \t]*//## File "(.*)", line ([0-9]{1,9})[ \t]*')
 _CODE = re.compile(r"[ \t]*/\*([0-9a-f]{4,16})\*/")
 
 
 def source_lines(text: str, arch: Architecture) -> dict[str, tuple[SourceLine, ...]]:
-    """Return for the name of every text section where its code was made from; of inlined code the innermost line."""
+    """Return for the name of every text section where its code was made from; of inlined code the line that was inlined."""
     found: dict[str, list[SourceLine]] = {}
     here: list[SourceLine] | None = None
     pending: tuple[str, int] | None = None
@@ -20,8 +20,7 @@ def source_lines(text: str, arch: Architecture) -> dict[str, tuple[SourceLine, .
             name = (section[1] or "").rpartition(',"')[0]
             here, pending = (found.setdefault(name, []) if name else None), None
         elif place := _LINE.fullmatch(line):
-            # Of a chain of inlined calls the first line printed is where the code stands.
-            pending = pending or (place[1], int(place[2]))
+            pending = place[1], int(place[2])
         elif pending is not None and here is not None and (code := _CODE.match(line)):
             here.append(SourceLine(arch.normalise(int(code[1], 16)), *pending))
             pending = None
