@@ -1,23 +1,20 @@
 """What one thread may run next, instruction by instruction: branches, its own tokens, calls and returns.
 
-The check of control codes walks along this relation. It needs no warp-level exploration: a single thread never diverges.
-Pending tokens and calls are kept as a stack per path, so that a token's target and a return are those of the path. BSYNC goes on to
-the next instruction, where its token leads (warp-cfg.md, section 1).
+The check of control codes walks along this relation. It needs no warp-level exploration: a single thread never diverges. Pending tokens
+are kept as a stack per path, so that a token's target is that of the path. A return goes behind every call of its function. BSYNC goes on
+to the next instruction, where its token leads (warp-cfg.md, section 1).
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.blocks import conditional
 
-_Stack = tuple[tuple[str, int, int], ...]
-"""Pending tokens and calls, innermost last: tag, index of the target, index of the instruction that pushed it."""
-
-_RETURN = "RETURN"
 _MOST_STATES = 200_000
+_RET = "RET"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +35,18 @@ def steps(function: Function, facts: Sequence[Facts | None]) -> Steps:
     return _Walk(function, facts).run()
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A thread before instruction `index`, in the function that begins at `entry`.
+
+    `tokens` are those pushed in that function and still pending, innermost last: tag, index of the target, index of the push.
+    """
+
+    index: int
+    entry: int
+    tokens: tuple[tuple[str, int, int], ...] = ()
+
+
 class _Walk:
     def __init__(self, function: Function, facts: Sequence[Facts | None]) -> None:
         self._code = function.instructions
@@ -46,23 +55,32 @@ class _Walk:
         self._entry = self._at.get(function.entry, 0)
         self._callees = tuple(self._at[one] for one in function.callees or () if one in self._at)
         self._after: list[set[int]] = [set() for _ in self._code]
-        self._seen: set[tuple[int, _Stack]] = set()
+        self._seen: set[_Place] = set()
+        self._todo: list[_Place] = []
         self._reached = [False] * len(self._code)
         self._unknown: set[int] = set()
-        self._jumps: dict[tuple[int, _Stack], None] = {}
+        self._jumps: dict[_Place, bool] = {}
+        """Where a thread goes to an unknown place, and whether by a call."""
+        self._behind: dict[int, set[int]] = {}
+        """Per function, the instructions behind its calls."""
+        self._returns: dict[int, set[int]] = {}
+        """Per function, the instructions that return from it."""
         self._gaps: set[Gap] = set()
         self._dead = False
 
     def run(self) -> Steps:
         """Walk from the entry, then from every instruction that nothing reaches: there alone a jump to an unknown place can lead."""
         roots = [self._entry]
-        self._walk([(self._entry, ())])
+        self._walk(_Place(self._entry, self._entry))
         while (root := next((index for index, reached in enumerate(self._reached) if not reached), None)) is not None:
             roots.append(root)
-            self._enter(roots)
+            self._enter(roots[1:])
             if not self._reached[root]:
                 self._dead = True
-                self._walk([(root, ())])
+                self._walk(_Place(root, root))
+        for entry, returns in self._returns.items():
+            for index in returns:
+                self._after[index] |= self._behind.get(entry, set())
         after = tuple(tuple(sorted(one)) for one in self._after)
         return Steps(after, tuple(roots), frozenset(self._unknown), tuple(sorted(self._gaps)))
 
@@ -71,116 +89,135 @@ class _Walk:
         known = 0
         while len(self._jumps) > known:
             known = len(self._jumps)
-            for index, stack in tuple(self._jumps):
-                self._after[index].update(roots[1:])
-                self._walk([(root, stack) for root in roots[1:]])
+            for place, is_call in tuple(self._jumps.items()):
+                for root in roots:
+                    if is_call:
+                        self._call_of(place, root)
+                    else:
+                        self._go(place, root)
+                self._walk()
 
-    def _walk(self, todo: list[tuple[int, _Stack]]) -> None:
-        while todo:
-            state = todo.pop()
-            if state in self._seen:
+    def _walk(self, *places: _Place) -> None:
+        self._todo += places
+        while self._todo:
+            place = self._todo.pop()
+            if place in self._seen:
                 continue
             if len(self._seen) >= _MOST_STATES:
-                self._gap(self._code[state[0]], "too-many-contexts", f"more than {_MOST_STATES} stacks of pending tokens")
-                self._reached[state[0]] = True
-                continue
-            self._seen.add(state)
-            todo.extend(self._run(*state))
+                self._gap(self._code[place.index], "too-many-contexts", f"more than {_MOST_STATES} stacks of pending tokens")
+                self._todo.clear()
+                self._reached = [True] * len(self._code)
+                return
+            self._seen.add(place)
+            self._run(place)
 
-    def _run(self, index: int, stack: _Stack) -> Iterator[tuple[int, _Stack]]:
-        """Yield where a straight run from `index` ends, with the stack there; remember every step."""
+    def _run(self, place: _Place) -> None:
+        """Follow straight code to the next control instruction, and remember where that leads."""
+        index = place.index
         while True:
             self._reached[index] = True
             facts = self._facts[index]
-            if facts is None or facts.flow is Flow.NONE:
-                following = self._at.get(self._code[index].following)
-                if following is None:
-                    return
-                self._after[index].add(following)
-                index = following
-                continue
-            for to, below in self._control(index, facts, stack):
-                self._after[index].add(to)
-                yield to, below
-            return
+            if facts is not None and facts.flow is not Flow.NONE:
+                self._control(replace(place, index=index), facts)
+                return
+            following = self._at.get(self._code[index].following)
+            if following is None:
+                return
+            self._after[index].add(following)
+            index = following
 
-    def _control(self, index: int, facts: Facts, stack: _Stack) -> Iterator[tuple[int, _Stack]]:
-        one = self._code[index]
+    def _control(self, place: _Place, facts: Facts) -> None:
+        one = self._code[place.index]
         match facts.flow:
             case Flow.BRANCH | Flow.INDIRECT_BRANCH:
-                yield from self._branch(one, facts, stack)
+                self._branch(place, facts)
             case Flow.PUSH:
-                yield from self._next(one, self._pushed(index, facts, stack))
+                self._push(place, facts)
             case Flow.CALL | Flow.INDIRECT_CALL:
-                yield from self._call(index, facts, stack)
+                self._call(place, facts)
             case Flow.POP | Flow.RETURN:
-                yield from self._pop(index, facts, stack)
+                self._pop(place, facts)
             case Flow.EXIT:
                 if conditional(one, facts):
-                    yield from self._next(one, stack)
+                    self._next(place)
             case Flow.UNSUPPORTED:
                 self._gap(one, "unsupported-control", f"{one.opcode} is not followed")
-                self._unknown.add(index)
-                yield from self._next(one, stack)
+                self._unknown.add(place.index)
+                self._next(place)
             case _:
-                yield from self._next(one, stack)
+                self._next(place)
 
-    def _next(self, one: Instruction, stack: _Stack) -> Iterator[tuple[int, _Stack]]:
-        if one.following in self._at:
-            yield self._at[one.following], stack
+    def _go(self, place: _Place, to: int) -> None:
+        self._after[place.index].add(to)
+        self._todo.append(replace(place, index=to))
 
-    def _branch(self, one: Instruction, facts: Facts, stack: _Stack) -> Iterator[tuple[int, _Stack]]:
+    def _next(self, place: _Place) -> None:
+        following = self._at.get(self._code[place.index].following)
+        if following is not None:
+            self._go(place, following)
+
+    def _branch(self, place: _Place, facts: Facts) -> None:
+        one = self._code[place.index]
         wanted = [*one.targets] if facts.target is None else [facts.target, *one.targets]
         wanted = wanted or [self._code[callee].address for callee in self._callees]
         if not wanted:
             self._gap(one, "indirect-branch", f"{one.opcode} may lead to whatever nothing else reaches")
-            self._jumps[self._at[one.address], stack] = None
-        yield from ((self._at[address], stack) for address in wanted if address in self._at)
+            self._jumps[place] = False
+        for address in wanted:
+            if address in self._at:
+                self._go(place, self._at[address])
         if conditional(one, facts):
-            yield from self._next(one, stack)
+            self._next(place)
 
-    def _pushed(self, index: int, facts: Facts, stack: _Stack) -> _Stack:
-        """Return the stack with the token; a token of a convergence barrier is where its BSYNC goes anyway."""
-        if facts.target not in self._at or _is_barrier(facts.tag):
-            return stack
-        return self._push(stack, facts.tag, self._at[facts.target], index)
+    def _push(self, place: _Place, facts: Facts) -> None:
+        """Push each site once: a loop that pushes goes on with the tokens as they were."""
+        tokens = place.tokens
+        if facts.target in self._at and not _is_barrier(facts.tag):
+            kept = next((depth for depth, (_, _, site) in enumerate(tokens) if site == place.index), len(tokens))
+            tokens = (*tokens[:kept], (facts.tag, self._at[facts.target], place.index))
+        self._next(replace(place, tokens=tokens))
 
-    def _push(self, stack: _Stack, tag: str, target: int, site: int) -> _Stack:
-        """Push once per site: a loop or a recursion that pushes again goes on with the stack as it was."""
-        for depth, (_, _, other) in enumerate(stack):
-            if other == site:
-                return stack[: depth + 1]
-        return (*stack, (tag, target, site))
-
-    def _call(self, index: int, facts: Facts, stack: _Stack) -> Iterator[tuple[int, _Stack]]:
-        one = self._code[index]
-        back = self._at.get(one.following)
-        below = stack if back is None else self._push(stack, facts.tag or _RETURN, back, index)
-        if facts.target in self._at:
-            yield self._at[facts.target], below
-        elif facts.target is None and self._callees:
-            yield from ((callee, below) for callee in self._callees)
-        else:
+    def _call(self, place: _Place, facts: Facts) -> None:
+        one = self._code[place.index]
+        for callee in self._called(facts):
+            self._call_of(place, callee)
+        if not self._called(facts):
             self._gap(one, "unknown-callee", f"{one.opcode} leads to code that is not here")
-            self._unknown.add(index)
-            self._jumps[index, below] = None
-            yield from self._next(one, stack)
-            return
-        if conditional(one, facts):
-            yield from self._next(one, stack)
+            self._unknown.add(place.index)
+            self._jumps[place] = True
+            self._next(place)
+        elif conditional(one, facts):
+            self._next(place)
 
-    def _pop(self, index: int, facts: Facts, stack: _Stack) -> Iterator[tuple[int, _Stack]]:
-        one, tag = self._code[index], _RETURN if facts.flow is Flow.RETURN else facts.tag
+    def _called(self, facts: Facts) -> tuple[int, ...]:
+        if facts.target is None:
+            return self._callees
+        return (self._at[facts.target],) if facts.target in self._at else ()
+
+    def _call_of(self, place: _Place, callee: int) -> None:
+        """Enter a function, and go on behind the call: what returns from it is known when the walk has ended."""
+        self._after[place.index].add(callee)
+        self._todo.append(_Place(callee, callee))
+        back = self._at.get(self._code[place.index].following)
+        if back is not None:
+            self._behind.setdefault(callee, set()).add(back)
+            self._todo.append(replace(place, index=back))
+
+    def _pop(self, place: _Place, facts: Facts) -> None:
+        one = self._code[place.index]
+        tag = _RET if facts.flow is Flow.RETURN else facts.tag
         if _is_barrier(tag):
-            yield from self._next(one, stack)
+            self._next(place)
             return
-        place = next((depth for depth in range(len(stack) - 1, -1, -1) if stack[depth][0] == tag), None)
-        if place is not None:
-            yield stack[place][1], stack[:place]
-        elif tag not in {_RETURN, "RET"} and not self._dead:
+        depth = next((depth for depth in range(len(place.tokens) - 1, -1, -1) if place.tokens[depth][0] == tag), None)
+        if depth is not None:
+            self._go(replace(place, tokens=place.tokens[:depth]), place.tokens[depth][1])
+        elif tag == _RET:
+            self._returns.setdefault(place.entry, set()).add(place.index)
+        elif not self._dead:
             self._gap(one, "unmatched-token", f"no pending token for {one.opcode}")
         if conditional(one, facts):
-            yield from self._next(one, stack)
+            self._next(place)
 
     def _gap(self, one: Instruction, code: str, message: str) -> None:
         self._gaps.add(Gap(one.address, code, message))

@@ -1,0 +1,259 @@
+"""What the check of control codes finds, and what it leaves alone."""
+
+import pytest
+
+from samples import program
+from sassan.isa.tables import load
+from sassan.timing import hazards
+from sassan.timing.scoreboards import check
+from scheduled import found, report
+
+
+def test_a_result_that_is_read_too_early_is_found():
+    text = """
+        IADD3 R0, R2, R3, RZ | 3
+        IADD3 R1, R0, R0, RZ | 4
+        EXIT | 5
+    """
+    assert found(text) == ["short-distance: 'IADD3 R1, R0, R0, RZ' reads R0, 3 cycles after 'IADD3 R0, R2, R3, RZ' at 0x0000; it needs 4"]
+
+
+def test_stalls_on_the_way_add_up():
+    text = """
+        IADD3 R0, R2, R3, RZ | 2
+        IADD3 R4, R2, R3, RZ | 2
+        IADD3 R1, R0, R0, RZ | 4
+        EXIT | 5
+    """
+    assert found(text) == []
+
+
+def test_the_distance_depends_on_the_reader():
+    text = """
+        IADD3 R0, R2, R3, RZ | 4
+        FADD R1, R0, R0 | 5
+        EXIT | 5
+    """
+    assert found(text) == ["short-distance: 'FADD R1, R0, R0' reads R0, 4 cycles after 'IADD3 R0, R2, R3, RZ' at 0x0000; it needs 5"]
+
+
+def test_a_guard_is_read_earlier_than_a_predicate_operand():
+    text = """
+        ISETP.NE.AND P0, PT, R2, RZ, PT | 5
+        SEL R0, R2, R3, P0 | 5
+        @P0 EXIT | 5
+        EXIT | 5
+    """
+    assert found(text) == ["short-distance: '@P0 EXIT' reads P0, 10 cycles after 'ISETP.NE.AND P0, PT, R2, RZ, PT' at 0x0000; it needs 13"]
+
+
+def test_the_high_half_of_a_wide_product_comes_later_than_the_low_one():
+    text = """
+        IMAD.WIDE R4, R2, R3, R6 | 3
+        IADD3 R0, R4, 0x1, RZ | 1
+        IADD3 R1, R5, 0x1, RZ | 1
+        EXIT | 5
+    """
+    assert found(text) == [
+        "short-distance: 'IADD3 R1, R5, 0x1, RZ' reads R5, 4 cycles after 'IMAD.WIDE R4, R2, R3, R6' at 0x0000; it needs 5"
+    ]
+
+
+def test_the_shortest_of_several_ways_counts():
+    text = """
+        ISETP.NE.AND P0, PT, R2, RZ, PT | 13
+        UIADD3 UR4, UR5, UR6, URZ | 1
+        @P0 BRA far | 5
+        NOP | 10
+    far:
+        IADD3 R0, R2, UR4, RZ | 1
+        EXIT | 5
+    """
+    assert found(text) == []
+    assert found(text.replace("BRA far | 5", "BRA far | 4")) == [
+        "short-distance: 'IADD3 R0, R2, UR4, RZ' reads UR4, 5 cycles after 'UIADD3 UR4, UR5, UR6, URZ' at 0x0010; it needs 6"
+    ]
+
+
+def test_a_load_that_nobody_waits_for_is_found():
+    text = """
+        LDG.E R0, [R2.64] | 2 w0
+        IADD3 R1, R0, R0, RZ | 4
+        EXIT | 5
+    """
+    assert found(text) == [
+        "missing-wait: 'IADD3 R1, R0, R0, RZ' reads R0 without a wait for 'LDG.E R0, [R2.64]' at 0x0000, which sets barrier 0"
+    ]
+
+
+def test_a_wait_anywhere_on_the_way_is_enough():
+    text = """
+        LDG.E R0, [R2.64] | 2 w0
+        IADD3 R5, R4, R4, RZ | 4 wait0
+        IADD3 R1, R0, R0, RZ | 4
+        EXIT | 5
+    """
+    assert found(text) == []
+
+
+def test_a_wait_on_one_of_two_ways_is_not_enough():
+    text = """
+        ISETP.NE.AND P0, PT, R4, RZ, PT | 13
+        LDG.E R0, [R2.64] | 2 w0
+        @P0 BRA join | 5
+        NOP | 1 wait0
+    join:
+        IADD3 R1, R0, R0, RZ | 4
+        EXIT | 5
+    """
+    assert [one.partition(" reads")[0] for one in found(text)] == ["missing-wait: 'IADD3 R1, R0, R0, RZ'"]
+
+
+def test_a_use_around_a_loop_is_found():
+    text = """
+        ISETP.NE.AND P0, PT, R4, RZ, PT | 13
+    loop:
+        IADD3 R1, R0, R1, RZ | 4
+        LDG.E R0, [R2.64] | 2 w0
+        @P0 BRA loop | 5
+        EXIT | 5 wait0
+    """
+    assert found(text) == [
+        "missing-wait: 'IADD3 R1, R0, R1, RZ' reads R0 without a wait for 'LDG.E R0, [R2.64]' at 0x0020, which sets barrier 0"
+    ]
+
+
+def test_a_barrier_can_be_waited_for_two_cycles_after_it_was_set():
+    text = """
+        LDG.E R0, [R2.64] | 1 w0
+        IADD3 R1, R0, R0, RZ | 4 wait0
+        EXIT | 5
+    """
+    assert found(text) == [
+        "early-wait: 'IADD3 R1, R0, R0, RZ' waits for barrier 0, 1 cycle after 'LDG.E R0, [R2.64]' at 0x0000, which sets it; it needs 2"
+    ]
+
+
+def test_operands_that_are_still_to_be_read_must_not_be_overwritten():
+    text = """
+        STG.E [R2.64], R0 | 2 r3
+        MOV R0, R4 | 4
+        EXIT | 5
+    """
+    assert found(text) == [
+        "missing-wait: 'MOV R0, R4' overwrites R0 without a wait for 'STG.E [R2.64], R0' at 0x0000, which sets barrier 3"
+    ]
+    assert found(text.replace("MOV R0, R4 | 4", "MOV R0, R4 | 4 wait3")) == []
+
+
+def test_what_has_been_written_has_been_read():
+    text = """
+        LDG.E R0, [R2.64] | 2 w0
+        MOV R2, R4 | 4 wait0
+        EXIT | 5
+    """
+    assert found(text) == []
+
+
+def test_a_result_that_is_overwritten_before_it_comes_is_found():
+    text = """
+        LDG.E R0, [R2.64] | 2 w0
+        MOV R0, R4 | 4
+        EXIT | 5
+    """
+    assert [one.partition(" without")[0] for one in found(text)] == ["missing-wait: 'MOV R0, R4' overwrites R0"]
+
+
+def test_threads_under_the_opposite_guard_need_no_wait():
+    text = """
+        ISETP.NE.AND P0, PT, R4, RZ, PT | 13
+        @P0 LDG.E R0, [R2.64] | 2 w0
+        @!P0 MOV R0, RZ | 5
+        EXIT | 5 wait0
+    """
+    assert found(text) == []
+
+
+def test_the_opposite_guard_is_another_one_once_its_predicate_was_written():
+    text = """
+        ISETP.NE.AND P0, PT, R4, RZ, PT | 13
+        @P0 LDG.E R0, [R2.64] | 2 w0
+        ISETP.NE.AND P0, PT, R5, RZ, PT | 13
+        @!P0 MOV R0, RZ | 5
+        EXIT | 5 wait0
+    """
+    assert len(found(text)) == 1
+
+
+SHARED = """
+        LDS R0, [R2] | 1
+        LDS R1, [R3] | 2 w0
+        IADD3 R4, R0, R1, RZ | 4 wait0
+        EXIT | 5
+"""
+
+
+def test_a_later_load_of_shared_memory_covers_an_earlier_one():
+    assert found(SHARED) == []
+
+
+def test_loads_of_global_memory_may_end_in_any_order():
+    text = SHARED.replace("LDS R0, [R2]", "LDG.E R0, [R2.64]").replace("LDS R1, [R3]", "LDG.E R1, [R6.64]")
+    assert [one.partition("without")[2] for one in found(text)] == [" a wait for 'LDG.E R0, [R2.64]' at 0x0000, which sets no barrier"]
+
+
+MAXWELL = """
+        LDG.E R0, [R2] | 1 w5
+        LDG.E R1, [R2+0x4] | 1 w5
+        LDG.E R4, [R2+0x8] | 2 w5
+        DEPBAR.LE SB5, 0x1 | 6
+        IADD R6, R0, R1 | 6
+        IADD R7, R6, R4 | 6
+        EXIT | 15
+"""
+
+
+def test_depbar_leaves_the_last_setters_open():
+    assert found(MAXWELL, "sm_61") == [
+        "missing-wait: 'IADD R7, R6, R4' reads R4 without a wait for 'LDG.E R4, [R2+0x8]' at 0x0018, which sets barrier 5"
+    ]
+
+
+@pytest.mark.parametrize(("wait", "findings"), [("DEPBAR {5}", 0), ("DEPBAR.LE SB5, 0x0", 0), ("DEPBAR.LE SB5, 0x2", 2), ("DEPBAR {4}", 3)])
+def test_depbar_waits_for_what_it_lists(wait: str, findings: int):
+    assert len(found(MAXWELL.replace("DEPBAR.LE SB5, 0x1", wait), "sm_61")) == findings
+
+
+def test_an_access_can_be_open_across_a_call_and_its_return():
+    text = """
+        LDG.E R0, [R2.64] | 2 w0
+        MOV R20, 0x40 | 4
+        MOV R21, 0x0 | 5
+        CALL.REL.NOINC callee | 5
+        IADD3 R1, R0, R4, RZ | 4
+        EXIT | 5
+    callee:
+        IADD3 R4, R0, 0x1, RZ | 4 {wait}
+        RET.REL.NODEC R20 0x0 | 5
+    """
+    assert [one.partition(" reads")[0] for one in found(text.replace("{wait}", ""))] == ["missing-wait: 'IADD3 R4, R0, 0x1, RZ'"]
+    assert found(text.replace("{wait}", "wait0")) == []
+
+
+def test_a_function_without_control_codes_is_not_checked():
+    (function,) = program("sm_80", "saxpy", "nvdisasm").functions
+    plain = check(function, load("sm_80").facts, hazards.load("sm_80"))
+    assert plain.findings == ()
+    assert [gap.code for gap in plain.gaps] == ["no-control-codes"]
+
+
+def test_an_unknown_opcode_is_a_gap():
+    assert [(gap.address, gap.code) for gap in report("FROB R0, R1 | 5\n EXIT | 5").gaps] == [(0, "unknown-opcode")]
+
+
+def test_a_call_out_of_the_listing_is_a_gap():
+    text = """
+        CALL.ABS.NOINC 0x0 | 5
+        EXIT | 5
+    """
+    assert [gap.code for gap in report(text).gaps] == ["unknown-callee"]
