@@ -77,4 +77,4 @@ def test_the_machine_notices_a_point_that_is_pushed_on_both_sides_of_a_loop(monk
         return edge.src in inside if edge.popped is None else not inside.isdisjoint(known.pushers[edge.popped])
 
     monkeypatch.setattr(steps, "_from_inside", any_push)
-    assert broken_rows(monkeypatch, range(500_000, 500_150)) == {"loop"}
+    assert broken_rows(monkeypatch, range(503_650, 503_800)) == {"loop"}
