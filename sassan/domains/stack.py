@@ -143,21 +143,36 @@ class StackDomain:
         """Return the stacks whose top is one of `tops` (points, or `BOT`)."""
         return self._reachable(stack.top & tops, stack.below)
 
-    def insert(self, stack: Stack, point: int, sides: int) -> Stack:
-        """Return the stacks with one entry of `point` beneath the run of `sides` on top: a new one, or the one that is there already.
+    def without(self, stack: Stack, points: int) -> Stack:
+        """Return the stacks that hold none of `points`; an empty top says that there is none."""
+        ending, before = BOT, 0
+        while ending != before:
+            before = ending
+            for point, under in stack.below.items():
+                if under & ending and not points >> point & 1:
+                    ending |= 1 << point
+        return self._reachable(stack.top & ending, {point: under & ending for point, under in stack.below.items()})
 
-        Only stacks that have such a side on top, or `point` itself, are kept.
+    def insert(self, stack: Stack, point: int, sides: int) -> Stack:
+        """Return the stacks with one entry of `point` beneath all `sides`: a new one, or the one that ends the run of sides on top.
+
+        Sides that stand below something else are lifted to the run; in which order the run then stands is not kept.
         """
         bit = 1 << point
         run, ends = self.run(stack, sides & ~bit)
+        under = stack.below.get(point, 0) | ends & ~bit
+        deep = self._reach(under, stack.below) & sides
+        if deep:
+            lifted = (run | deep) & ~bit
+            below = {one: self._skip(stack.below, old, 0, sides) for one, old in stack.below.items() if not lifted >> one & 1}
+            below |= dict.fromkeys(bits(lifted), lifted | bit)
+            below[point] = self._skip(stack.below, under, 0, sides)
+            return self._reachable(lifted | bit, below)
         # Where `point` ends the run it stays as it is; else it goes between the run and what the run stood on.
         below = dict(stack.below)
-        under = below.get(point, 0) | ends & ~bit
-        deep = self._reach(under, stack.below)
         for one in bits(run):
             old = stack.below[one]
-            kept = old if deep >> one & 1 else old & run  # the same point may stand further below too, where nothing is inserted
-            below[one] = kept | (bit if old & ~run else 0)
+            below[one] = old & run | (bit if old & ~run else 0)
         below[point] = under
         return self._reachable(stack.top & (run | bit), below)
 
@@ -184,10 +199,6 @@ class StackDomain:
         only_above = above & ~deep
         below = {point: under & reaching if only_above >> point & 1 else under for point, under in stack.below.items()}
         return self._reachable(stack.top & reaching, below)
-
-    def deeper(self, stack: Stack, sides: int) -> int:
-        """Return the points from the nearest one on that is not of `sides`, downwards."""
-        return self._reach(self.run(stack, sides)[1], stack.below)
 
     def _above(self, stack: Stack, tag: int) -> tuple[int, int]:
         """Return the points above the nearest `tag` point of some stack, and the tag points and bottoms that end the walk."""

@@ -208,12 +208,12 @@ class WarpDomain:
         """Return what happens when the active threads meet the others at a barrier of the whole warp.
 
         `sides` are the points of suspended sides, `whole` is the one that stands for all live threads. First: the state if nobody is
-        waited for, None where that cannot be. Then: what resumes while the active threads wait in the entry `point`, beneath the sides on
-        top and above the nearest token, merged with those that wait there already.
+        waited for, None where that cannot be. Then: what resumes while the active threads wait in the entry `point`, beneath all sides and
+        above the nearest token, merged with those that wait there already.
         """
-        alone = self._stacks.under_top(warp.stack, ~(sides | 1 << point))
+        alone = self._stacks.under_top(self._stacks.without(warp.stack, sides), ~(1 << point))
         at_once = self._all_met(self._normal(alone, warp.groups, warp.agreement), whole) if alone.top else None
-        if not warp.stack.top & (sides | 1 << point):
+        if not (warp.stack.points & sides or warp.stack.top >> point & 1):
             return at_once, iter(())
         # Of threads that meet here nothing is known but what the whole warp agrees on; until others come, it is what these agree on.
         together = warp.agreement.on.get(whole, 0)
@@ -224,10 +224,6 @@ class WarpDomain:
         waiting = Warp(stack, groups, agreement)
         resumed = self._pops(waiting, Filtered(stack, unmatched=False), groups)
         return at_once, (Resumed(one.point, self._all_met(one.warp, whole)) if one.point == point else one for one in resumed)
-
-    def pending_below(self, warp: Warp, waiting: int) -> bool:
-        """Say whether points of the set `waiting` may be suspended below the nearest point that is none of them."""
-        return bool(self._stacks.deeper(warp.stack, waiting) & waiting)
 
     def _all_met(self, warp: Warp, whole: int) -> Warp:
         """Return the state of threads that met at a barrier of the warp: where no token waits below, they are all the live ones."""

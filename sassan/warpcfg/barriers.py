@@ -56,8 +56,6 @@ def meet(ground: Ground, context: Context, one: Instruction, facts: Facts, warp:
     domain, points = ground.domain, ground.points
     here = points.name(Point(context, one.following, MEET))
     sides = points.of("")
-    if domain.pending_below(warp, sides | points.of(MEET)):
-        ground.report(one, "barrier-out-of-reach", f"{one.opcode} waits for threads that are suspended below a token")
     at_once, resumed = domain.gather(warp, here, sides, points.name(Point((), ALL_LIVE, WARP)))
     if at_once is not None:
         yield from ground.go_on(context, one, at_once)
