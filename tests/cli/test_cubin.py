@@ -1,0 +1,108 @@
+"""Cubins on the command line: the answer of their listing, the statuses of cli.md, the cache."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import cubins
+from cli.shell import SAMPLES, Sassan, assert_refused
+from sassan.frontend.cubin import tools
+
+COMMANDS = ["analyze", "cfg", "strings", "ipet", "listing"]
+EQUAL = ["bfs_step", "switch_brx", "calls_nested", "two_kernels", "debug_build", "mandelbrot"]
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return the folder of a disassembler that plays back listings; no other tool, and an empty cache."""
+    folder = cubins.recorder(tmp_path / "tools", "sm_61/saxpy", *(f"sm_61/{name}" for name in EQUAL))
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(tools, "_package_folders", lambda _: [])
+    return folder
+
+
+@pytest.mark.usefixtures("recorder")
+@pytest.mark.parametrize("name", EQUAL)
+def test_a_cubin_gives_the_answer_of_its_listing(name: str, sassan: Sassan):
+    bounds = ["--loop-bound", "7", "-W", "8", "--json"]
+    found = sassan("analyze", SAMPLES / "sm_61" / f"{name}.cubin", *bounds)
+    listed = sassan("analyze", SAMPLES / "sm_61" / f"{name}.nvdisasm.sass", *bounds)
+    assert (found.status, listed.status) == (0, 0)
+    cubin, listing = found.document, listed.document
+    for one in (*cubin["functions"], *listing["functions"]):
+        del one["file"]
+    assert json.dumps(cubin) == json.dumps(listing)
+    assert cubin["functions"][0]["blocks"] > 1
+
+
+@pytest.mark.usefixtures("recorder")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_reads_cubins(command: str, sassan: Sassan):
+    result = sassan(command, SAMPLES / "sm_61" / "saxpy.cubin")
+    assert (result.status, result.err) == (0, "")
+    assert "saxpy" in result.out
+
+
+@pytest.mark.usefixtures("recorder")
+def test_a_cubin_may_come_from_standard_input(sassan: Sassan):
+    assert sassan("analyze", "-", stdin=cubins.cubin("sm_61/saxpy")).status == 0
+
+
+@pytest.mark.usefixtures("recorder")
+def test_the_makespan_of_a_cubin_is_searched(sassan: Sassan):
+    result = sassan("makespan", SAMPLES / "sm_61" / "saxpy.cubin", "-W", "2", "--engine", "bounds", "--json", "--no-cache")
+    assert result.status == 0
+
+
+def test_a_second_run_uses_the_cache_unless_told_not_to(recorder: Path, sassan: Sassan):
+    path = SAMPLES / "sm_61" / "saxpy.cubin"
+    seen = []
+    for options in ([], [], ["--no-cache"], []):
+        assert sassan("strings", path, *options).status == 0
+        seen.append(cubins.calls(recorder))
+    assert seen == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_a_tool_the_status_is_4_and_the_hint_installs_one(command: str, recorder: Path, sassan: Sassan):
+    (recorder / "nvdisasm").unlink()
+    result = sassan(command, SAMPLES / "sm_90" / "saxpy.cubin")
+    assert_refused(result, 4)
+    assert result.codes == ["nvdisasm-missing"]
+    assert "pip install 'sassan[cubin]'" in result.err
+
+
+@pytest.mark.usefixtures("recorder")
+def test_a_cubin_that_the_tool_refuses_has_status_3(sassan: Sassan):
+    result = sassan("analyze", SAMPLES / "sm_90" / "saxpy.cubin")
+    assert_refused(result, 3)
+    assert result.codes == ["nvdisasm-failed"]
+
+
+@pytest.mark.usefixtures("recorder")
+def test_a_damaged_cubin_has_status_3(sassan: Sassan, tmp_path: Path):
+    (tmp_path / "k.cubin").write_bytes(cubins.with_field(cubins.cubin("sm_61/saxpy"), ".text.saxpy", "size", 2**63))
+    result = sassan("analyze", tmp_path / "k.cubin")
+    assert_refused(result, 3)
+    assert result.codes == ["malformed-elf"]
+
+
+def test_a_listing_that_contradicts_the_compiler_fails_the_self_check(recorder: Path, sassan: Sassan):
+    for listing in recorder.iterdir():
+        if len(listing.name) == 64:
+            listing.write_text(listing.read_text().replace("@P0 EXIT ;", "@P0 NOP ;"))
+    result = sassan("analyze", SAMPLES / "sm_61" / "saxpy.cubin")
+    assert_refused(result, 5, silent=False)
+    assert result.codes == ["compiler-table"]
+    assert "EXIT at 0x0058" in result.err
+
+
+@pytest.mark.usefixtures("recorder")
+def test_a_cubin_of_kepler_is_refused_by_name(sassan: Sassan, tmp_path: Path):
+    data = cubins.cubin("sm_61/saxpy")
+    (tmp_path / "k.cubin").write_bytes(data[:48] + bytes([35, 5, 35, 0]) + data[52:])
+    result = sassan("analyze", tmp_path / "k.cubin")
+    assert_refused(result, 3)
+    assert result.codes == ["unsupported-architecture"]
