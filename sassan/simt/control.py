@@ -8,10 +8,11 @@ import numpy as np
 from sassan.errors import SassanError
 from sassan.isa.facts import Flow
 from sassan.simt import convergence
-from sassan.simt.code import RETURN_TAG, Block, Move, Unity
+from sassan.simt.code import RETURN_TAG, Block, Move
+from sassan.simt.divergence import Way, branch, spread, targets, united
 from sassan.simt.stack import Ints
-from sassan.simt.state import LOST, NUMBER, STOPPED, Next, Order, Session, choose, lanes, pack, unite
-from sassan.simt.values import LANES, Moment, Rows, Truth, Words
+from sassan.simt.state import LOST, NUMBER, STOPPED, Next, Session, choose, unite
+from sassan.simt.values import Moment, Rows, Truth, Words
 
 
 def leave(session: Session, number: int, at: Moment, taken: Words) -> Next:
@@ -22,9 +23,11 @@ def leave(session: Session, number: int, at: Moment, taken: Words) -> Next:
         return unite(block.follow, context, active, Move.FALLTHROUGH)
     match block.control.flow:
         case Flow.BRANCH:
-            return _branch(session, number, at, united(session, block, at, taken), context)
+            return branch(session, number, at, united(session, block, at, taken), Way(block.target, context))
         case Flow.INDIRECT_BRANCH | Flow.INDIRECT_CALL:
-            return _indirect(session, number, at, taken)
+            inside = session.contexts.inside(context, block.last) if block.control.flow is Flow.INDIRECT_CALL else context
+            whole = Move.CALL if block.control.flow is Flow.INDIRECT_CALL else Move.TAKEN
+            return spread(session, number, at, taken, targets(session, number, at, taken, inside), whole)
         case Flow.POP:
             return _token(session, block, at.rows, taken)
         case Flow.EXIT:
@@ -61,20 +64,6 @@ def _elsewhere(session: Session, number: int, at: Moment, taken: Words) -> Next:
             raise SassanError("unsupported-flow", f"the machine has no rule for {block.control.flow.value} at {block.last:#x}")
 
 
-def united(session: Session, block: Block, at: Moment, taken: Words) -> Words:
-    """Return who takes a branch that the threads of a warp take together."""
-    assert block.control is not None
-    active = session.warps.active[at.rows]
-    match block.control.unity:
-        case Unity.EACH:
-            return taken
-        case Unity.FIRST:
-            return np.where((taken & active & (~active + np.uint32(1))) != 0, active, 0).astype(np.uint32)
-        case Unity.OPEN:
-            heads = (session.values.coin(at) >> np.uint32(7) & np.uint32(1)) == 1
-            return np.where(heads & (taken == active), active, 0).astype(np.uint32)
-
-
 def _call(session: Session, number: int, at: Moment, taken: Words) -> Next:
     """CAL pushes its return; since Volta, a call is a branch into another context."""
     block, warps = session.code.blocks[number], session.warps
@@ -84,9 +73,7 @@ def _call(session: Session, number: int, at: Moment, taken: Words) -> Next:
     if block.tag:
         warps.stacks.push(at.rows, block.follow, context, session.code.tags.index(RETURN_TAG), active)
         return unite(block.target, inside, active, Move.CALL)
-    goes = _branch(session, number, at, taken, inside)
-    goes.move[goes.move == NUMBER[Move.TAKEN]] = NUMBER[Move.CALL]
-    return goes
+    return branch(session, number, at, taken, Way(block.target, inside, Move.CALL))
 
 
 def _return(session: Session, number: int, at: Moment, taken: Words) -> Next:
@@ -102,75 +89,6 @@ def _return(session: Session, number: int, at: Moment, taken: Words) -> Next:
             into = _suspend(session, block, part.rows, taken[where]) if done else convergence.go_back(session, number, part, taken[where])
             goes.put(where, into)
     return goes
-
-
-def _branch(session: Session, number: int, at: Moment, taken: Words, into: Ints) -> Next:
-    """Return the outcome of a branch whose target is in the contexts `into`."""
-    block, warps = session.code.blocks[number], session.warps
-    active, context = warps.active[at.rows], warps.context[at.rows]
-    every, none = taken == active, taken == 0
-    some = ~(every | none)
-    late = some & _late(session, at)
-    goes = Next(
-        block=choose(every | (some & ~late), block.target, block.follow),
-        context=choose(every | (some & ~late), into, context),
-        active=np.where(none, active, np.where(late, active & ~taken, taken)),
-        move=choose(some, NUMBER[Move.DIVERGE], choose(every, NUMBER[Move.TAKEN], NUMBER[Move.FALLTHROUGH])),
-    )
-    index = np.flatnonzero(some)
-    if index.size:
-        other = choose(late, block.target, block.follow)
-        side = choose(late, into, context)
-        origin = choose(late, number, -1)
-        warps.stacks.push(at.rows[index], other[index], side[index], 0, (active & ~goes.active)[index], origin[index])
-        goes.resumes()
-        goes.origin = origin
-    return goes
-
-
-def _late(session: Session, at: Moment) -> Truth:
-    """Return where the not-taken side of a divergent branch runs first."""
-    if session.order is Order.RANDOM:
-        return np.asarray((session.values.coin(at) & np.uint32(1)) == 1)
-    return np.full(len(at.rows), session.order is Order.FALLTHROUGH_FIRST)
-
-
-def _indirect(session: Session, number: int, at: Moment, taken: Words) -> Next:
-    """BRX: one outcome runs; the threads with another target, or that do not take it, wait at the BRX itself and run it again."""
-    block, warps = session.code.blocks[number], session.warps
-    assert block.control is not None
-    active, context = warps.active[at.rows], warps.context[at.rows]
-    inside = session.contexts.inside(context, block.last) if block.control.flow is Flow.INDIRECT_CALL else context
-    place, into = targets(session, number, at, taken, inside)
-    # The order of outcomes is arbitrary: the first active lane, counted from a random one, leads.
-    start = (session.values.coin(at) % np.uint32(LANES)).astype(np.intp)
-    turn = (np.arange(LANES) - start[:, None]) % LANES
-    leader = (np.arange(len(start)), np.where(at.executing, turn, LANES).argmin(axis=1))
-    first = place[leader]
-    together = pack(at.executing & (place == first[:, None]))
-    split = active != together
-    index = at.rows[split]
-    if index.size:
-        warps.stacks.push(index, number, context[split], 0, (active & ~together)[split])
-    move = Move.TAKEN if block.control.flow is Flow.INDIRECT_BRANCH else Move.CALL
-    alone = choose(taken == 0, NUMBER[Move.FALLTHROUGH], NUMBER[move])
-    return Next(
-        block=first,
-        context=into[leader],
-        active=together,
-        move=choose(split, NUMBER[Move.DIVERGE], alone),
-    )
-
-
-def targets(session: Session, number: int, at: Moment, taken: Words, inside: Ints) -> tuple[Ints, Ints]:
-    """Return block and context of every thread after an indirect branch, whose targets are in the contexts `inside`."""
-    block, warps = session.code.blocks[number], session.warps
-    assert block.control is not None
-    inputs = tuple(warps.registers[session.slots[register], at.rows] for register in block.control.selector)
-    choice = session.values.choose(block.control.key, inputs, len(block.targets), at)
-    who = lanes(taken)
-    place = np.where(who, np.array(block.targets, dtype=np.int32)[choice], np.int32(block.follow))
-    return place, np.where(who, inside[:, None], warps.context[at.rows][:, None])
 
 
 def _token(session: Session, block: Block, rows: Rows, taken: Words) -> Next:

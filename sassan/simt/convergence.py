@@ -7,8 +7,9 @@ the stack is not what the hardware does, and the run is a fault.
 import numpy as np
 
 from sassan.simt.code import RELEASED_TAG, SIDE, WARPSYNC_TAG, Block, Move
+from sassan.simt.divergence import Way, branch, spread
 from sassan.simt.stack import Ints
-from sassan.simt.state import LOST, NUMBER, Next, Order, Session, choose, lanes, pack, unite
+from sassan.simt.state import LOST, Next, Order, Session, lanes, unite
 from sassan.simt.values import LANES, Moment, Rows, Truth, Words
 
 
@@ -83,7 +84,7 @@ def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Wo
     """WARPSYNC of all threads: return the threads that are suspended, and which runs are at fault.
 
     They wait beneath the pending sides, in an entry above the nearest enclosing token, which later arrivals at the same instruction join.
-    Where no side is pending, all have arrived, and those who came last go on first.
+    Where no side is pending, all have arrived, and those at this instruction go on first.
     """
     warps, code = session.warps, session.code
     some, context = taken != 0, warps.context[rows]
@@ -97,16 +98,23 @@ def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Wo
     others = (tags == own) & (levels > token)
     same = others & (blocks == block.follow) & (contexts == context)
     entry = np.where(same, levels, -1).max(axis=0, initial=-1)
-    last = some & ~unreachable & (entry < 0) & (taken == warps.active[rows]) & ~(waits & (levels > token)).any(axis=0)
-    joins, opens = some & ~unreachable & (entry >= 0), some & ~unreachable & ~last & (entry < 0)
-    _release_above(session, rows[last], token[last])
+    complete = some & ~unreachable & (taken == warps.active[rows]) & ~(waits & (levels > token)).any(axis=0)
+    joins, last = some & ~unreachable & (entry >= 0), complete & (entry < 0)
+    opens = some & ~unreachable & ~last & (entry < 0)
     warps.stacks.widen(rows[joins], entry[joins], taken[joins])
     warps.stacks.insert(rows[opens], (token + 1)[opens], block.follow, context[opens], own, taken[opens])
+    for where in (last, complete & joins):
+        _release_above(session, rows[where], token[where])
+    first = complete & joins
+    warps.stacks.raise_to_top(rows[first], entry[first].astype(np.int32))
     return np.where(last, 0, taken).astype(np.uint32), unreachable
 
 
 def release(session: Session, rows: Rows) -> None:
-    """Where no side is left above a WARPSYNC that resumes, all have arrived, at whichever: nobody joins any of them any more."""
+    """Where no side is left above a WARPSYNC that resumes, all have arrived, at whichever: nobody joins any of them any more.
+
+    They resume in any order.
+    """
     code, stacks = session.code, session.warps.stacks
     if WARPSYNC_TAG not in code.tags or not rows.size:
         return
@@ -115,56 +123,52 @@ def release(session: Session, rows: Rows) -> None:
     levels = np.arange(len(tags))[:, None]
     top = stacks.depth[rows] - 1
     ready = tags[top, np.arange(len(rows))] == own
-    if ready.any():
-        # Above the nearest token there are only those that wait.
-        bottom = np.where((tags != own) & (levels <= top), levels, -1).max(axis=0, initial=-1)
-        _release_above(session, rows[ready], bottom[ready])
+    if not ready.any():
+        return
+    # Above the nearest token there are only those that wait.
+    bottom = np.where((tags != own) & (levels <= top), levels, -1).max(axis=0, initial=-1)[ready]
+    chosen = rows[ready]
+    _release_above(session, chosen, bottom)
+    if session.order is Order.RANDOM:
+        word = session.values.coin(Moment(chosen, session.warps.time[chosen], lanes(session.warps.active[chosen]))) >> np.uint32(9)
+        top = stacks.depth[chosen] - 1
+        stacks.raise_to_top(chosen, top - (word % (top - bottom).astype(np.uint32)).astype(np.int32))
 
 
 def _release_above(session: Session, rows: Rows, bottom: Rows) -> None:
-    """All that wait above these levels are at WARPSYNCs that are complete: they resume in any order."""
-    if not rows.size:
-        return
-    stacks = session.warps.stacks
-    stacks.rename(rows, bottom, session.code.tags.index(RELEASED_TAG))
-    count = stacks.depth[rows] - 1 - bottom
-    some = count > 0
-    if session.order is Order.RANDOM and some.any():
-        chosen = rows[some]
-        word = session.values.coin(Moment(chosen, session.warps.time[chosen], lanes(session.warps.active[chosen]))) >> np.uint32(9)
-        stacks.raise_to_top(chosen, stacks.depth[chosen] - 1 - (word % count[some].astype(np.uint32)).astype(np.int32))
+    """All that wait above these levels are at WARPSYNCs that are complete."""
+    if rows.size:
+        session.warps.stacks.rename(rows, bottom.astype(np.int32), session.code.tags.index(RELEASED_TAG))
 
 
 def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
-    """RET through a register: the threads of one return address go on; the others, and those that do not return, run it again."""
-    block, warps = session.code.blocks[number], session.warps
-    assert block.control is not None
+    """RET through a register: a branch where all who return do so to one place; else each place takes its turn."""
+    warps, block = session.warps, session.code.blocks[number]
     active, context = warps.active[at.rows], warps.context[at.rows]
-    slot = session.slots[block.control.selector[0]]
-    addresses = warps.registers[slot, at.rows] + np.uint32(block.control.base & 0xFFFFFFFF)
-    place, into = returns(session, addresses, context, lanes(taken), block.follow)
-    start = (session.values.coin(at) % np.uint32(LANES)).astype(np.intp)
-    turn = (np.arange(LANES) - start[:, None]) % LANES
-    row = np.arange(len(start))
-    leader = np.where(at.executing, turn, LANES).argmin(axis=1)
-    first, inside = place[row, leader], into[row, leader]
-    together = pack(at.executing & (place == first[:, None]) & (into == inside[:, None]))
+    place, into = returns(session, number, at, lanes(taken))
     lost = (at.executing & (place == LOST)).any(axis=1)
     session.recorder.fault(block.last, "the return address is unknown", int(lost.sum()))
-    split = (active != together) & ~lost
-    index = at.rows[split]
-    if index.size:
-        warps.stacks.push(index, number, context[split], 0, (active & ~together)[split])
-    alone = choose(taken == 0, NUMBER[Move.FALLTHROUGH], NUMBER[Move.RETURN])
-    goes = unite(block.follow, inside, together, Move.FALLTHROUGH)
-    goes.block = choose(lost, LOST, first)
-    goes.move = choose(split, NUMBER[Move.DIVERGE], alone)
+    leader = (np.arange(len(lost)), lanes(np.where(taken == 0, active, taken)).argmax(axis=1))
+    first, inside = place[leader], into[leader]
+    alike = ((place == first[:, None]) & (into == inside[:, None]) | ~lanes(taken)).all(axis=1)
+    goes = unite(LOST, context, active, Move.FALLTHROUGH)
+    for where, one in ((alike & ~lost, True), (~alike & ~lost, False)):
+        if where.any():
+            part = Moment(at.rows[where], at.time[where], at.executing[where])
+            if one:
+                goes.put(where, branch(session, number, part, taken[where], Way(first[where], inside[where], Move.RETURN)))
+            else:
+                goes.put(where, spread(session, number, part, taken[where], (place[where], into[where]), Move.RETURN))
     return goes
 
 
-def returns(session: Session, addresses: Words, context: Ints, taken: Truth, follow: int) -> tuple[Ints, Ints]:
-    """Return block and context of every thread after a RET."""
-    place = np.full(addresses.shape, follow, dtype=np.int32)
+def returns(session: Session, number: int, at: Moment, taken: Truth) -> tuple[Ints, Ints]:
+    """Return block and context of every thread after a RET; the block is LOST where nothing called from before the address."""
+    block, warps = session.code.blocks[number], session.warps
+    assert block.control is not None
+    context = warps.context[at.rows]
+    addresses = warps.registers[session.slots[block.control.selector[0]], at.rows] + np.uint32(block.control.base & 0xFFFFFFFF)
+    place = np.full(addresses.shape, block.follow, dtype=np.int32)
     into = np.broadcast_to(context[:, None], addresses.shape).copy()
     for one in np.unique(context):
         here = (context[:, None] == one) & taken

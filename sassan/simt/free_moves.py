@@ -7,7 +7,7 @@ import numpy as np
 from sassan.errors import SassanError
 from sassan.isa.facts import Flow
 from sassan.simt.code import Block
-from sassan.simt.control import targets, united
+from sassan.simt.divergence import first_lane, targets, united
 from sassan.simt.convergence import returns
 from sassan.simt.free_state import NOBODY, Threads
 from sassan.simt.stack import Ints
@@ -116,28 +116,20 @@ def _jump(session: Session, threads: Threads, group: Group) -> Truth:
     if block.control.flow is Flow.RETURN:
         if session.called:
             gone = taken & (context == 0)[:, None]
-        addresses = session.warps.registers[session.slots[block.control.selector[0]], rows] + np.uint32(block.control.base & 0xFFFFFFFF)
-        place, into = returns(session, addresses, context, taken & ~gone, block.follow)
+        place, into = returns(session, group.number, at, taken & ~gone)
     else:
         inside = session.contexts.inside(context, block.last) if block.control.flow is Flow.INDIRECT_CALL else context
         place, into = targets(session, group.number, at, pack(taken), inside)
     lost = (at.executing & (place == LOST)).any(axis=1)
     session.recorder.fault(block.last, "the return address is unknown", int(lost.sum()))
-    together = _with_leader(session, at, place, into)
+    leader = first_lane(session, at)
+    together = at.executing & (place == place[leader][:, None]) & (into == into[leader][:, None])
     threads.place[rows] = np.where(at.executing, np.where(together, place, group.number), threads.place[rows])
     threads.context[rows] = np.where(together, into, threads.context[rows])
     split = (together != at.executing).any(axis=1)
     threads.new_group(rows[split], together[split])
     _exit(session, threads, group, gone)
     return lost
-
-
-def _with_leader(session: Session, at: Moment, place: Ints, into: Ints) -> Truth:
-    start = (session.values.coin(at) % np.uint32(LANES)).astype(np.intp)
-    turn = (np.arange(LANES) - start[:, None]) % LANES
-    leader = np.where(at.executing, turn, LANES).argmin(axis=1)
-    row = np.arange(len(start))
-    return np.asarray(at.executing & (place == place[row, leader][:, None]) & (into == into[row, leader][:, None]))
 
 
 def _exit(session: Session, threads: Threads, group: Group, who: Truth) -> None:

@@ -183,7 +183,10 @@ class PlainRun:
                 self.fault = "the return address is unknown"
                 return None
             goes[lane] = (sites[self._context[depths[-1]]], self._context[: depths[-1]])
-        return self._split(number, threads, taken, goes, Move.RETURN)
+        places = sorted({goes[lane] for lane in taken})
+        if len(places) > 1:
+            return self._split(number, threads, taken, goes, Move.RETURN)
+        return self._branch(block, threads, taken, places[0] if places else (block.follow, self._context), Move.RETURN)
 
     def _split(self, number: int, threads: set[int], taken: set[int], goes: dict[int, _Place], whole: Move) -> _After:
         """Let the threads of one target go there; the others wait at the instruction."""
@@ -279,23 +282,25 @@ class PlainRun:
             self.fault = "sides wait below the token that encloses a WARPSYNC"
             return taken
         waiting = [entry for entry in self._stack[bottom:] if entry.tag == WARPSYNC_TAG and not entry.released]
+        complete = taken == threads and not any(sides[bottom:])
+        if complete:
+            self._release(bottom)
         for entry in waiting:
             if (entry.block, entry.context) == (block.follow, self._context):
                 entry.threads |= taken
+                if complete:
+                    self._stack.remove(entry)
+                    self._stack.append(entry)
                 return taken
-        if taken == threads and not any(sides[bottom:]):
-            self._release(bottom)
+        if complete:
             return set()
         self._stack.insert(bottom, _Suspended(block.follow, self._context, WARPSYNC_TAG, set(taken)))
         return taken
 
     def _release(self, bottom: int) -> None:
-        """All have arrived that wait above a level, and resume in any order."""
-        waiting = self._stack[bottom:]
-        for entry in waiting:
+        """All have arrived that wait above a level."""
+        for entry in self._stack[bottom:]:
             entry.released = True
-        if waiting and self.order is Order.RANDOM:
-            self._stack.append(self._stack.pop(len(self._stack) - 1 - (self.threads.coin() >> 9) % len(waiting)))
 
     def _resume(self, block: Block) -> _After:
         if not self._stack or self._stack[-1].block < 0:
@@ -304,8 +309,10 @@ class PlainRun:
         bottom = len(self._stack)
         while bottom and (self._stack[bottom - 1].tag, self._stack[bottom - 1].released) == (WARPSYNC_TAG, False):
             bottom -= 1
+        waiting = len(self._stack) - bottom
         self._release(bottom)
-        top = self._stack.pop()
+        place = (self.threads.coin() >> 9) % waiting if waiting and self.order is Order.RANDOM else 0
+        top = self._stack.pop(len(self._stack) - 1 - place)
         if top.tag[1:].isdigit():
             self._barriers[top.tag] = self._barriers.get(top.tag, set()) - top.threads
         move = {SIDE: Move.REACTIVATE, RETURN_TAG: Move.RETURN}.get(top.tag, Move.RECONVERGE)

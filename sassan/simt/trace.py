@@ -7,10 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sassan.isa.facts import Flow
-from sassan.simt.code import AGAIN, MOVES, RELEASED_TAG, SIDE, WARPSYNC_TAG, Code, Move
+from sassan.simt.code import MOVES, RELEASED_TAG, SIDE, WARPSYNC_TAG, Code, Move
 from sassan.simt.stack import Ints
 from sassan.simt.values import Rows, Truth
 
+AGAIN = 1
+"""The `tag` of a divergence whose side executes the instruction again."""
 _BITS = 62
 """A transition out of a block is a number of so many bits: target 15, origin 15, contexts 12 + 12, tag 5, move 3."""
 CallString = tuple[int, ...]
@@ -200,16 +202,19 @@ class Recorder:
             name = self._code.tags[tag]
             branch = self._code.blocks[origin].last if origin >= 0 else -1
             popped = Entry(there, address, WARPSYNC_TAG if name == RELEASED_TAG else name, branch)
-        pushed = self._pushed(source, here, late=origin >= 0) if move is Move.DIVERGE else None
+        pushed = self._pushed(source, here, again=tag == AGAIN, late=origin >= 0) if move is Move.DIVERGE else None
         return Transition(here, block.address, block.last, there if address is not None else (), address, move, pushed, popped)
 
-    def _pushed(self, source: int, here: CallString, *, late: bool) -> Entry:
-        """Return the side that a divergence out of `source` suspends; `late`: the one that takes the branch."""
+    def _pushed(self, source: int, here: CallString, *, again: bool, late: bool) -> Entry:
+        """Return the side that a divergence out of `source` suspends; `late`: the one that takes the branch, `again`: its own block."""
         block = self._code.blocks[source]
         flow = block.control.flow if block.control is not None else Flow.NONE
-        if flow in AGAIN:
+        if again:
             return Entry(here, block.address, SIDE)
         if not late:
             return Entry(here, self._code.blocks[block.follow].address, SIDE)
+        if flow is Flow.RETURN:
+            site = next(one for one in self._code.blocks if one.last == here[-1])
+            return Entry(here[:-1], self._code.blocks[site.follow].address, SIDE, block.last)
         context = (*here, block.last) if flow is Flow.CALL else here
         return Entry(context, self._code.blocks[block.target].address, SIDE, block.last)

@@ -86,6 +86,10 @@ class Writer:
     def data(self, *, spare: int | None = None) -> None:
         """Write one data instruction, a third of them under a guard; predicate `spare` is left alone."""
         opcode, shape = self.dice.choice(DATA)
+        if opcode.startswith("REDUX") and self.arch in OLDER[:2]:
+            return
+        if self.arch == "sm_70" and _U in shape:
+            return
         operands = tuple(make(self) for make in shape)
         if spare is not None and any(isinstance(one, Register) and (one.file, one.index) == ("P", spare) for one in operands[:2]):
             return
@@ -97,7 +101,7 @@ class Writer:
             self.data(spare=spare)
 
     def source(self) -> None:
-        opcode, shape = self.dice.choice(SOURCES)
+        opcode, shape = self.dice.choice(SOURCES[:-2] if self.arch == "sm_70" else SOURCES)
         self.emit(opcode, *(make(self) for make in shape))
 
     def compare(self) -> Guard:
@@ -105,7 +109,7 @@ class Writer:
         if self.dice.random() < 0.8:
             one = self.predicate()
             self.source()
-            other = self.dice.choice([RZ, self.register(), Immediate(7), self.uniform()])
+            other = self.dice.choice([RZ, self.register(), Immediate(7), *([] if self.arch == "sm_70" else [self.uniform()])])
             self.emit("ISETP.NE.AND", one, PT, self.register(), other, PT)
             return Guard("P", one.index, self.dice.random() < 0.5)
         return self.guard()
@@ -117,13 +121,13 @@ class Writer:
             self.emit("BRA", to, guard=self.compare())
         elif roll < 0.83:
             self.emit("BRA", _flip(self), to, guard=self.compare() if roll < 0.81 else None)
-        elif roll < 0.92:
+        elif roll < 0.92 and self.arch != "sm_70":
             self.emit("UISETP.NE.AND", Register("UP", 0), UPT, self.uniform(), URZ, UPT)
             self.emit("BRA.U", Register("UP", 0, negated=roll < 0.87), to)
         elif roll < 0.96:
-            self.emit("BRA.DIV", self.uniform(), to)
+            self.emit("BRA.DIV", URZ, to)
         else:
-            self.emit("BRA.CONV", self.uniform(), to, guard=self.guard())
+            self.emit("BRA.CONV", URZ, to, guard=self.guard())
 
     def body(self, scope: Scope, most: int = 3) -> None:
         for _ in range(self.dice.randint(1, most)):
@@ -283,6 +287,7 @@ class Writer:
         guard = self.compare() if self.dice.random() < 0.15 else None
         zeros = (RZ, RZ) if self.dice.random() < 0.5 else ()
         self.emit("IMAD.MOV.U32" if zeros else "MOV", Register("R", register), *zeros, Address(back.number))
+        self.emit("MOV", Register("R", register + 1), Immediate(0))
         self.emit("CALL.REL.NOINC", callee, guard=guard)
         self.here(back)
 
@@ -295,12 +300,14 @@ class Writer:
         if spills:
             self.emit("IADD3", STACK, STACK, Immediate(-FRAME), RZ)
             self.emit("STL", Memory((STACK,), 8), Register("R", ret))
+            self.emit("STL", Memory((STACK,), 12), Register("R", ret + 1))
         if saves:
             self.saved(Scope(lowest=self.dice.randrange(5), depth=2, ret=ret), Register("R", 10 + number), lowest)
         else:
             self.body(Scope(lowest=lowest, depth=2, ret=ret, early=not spills), 2)
         if spills:
             self.emit("LDL", Register("R", ret), Memory((STACK,), 8))
+            self.emit("LDL", Register("R", ret + 1), Memory((STACK,), 12))
             self.emit("IADD3", STACK, STACK, Immediate(FRAME), RZ)
         self.emit("RET.REL.NODEC", Register("R", ret), Target(0))
         self.functions.append((start, ret))

@@ -1,0 +1,104 @@
+"""Branches on a group of runs that stand at one block: who goes where first, and who waits (warp-cfg.md, section 1)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sassan.simt.code import Block, Move, Unity
+from sassan.simt.stack import Ints
+from sassan.simt.state import NUMBER, Next, Order, Session, choose, lanes, pack
+from sassan.simt.trace import AGAIN
+from sassan.simt.values import LANES, Moment, Truth, Words
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where those go who take a branch: a block, in contexts, and what the step is called when all do."""
+
+    target: Ints | int
+    into: Ints
+    move: Move = Move.TAKEN
+
+
+def united(session: Session, block: Block, at: Moment, taken: Words) -> Words:
+    """Return who takes a branch that the threads of a warp take together."""
+    assert block.control is not None
+    active = session.warps.active[at.rows]
+    match block.control.unity:
+        case Unity.EACH:
+            return taken
+        case Unity.FIRST:
+            return np.where((taken & active & (~active + np.uint32(1))) != 0, active, 0).astype(np.uint32)
+        case Unity.OPEN:
+            heads = (session.values.coin(at) >> np.uint32(7) & np.uint32(1)) == 1
+            return np.where(heads & (taken == active), active, 0).astype(np.uint32)
+
+
+def branch(session: Session, number: int, at: Moment, taken: Words, way: Way) -> Next:
+    """Return the outcome of a branch: where some take it, one side runs and the other waits."""
+    block, warps = session.code.blocks[number], session.warps
+    active, context = warps.active[at.rows], warps.context[at.rows]
+    every, none = taken == active, taken == 0
+    some = ~(every | none)
+    late = some & _late(session, at)
+    goes = Next(
+        block=choose(every | (some & ~late), way.target, block.follow),
+        context=choose(every | (some & ~late), way.into, context),
+        active=np.where(none, active, np.where(late, active & ~taken, taken)),
+        move=choose(some, NUMBER[Move.DIVERGE], choose(every, NUMBER[way.move], NUMBER[Move.FALLTHROUGH])),
+    )
+    index = np.flatnonzero(some)
+    if index.size:
+        other = choose(late, way.target, block.follow)
+        side = choose(late, way.into, context)
+        origin = choose(late, number, -1)
+        warps.stacks.push(at.rows[index], other[index], side[index], 0, (active & ~goes.active)[index], origin[index])
+        goes.resumes()
+        goes.origin = origin
+    return goes
+
+
+def _late(session: Session, at: Moment) -> Truth:
+    """Return where the not-taken side of a divergent branch runs first."""
+    if session.order is Order.RANDOM:
+        return np.asarray((session.values.coin(at) & np.uint32(1)) == 1)
+    return np.full(len(at.rows), session.order is Order.FALLTHROUGH_FIRST)
+
+
+def spread(session: Session, number: int, at: Moment, taken: Words, places: tuple[Ints, Ints], whole: Move) -> Next:  # noqa: PLR0913, PLR0917
+    """Return the outcome of a jump by register: one place of (block, context) runs; the other threads wait, and execute it again."""
+    warps, (place, into) = session.warps, places
+    active, context = warps.active[at.rows], warps.context[at.rows]
+    leader = first_lane(session, at)
+    together = pack(at.executing & (place == place[leader][:, None]) & (into == into[leader][:, None]))
+    split = active != together
+    goes = Next(
+        block=place[leader],
+        context=into[leader],
+        active=together,
+        move=choose(split, NUMBER[Move.DIVERGE], choose(taken == 0, NUMBER[Move.FALLTHROUGH], NUMBER[whole])),
+    )
+    index = at.rows[split]
+    if index.size:
+        warps.stacks.push(index, number, context[split], 0, (active & ~together)[split])
+        goes.resumes()
+        goes.tag = choose(split, AGAIN, 0)
+    return goes
+
+
+def first_lane(session: Session, at: Moment) -> tuple[Ints, Ints]:
+    """Return (row, lane) of the threads that lead: the order of outcomes is arbitrary, so the first one counted from a random lane."""
+    start = (session.values.coin(at) % np.uint32(LANES)).astype(np.intp)
+    turn = (np.arange(LANES) - start[:, None]) % LANES
+    return np.arange(len(start), dtype=np.int32), np.where(at.executing, turn, LANES).argmin(axis=1).astype(np.int32)
+
+
+def targets(session: Session, number: int, at: Moment, taken: Words, inside: Ints) -> tuple[Ints, Ints]:
+    """Return block and context of every thread after an indirect branch, whose targets are in the contexts `inside`."""
+    block, warps = session.code.blocks[number], session.warps
+    assert block.control is not None
+    inputs = tuple(warps.registers[session.slots[register], at.rows] for register in block.control.selector)
+    choice = session.values.choose(block.control.key, inputs, len(block.targets), at)
+    who = lanes(taken)
+    place = np.where(who, np.array(block.targets, dtype=np.int32)[choice], np.int32(block.follow))
+    return place, np.where(who, inside[:, None], warps.context[at.rows][:, None])
