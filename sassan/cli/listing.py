@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 from sassan.cli import document, failure, listing_check, options, settings
 from sassan.cli.inputs import Inputs, Refused, Selected, finish, read
 from sassan.cli.progress import track
-from sassan.cli.terminal import colourful, note, out, safe
+from sassan.cli.sources import Sources
+from sassan.cli.terminal import colourful, cut, is_terminal, note, out, safe, width
 from sassan.errors import SassanError, UsageError
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from sassan.render.listing_text import Line
 
 T = TypeVar("T")
+_LEAST_SOURCE = 24
+"""Characters of a source line that are shown, however narrow the terminal is."""
 
-_COLOURS = {"title": "1", "faint": "2", "wait": "33", "branch": "36"}
+_COLOURS = {"title": "1", "faint": "2", "wait": "33", "branch": "36", "source": "32"}
 """Parameters of the terminal's SGR sequence per style."""
 
 
@@ -28,6 +31,7 @@ def listing(
     *,
     function: options.Functions = None,
     agreement: options.Agreement = False,
+    source: options.SourceFolder = None,
     check: options.CheckControl = False,
     letters: options.LettersOption = options.Letters.TIMING,
     order: options.OrderOption = options.Order.ARCH,
@@ -46,6 +50,7 @@ def listing(
     Examples:
       sassan listing kernels.sass -f saxpy
       sassan listing kernels.sass --agreement
+      sassan listing kernels.cubin --source src/
       sassan listing kernels.sass --check
     """
     from sassan import pipeline
@@ -60,12 +65,13 @@ def listing(
         listing_check.finish(checked, inputs)
     else:
         chosen = settings.make(letters=letters, order=order, call_depth=call_depth)
+        sources = Sources(source)
         listings, inputs = _each(inputs, lambda one: pipeline.listing(one, chosen), "listing", quiet=quiet)
         if json:
             document.show([_document(one, rows) for one, rows in listings], inputs.refused)
         else:
             for one, rows in listings:
-                _text(one, rows, agreement=agreement)
+                _text(one, rows, sources, agreement=agreement)
         if not quiet and any(row.control is None for _, rows in listings for row in rows):
             note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
     finish(inputs)
@@ -86,19 +92,23 @@ def _each(inputs: Inputs, run: "Callable[[Function], T]", what: str, *, quiet: b
     return out, Inputs(inputs.selected, tuple(refused))
 
 
-def _text(one: Selected, rows: "tuple[Row, ...]", *, agreement: bool) -> None:
+def _text(one: Selected, rows: "tuple[Row, ...]", sources: Sources, *, agreement: bool) -> None:
     from sassan.render.listing_text import lines
 
     styled = colourful(sys.stdout)
-    body = "".join(_line(line, styled=styled) for line in lines(rows, agreement=agreement))
+    body = "".join(_line(line, styled=styled) for line in lines(rows, sources.text, agreement=agreement))
     out(f"{safe(one.function.name)} ({one.function.arch})\n{body}\n")
 
 
 def _line(line: "Line", *, styled: bool) -> str:
+    """Return one line; on a terminal the text of a source line is cut to its width, the listing itself never."""
     pieces = [(safe(piece.text), _COLOURS.get(piece.style.value)) for piece in line]
+    if is_terminal(sys.stdout) and len(pieces) > 1:
+        rest = width() - sum(len(text) for text, _ in pieces[:-1])
+        pieces[-1] = (cut(pieces[-1][0], max(rest, _LEAST_SOURCE)), pieces[-1][1])
     if not styled:
         return "".join(text for text, _ in pieces).rstrip() + "\n"
-    return "".join(text if colour is None else f"\x1b[{colour}m{text}\x1b[0m" for text, colour in pieces) + "\n"
+    return "".join(f"\x1b[{colour}m{text}\x1b[0m" if colour and text else text for text, colour in pieces) + "\n"
 
 
 def _document(one: Selected, rows: "tuple[Row, ...]") -> Mapping[str, object]:
@@ -127,5 +137,6 @@ def _row(row: "Row") -> Mapping[str, document.Value]:
         "opcode": row.instruction.opcode,
         "text": row.instruction.text,
         "branch": row.branch.value if row.branch else None,
+        "source": None if row.source is None else {"file": row.source.file, "line": row.source.line},
         "agreement": None if row.agreement is None else list(names(row.agreement)),
     }

@@ -143,6 +143,10 @@ Warps = Annotated[
 ]
 
 Agreement = Annotated[bool, typer.Option("--agreement", help="Before each block, list the registers on which the warp agrees.")]
+SourceFolder = Annotated[
+    str | None,
+    typer.Option("--source", metavar="DIR", help="Show the text of source lines from the files in this folder; only a cubin names them."),
+]
 CheckControl = Annotated[
     bool,
     typer.Option("--check", help="Instead of rows, print every consumer that does not wait for its producer; status 1 if there is one."),

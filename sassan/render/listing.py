@@ -1,11 +1,12 @@
 """A listing: one row per instruction, with what the control code, the tables and the graph say of it."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from sassan.alphabet import Letter
-from sassan.ir import Instruction
+from sassan.ir import Instruction, SourceLine
 from sassan.isa.control import Control, decode
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import EVERY
@@ -32,6 +33,7 @@ class Row:
     """`control` is None without encodings, `unit` and `letter` where no table knows the opcode, `branch` where nothing is decided.
 
     `agreement` stands at the start of a block: the registers of the function on which the warp agrees there, in every context.
+    `source` is the source line that the instruction was made from, None where that is not known.
     """
 
     instruction: Instruction
@@ -40,6 +42,7 @@ class Row:
     letter: Letter | None
     branch: Branch | None = None
     agreement: int | None = None
+    source: SourceLine | None = None
 
 
 def rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[Row]:
@@ -50,8 +53,11 @@ def rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[Row]:
     for facts in known:
         used |= EVERY if facts is None else facts.reads | facts.writes | facts.guard
     starts, ends = _agreement(cfg), _splits(cfg)
+    lines = cfg.function.lines
+    places = [line.address for line in lines]
     for one, facts in zip(cfg.function.instructions, known, strict=True):
         agreed = starts.get(one.address)
+        line = bisect_right(places, one.address)
         yield Row(
             one,
             None if one.control is None else decode(one.control),
@@ -59,6 +65,7 @@ def rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[Row]:
             None if facts is None else facts.letter,
             None if facts is None else _branch(one, facts, ends, gaps=bool(cfg.gaps)),
             None if agreed is None or cfg.gaps else agreed & used,
+            lines[line - 1] if line else None,
         )
 
 

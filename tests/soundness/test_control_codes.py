@@ -1,0 +1,59 @@
+"""The check of control codes is judged: nothing in the compiler's output, and seeded faults (scripts/check_control_codes draws more)."""
+
+import random
+from functools import lru_cache
+
+import pytest
+
+from samples import names, program
+from sassan.isa.tables import load
+from sassan.timing import hazards
+from sassan.timing.scoreboards import check
+from soundness.control_faults import KINDS, Fault, faults, found, harmless
+from soundness.control_waits import unprotected
+from soundness.control_walks import Code, code_of
+
+ARCHITECTURES = ["sm_52", "sm_61", "sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]
+SMALL = ["bfs_step", "double_math", "matmul_tiled", "nbody", "nested_if", "smith_waterman", "spmv_csr", "two_kernels", "warp_vote"]
+PER_KIND = 12
+
+
+@lru_cache(maxsize=len(ARCHITECTURES))
+def codes(arch: str) -> tuple[Code, ...]:
+    return tuple(code_of(function) for name in SMALL for function in program(arch, name, "cuobjdump").functions)
+
+
+@lru_cache(maxsize=len(ARCHITECTURES))
+def drawn(arch: str, kind: str) -> list[Fault]:
+    population = [fault for code in codes(arch) for fault in faults(code, kind)]
+    return random.Random(f"control codes {arch} {kind}").sample(population, PER_KIND)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_nothing_is_found_in_what_the_compiler_made(arch: str):
+    reports = [
+        (function.name, check(function, load(arch).facts, hazards.load(arch)))
+        for name in names(arch, "cuobjdump")
+        for function in program(arch, name, "cuobjdump").functions
+    ]
+    assert [(name, report.findings) for name, report in reports if report.findings] == []
+    assert {gap.code for _, report in reports for gap in report.gaps} <= {"indirect-branch", "unknown-callee"}
+    assert len(reports) >= 53
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_walks_reach_no_use_of_an_open_access_in_what_the_compiler_made(arch: str):
+    assert [access for code in codes(arch) for access in unprotected(code)] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_every_fault_that_makes_the_code_wrong_is_found(arch: str, kind: str):
+    missed = [str(fault) for fault in drawn(arch, kind) if not found(fault) and not harmless(fault)]
+    assert missed == []
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_most_of_what_is_drawn_makes_the_code_wrong(arch: str):
+    right = [fault for kind in KINDS for fault in drawn(arch, kind) if harmless(fault)]
+    assert len(right) < PER_KIND
