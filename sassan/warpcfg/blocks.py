@@ -75,6 +75,8 @@ class Block:
     steps: tuple[Straight | Push | Break, ...]
     last: Facts | None
     late: tuple[LateBreak, ...] = ()
+    facts: tuple[Facts | None, ...] = ()
+    """What the tables say of each instruction."""
 
     @property
     def start(self) -> int:
@@ -113,7 +115,8 @@ def cut(function: Function, facts_of: FactsOf) -> Blocks:
         body = _Body(gaps)
         for one, facts in zip(function.instructions[begin:end], known[begin:end], strict=True):
             body.add(one, facts, function.arch)
-        blocks.append(Block(len(blocks), function.instructions[begin:end], body.done(), body.last, tuple(body.late)))
+        facts_here = tuple(known[begin:end])
+        blocks.append(Block(len(blocks), function.instructions[begin:end], body.done(), body.last, tuple(body.late), facts_here))
     return Blocks(tuple(blocks), {block.start: block.index for block in blocks}, tuple(gaps))
 
 

@@ -15,7 +15,7 @@ from sassan.ir import CodeAddress, Function, Instruction, Register, Target
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, SaveBarrier, Store, moves
 from sassan.isa.registers import bit
-from sassan.warpcfg.blocks import Block, Blocks, FactsOf, conditional
+from sassan.warpcfg.blocks import Block, Blocks, conditional
 from sassan.warpcfg.graph import Context, Kind
 from sassan.warpcfg.recursion import recursive_calls
 from sassan.warpcfg.steps import Key
@@ -38,6 +38,8 @@ from sassan.warpcfg.thread_values import (
 
 MAX_NODES = 200_000
 _STACK_POINTER = 1
+_USES_VALUES = frozenset({Flow.INDIRECT_CALL, Flow.RETURN, Flow.CALL, Flow.BARRIER_MOVE})
+"""Without any of these, a thread's values decide nothing."""
 
 
 class Lead(NamedTuple):
@@ -67,22 +69,22 @@ class _Op(NamedTuple):
     kills: tuple[int, ...]
 
 
-def find_leads(function: Function, blocks: Blocks, facts_of: FactsOf, successors: list[list[int]], call_depth: int | None) -> Leads:
+def find_leads(function: Function, blocks: Blocks, successors: list[list[int]], call_depth: int | None) -> Leads:
     """Return where every call and return of a function leads."""
-    search = _Search(function, blocks, facts_of, call_depth, frozenset())
+    search = _Search(function, blocks, call_depth, frozenset())
     search.run()
     recursive = recursive_calls(blocks, successors, blocks.at[function.entry], search.targets)
     recursive |= search.again
     if recursive:
-        search = _Search(function, blocks, facts_of, call_depth, recursive)
+        search = _Search(function, blocks, call_depth, recursive)
         search.run()
     return search.leads()
 
 
 class _Search:
-    def __init__(self, function: Function, blocks: Blocks, facts_of: FactsOf, call_depth: int | None, recursive: frozenset[int]) -> None:
+    def __init__(self, function: Function, blocks: Blocks, call_depth: int | None, recursive: frozenset[int]) -> None:
         self._function, self._blocks, self._depth, self._recursive = function, blocks, call_depth, recursive
-        self._ops, self._wanted = _operations(blocks, facts_of)
+        self._ops, self._wanted = _operations(blocks)
         self._bases = tuple(sorted({0, *(address for address, _ in function.symbols)}))
         self._states: dict[Key, Env] = {}
         self._callers: dict[Context, set[tuple[Context, int]]] = {}
@@ -299,19 +301,26 @@ def _barrier(op: _Op, env: Env) -> tuple[Env, Problem | None]:
 def _late(block: Block, env: Env, *, taken: bool) -> Env:
     """Return the environment on one side of a branch that decides who ran a guarded BREAK."""
     assert block.last is not None or not block.late
+    sure = taken or (block.last is not None and block.last.guard_alone)
     for one in block.late:
-        if taken == one.takers:
-            alone = taken or (block.last is not None and block.last.guard_alone)
+        if taken == one.takers or not sure:
             left, _ = leave(env, int(one.tag[1:]))
-            env = left if alone else join(env, left)
+            env = left if sure else join(env, left)
     return env
 
 
-def _operations(blocks: Blocks, facts_of: FactsOf) -> tuple[list[list[_Op]], int]:
+def _operations(blocks: Blocks) -> tuple[list[list[_Op]], int]:
     """Return, per block, the instructions that matter to where calls and returns go and to barriers, and the registers that do."""
-    known = [[(one, facts_of(one)) for one in block.instructions] for block in blocks.blocks]
-    read = [[(one, facts, moves(one)) for one, facts in row if facts is not None] for row in known]
-    wanted = _wanted([part for row in read for part in row])
+    following = any(facts is not None and facts.flow in _USES_VALUES for block in blocks.blocks for facts in block.facts)
+    read = [
+        [
+            (one, facts, moves(one) if following else ())
+            for one, facts in zip(block.instructions, block.facts, strict=True)
+            if facts is not None and (following or facts.flow is not Flow.NONE)
+        ]
+        for block in blocks.blocks
+    ]
+    wanted = _wanted([part for row in read for part in row]) if following else 0
     out: list[list[_Op]] = []
     for block, row in zip(blocks.blocks, read, strict=True):
         late = {one.tag for one in block.late}

@@ -32,7 +32,7 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
     volta = int("".join(filter(str.isdigit, function.arch))) >= _FIRST_VOLTA
     options = (options or Options()).of_generation(volta=volta)
     blocks = cut(function, facts_of)
-    plan = _Plan(function, blocks, options, *_calls(function, blocks, facts_of, options, volta=volta))
+    plan = _Plan(function, blocks, options, *_calls(function, blocks, options, volta=volta))
     graph = _Exploration(replace(plan, options=replace(options, ablate=frozenset()))).graph()
     returns = {block.end.address for block in blocks.blocks if block.last is not None and block.last.tag == RET}
     # Only what was called returns: without its caller, this is a device function in a section of its own.
@@ -52,11 +52,11 @@ class _Plan:
     called: bool = False
 
 
-def _calls(function: Function, blocks: Blocks, facts_of: FactsOf, options: Options, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
+def _calls(function: Function, blocks: Blocks, options: Options, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
     """Return where the calls of a function lead, and what that assumes."""
     successors = static_successors(blocks)
     if volta:
-        leads = find_leads(function, blocks, facts_of, successors, options.call_depth)
+        leads = find_leads(function, blocks, successors, options.call_depth)
         return Calls(leads, frozenset(), None), (POINTERS,) if leads.through_pointer else ()
     through = direct_calls(blocks, function.callees or ())
     recursive = recursive_calls(blocks, successors, blocks.at[function.entry], through)
