@@ -166,9 +166,12 @@ def _unprotected(code: Code, access: Access, *, own: bool, others: bool) -> bool
     seen: set[tuple[int, int, frozenset[tuple[int, int]]]] = set()
     while todo and len(seen) < MOST:
         index, registers, known, way = todo.pop()
-        if (index, registers, known) in seen or _ended(code, index, dict(known)) or (others and _drained(code, access, index)):
+        # A wait that comes before the barrier can be seen waits for nothing.
+        seen_ends = {} if sum(code.controls[one].stall for one in way) < code.hazards.visible else dict(known)
+        if (index, registers, known) in seen or _ended(code, index, seen_ends) or (others and _drained(code, access, index)):
             continue
-        seen.add((index, registers, known))
+        if seen_ends or not known:
+            seen.add((index, registers, known))
         if depends(code, access, index, registers, way):
             return True
         left = registers if code.guards[index] else registers & ~code.writes[index]
