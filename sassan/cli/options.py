@@ -89,7 +89,11 @@ Functions = Annotated[
 ]
 Sm = Annotated[
     str | None,
-    typer.Option("--sm", metavar="6.1", help="Read the input as this architecture (6.1 or sm_61), whatever it says."),
+    typer.Option(
+        "--sm",
+        metavar="6.1",
+        help="Read the input as this architecture (6.1 or sm_61), whatever it says; of several cubins, those for this one.",
+    ),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Disassemble cubins anew, and keep nothing for the next time.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]

@@ -27,8 +27,10 @@ _DUMP_HINT = "make a text with: cuobjdump -sass FILE > dump.sass, or nvdisasm -c
 def read(source: Source | Image, *, arch: str | None = None, cached: bool = True) -> Program:
     """Return the functions of a listing in the order of the text, or those of a cubin or of a file that holds cubins.
 
-    `arch` (`sm_61`) overrides what the listing says of its architecture; `cached` False disassembles a cubin anew. Raises InputError with
-    one of the codes empty-input, binary-input, ptx-not-supported-yet, unknown-input, no-function, no-architecture,
+    `arch` (`sm_61`) overrides what the input says of its architecture; of several cubins it picks those that are for it, where there are
+    some. `cached` False disassembles a cubin anew.
+
+    Raises InputError with one of the codes empty-input, binary-input, ptx-not-supported-yet, unknown-input, no-function, no-architecture,
     unsupported-architecture, truncated, syntax, missing-instructions, missing-encodings, undefined-label; of an image also malformed-elf,
     unsupported-elf, no-gpu-code, nvdisasm-failed, cuobjdump-failed, listing-differs, too-large, and MissingToolError nvdisasm-missing or
     cuobjdump-missing; UsageError when `arch` is unknown.
@@ -47,7 +49,7 @@ def read_with(source: Source | Image, make_parser: "Callable[[], Parser]", *, ar
     if isinstance(source, Image):
         from sassan.frontend.cubin.read import read_image  # noqa: PLC0415 - only cubins need it
 
-        return Program(source.name, read_image(source, partial(_listed, make_parser, forced), cached=cached))
+        return Program(source.name, read_image(source, partial(_listed, make_parser, forced), forced, cached=cached))
     return Program(source.name, link(_listed(make_parser, forced, source, {})))
 
 

@@ -24,14 +24,16 @@ Listed = Callable[[Source, Mapping[str, Known]], tuple[Function, ...]]
 """Reads a listing, given what the cubin says of each text section; the functions are not linked yet."""
 
 
-def read_image(image: Image, listed: Listed, *, cached: bool = True) -> tuple[Function, ...]:
-    """Return the functions of an image; `listed` reads the disassembly.
+def read_image(image: Image, listed: Listed, wanted: Architecture | None = None, *, cached: bool = True) -> tuple[Function, ...]:
+    """Return the functions of an image, of several cubins only of those for `wanted`, if there are any; `listed` reads the disassembly.
 
     Raises InputError, MissingToolError.
     """
     if image.kind == "ELF" and is_gpu(image):
         return _read_cubin(image, listed, cached=cached)
-    return tuple(function for one in cubins(image) for function in _read_cubin(one, listed, cached=cached))
+    found = cubins(image)
+    picked = [one for one in found if wanted is not None and is_gpu(one) and f"sm_{sm_of(one)}" == wanted.name]
+    return tuple(function for one in picked or found for function in _read_cubin(one, listed, cached=cached))
 
 
 def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function, ...]:

@@ -43,6 +43,14 @@ def test_every_cubin_is_read_in_the_order_of_its_number(found):
     assert (found / "asked").read_text() == "-xelf all"
 
 
+@pytest.mark.parametrize(("arch", "read_as"), [("sm_90", ["sm_90"]), ("sm_61", ["sm_61"])])
+def test_an_architecture_picks_its_cubins(arch, read_as, found):
+    (found / "inside" / "x.1.sm_61.cubin").write_bytes(cubins.cubin("sm_61/saxpy"))
+    (found / "inside" / "x.2.sm_90.cubin").write_bytes(cubins.cubin("sm_90/saxpy"))
+    program = read(Image("app", b"!<arch>\n"), arch=arch, cached=False)
+    assert [one.arch for one in program.functions] == read_as
+
+
 @pytest.mark.parametrize(
     "data",
     [
