@@ -28,7 +28,8 @@ from sassan.render.dot import dot_text
 from sassan.render.draw import FORMATS, Drawing
 from sassan.render.draw import draw as render
 from sassan.render.levels import Arc, Level, arcs
-from sassan.render.listing import Row, rows
+from sassan.render.listing import Listing
+from sassan.render.listing import listing as render_listing
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
 from sassan.timing import CostModel, Unit, hazards
@@ -285,13 +286,13 @@ def _decorations(analysis: Analysis) -> Decorations:
     )
 
 
-def listing(function: Function, settings: Settings) -> tuple[Row, ...]:
+def listing(function: Function, settings: Settings) -> Listing:
     """Return one row per instruction, with its control code and whether its branches may split the warp.
 
     Raises InputError for an architecture without a table, SelfCheckError.
     """
     isa = tables.load(function.arch, settings.letters)
-    return tuple(rows(explore(function, isa.facts, settings.exploration), isa.facts))
+    return render_listing(explore(function, isa.facts, settings.exploration), isa.facts)
 
 
 def check_control(function: Function) -> Report:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from sassan.cli import document, failure, listing_check, options, settings
 from sassan.cli.inputs import Inputs, Refused, Selected, finish, read
 from sassan.cli.progress import track
+from sassan.cli.report import list_gaps
 from sassan.cli.sources import Sources
 from sassan.cli.terminal import colourful, cut, is_terminal, note, out, safe, width
 from sassan.errors import SassanError, UsageError
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sassan.ir import Function
-    from sassan.render.listing import Row
+    from sassan.render.listing import Listing, Row
     from sassan.render.listing_text import Line
 
 T = TypeVar("T")
@@ -68,11 +69,12 @@ def listing(
         sources = Sources(source)
         listings, inputs = _each(inputs, lambda one: pipeline.listing(one, chosen), "listing", quiet=quiet)
         if json:
-            document.show([_document(one, rows) for one, rows in listings], inputs.refused)
+            document.show([_document(one, found) for one, found in listings], inputs.refused)
         else:
-            for one, rows in listings:
-                _text(one, rows, sources, agreement=agreement)
-        if not quiet and any(row.control is None for _, rows in listings for row in rows):
+            for one, found in listings:
+                _text(one, found.rows, sources, agreement=agreement)
+            list_gaps([(one.function.name, found.gaps) for one, found in listings])
+        if not quiet and any(row.control is None for _, found in listings for row in found.rows):
             note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
     finish(inputs)
 
@@ -111,8 +113,14 @@ def _line(line: "Line", *, styled: bool) -> str:
     return "".join(f"\x1b[{colour}m{text}\x1b[0m" if colour and text else text for text, colour in pieces) + "\n"
 
 
-def _document(one: Selected, rows: "tuple[Row, ...]") -> Mapping[str, object]:
-    return {"name": one.function.name, "arch": one.function.arch, "file": one.file, "rows": [_row(row) for row in rows]}
+def _document(one: Selected, found: "Listing") -> Mapping[str, object]:
+    return {
+        "name": one.function.name,
+        "arch": one.function.arch,
+        "file": one.file,
+        "rows": [_row(row) for row in found.rows],
+        "gaps": document.gaps(found.gaps),
+    }
 
 
 def _row(row: "Row") -> Mapping[str, document.Value]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sassan.alphabet import Letter
+from sassan.errors import Gap
 from sassan.ir import Instruction, SourceLine
 from sassan.isa.control import Control, decode
 from sassan.isa.facts import Facts, Flow
@@ -45,8 +46,20 @@ class Row:
     source: SourceLine | None = None
 
 
-def rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[Row]:
-    """Yield the rows of a function in address order."""
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The rows of a function in address order, and the gaps of its graph, which leave branches unjudged."""
+
+    rows: tuple[Row, ...]
+    gaps: tuple[Gap, ...]
+
+
+def listing(cfg: WarpCfg, facts_of: FactsOf) -> Listing:
+    """Return the listing of a function."""
+    return Listing(tuple(_rows(cfg, facts_of)), cfg.gaps)
+
+
+def _rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[Row]:
     arch = cfg.function.arch
     known = [facts_of(one) for one in cfg.function.instructions]
     used = 0

@@ -60,6 +60,16 @@ def test_the_document_holds_every_column(sassan: Sassan):
     }
 
 
+def test_gaps_say_why_branches_are_not_judged(sassan: Sassan, tmp_path: Path):
+    path = tmp_path / "unknown.sass"
+    path.write_text(SAXPY.read_text("utf-8").replace("FFMA R7", "FROB R7"), "utf-8")
+    result = sassan("listing", path)
+    assert result.status == 0
+    assert "C @P0 EXIT  // divergent?\n" in result.out
+    assert result.out.endswith("\ngaps:\n  saxpy 0x00c0 unknown-opcode: no entry for 'FROB' in the sm_80 table\n")
+    assert sassan("listing", path, "--json").document["functions"][0]["gaps"][0]["code"] == "unknown-opcode"
+
+
 def test_unknown_control_codes_are_null_in_the_document(sassan: Sassan):
     (function,) = sassan("listing", PLAIN, "--json").document["functions"]
     assert {row["control"] for row in function["rows"]} == {None}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from sassan.ir import Function, SourceLine
 from sassan.isa.registers import names
 from sassan.isa.tables import load
-from sassan.render.listing import Branch, Row, rows
+from sassan.render.listing import Branch, Row, listing
 from sassan.render.listing_text import lines
 from sassan.warpcfg import explore
 from scheduled import scheduled
@@ -25,7 +25,7 @@ end:
 
 def listed(function: Function) -> list[Row]:
     facts = load(function.arch).facts
-    return list(rows(explore(function, facts), facts))
+    return list(listing(explore(function, facts), facts).rows)
 
 
 def printed(function: Function, **options: bool) -> list[str]:
