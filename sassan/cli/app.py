@@ -22,12 +22,13 @@ app = typer.Typer(
     name="sassan",
     help="""Static timing analysis of NVIDIA GPU machine code (SASS).
 
-    From a listing to warp-level control-flow graphs, L/C/S/D kernel strings, and bounds of the worst-case execution time.
+    From a cubin or a listing to warp-level control-flow graphs, L/C/S/D kernel strings, and bounds of the worst-case execution time.
     What cannot be bounded is listed as a gap, with its address.
 
     \b
     Examples:
       sassan analyze kernels.sass
+      sassan analyze kernels.cubin
       cuobjdump -sass a.out | sassan analyze - --loop-bound 10 -W 16
       sassan cfg kernels.sass -f saxpy -o saxpy.svg
     """,

@@ -175,3 +175,9 @@ def test_limits_grow_with_the_cubin():
     assert (small.processor, large.processor) == (1, 31)
     assert small.memory is not None
     assert small.memory < 300_000_000
+
+
+def test_the_folder_of_an_installed_package_is_found_without_importing_it(monkeypatch):
+    monkeypatch.undo()
+    assert [path.name for path in tools._package_folders("elftools")] == ["elftools"]
+    assert tools._package_folders("no_such_package_anywhere") == []
