@@ -39,7 +39,12 @@ class GroupDomain:
 
     def leq(self, a: Groups, b: Groups) -> bool:
         """Say whether every fact of `b` holds in `a`."""
-        return not self.explain(a, b)
+        absent = ~a.names
+        inside, apart = b.inside, b.apart
+        for name, row in a.inside.items():
+            if name not in inside or inside[name] & ~row or apart[name] & ~a.apart[name] & ~absent:
+                return False
+        return True
 
     def explain(self, a: Groups, b: Groups) -> str:
         """Return the first fact of `b` that `a` does not have, or the first name that `b` holds empty."""

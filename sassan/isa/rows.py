@@ -1,9 +1,10 @@
 """What the opcode tables hold, as frozen records: rows, width rules, letter rules."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from fnmatch import fnmatchcase
+from fnmatch import translate
 
 from sassan.alphabet import Letter
 from sassan.isa.facts import Flow
@@ -64,6 +65,10 @@ class Width:
         return found[self.nth] if self.nth < len(found) else self.absent
 
 
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(translate(pattern) for pattern in patterns) or r"(?!)")
+
+
 @dataclass(frozen=True, slots=True)
 class LetterRule:
     """A letter for opcodes whose mnemonic (or whole name, if the pattern holds a dot) fits one of the patterns."""
@@ -72,11 +77,17 @@ class LetterRule:
     patterns: tuple[str, ...]
     immediate_address: bool = False
     constant_operand: bool = False
+    _mnemonic: re.Pattern[str] = field(init=False, repr=False)
+    _opcode: re.Pattern[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Make one expression of the patterns for mnemonics, and one of those for whole names."""
+        object.__setattr__(self, "_mnemonic", _any_of(pattern for pattern in self.patterns if "." not in pattern))
+        object.__setattr__(self, "_opcode", _any_of(pattern for pattern in self.patterns if "." in pattern))
 
     def fits(self, opcode: str) -> bool:
         """Return whether one of the patterns fits, the operands aside."""
-        base = opcode.partition(".")[0]
-        return any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.patterns)
+        return bool(self._mnemonic.match(opcode.partition(".")[0]) or self._opcode.match(opcode))
 
 
 @dataclass(frozen=True, slots=True)
