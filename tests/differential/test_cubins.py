@@ -4,15 +4,17 @@
 """
 
 import os
+import random
 from pathlib import Path
 
 import pytest
 
 import cubins
 from samples import SAMPLES, names
-from sassan.errors import MissingToolError
+from sassan.errors import MissingToolError, SassanError
 from sassan.frontend import load, read
 from sassan.frontend.cubin.tools import nvdisasm
+from sassan.frontend.image import Image
 from sassan.frontend.link import ALIGN
 from sassan.ir import Function, Instruction, Operand, Target
 
@@ -100,3 +102,21 @@ def test_a_disassembler_of_this_machine_lists_the_same_program(arch, name):
         pytest.skip(f"{missing.message}; {missing.hint}")
     found = read(load(str(SAMPLES / arch / f"{name}.cubin")), cached=False).functions
     assert rows(found) == rows(read(load(str(SAMPLES / arch / f"{name}.nvdisasm.sass"))).functions)
+
+
+def test_a_disassembler_of_this_machine_ends_on_damaged_cubins():
+    arch = "sm_80"
+    try:
+        nvdisasm(80)
+    except MissingToolError as missing:
+        pytest.skip(f"{missing.message}; {missing.hint}")
+    data = cubins.cubin(f"{arch}/saxpy")
+    numbers = random.Random(80)
+    good = rows(read(Image("k", data), cached=False).functions)
+    for at in numbers.sample(cubins.layout(data).header_bytes, 20):
+        damaged = cubins.flipped(data, at, numbers.randrange(1, 256))
+        try:
+            found = rows(read(Image("k", damaged), cached=False).functions)
+        except SassanError as refusal:
+            found = good if refusal.status in {3, 4} else {}
+        assert found == good
