@@ -124,8 +124,15 @@ def _jump(session: Session, threads: Threads, group: Group) -> Truth:
     session.recorder.fault(block.last, "the return address is unknown", int(lost.sum()))
     leader = first_lane(session, at)
     together = at.executing & (place == place[leader][:, None]) & (into == into[leader][:, None])
-    threads.place[rows] = np.where(at.executing, np.where(together, place, group.number), threads.place[rows])
-    threads.context[rows] = np.where(together, into, threads.context[rows])
+    if block.control.flow is Flow.RETURN:
+        # Where all who return do so to one place, those who do not need no second turn.
+        first = (np.arange(len(rows)), np.where(taken.any(axis=1), taken.argmax(axis=1), leader[1]))
+        alike = ((place == place[first][:, None]) & (into == into[first][:, None]) | ~taken).all(axis=1, keepdims=True)
+        stays = at.executing & ~together & ~alike
+    else:
+        stays = at.executing & ~together
+    threads.place[rows] = np.where(at.executing, np.where(stays, group.number, place), threads.place[rows])
+    threads.context[rows] = np.where(at.executing & ~stays, into, threads.context[rows])
     split = (together != at.executing).any(axis=1)
     threads.new_group(rows[split], together[split])
     _exit(session, threads, group, gone)

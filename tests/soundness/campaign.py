@@ -5,18 +5,19 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 
-from samples import PRE_VOLTA, names, program
+from samples import names, program
 from sassan.domains.warp import ABLATIONS
 from sassan.errors import SassanError
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.simt.state import Order
 from sassan.warpcfg import Options, explore
-from sassan.warpcfg.options import EITHER
-from soundness import generator
+from sassan.warpcfg.options import EITHER, TAKEN_FIRST
+from soundness import generator, generator_volta
 from soundness.mutants import Case, Mutant, case_of, noticed
 from soundness.mutations import MUTATIONS
-from soundness.oracles import Finding, Plan, Report, inspect
+from soundness.mutations_volta import VOLTA_MUTATIONS
+from soundness.oracles import Finding, Plan, Report, inspect, since_volta
 
 VARIANTS = (
     *[Options()] * 6,
@@ -28,7 +29,21 @@ VARIANTS = (
 )
 """What random programs are explored with, by their seed: every choice gives a graph that runs must not leave."""
 
+VOLTA_VARIANTS = (
+    *[Options()] * 8,
+    Options(order=TAKEN_FIRST),
+    Options(call_depth=0),
+    Options(call_depth=1),
+    *(Options(ablate=frozenset({name})) for name in sorted(ABLATIONS)),
+)
+PROGRAMS = {"random": (generator.program, VARIANTS), "volta": (generator_volta.program, VOLTA_VARIANTS)}
+"""Random programs by their group: who draws them from a seed, and what they are explored with."""
+ARCHS = ("sm_52", "sm_61", "sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
+
 MUTATION_PLAN = Plan(16, 5, steps=150)
+VOLTA_PLAN = Plan(16, 5, steps=150, order=Order.RANDOM, free=8)
+FREE = 4
+"""One run in so many has a further one in which sides take turns."""
 
 CHUNK = 500
 """Runs of one sample function that execute together."""
@@ -59,6 +74,7 @@ class Tally:
     edges: int = 0
     edges_seen: int = 0
     claims: int = 0
+    interleaved: int = 0
     skipped: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
@@ -70,30 +86,32 @@ class Tally:
         self.edges += report.edges
         self.edges_seen += report.edges_seen
         self.claims += report.claims_checked
+        self.interleaved += report.interleaved
         self.findings += report.findings
 
     def merge(self, other: "Tally") -> None:
-        for name in ("inspected", "runs", "transitions", "ended", "edges", "edges_seen", "claims"):
+        for name in ("inspected", "runs", "transitions", "ended", "edges", "edges_seen", "claims", "interleaved"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.skipped += [one for one in other.skipped if one not in self.skipped]
         self.findings += other.findings
 
 
-def sample_tasks(runs: int, seed: int, steps: int, archs: tuple[str, ...] = PRE_VOLTA) -> Iterator[Task]:
-    """Yield tasks for every function of every sample, `runs` runs each."""
+def sample_tasks(runs: int, seed: int, steps: int, archs: tuple[str, ...] = ARCHS) -> Iterator[Task]:
+    """Yield tasks for every function of every sample, `runs` runs each; until Pascal, some more with sides in either order."""
     for arch in archs:
         for name in names(arch):
             functions = range(len(program(arch, name).functions))
             for index in functions:
                 for number, start in enumerate(range(0, runs, CHUNK)):
                     yield Task(f"{arch}/{name}", index, index + 1, min(CHUNK, runs - start), seed + number, steps)
-                yield Task(f"{arch}/{name}", index, index + 1, min(CHUNK, runs), seed, steps, Options(order=EITHER))
+                if arch in ARCHS[:2]:
+                    yield Task(f"{arch}/{name}", index, index + 1, min(CHUNK, runs), seed, steps, Options(order=EITHER))
 
 
-def program_tasks(programs: int, runs: int, seed: int, steps: int) -> Iterator[Task]:
-    """Yield tasks for random programs, 50 each."""
+def program_tasks(group: str, programs: int, runs: int, seed: int, steps: int) -> Iterator[Task]:
+    """Yield tasks for random programs of a group, 50 each."""
     for start in range(0, programs, 50):
-        yield Task("random", seed + start, seed + min(start + 50, programs), runs, seed, steps)
+        yield Task(group, seed + start, seed + min(start + 50, programs), runs, seed, steps)
 
 
 def carry_out(task: Task) -> Tally:
@@ -101,13 +119,15 @@ def carry_out(task: Task) -> Tally:
     tally = Tally(task.group)
     for number, function in enumerate(_functions(task), task.first):
         plan = Plan(task.runs, task.seed, task.steps, solve=1)
-        check(function, plan, tally, VARIANTS[number % len(VARIANTS)] if task.group == "random" else task.options)
+        variants = PROGRAMS[task.group][1] if task.group in PROGRAMS else (task.options,)
+        check(function, plan, tally, variants[number % len(variants)])
     return tally
 
 
 def _functions(task: Task) -> Iterator[Function]:
-    if task.group == "random":
-        yield from (generator.program(seed) for seed in range(task.first, task.last))
+    if task.group in PROGRAMS:
+        draw = PROGRAMS[task.group][0]
+        yield from (draw(seed) for seed in range(task.first, task.last))
         return
     arch, name = task.group.split("/")
     yield from program(arch, name).functions[task.first : task.last]
@@ -115,7 +135,10 @@ def _functions(task: Task) -> Iterator[Function]:
 
 def check(function: Function, plan: Plan, tally: Tally, options: Options = VARIANTS[0]) -> None:
     """Inspect one function and add the outcome to the tally; a function with gaps has no graph to hold anything to."""
-    plan = replace(plan, order=Order.RANDOM if options.order == EITHER else Order.TAKEN_FIRST, call_depth=options.call_depth)
+    volta = since_volta(function.arch)
+    order = Order.RANDOM if options.of_generation(volta=volta).order == EITHER else Order.TAKEN_FIRST
+    free = -(-plan.runs // FREE) if volta and order is Order.RANDOM else 0
+    plan = replace(plan, order=order, call_depth=options.call_depth, free=free)
     cfg = explore(function, tables.load(function.arch).facts, options)
     if cfg.gaps:
         cut = "" if options.call_depth is None else f" (with --call-depth {options.call_depth})"
@@ -135,17 +158,33 @@ def mutation_cases() -> tuple[Case, ...]:
     return tuple(case_of(function, facts_of) for function in (*shipped, *(generator.program(seed) for seed in range(60))))
 
 
-def mutants(kind: str) -> Iterator[tuple[Case, Mutant]]:
+@lru_cache(maxsize=1)
+def volta_cases() -> tuple[Case, ...]:
+    """Return the programs since Volta that are mutated."""
+    named = (("sm_70", "calls_nested"), ("sm_75", "loop_break_continue"), ("sm_90", "switch_brx"), ("sm_90", "call_early_exit"))
+    shipped = [program(arch, name).functions[0] for arch, name in named]
+    drawn = [generator_volta.program(seed) for seed in range(90)]
+    return tuple(case_of(function, tables.load(function.arch).facts) for function in (*shipped, *drawn))
+
+
+KINDS = (*(("", kind) for kind in MUTATIONS), *(("volta", kind) for kind in VOLTA_MUTATIONS))
+"""Every kind of mutation: until Pascal, and since Volta."""
+
+
+def mutants(generation: str, kind: str) -> Iterator[tuple[Case, Mutant]]:
     """Yield mutants of one kind, at most two per program."""
-    return ((case, mutant) for case in mutation_cases() for mutant in islice(MUTATIONS[kind](case), 2))
+    cases, make = (volta_cases(), VOLTA_MUTATIONS[kind]) if generation else (mutation_cases(), MUTATIONS[kind])
+    return ((case, mutant) for case in cases if not case.cfg.gaps for mutant in islice(make(case), 2))
 
 
-def is_noticed(kind: str) -> bool:
+def is_noticed(generation: str, kind: str) -> bool:
     """Say whether some mutant of the kind is noticed; the first one that is ends the search."""
-    return any(noticed(case, mutant, MUTATION_PLAN) is not None for case, mutant in mutants(kind))
+    plan = VOLTA_PLAN if generation else MUTATION_PLAN
+    return any(noticed(case, mutant, plan) is not None for case, mutant in mutants(generation, kind))
 
 
-def notice_rate(kind: str) -> tuple[int, int]:
+def notice_rate(generation: str, kind: str) -> tuple[int, int]:
     """Return how many mutants of the kind are noticed, out of how many."""
-    found = [noticed(case, mutant, MUTATION_PLAN) is not None for case, mutant in mutants(kind)]
+    plan = VOLTA_PLAN if generation else MUTATION_PLAN
+    found = [noticed(case, mutant, plan) is not None for case, mutant in mutants(generation, kind)]
     return sum(found), len(found)

@@ -32,6 +32,7 @@ from sassan.simt.trace import Entry, Outcome, Transition
 from sassan.simt.values import Runs, Uninterpreted, draw
 from sassan.timing import CostModel, Unit
 from sassan.warpcfg.graph import Edge, Point, WarpCfg
+from soundness.interleaved import Turns, interleave
 from soundness.maxwell import Maxwell
 from soundness.volta import Volta
 from soundness.watch import Watch, name, shorten
@@ -70,6 +71,8 @@ class Plan:
     call_depth: int | None = None
     called: bool = False
     """Set by `inspect`: the function is entered by a call from nowhere."""
+    free: int = 0
+    """So many further runs let the sides take turns in any order (since Volta)."""
     short: int = 0
     """For mutations: take so much off every loop bound that the threads met."""
     costs: CostModel = _UNIT
@@ -87,6 +90,8 @@ class Report:
     edges_seen: int
     edges: int
     claims_checked: int
+    interleaved: int = 0
+    """Runs whose sides took turns."""
 
 
 _WHOLE_PATH = frozenset({"flow", "start", "stop"})
@@ -107,12 +112,17 @@ def inspect(function: Function, cfg: WarpCfg, plan: Plan, decoder: Decoder | Non
     if called:
         # Only what was called returns: a device function in a section of its own.
         watch, outcome = _run(code, cfg, plan, runs, called=True)
-    return _Inspection(function, cfg, replace(plan, called=called), outcome, watch).report()
+    return _Inspection(function, cfg, replace(plan, called=called), outcome, watch).report(code)
 
 
 def decoder_of(function: Function) -> Decoder:
     """Return what the oracle knows of the instructions of a function's architecture."""
-    return Volta(function) if int(function.arch.removeprefix("sm_").rstrip("af")) >= FIRST_VOLTA else Maxwell()
+    return Volta(function) if since_volta(function.arch) else Maxwell()
+
+
+def since_volta(arch: str) -> bool:
+    """Say whether an architecture has convergence barriers."""
+    return int(arch.removeprefix("sm_").rstrip("af")) >= FIRST_VOLTA
 
 
 def _run(code: Code, cfg: WarpCfg, plan: Plan, runs: Runs, *, called: bool) -> tuple[Watch, Outcome]:
@@ -127,12 +137,14 @@ class _Inspection:
         self._findings: list[Finding] = []
         self._edge_counts = np.zeros((plan.runs, len(cfg.edges)), dtype=np.int64)
 
-    def report(self) -> Report:
+    def report(self, code: Code) -> Report:
         self._edges()
         self._tokens()
-        self._watched()
+        self._watched(self._watch)
         if not self._findings and not self._cfg.gaps:
             self._system()
+        if not self._cfg.gaps and self._plan.free:
+            self._interleaved(code)
         seen = int((self._edge_counts.sum(axis=0) > 0).sum())
         status = self._outcome.status
         return Report(
@@ -143,6 +155,7 @@ class _Inspection:
             edges_seen=seen,
             edges=len(self._cfg.edges),
             claims_checked=self._watch.checked,
+            interleaved=self._plan.free,
         )
 
     def _find(self, kind: str, run: int, detail: str) -> None:
@@ -175,11 +188,19 @@ class _Inspection:
             first = int(np.argmax(self._outcome.status == Status.FAULT))
             self._find("fault", first, f"{tags[address]} at {address:04x}: {what}, in {runs} runs")
 
-    def _watched(self) -> None:
+    def _interleaved(self, code: Code) -> None:
+        plan = self._plan
+        turns = Turns(plan.free, plan.seed, plan.steps, plan.solve, plan.called, plan.call_depth, plan.costs)
+        found = interleave(code, self._cfg, turns)
+        self._watched(found.watch)
+        for problem in found.problems:
+            self._find(*problem)
+
+    def _watched(self, watch: Watch) -> None:
         nodes = self._cfg.nodes
-        for bad in self._watch.disagreements.values():
+        for bad in watch.disagreements.values():
             self._find("agreement", bad.run, f"step {bad.time}: threads differ on {name(bad.register)} at {nodes[bad.node].id}")
-        for stray in self._watch.strays.values():
+        for stray in watch.strays.values():
             source = "the start" if stray.src < 0 else nodes[stray.src].id
             self._find("thread-step", stray.run, f"step {stray.time}: a thread goes from {source} to {nodes[stray.dst].id}")
 
