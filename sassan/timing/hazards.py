@@ -1,6 +1,6 @@
 """When results are there and operands have been read: the tables that the check of control codes rests on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from sassan.isa.registers import span
 from sassan.isa.toml import Section
-from sassan.isa.units import unit
+from sassan.isa.units import unit, units
 
 RAW, WAW, WAR = "raw", "waw", "war"
 """Dependences: a read after a write, a write after a write, a write after a read."""
@@ -122,13 +122,7 @@ def load(arch: str) -> Hazards:
 
     Raises InputError `bad-table` when a table is not well formed.
     """
-    file = Section.parse("hazards.toml", _text("hazards.toml"))
-    rules = {kind: tuple(_rule(one, kind) for one in file.sections(kind)) for kind in _VALUES}
-    return Hazards(arch, rules, file.section("barriers").count("visible"), _distances(int(arch.removeprefix("sm_"))))
-
-
-_VALUES = {"class": "name", "variable": "", "in_order": "queue", "reads_in_order": "queue", "drains": ""}
-"""The kinds of rules, and which key holds the value."""
+    return read(arch, _text("hazards.toml"), [_text("distances.toml"), _text("published.toml")])
 
 
 def _text(name: str) -> str:
@@ -137,19 +131,36 @@ def _text(name: str) -> str:
     return data.decode("utf-8")
 
 
-def _rule(one: Section, kind: str) -> _Rule:
+_VALUES = {"class": "name", "variable": "", "in_order": "queue", "reads_in_order": "queue", "drains": ""}
+"""The kinds of rules, and which key holds the value."""
+
+
+def read(arch: str, rules: str, distances: Sequence[str]) -> Hazards:
+    """Return the tables of an architecture from the text of their files; of two distances for one key, that of the later file holds.
+
+    Raises InputError `bad-table` with the file and the key.
+    """
+    file = Section.parse("hazards.toml", rules)
+    file.only("sources", "barriers", *_VALUES)
+    sources = frozenset(file.section("sources").values)
+    found = {kind: tuple(_rule(one, kind, sources) for one in file.sections(kind)) for kind in _VALUES}
+    classes = frozenset((*units(), *(rule.value for rule in found["class"]), _WIDE_HIGH, ANY))
+    merged: dict[tuple[str, str, str, str], int] = {}
+    for text in distances:
+        merged |= _distances(text, classes, int(arch.removeprefix("sm_")))
+    return Hazards(arch, found, file.section("barriers").count("visible"), merged)
+
+
+def _rule(one: Section, kind: str, sources: frozenset[str]) -> _Rule:
     key = _VALUES[kind]
     one.only("names", "archs", "source", *([key] if key else []))
-    one.string("source")
-    first, last = bounds(one)
+    if one.string("source") not in sources:
+        raise one.fail("source", f"one of {', '.join(sorted(sources))}")
+    first, last = _bounds(one)
     return _Rule(one.string(key) if key else kind, one.strings("names"), first, last)
 
 
-def bounds(one: Section) -> tuple[int, int]:
-    """Return the first and the last compute capability of a rule.
-
-    Raises InputError `bad-table`.
-    """
+def _bounds(one: Section) -> tuple[int, int]:
     match one.values.get("archs", list(_EVERY_ARCH)):
         case [int(first), int(last)]:
             return first, last
@@ -157,25 +168,30 @@ def bounds(one: Section) -> tuple[int, int]:
             raise one.fail("archs", "the first and the last compute capability")
 
 
-def _distances(number: int) -> Distances:
-    """Return the distances of one compute capability: measured ones, and published ones where too few were seen."""
+def _distances(text: str, classes: frozenset[str], number: int) -> Distances:
+    file = Section.parse("distances", text)
+    file.only("generation")
     out: dict[tuple[str, str, str, str], int] = {}
-    for name in ("distances.toml", "published.toml"):
-        for one in Section.parse(name, _text(name)).sections("generation"):
-            one.string("source")
-            first, last = bounds(one)
-            if first <= number <= last:
-                out |= _entries(one)
+    for one in file.sections("generation"):
+        one.only("archs", "source", RAW, WAW)
+        one.string("source")
+        first, last = _bounds(one)
+        entries = _entries(one, classes)
+        if first <= number <= last:
+            out |= entries
     return out
 
 
-def _entries(one: Section) -> Distances:
+def _entries(one: Section, classes: frozenset[str]) -> Distances:
     out: dict[tuple[str, str, str, str], int] = {}
     for dependence in (RAW, WAW):
+        one.section(dependence).only(*FILES, GUARD)
         for file in one.section(dependence).values:
             producers = one.section(dependence).section(file)
+            producers.only(*sorted(classes))
             for producer in producers.values:
                 row = producers.section(producer)
+                row.only(*sorted(classes))
                 out |= {(dependence, file, producer, consumer): _cycles(row, consumer) for consumer in row.values}
     return out
 

@@ -1,11 +1,8 @@
 """The tables of hazards: what they say, and that they are checked."""
 
-from importlib.resources import files
-
 import pytest
 
 from sassan.errors import InputError
-from sassan.isa.toml import Section
 from sassan.timing import hazards
 from sassan.timing.hazards import GUARD, RAW, WAW
 
@@ -75,16 +72,32 @@ def test_any_other_result_is_one_part():
     assert hazards.parts("alu", 0b11 << 4) == (("alu", 0b11 << 4),)
 
 
-@pytest.mark.parametrize("archs", ["[70]", "70", '["70", "75"]'])
-def test_a_bound_that_is_no_pair_of_numbers_is_refused(archs: str):
-    with pytest.raises(InputError, match=r"table: archs: expected the first and the last compute capability") as caught:
-        hazards.bounds(Section.parse("table", f"archs = {archs}"))
+RULES = '[sources]\nx = ""\n[barriers]\nvisible = 2\n'
+ROW = 'source = "x"\n[generation.raw.R]\n'
+
+
+@pytest.mark.parametrize(
+    ("rules", "distances", "message"),
+    [
+        (f'{RULES}[[variable]]\nnames = ["LDG"]\nsource = "y"\n', "", "hazards.toml: variable[0].source: expected one of x"),
+        (f'{RULES}[[class]]\nnames = ["LDG"]\nsource = "x"\n', "", "hazards.toml: class[0].name: expected a string"),
+        (f'{RULES}[[drains]]\nnames = ["BAR"]\nsource = "x"\narchs = [70]\n', "", "drains[0].archs: expected the first and the last"),
+        (f"{RULES}[other]\n", "", "hazards.toml: other: expected no such key"),
+        (RULES, f"[[generation]]\n{ROW}alu = {{ any = -1 }}\n", "generation[0].raw.R.alu.any: expected a number of cycles"),
+        (RULES, f"[[generation]]\n{ROW}alus = {{ any = 1 }}\n", "generation[0].raw.R.alus: expected no such key"),
+        (RULES, f"[[generation]]\n{ROW}alu = {{ fpu = 1 }}\n", "generation[0].raw.R.alu.fpu: expected no such key"),
+        (RULES, "[[generation]]\n", "generation[0].source: expected a string"),
+        (RULES, '[[generation]]\nsource = "x"\nraw = 1\n', "generation[0].raw: expected a table"),
+    ],
+)
+def test_a_table_that_is_not_well_formed_is_refused(rules: str, distances: str, message: str):
+    with pytest.raises(InputError) as caught:
+        hazards.read("sm_80", rules, [distances])
     assert caught.value.code == "bad-table"
+    assert message in caught.value.message
 
 
-@pytest.mark.parametrize("name", ["hazards.toml", "distances.toml", "published.toml"])
-def test_every_entry_names_its_source(name: str):
-    text = files("sassan.timing").joinpath("data", name).read_text("utf-8")
-    table = Section.parse(name, text)
-    for kind in ("class", "variable", "in_order", "reads_in_order", "drains", "generation"):
-        assert all(one.string("source") for one in table.sections(kind))
+def test_the_later_table_holds():
+    tables = [f"[[generation]]\n{ROW}alu = {{ any = {cycles}, fma = 9 }}\n" for cycles in (4, 5)]
+    found = hazards.read("sm_80", RULES, [tables[0], tables[1].replace(", fma = 9", "")])
+    assert [found.distance(RAW, "R", "alu", one) for one in ("alu", "fma")] == [5, 9]
