@@ -141,8 +141,7 @@ class _Walk:
                 if conditional(one, facts):
                     self._next(place)
             case Flow.UNSUPPORTED:
-                self._gap(one, "unsupported-control", f"{one.opcode} is not followed")
-                self._unknown.add(place.index)
+                self._gap(one, "unsupported-control", f"{one.opcode} is taken to go on to the next instruction")
                 self._next(place)
             case _:
                 self._next(place)

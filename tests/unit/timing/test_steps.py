@@ -88,6 +88,12 @@ def test_a_jump_to_an_unknown_place_enters_what_nothing_else_reaches():
     assert [gap.code for gap in found.gaps] == ["indirect-branch"]
 
 
+def test_what_is_not_modelled_goes_on_and_is_a_gap():
+    found = walked("BMOV.32.CLEAR B1, B0 | 4\nEXIT | 5")
+    assert found.after == ((1,), ())
+    assert [(gap.address, gap.code) for gap in found.gaps] == [(0, "unsupported-control")]
+
+
 def test_code_that_nothing_reaches_is_walked_on_its_own():
     text = """
         EXIT | 5
