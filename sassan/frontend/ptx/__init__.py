@@ -1,0 +1,1 @@
+"""PTX: text to syntax, syntax to ir, and back to text."""

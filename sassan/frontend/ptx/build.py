@@ -1,0 +1,255 @@
+"""From the parse tree of a module to its records; runs of plain lines go to the parser of lines."""
+
+import re
+from typing import TYPE_CHECKING, TypeVar
+
+from sassan.errors import InputError
+from sassan.frontend.grammar import SyntaxProblem
+from sassan.frontend.ptx.grammar import ptx_grammar
+from sassan.frontend.ptx.lines import LineParser
+from sassan.frontend.ptx.operands import guard_text, literal, operand_of, parts
+from sassan.frontend.ptx.syntax import (
+    Declarator,
+    Directive,
+    Function,
+    Header,
+    Instruction,
+    Item,
+    Label,
+    Module,
+    Parameter,
+    Prototype,
+    Scope,
+    Statement,
+    Table,
+    Variable,
+)
+from sassan.source import Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lark import Token, Tree
+
+_HINT = "give the PTX as nvcc, NVRTC or cuobjdump -ptx wrote it"
+_LINE_END = re.compile(r";[ \t]*(?://.*)?")
+_SPACES = re.compile(r"[ \t\n]+")
+_QUOTED = re.compile(r'("[^"\n]*")')
+_Made = TypeVar("_Made")
+
+
+class Text:
+    """One module inside a source: `first` is the line of the source on which it starts, from 0."""
+
+    def __init__(self, source: Source, text: str, first: int) -> None:
+        """Remember what errors name."""
+        self.source = source
+        self.text = text
+        self.first = first
+
+    def span(self, line: int, column: int, width: int) -> Span:
+        """Return the place of something in the source; `line` and `column` count from 1 in the module."""
+        return Span(line + self.first, column, max(1, width))
+
+    def problem(self, position: int, problem: SyntaxProblem) -> InputError:
+        """Return the error for a problem at a position of the module, from 0."""
+        position = min(position, len(self.text.rstrip()))
+        line = self.text.count("\n", 0, position)
+        column = position - (self.text.rfind("\n", 0, position) + 1)
+        expected = f"; expected {', '.join(problem.expected)}" if problem.expected else ""
+        code = "truncated" if problem.at_end else "syntax"
+        return InputError(
+            code, f"{problem.message}{expected}", source=self.source, span=self.span(line + 1, column + 1, 1), hint=_HINT
+        )
+
+
+def build(text: Text, lines: LineParser, *, start: str = "module") -> Module:
+    """Return the records of a module, or of a fragment as one function without a name; raises InputError."""
+    try:
+        tree = ptx_grammar().parse(text.text, start)
+    except SyntaxProblem as problem:
+        raise text.problem(problem.position, problem) from None
+    builder = _Builder(text, lines)
+    if start == "module":
+        return Module(tuple([builder.item(child) for child in parts(tree)[1]]))
+    body = Scope(tuple(builder.statements(tree)))
+    return Module((Function((), True, (), None, "", None, (), body, text.span(1, 1, 1)),))
+
+
+class _Builder:
+    def __init__(self, text: Text, lines: LineParser) -> None:
+        self._text = text
+        self._parse = lines.parse
+
+    def item(self, tree: "Tree[Token]") -> Item:
+        tokens, _ = parts(tree)
+        match tree.data:
+            case "version" | "target" | "size" | "alias":
+                return Header(str(tokens[0]), tuple(map(str, tokens[1:])), self._span(tokens[0]))
+            case "directive":
+                return _directive(tokens)
+            case "variable":
+                return self._variable(tree)
+            case _:
+                return self._function(tree)
+
+    def _span(self, token: "Token") -> Span:
+        return self._text.span(token.line or 1, token.column or 1, len(token))
+
+    def _function(self, tree: "Tree[Token]") -> Function:
+        tokens, trees = parts(tree)
+        linkage = tuple(map(str, tokens))
+        head, rest = trees[0], trees[1:]
+        words, below = parts(head)
+        name = next(token for token in words if token.type == "NAME")
+        lists = {str(one.data): one for one in below}
+        returns = parts(lists["returns"])[1][0] if "returns" in lists else None
+        attributes = parts(lists["attributes"])[0] if "attributes" in lists else []
+        body = next((one for one in rest if one.data == "body"), None)
+        return Function(
+            linkage,
+            head.data == "entry",
+            tuple(map(str, attributes)),
+            None if returns is None else self._parameters(returns),
+            str(name),
+            self._parameters(lists["parameters"]) if "parameters" in lists else None,
+            tuple(_words(one) for one in rest if one.data == "tuning"),
+            None if body is None else Scope(tuple(self.statements(body))),
+            self._span(name),
+        )
+
+    def _parameters(self, tree: "Tree[Token]") -> tuple[Parameter, ...]:
+        return tuple(self._parameter(one) for one in parts(tree)[1])
+
+    def _parameter(self, tree: "Tree[Token]") -> Parameter:
+        tokens, trees = parts(tree)
+        return Parameter(str(tokens[0]), _kinds(trees[0]), str(tokens[1]), _dimensions(trees), self._span(tokens[1]))
+
+    def _variable(self, tree: "Tree[Token]") -> Variable:
+        tokens, trees = parts(tree)
+        names = tuple(self._declarator(one) for one in trees[1:])
+        return Variable(tuple(map(str, tokens[:-1])), str(tokens[-1]), _kinds(trees[0]), names)
+
+    def _declarator(self, tree: "Tree[Token]") -> Declarator:
+        tokens, trees = parts(tree)
+        below = {str(one.data): one for one in trees}
+        count = str(parts(below["count"])[0][0]) if "count" in below else ""
+        initial = _initial(below["initial"]) if "initial" in below else ""
+        return Declarator(str(tokens[0]), count, _dimensions(trees), initial, self._span(tokens[0]))
+
+    def statements(self, tree: "Tree[Token]") -> "Iterator[Statement]":
+        """Yield the statements of a body."""
+        for child in tree.children:
+            if isinstance(child, str):
+                yield from self._run(child) if child.type == "RUN" else (Label(child[:-1].rstrip(), self._span(child)),)
+            elif child.data == "body":
+                yield Scope(tuple(self.statements(child)))
+            elif child.data == "instruction":
+                yield self._instruction(child)
+            else:
+                yield self._other(child)
+
+    def _other(self, tree: "Tree[Token]") -> Statement:
+        tokens, trees = parts(tree)
+        match tree.data:
+            case "directive":
+                return _directive(tokens)
+            case "table":
+                return Table(tokens[0][:-1].rstrip(), str(tokens[1]), tuple(map(str, tokens[2:])), self._span(tokens[0]))
+            case "prototype":
+                return self._prototype(tokens, trees)
+            case _:
+                return self._variable(tree)
+
+    def _prototype(self, tokens: "list[Token]", trees: "list[Tree[Token]]") -> Prototype:
+        below = {str(one.data): one for one in trees}
+        returns = parts(below["returns"])[1][0] if "returns" in below else None
+        return Prototype(
+            tokens[0][:-1].rstrip(),
+            None if returns is None else self._parameters(returns),
+            str(tokens[2]),
+            self._parameters(below["parameters"]) if "parameters" in below else None,
+            tuple(map(str, parts(below["attributes"])[0])),
+            self._span(tokens[0]),
+        )
+
+    def _instruction(self, tree: "Tree[Token]") -> Instruction:
+        tokens, trees = parts(tree)
+        first, opcode = tokens[0], tokens[-1]
+        guard = guard_text(first) if first.type == "GUARD" else ""
+        end = self._text.text.index(";", opcode.end_pos or 0)
+        start = first.start_pos or 0
+        width = len(self._text.text[start:end].split("\n", 1)[0])
+        span = self._text.span(first.line or 1, first.column or 1, width)
+        return Instruction(guard, str(opcode), tuple([operand_of(one) for one in trees]), span)
+
+    def _run(self, token: "Token") -> "Iterator[Instruction]":
+        """Yield the instructions of whole lines."""
+        parse, first = self._parse, self._text.first
+        column, position = (token.column or 1) - 1, token.start_pos or 0
+        for line, text in enumerate(token.split("\n"), (token.line or 1) + first):
+            end = text.find(";")
+            if end >= 0:
+                try:
+                    guard, opcode, operands = parse(text[: end + 1])
+                except SyntaxProblem as problem:
+                    raise self._text.problem(position + min(problem.position, end), problem) from None
+                indent = len(text) - len(text.lstrip())
+                yield Instruction(guard, opcode, operands, Span(line, column + indent + 1, end - indent))
+            position += len(text) + 1
+            column = 0
+
+
+def _directive(tokens: "list[Token]") -> Directive:
+    """Return a directive as text, blanks outside of strings squeezed."""
+    if tokens[0].type == "PRAGMA":
+        return Directive(f"{tokens[0]} {', '.join(tokens[1:])};")
+    if tokens[0].type == "SECTION":
+        return Directive("\n".join(" ".join(line.split()) for line in tokens[0].split("\n")))
+    pieces = _QUOTED.split(tokens[0].strip())
+    return Directive("".join(one if one.startswith('"') else _SPACES.sub(" ", one) for one in pieces))
+
+
+def _kinds(tree: "Tree[Token]") -> tuple[str, ...]:
+    out: list[str] = []
+    for child in tree.children:
+        out.append(str(child) if isinstance(child, str) else _words(child))
+    return tuple(out)
+
+
+def _words(tree: "Tree[Token]") -> str:
+    """Return a short directive as text: `.maxntid 256, 1, 1`, `.align 16`, `.attribute(.managed)`, `.pragma "nounroll";`."""
+    tokens, trees = parts(tree)
+    first = str(tokens[0]) if tokens else _words(trees[0])
+    rest = list(map(str, tokens[1:]))
+    if not rest:
+        return first
+    if first == ".attribute":
+        numbers = f"({', '.join(rest[1:])})" if rest[1:] else ""
+        return f"{first}({rest[0]}{numbers})"
+    return f"{first} {', '.join(rest)}{';' if first == '.pragma' else ''}"
+
+
+def _dimensions(trees: "list[Tree[Token]]") -> tuple[str, ...]:
+    found = [parts(one)[0] for one in trees if one.data == "dimension"]
+    return tuple(str(tokens[0]) if tokens else "" for tokens in found)
+
+
+def _initial(tree: "Tree[Token]") -> str:
+    """Return an initial value as text."""
+    tokens, trees = parts(tree)
+    if tokens and trees:
+        return f"{tokens[0]}({_initial(trees[0])})"
+    if tokens and tree.data == "initial":
+        return ", ".join(_SPACES.sub("", one) for one in tokens[0].split(",")) if tokens[0].type == "NUMBERS" else str(tokens[0])
+    match tree.data:
+        case "list":
+            return f"{{{', '.join(map(_initial, trees))}}}"
+        case "name":
+            return str(tokens[0])
+        case "number":
+            return literal(tokens[0])
+        case "sum":
+            return f"{tokens[0]}+{literal(tokens[1])}"
+        case _:
+            return _initial(trees[0])

@@ -1,0 +1,201 @@
+"""From the text of one instruction to its record; a plain parser, and a fast one that a test holds it to.
+
+The plain parser gives every instruction to the grammar. The fast one splits a line at its commas and remembers, for one input, each operand
+and each *shape* of operand (its text with the digits left out): only a new shape meets the grammar. What its one pattern does not
+recognise, a mistake above all, goes to the plain parser.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from sassan.frontend.grammar import Grammar, SyntaxProblem
+from sassan.frontend.ptx.grammar import ptx_grammar
+from sassan.frontend.ptx.operands import guard_text, operand_of, parts
+from sassan.frontend.ptx.syntax import Address, Group, Name, Not, Number, Operand, Sum
+
+
+class Parsed(NamedTuple):
+    """An instruction without its place."""
+
+    guard: str
+    opcode: str
+    operands: tuple[Operand, ...]
+
+
+class LineParser(Protocol):
+    """Reads one instruction with its `;`; raises SyntaxProblem."""
+
+    def parse(self, text: str) -> Parsed:
+        """Return the instruction that a line holds."""
+        ...
+
+
+class PlainLines:
+    """Every instruction through the grammar."""
+
+    def __init__(self) -> None:
+        """Get the grammar ready."""
+        self._grammar = ptx_grammar()
+
+    def parse(self, text: str) -> Parsed:
+        """Return the instruction that a line holds; raises SyntaxProblem with a position in it."""
+        tokens, trees = parts(self._grammar.parse(text, "instruction"))
+        guard = next((guard_text(token) for token in tokens if token.type == "GUARD"), "")
+        opcode = next(str(token) for token in tokens if token.type == "OPCODE")
+        return Parsed(guard, opcode, tuple([operand_of(tree) for tree in trees]))
+
+
+_NAME = r"[%$_A-Za-z][\w$]*+"
+_LINE = re.compile(
+    rf"[ \t]*+(?:(@!?{_NAME})[ \t]++)?+([a-z][a-z0-9_]*+(?:\.[A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+)*+)(?:[ \t]++([^;:\"/\n]*+))?+;[ \t]*+",
+    re.ASCII,
+)
+_PIECE = re.compile(r"[ \t]*+([^,()\[\]{}]++|\[[^\[\]{}]*+(?:\{[^\[\]{}]*+\}[^\[\]{}]*+)?\]|\{[^(){}]*+\}|\([^()]*+\))[ \t]*+(,|$)", re.ASCII)
+_HOLE = re.compile(r"(?<![\w.])0[fF][0-9a-fA-F]{8}(?![\w.])|(?<![\w.])0[dD][0-9a-fA-F]{16}(?![\w.])|(?<![\w.])0[xX][0-9a-fA-F]++(?![\w.])|[0-9]++", re.ASCII)
+_MARK = 70000
+"""Holes are filled with numbers from here on while a shape is parsed: five digits that no shape holds itself."""
+
+_FLOATS = frozenset({"0f", "0F", "0d", "0D"})
+_KINDS = ("0f" + "0" * 8, "0F" + "0" * 8, "0d" + "0" * 16, "0D" + "0" * 16, "0x", "0X", "1")
+"""One number of every kind that the grammar tells apart."""
+
+_Fill = Callable[[list[str]], Operand]
+
+
+class FastLines:
+    """The fast twin; holds what it has seen of one input."""
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        self._plain = PlainLines()
+        self._grammar: Grammar = ptx_grammar()
+        self._operands: dict[str, Operand | None] = {}
+        self._shapes: dict[str, _Fill | None] = {}
+
+    def parse(self, text: str) -> Parsed:
+        """Return the instruction that a line holds; raises SyntaxProblem with a position in it."""
+        found = _LINE.fullmatch(text)
+        if found is None:
+            return self._plain.parse(text)
+        guard, opcode, rest = found.groups()
+        operands = self._list(rest) if rest else ()
+        if operands is None:
+            return self._plain.parse(text)
+        return Parsed(guard[1:] if guard else "", opcode, operands)
+
+    def _list(self, text: str) -> tuple[Operand, ...] | None:
+        """Return the operands between commas, None where the grammar has to look."""
+        if "{" not in text and "[" not in text and "(" not in text:
+            pieces = text.split(",")
+        else:
+            pieces, place = [], 0
+            while found := _PIECE.match(text, place):
+                pieces.append(found[1])
+                place = found.end()
+                if not found[2]:
+                    break
+            if place != len(text):
+                return None
+        out: list[Operand] = []
+        for piece in pieces:
+            operand = self._operand(piece.strip(" \t"))
+            if operand is None:
+                return None
+            out.append(operand)
+        return tuple(out)
+
+    def _operand(self, text: str) -> Operand | None:
+        known = self._operands.get(text)
+        if known is None and text not in self._operands:
+            self._operands[text] = known = self._by_shape(text)
+        return known
+
+    def _by_shape(self, text: str) -> Operand | None:
+        holes = _HOLE.findall(text)
+        shape = _HOLE.sub(_mark, text)
+        if shape not in self._shapes:
+            self._shapes[shape] = self._new_shape(text)
+        fill = self._shapes[shape]
+        return fill(holes) if fill else None
+
+    def _new_shape(self, text: str) -> _Fill | None:
+        count = 0
+
+        def numbered(found: re.Match[str]) -> str:
+            nonlocal count
+            count += 1
+            return _digits(found[0], count - 1)
+
+        marked = _HOLE.sub(numbered, text)
+        try:
+            tree = self._grammar.parse(marked, "operand")
+        except SyntaxProblem:
+            return None
+        return _fill(operand_of(tree), count)
+
+
+def _mark(found: re.Match[str]) -> str:
+    """Return what stands for a number in a shape: hexadecimal ones and floats keep their kind."""
+    return _digits(found[0], 0)
+
+
+def _digits(number: str, place: int) -> str:
+    """Return the number that marks hole `place`: of the same kind as `number`, which the grammar tells apart."""
+    if number[:2] in _FLOATS:
+        return f"{number[:2]}{_MARK + place:0{len(number) - 2}d}"
+    if number[:2] in ("0x", "0X"):
+        return f"{number[:2]}{_MARK + place}"
+    return str(_MARK + place)
+
+
+def _fill(operand: Operand, count: int) -> _Fill:
+    """Return what makes an operand of a shape from the numbers of another operand of the same shape."""
+    marks = {_digits(kind, place): place for kind in _KINDS for place in range(count)}
+    pattern = re.compile("|".join(sorted(marks, key=lambda mark: (-len(mark), mark)))) if marks else None
+
+    def text(value: str) -> Callable[[list[str]], str]:
+        if pattern is None:
+            return lambda _: value
+        fixed = pattern.split(value)
+        places = [marks[mark] for mark in pattern.findall(value)]
+        if not places:
+            return lambda _: value
+        if len(places) == 1:
+            before, after, place = fixed[0], fixed[1], places[0]
+            return lambda holes: before + holes[place] + after
+
+        def several(holes: list[str]) -> str:
+            out = [fixed[0]]
+            for place, after in zip(places, fixed[1:], strict=True):
+                out += (holes[place], after)
+            return "".join(out)
+
+        return several
+
+    def make(one: Operand) -> _Fill:
+        match one:
+            case Name(value):
+                name = text(value)
+                return lambda holes: Name(name(holes))
+            case Number(value):
+                number = text(value)
+                return lambda holes: Number(number(holes))
+            case Not(value):
+                negated = text(value)
+                return lambda holes: Not(negated(holes))
+            case Sum(value, offset):
+                base, distance = text(value), text(offset)
+                return lambda holes: Sum(base(holes), distance(holes))
+            case Group(opening, items):
+                makers = [make(item) for item in items]
+                return lambda holes: Group(opening, tuple([maker(holes) for maker in makers]))
+            case Address(base, offset, items):
+                return address(base, offset, items)
+
+    def address(base: Name | Number, offset: str, items: tuple[Operand, ...]) -> _Fill:
+        kind, value, distance = type(base), text(base.text), text(offset)
+        makers = [make(item) for item in items]
+        return lambda holes: Address(kind(value(holes)), distance(holes), tuple([maker(holes) for maker in makers]))
+
+    return make(operand)

@@ -1,0 +1,57 @@
+"""From parse trees to operands."""
+
+from typing import TYPE_CHECKING
+
+from sassan.frontend.ptx.syntax import Address, Group, Name, Not, Number, Operand, Sum
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+_OPENING = {"vector": "{", "group": "("}
+
+
+def operand_of(tree: "Tree[Token]") -> Operand:
+    """Return the operand that a tree of the grammar stands for."""
+    tokens, trees = parts(tree)
+    match tree.data:
+        case "name":
+            return Name(str(tokens[0]))
+        case "number":
+            return Number(literal(tokens[0]))
+        case "not":
+            return Not(str(tokens[0]))
+        case "sum":
+            return Sum(str(tokens[0]), literal(tokens[1]))
+        case "pair":
+            return Group("|", tuple(Name(str(token)) for token in tokens))
+        case "address":
+            return _address(trees)
+        case kind:
+            return Group(_OPENING[kind], tuple(operand_of(one) for one in trees))
+
+
+def _address(trees: "list[Tree[Token]]") -> Address:
+    base = operand_of(trees[0])
+    assert isinstance(base, Name | Number)
+    rest = trees[1:]
+    offset = ""
+    if rest and rest[0].data == "offset":
+        offset = literal(parts(rest[0])[0][0])
+        rest = rest[1:]
+    return Address(base, offset, tuple(operand_of(one) for one in rest))
+
+
+def literal(token: str) -> str:
+    """Return a literal without the blanks that may stand behind its sign."""
+    return "-" + token[1:].lstrip() if token.startswith("-") else str(token)
+
+
+def guard_text(token: str) -> str:
+    """Return `!%p1` for `@ ! %p1`."""
+    return "".join(token[1:].split())
+
+
+def parts(tree: "Tree[Token]") -> "tuple[list[Token], list[Tree[Token]]]":
+    """Return the tokens and the trees below a tree, each in order."""
+    tokens = [child for child in tree.children if isinstance(child, str)]
+    return tokens, [child for child in tree.children if not isinstance(child, str)]

@@ -1,0 +1,182 @@
+"""What a PTX text says, before any name is looked up: frozen records that print again as they were read.
+
+Two records are equal when they say the same; where they stand in the text (`span`) does not count.
+"""
+
+from dataclasses import dataclass, field
+
+from sassan.source import Span
+
+NOWHERE = Span(1, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A register, a variable, a label, a function, a special register (`%tid.x`), a part of a register (`%v.x`), or the sink `_`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal as written: `-1`, `0x1FU`, `0f3F800000`, `1.5e-3`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """`!%p1`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """`table+8`: an address and a distance in bytes, a literal."""
+
+    name: str
+    offset: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Several operands in one place: `opening` is `{` (a vector), `(` (parameters of a call) or `|` (two destinations)."""
+
+    opening: str
+    items: tuple["Operand", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`[%rd1+-8]`, `[param0]`, `[0x10]`, `[image, {%f1, %f2}]`: `offset` is a literal or '', `items` are the coordinates."""
+
+    base: Name | Number
+    offset: str
+    items: tuple["Operand", ...] = ()
+
+
+Operand = Name | Number | Not | Sum | Group | Address
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """`guard` is `%p1`, `!%p1` or ''; `opcode` has all its modifiers."""
+
+    guard: str
+    opcode: str
+    operands: tuple[Operand, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place that branches name."""
+
+    name: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`ts: .branchtargets L1, L2;` or `.calltargets`."""
+
+    name: str
+    kind: str
+    items: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`.param .align 8 .b8 x[16]`; `dimensions` are literals, '' for one left open."""
+
+    space: str
+    kinds: tuple[str, ...]
+    name: str
+    dimensions: tuple[str, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Prototype:
+    """`p: .callprototype (.param .b32 _) _ (.param .b64 _);`."""
+
+    name: str
+    returns: tuple[Parameter, ...] | None
+    callee: str
+    parameters: tuple[Parameter, ...] | None
+    attributes: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Declarator:
+    """One name of a declaration: `%r<8>` has a `count`, `x[2][3] = {1, 2}` dimensions and an initial value, blanks squeezed."""
+
+    name: str
+    count: str = ""
+    dimensions: tuple[str, ...] = ()
+    initial: str = ""
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`.extern .shared .align 16 .b8 x[];`, `.reg .pred %p<3>;`."""
+
+    linkage: tuple[str, ...]
+    space: str
+    kinds: tuple[str, ...]
+    names: tuple[Declarator, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """`.loc`, `.file`, `.pragma`, a `.section` with its data: kept as text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Statements in braces: what is declared there is known only there."""
+
+    statements: tuple["Statement", ...]
+
+
+Statement = Instruction | Label | Table | Prototype | Variable | Directive | Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A kernel (`.entry`) or a device function (`.func`); `body` None declares it only. `tuning` is text: `.maxntid 256, 1, 1`."""
+
+    linkage: tuple[str, ...]
+    kernel: bool
+    attributes: tuple[str, ...]
+    returns: tuple[Parameter, ...] | None
+    name: str
+    parameters: tuple[Parameter, ...] | None
+    tuning: tuple[str, ...]
+    body: Scope | None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`.version 8.8`, `.target sm_90, debug`, `.address_size 64`, `.alias a, b`: a keyword and its words."""
+
+    keyword: str
+    words: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Item = Header | Directive | Variable | Function
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One `.version` and all that follows it; a fragment has no header, and its statements stand in one function without a name."""
+
+    items: tuple[Item, ...]
