@@ -19,6 +19,7 @@ from sassan.ir import Function, Instruction, Program
 from sassan.isa import tables
 from sassan.isa.facts import Flow
 from sassan.isa.tables import Isa
+from sassan.machine.launch import Launch
 from sassan.makespan.bounds import waiting_slots
 from sassan.makespan.problem import Processor
 from sassan.makespan.problem import problem as makespan_problem
@@ -53,6 +54,7 @@ class Settings:
     exploration: Options = field(default_factory=Options)
     facts: FlowFacts | None = None
     loop_bound: int | None = None
+    launch: Launch = field(default_factory=Launch)
     letters: str = "timing"
     costs: CostModel = field(default_factory=Unit)
     setup: Setup = field(default_factory=Setup)

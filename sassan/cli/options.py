@@ -113,6 +113,19 @@ LoopBound = Annotated[
         help="Assume this bound for every loop without a fact.",
     ),
 ]
+BlockDim = Annotated[
+    str | None,
+    typer.Option("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block, as they are launched: what loops may depend on."),
+]
+Grid = Annotated[str | None, typer.Option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the grid, as they are launched.")]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param",
+        metavar="NAME=V",
+        help="An integer parameter: param_0=64 (the first, of a cubin), or 0x140=64 (its place in constant bank 0); may be repeated.",
+    ),
+]
 CallDepth = Annotated[
     int | None,
     typer.Option("--call-depth", metavar="N", min=0, max=_MANY, help="Tell at most N nested calls apart; merge deeper ones."),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sassan.cli import options
 
 if TYPE_CHECKING:
+    from sassan.machine.launch import Launch
     from sassan.pipeline import Settings
 
 UNSOLVED = "none"
@@ -22,6 +23,7 @@ def make(
     ablate: list[options.Ablation] | None = None,
     paper_experiment: bool = False,
     solver: str | None = None,
+    launch: "Launch | None" = None,
 ) -> "Settings":
     """Return the settings that the options ask for.
 
@@ -29,6 +31,7 @@ def make(
     """
     from sassan import pipeline
     from sassan.ipet.wcet import Setup
+    from sassan.machine.launch import Launch
     from sassan.timing import Unit
     from sassan.warpcfg import Options
 
@@ -41,4 +44,19 @@ def make(
         costs={options.Model.UNIT: Unit()}[model],
         setup=setup,
         solve=solver != UNSOLVED,
+        launch=launch or Launch(),
+    )
+
+
+def launch(block: str | None, grid: str | None, parameters: list[str] | None) -> "Launch":
+    """Return the launch that the options tell.
+
+    Raises UsageError where they are not what they should be, or cannot be launched.
+    """
+    from sassan.machine.launch import Launch, setting, shape
+
+    return Launch(
+        block=shape(block, "--block-dim") if block is not None else None,
+        grid=shape(grid, "--grid") if grid is not None else None,
+        parameters=tuple(setting(one) for one in parameters or ()),
     )

@@ -1,0 +1,96 @@
+"""What is told of a launch, and where it stands in constant bank 0."""
+
+import pytest
+
+from sassan.errors import UsageError
+from sassan.ir import CompilerFacts, Function, Parameter
+from sassan.machine.launch import Launch, Layout, Place, Setting, check, layout, place_of, setting, shape
+
+FACTS = CompilerFacts(
+    code_size=0, parameters=(Parameter(1, 8, 4), Parameter(0, 0, 8), Parameter(2, 12, 1)), parameter_base=0x140, parameter_size=13
+)
+CUBIN = Function("k", "sm_61", (), compiler=FACTS)
+LISTING = Function("k", "sm_61", ())
+
+
+def test_extents_left_out_are_one():
+    assert (shape("256", "--block-dim"), shape("16,8", "--grid")) == ((256, 1, 1), (16, 8, 1))
+
+
+@pytest.mark.parametrize("text", ["", "16,", "a", "1,2,3,4", "-1", "1.5", "99999999999"])
+def test_what_is_no_shape_is_refused(text):
+    with pytest.raises(UsageError) as caught:
+        shape(text, "--grid")
+    assert caught.value.code == "launch"
+
+
+@pytest.mark.parametrize("block", [(0, 1, 1), (1025, 1, 1), (1, 1, 65), (32, 32, 2)])
+def test_a_block_that_cannot_be_launched_is_refused(block):
+    with pytest.raises(UsageError) as caught:
+        Launch(block=block)
+    assert caught.value.code == "launch"
+
+
+@pytest.mark.parametrize("grid", [(0, 1, 1), (2**31, 1, 1), (1, 65536, 1)])
+def test_a_grid_that_cannot_be_launched_is_refused(grid):
+    with pytest.raises(UsageError):
+        Launch(grid=grid)
+
+
+def test_a_launch_counts_threads_and_blocks():
+    launch = Launch(block=(16, 8, 2), grid=(3, 5, 1))
+    assert (launch.threads, launch.blocks) == (256, 15)
+
+
+def test_a_setting_names_a_place_or_a_parameter():
+    assert (setting("0x140=0x40"), setting("param_2=-7")) == (Setting("", 0x140, 64), Setting("param_2", -1, -7))
+
+
+@pytest.mark.parametrize("text", ["n", "=4", "n=", "n=4.5", "0x=1", "n=99999999999999999999", "n=0x", "n n=1"])
+def test_what_sets_no_parameter_is_refused(text):
+    with pytest.raises(UsageError) as caught:
+        setting(text)
+    assert caught.value.code == "parameter"
+
+
+def test_a_cubin_says_how_wide_a_parameter_is():
+    assert place_of(CUBIN, setting("0x140=1")) == Place("param_0", 0x140, 8)
+    assert place_of(CUBIN, setting("param_1=1")) == Place("param_1", 0x148, 4)
+
+
+def test_in_a_listing_the_value_says_how_wide_it_is():
+    assert place_of(LISTING, setting("0x150=4294967295")) == Place("0x150", 0x150, 4)
+    assert place_of(LISTING, setting("0x150=4294967296")) == Place("0x150", 0x150, 8)
+
+
+@pytest.mark.parametrize("text", ["param_3=1", "0x14d=1", "0x20=1", "n=1"])
+def test_a_parameter_that_no_kernel_has_is_refused(text):
+    with pytest.raises(UsageError) as caught:
+        check(Launch(parameters=(setting(text),)), (CUBIN,))
+    assert caught.value.code == "unknown-parameter"
+    assert caught.value.hint == "k: param_0 at 0x140 (8 bytes), param_1 at 0x148 (4 bytes), param_2 at 0x14c (1 bytes)"
+
+
+def test_a_parameter_of_one_of_several_kernels_is_accepted():
+    check(Launch(parameters=(setting("0x170=1"),)), (CUBIN, LISTING))
+
+
+def test_a_value_wider_than_its_parameter_is_refused():
+    with pytest.raises(UsageError) as caught:
+        check(Launch(parameters=(setting("param_2=256"),)), (CUBIN,))
+    assert caught.value.code == "parameter"
+
+
+@pytest.mark.parametrize(
+    ("arch", "where"),
+    [
+        ("sm_52", Layout(0x8, 0x14, 0x140)),
+        ("sm_75", Layout(0x0, 0xC, 0x160)),
+        ("sm_90a", Layout(0x0, 0xC, 0x210)),
+        ("sm_120", Layout(0x360, 0x370, 0x380)),
+        ("sm_35", None),
+        ("sm_130", None),
+    ],
+)
+def test_the_place_of_a_launch_depends_on_the_architecture(arch, where):
+    assert layout(arch) == where
