@@ -1,7 +1,7 @@
 """The program as read: frozen records with no knowledge of what an opcode does.
 
 Everything that reads a file format (`frontend/`) produces these; everything above consumes them.
-Addresses and offsets are in bytes from the start of the function's text section.
+Addresses and offsets are in bytes from the start of the function's text section; PTX has no addresses, each instruction counts as 8 bytes.
 """
 
 import hashlib
@@ -97,12 +97,52 @@ class Word:
     text: str
 
 
-Operand = Register | Immediate | Constant | Memory | Special | Target | CodeAddress | Symbol | Word
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A register or a call parameter of PTX: `%r12`, `!%p1`, `%v.x`, `param0`.
+
+    `number` counts all that the functions of one `Function` declare, each declaration by itself. `size` is in bytes for a parameter, 0 for
+    a register.
+    """
+
+    name: str
+    number: int
+    negated: bool = False
+    part: str = ""
+    """`x` of `%v.x`, `b0` of `%r1.b0`."""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Operands of PTX in one place: `opening` is `{` (a vector), `(` (parameters of a call) or `|` (two destinations)."""
+
+    opening: str
+    items: tuple["Operand", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address of PTX: `[%rd1+-8]`, `[param0]`, `[image, {%f1, %f2}]`; `offset` in bytes, `items` are coordinates.
+
+    `bare` says that the brackets are left out: the name alone stands for the memory.
+    """
+
+    base: Variable | Symbol | Immediate
+    offset: int
+    items: tuple["Operand", ...] = ()
+    bare: bool = False
+
+
+Operand = Register | Immediate | Constant | Memory | Special | Target | CodeAddress | Symbol | Word | Variable | Several | Place
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`@!P0`, `@UP2`: the instruction runs in the threads where it holds. `@PT` is no guard, `@!PT` has `index` None."""
+    """`@!P0`, `@UP2`: the instruction runs in the threads where it holds. `@PT` is no guard, `@!PT` has `index` None.
+
+    In PTX, `file` is the name of the register and `index` its number.
+    """
 
     file: str
     index: int | None
@@ -132,6 +172,8 @@ class Instruction:
     control: int | None = None
     text: str = ""
     """The instruction as printed, blanks squeezed, without `;`, notes and braces."""
+    virtual: bool = False
+    """Whether it stands for something that the input does not spell out: it takes no time and is not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +224,23 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """One function of PTX inside a `Function`: its code is at `start` up to `end`, its own variables are `first` up to `last`.
+
+    `parameters` and `returns` are the variables that a call binds, in order.
+    """
+
+    name: str
+    kernel: bool
+    start: int
+    end: int
+    first: int
+    last: int
+    parameters: tuple[Variable, ...] = ()
+    returns: tuple[Variable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """One text section: the kernel and the device functions that the compiler put beside it.
 
@@ -202,6 +261,8 @@ class Function:
     """False where the listing says that the section holds a device function."""
     callees: tuple[int, ...] | None = None
     """Where a call through a pointer may lead: every device function of the input, in address order; None: not known, or no such call."""
+    frames: tuple[Frame, ...] = ()
+    """Of PTX, the functions in it, in address order; empty for machine code."""
 
     @property
     def text_hash(self) -> str:
