@@ -198,6 +198,10 @@ class WarpDomain:
         pinned = {name: row & single for name, row in groups.inside.items()}
         return self._normal(self._stacks.erase(warp.stack, may, near if emptied else 0, pinned), groups, warp.agreement)
 
+    def outside(self, warp: Warp, point: int, tag: int) -> bool:
+        """Say whether no thread that waits at `point` may be in the nearest entry of the set `tag`."""
+        return point not in warp.stack.below or not self._stacks.nearest(warp.stack, tag) & ~warp.groups.apart[point]
+
     def _only(self, warp: Warp, near: int) -> int | None:
         """Return the one point of `near` if it stands for one entry, so that what is learnt of the group holds of the entry."""
         if near.bit_count() != 1 or near & self._stacks.cyclic(warp.stack):

@@ -7,7 +7,7 @@ from sassan.domains.lattice import bits
 from sassan.domains.warp import Warp
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
-from sassan.warpcfg.blocks import Break, LateBreak, conditional, disagree
+from sassan.warpcfg.blocks import Block, Break, conditional, disagree
 from sassan.warpcfg.graph import Context, Point
 from sassan.warpcfg.steps import MEET, WARP, Ground, Step
 
@@ -68,18 +68,22 @@ def leave_early(ground: Ground, step: Break, warp: Warp) -> Warp:
     return ground.domain.withdraw(warp, ground.points.of(step.tag), ACTIVE, sure=not step.some)
 
 
-def leave_late(ground: Ground, late: tuple[LateBreak, ...], facts: Facts, step: Step, *, taken: bool, other: int | None) -> Step:
-    """Return a step of the branch that the held breaks waited for, after the threads that left did so.
+def leave_late(ground: Ground, block: Block, facts: Facts, step: Step, *, taken: bool, before: Warp) -> Step:
+    """Return a step of the branch that the held breaks of its block waited for, after the threads that left did so.
 
     Whether a thread left is whether it takes the branch, or whether it does not; where more than the guard decides, those who do not take
-    it are of both kinds. `taken` says which of them go on, `other` is the point where the others are suspended.
+    it are of both kinds. `taken` says which of them go on, the others are suspended where the step says; `before` is the state before it.
     """
     warp = step.warp
-    for one in late:
+    for one in block.late:
         tag = ground.points.of(one.tag)
-        for who, takes in ((ACTIVE, taken), (other, not taken)):
+        for who, takes in ((ACTIVE, taken), (step.pushed, not taken)):
+            if who is None:
+                continue
             # Threads that do not take it have a false guard, or, where that is not all that decides, perhaps a true one.
-            sure = takes or facts.guard_alone
-            if who is not None and (takes == one.takers or not sure):
-                warp = ground.domain.withdraw(warp, tag, who, sure=sure)
+            known = takes or facts.guard_alone
+            # Others who wait at the same point did not leave now: they must be outside already, for what is said of the group to be true.
+            alone = who == ACTIVE or ground.domain.outside(before, who, tag)
+            if takes == one.takers or not known:
+                warp = ground.domain.withdraw(warp, tag, who, sure=known and alone)
     return Step(step.kind, step.to, warp, step.pushed, step.popped)

@@ -120,28 +120,24 @@ class Transfer:
         # Whoever takes the branch knows that guard and predicate operands hold; a CC test says less than what CC holds.
         one, (kind, to) = block.end, way
         taken, passed = 0 if facts.uniform else facts.condition & ~_CC, facts.guard if facts.guard_alone and not facts.uniform else 0
-        yield self._late(block, facts, Step(kind, to, self.domain.learn(warp, taken)))
+        yield self._late(block, facts, Step(kind, to, self.domain.learn(warp, taken)), warp, taken=True)
         if not conditional(one, facts):
             return
         for step in self.ground.go_on(context, one, warp, passed):
-            yield self._late(block, facts, step)
+            yield self._late(block, facts, step, warp, taken=False)
         if one.following not in self._blocks.at or not disagree(facts, warp.active):
             return
         other = self.points.name(Point(context, one.following, ""))
         side = self.domain.learn(self.domain.diverge(warp, other, passed), taken)
-        yield self._late(block, facts, Step(Kind.DIVERGE, to, side, pushed=other), other)
+        yield self._late(block, facts, Step(Kind.DIVERGE, to, side, pushed=other), warp, taken=True)
         if self._either:
             other = self.points.name(Point(to[0], self._blocks.blocks[to[1]].start, "", one.address))
             side = self.domain.learn(self.domain.diverge(warp, other, taken), passed)
-            yield self._late(block, facts, Step(Kind.DIVERGE, (context, self._blocks.at[one.following]), side, pushed=other), other)
+            step = Step(Kind.DIVERGE, (context, self._blocks.at[one.following]), side, pushed=other)
+            yield self._late(block, facts, step, warp, taken=False)
 
-    def _late(self, block: Block, facts: Facts, step: Step, other: int | None = None) -> Step:
-        if not block.late:
-            return step
-        passes = (
-            step.to is not None and step.to[1] == self._blocks.at.get(block.end.following) and step.kind in {Kind.FALLTHROUGH, Kind.DIVERGE}
-        )
-        return barriers.leave_late(self.ground, block.late, facts, step, taken=not passes, other=other)
+    def _late(self, block: Block, facts: Facts, step: Step, before: Warp, *, taken: bool) -> Step:
+        return barriers.leave_late(self.ground, block, facts, step, taken=taken, before=before) if block.late else step
 
     def _indirect(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """BRX: one target runs, the others wait at the BRX itself and run it again (README, "A divergent BRX")."""
