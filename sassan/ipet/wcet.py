@@ -68,11 +68,12 @@ class Problem:
 
 
 def problem(cfg: WarpCfg, costs: CostModel, bounds: Bounds, setup: Setup | None = None) -> Problem:
-    """Return the system of a graph, or the gaps that forbid it: those of the graph, and loops without a bound."""
+    """Return the system of a graph, or the gaps that forbid it: those of the graph and of the costs, and loops without a bound."""
     setup = setup or Setup()
-    per_node = tuple(costs.cost(node) for node in cfg.nodes)
-    gaps = tuple(sorted({*cfg.gaps, *(() if setup.paper else bounds.gaps)}))
-    assumptions = (*costs.assumptions, *cfg.assumptions, *bounds.assumptions, *_said(setup))
+    prices = costs.price(cfg)
+    per_node = prices.costs
+    gaps = tuple(sorted({*cfg.gaps, *prices.gaps, *(() if setup.paper else bounds.gaps)}))
+    assumptions = (*prices.assumptions, *cfg.assumptions, *bounds.assumptions, *_said(setup))
     if gaps:
         return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup)
     if setup.paper:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from sassan.warpcfg.graph import Node
+from sassan.timing.model import Prices
+from sassan.warpcfg.graph import WarpCfg
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +15,6 @@ class Unit:
         """Return `unit`."""
         return "unit"
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """Return the one assumption that makes this a count and not a time."""
-        return ("every instruction takes one cycle (unit cost)",)
-
-    def cost(self, node: Node) -> int:
-        """Return the number of instructions of the block."""
-        return len(node.instructions)
+    def price(self, cfg: WarpCfg) -> Prices:
+        """Return the number of instructions of each block, and the one assumption that makes this a count and not a time."""
+        return Prices(tuple(len(node.instructions) for node in cfg.nodes), ("every instruction takes one cycle (unit cost)",))
