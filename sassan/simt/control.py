@@ -136,13 +136,20 @@ def _rest(session: Session, block: Block, rows: Rows, taken: Words, kept: Truth)
         tag = goes.tag[resumed]
         back = choose(tag == session.code.tags.index(RETURN_TAG), NUMBER[Move.RETURN], NUMBER[Move.RECONVERGE])
         goes.move[resumed] = choose(goes.block[resumed] == STOPPED, NUMBER[Move.EXIT], choose(tag == 0, NUMBER[Move.REACTIVATE], back))
-        _empty_barriers(session, rows[resumed], tag, goes.active[resumed])
+        lost = _complete_barriers(session, block, rows[resumed], tag, goes.active[resumed])
+        kept = kept.copy()
+        kept[resumed[lost]] = False
     goes.block[~kept] = LOST
     return goes
 
 
-def _empty_barriers(session: Session, rows: Rows, tag: Ints, mask: Words) -> None:
-    """A barrier that all have reached is free again."""
+def _complete_barriers(session: Session, block: Block, rows: Rows, tag: Ints, mask: Words) -> Truth:
+    """A barrier that all have reached is free again; return which runs resume others than the register says."""
     register = np.array(session.barriers, dtype=np.int32)[tag]
-    where = register >= 0
-    session.warps.barriers[rows[where], register[where]] &= ~mask[where]
+    where = np.flatnonzero(register >= 0)
+    held = session.warps.barriers[rows[where], register[where]]
+    bad = np.zeros(len(rows), dtype=np.bool_)
+    bad[where] = held != mask[where]
+    session.recorder.fault(block.last, "register and token disagree on the threads that resume", int(bad.sum()))
+    session.warps.barriers[rows[where], register[where]] = held & ~mask[where]
+    return bad

@@ -314,7 +314,10 @@ class PlainRun:
         place = (self.threads.coin() >> 9) % waiting if waiting and self.order is Order.RANDOM else 0
         top = self._stack.pop(len(self._stack) - 1 - place)
         if top.tag[1:].isdigit():
-            self._barriers[top.tag] = self._barriers.get(top.tag, set()) - top.threads
+            if self._barriers.get(top.tag, set()) != top.threads:
+                self.fault = "register and token disagree on the threads that resume"
+                return None
+            self._barriers[top.tag] = set()
         move = {SIDE: Move.REACTIVATE, RETURN_TAG: Move.RETURN}.get(top.tag, Move.RECONVERGE)
         popped = Entry(top.context, self.code.blocks[top.block].address, top.tag, top.origin)
         self.path.append(Transition(self._context, block.address, block.last, top.context, popped.address, move, None, popped))

@@ -45,7 +45,7 @@ VOLTA_PLAN = Plan(16, 5, steps=150, order=Order.RANDOM, free=8)
 FREE = 4
 """One run in so many has a further one in which sides take turns."""
 
-CHUNK = 500
+CHUNK = 2000
 """Runs of one sample function that execute together."""
 
 

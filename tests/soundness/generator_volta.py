@@ -253,6 +253,20 @@ class Writer:
                 self.emit("BRA", region.sync)
         self.close(region, end)
 
+    def passers(self) -> None:
+        """A region that some threads break out of and stay in: they pass its BSYNC, and end while the others wait."""
+        scope = Scope(lowest=14)
+        region, end = self.open(scope)
+        if self.dice.random() < 0.5:
+            self.branch(region.sync)
+        self.some_data(1)
+        self.emit("BREAK", Register("B", region.register), guard=self.compare())
+        inner = Scope((region,), 0, 3)
+        if self.dice.random() < 0.7:
+            self.statement(inner)
+        self.close(region, end)
+        self.statement(Scope(depth=3))
+
     def leave(self, scope: Scope) -> None:
         """Write a guarded way out: of the warp, or of some barriers to the BSYNC of one further out."""
         guard = self.compare()
@@ -440,5 +454,7 @@ def program(seed: int, arch: str | None = None) -> Function:
         writer.function()
     writer.here(kernel)
     writer.body(Scope(merges=True), 4)
+    if dice.random() < 0.2:
+        writer.passers()
     writer.emit("EXIT")
     return assemble(f"volta_{seed}", arch, writer.drafts, writer.places, kernel)
