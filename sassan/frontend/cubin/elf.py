@@ -23,12 +23,13 @@ _OLD_ABI, _NEW_ABI = 51, 65
 _LAST_SECTION = 0xFEFF
 """More sections are counted elsewhere, and are refused: their headers alone would take seconds."""
 _LAST_SEGMENT = 4096
-_NULL, _PROGBITS, _SYMTAB, _STRTAB, _NOBITS = 0, 1, 2, 3, 8
-_ALLOC_EXEC = 0x6
+_NULL, _PROGBITS, _SYMTAB, _STRTAB, _RELA, _NOBITS, _REL = 0, 1, 2, 3, 4, 8, 9
+_EXECUTABLE, _ALLOC_EXEC = 0x4, 0x6
 _COMPRESSED = 0x800
 _INFO_LINK = 0x40
 """SHF_INFO_LINK: the section belongs to the one whose index is in sh_info."""
 _OWNED = (".nv.info.", ".nv.constant", ".nv.shared.", ".nv.local.", ".rel.", ".rela.")
+_RELOCATIONS = ((".rel.", _REL), (".rela.", _RELA))
 _LONGEST_CHAIN = 4
 """`.rela.nv.constant2.k` belongs to `.nv.constant2.k`, which belongs to `.text.k`."""
 _TEXT = ".text."
@@ -37,7 +38,15 @@ _NAMES_LIMIT = 64 * 1024 * 1024
 _STEERING = re.compile(rb"[\x01-\x1f\x7f]")
 
 # The names that pyelftools gives to the section types that are asked for; it leaves unknown ones numbers.
-_TYPES = {"SHT_NULL": _NULL, "SHT_PROGBITS": _PROGBITS, "SHT_SYMTAB": _SYMTAB, "SHT_STRTAB": _STRTAB, "SHT_NOBITS": _NOBITS}
+_TYPES = {
+    "SHT_NULL": _NULL,
+    "SHT_PROGBITS": _PROGBITS,
+    "SHT_SYMTAB": _SYMTAB,
+    "SHT_STRTAB": _STRTAB,
+    "SHT_RELA": _RELA,
+    "SHT_NOBITS": _NOBITS,
+    "SHT_REL": _REL,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +124,10 @@ class Elf:
 
     @cached_property
     def code(self) -> tuple[Section, ...]:
-        """Return the text sections in the order of the file; raises InputError when they overlap or are no code."""
+        """Return the text sections in the order of the file; raises InputError when they overlap, are no code, or code is no text section."""
+        for one in self.sections:
+            if one.type == _PROGBITS and one.flags & _EXECUTABLE and not one.is_code:
+                raise malformed(self._image, f"the section '{one.name}' is marked as code, and no function has that name")
         found = tuple(one for one in self.sections if one.is_code and one.size)
         for one in found:
             if one.type != _PROGBITS or one.flags & _ALLOC_EXEC != _ALLOC_EXEC:
@@ -218,6 +230,9 @@ class Elf:
             direct = self.sections[one.info] if one.flags & _INFO_LINK else one
             if one.name.startswith(_OWNED) and not one.name.endswith(direct.name.removeprefix(".text")):
                 raise malformed(self._image, f"the section '{one.name}' belongs to '{direct.name}'")
+            # Relocations that nvdisasm overlooks would leave calls without their targets.
+            if any(one.name.startswith(prefix) and one.type != kind for prefix, kind in _RELOCATIONS):
+                raise malformed(self._image, f"the section '{one.name}' holds no relocations")
 
     def _named(self, headers: list[Any], names: bytes) -> tuple[Section, ...]:
         out: list[Section] = []

@@ -6,6 +6,7 @@ from dataclasses import replace
 from sassan.errors import InputError
 from sassan.frontend.architectures import Architecture, architecture, supported
 from sassan.frontend.assemble import Known
+from sassan.frontend.cubin.debug import check_debug
 from sassan.frontend.cubin.disassembly import CODE, LINES, disassemble
 from sassan.frontend.cubin.elf import Elf, is_gpu, malformed, sm_of
 from sassan.frontend.cubin.extract import cubins
@@ -40,6 +41,7 @@ def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function
     arch = _architecture(image)
     elf = Elf(image)
     elf.check_symbols()
+    check_debug(image, elf)
     facts = compiler_facts(image, elf, arch)
     if not facts:
         raise InputError("no-function", "the cubin holds no code", source=Source(image.name, ""))

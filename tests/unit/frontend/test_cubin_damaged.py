@@ -148,6 +148,29 @@ def test_links_and_kinds_that_contradict_are_refused(name, field, value, outcome
     assert outcome(OLD, cubins.with_field(cubins.cubin(OLD), name, field, value)) == "malformed-elf"
 
 
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        (".text.debug_build", "name", 1),
+        (".rel.text.debug_build", "type", 6),
+        (".rel.text.debug_build", "info", 26),
+        (".debug_frame", "offset", 0x540),
+        (".debug_frame", "size", 0x40),
+        (".debug_line", "offset", 0x1200),
+        (".nv_debug_line_sass", "size", 3),
+    ],
+)
+def test_relocations_and_debug_sections_that_do_not_hold_together_are_refused(name, field, value, outcome):
+    sample = "sm_61/debug_build"
+    assert outcome(sample, cubins.with_field(cubins.cubin(sample), name, field, value)) == "malformed-elf"
+
+
+@pytest.mark.parametrize("units", [b"", b"\4\0\0\0abcd", b"\xff\xff\xff\xff" + b"\4" + bytes(7) + b"abcd", b"\0\0\0\0"])
+def test_debug_sections_of_whole_units_are_no_obstacle(units, outcome):
+    sample = "sm_61/debug_build"
+    assert outcome(sample, cubins.with_contents(cubins.cubin(sample), ".debug_frame", units)) == "read"
+
+
 @pytest.mark.parametrize("text", ["k\n        /*0008*/ EXIT ;", "k\x1b[31m", "k\r"])
 def test_a_name_that_could_pass_for_lines_of_the_listing_is_refused(text, outcome):
     data = cubins.cubin(OLD)
