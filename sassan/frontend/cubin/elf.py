@@ -124,7 +124,7 @@ class Elf:
 
     @cached_property
     def code(self) -> tuple[Section, ...]:
-        """Return the text sections in the order of the file; raises InputError when they overlap, are no code, or code is no text section."""
+        """Return the text sections in the order of the file; raises InputError where they and the code are not the same."""
         for one in self.sections:
             if one.type == _PROGBITS and one.flags & _EXECUTABLE and not one.is_code:
                 raise malformed(self._image, f"the section '{one.name}' is marked as code, and no function has that name")
