@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from pkgutil import get_data
 from types import MappingProxyType
 
-from sassan.isa.registers import span
+from sassan.ir import Instruction, Register
+from sassan.isa.facts import Facts
+from sassan.isa.registers import bit, span
 from sassan.isa.toml import Section
 from sassan.isa.units import unit, units
 
@@ -25,6 +28,7 @@ FILES: Mapping[str, int] = MappingProxyType(
     }
 )
 """The registers of each file. Convergence barriers are not among them: the hardware keeps score of those (NAK)."""
+_CHECKED = reduce(or_, FILES.values())
 ANY = "any"
 _EVERY_ARCH = (0, 999)
 _WIDE, _WIDE_HIGH = "wide", "widehigh"
@@ -63,6 +67,8 @@ class Profile:
     results: str
     sources: str
     drains: bool
+    widest: bool = False
+    """The facts are those of the widest form: only named registers are surely read or written."""
 
 
 class Hazards:
@@ -88,6 +94,7 @@ class Hazards:
                 self._first("in_order", opcode),
                 self._first("reads_in_order", opcode),
                 bool(self._first("drains", opcode)),
+                bool(self._first("widest", opcode)),
             )
         return found
 
@@ -105,6 +112,18 @@ class Hazards:
         if found is None:
             found = self._longest[producer] = max((cycles for key, cycles in self._distances.items() if key[2] == producer), default=0)
         return found
+
+
+def touched(instruction: Instruction, facts: Facts | None, profile: Profile) -> tuple[int, int, int]:
+    """Return what an instruction surely reads, its guard, and what it surely writes, of the files that have hazards."""
+    if facts is None:
+        return 0, 0, 0
+    reads, writes = _CHECKED, _CHECKED
+    if profile.widest:
+        named = [bit(one.file, one.index) if isinstance(one, Register) else 0 for one in instruction.operands]
+        # One destination, or two of which the first may be RZ; what stands behind them is a source.
+        reads, writes = reduce(or_, named[2:], 0), next((registers for registers in named[:2] if registers), 0)
+    return facts.reads & reads, facts.guard & _CHECKED, facts.writes & writes
 
 
 def parts(producer: str, writes: int) -> tuple[tuple[str, int], ...]:
@@ -131,7 +150,7 @@ def _text(name: str) -> str:
     return data.decode("utf-8")
 
 
-_VALUES = {"class": "name", "variable": "", "in_order": "queue", "reads_in_order": "queue", "drains": ""}
+_VALUES = {"class": "name", "variable": "", "in_order": "queue", "reads_in_order": "queue", "drains": "", "widest": ""}
 """The kinds of rules, and which key holds the value."""
 
 

@@ -15,7 +15,7 @@ from sassan.isa.control import BARRIERS, Control, decode
 from sassan.isa.facts import Facts
 from sassan.isa.registers import bit
 from sassan.timing.findings import EARLY, MISSING, SHORT, Finding, Report
-from sassan.timing.hazards import FILES, GUARD, RAW, WAR, WAW, Hazards, Profile, parts
+from sassan.timing.hazards import FILES, GUARD, RAW, WAR, WAW, Hazards, Profile, parts, touched
 from sassan.timing.pending import FOREVER, NO_COVER, NO_COVERS, START, Access, Coming, Covers, Open, State, opposite
 from sassan.timing.steps import steps
 
@@ -64,11 +64,8 @@ def _op(one: Instruction, facts: Facts | None, hazards: Hazards) -> Op:
     assert one.control is not None, "code without control codes is not checked"
     control, profile = decode(one.control), hazards.profile(one.opcode)
     variable = profile.variable or control.write_barrier is not None
-    kept = 0
-    for registers in FILES.values():
-        kept |= registers
-    reads, guard, writes = (facts.reads & kept, facts.guard & kept, facts.writes & kept) if facts else (0, 0, 0)
-    late = reads & FILES["R"] if variable or control.read_barrier is not None else 0
+    reads, guard, writes = touched(one, facts, profile)
+    late = reads & FILES["R"] if profile.variable or control.read_barrier is not None else 0
     results = () if variable or not writes else parts(profile.producer, writes)
     return Op(one.address, reads, guard, writes, one.guard, control, profile, results, variable, late, _remainders(one))
 

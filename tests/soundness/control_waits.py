@@ -36,7 +36,8 @@ def accesses(code: Code) -> Iterator[Access]:
     for index, control in enumerate(code.controls):
         if not code.fixed(index):
             yield Access(index, WRITE, -1 if control.write_barrier is None else control.write_barrier)
-        if not code.fixed(index) or control.read_barrier is not None:
+        variable = code.hazards.profile(code.function.instructions[index].opcode).variable
+        if variable or control.read_barrier is not None:
             yield Access(index, READ, -1 if control.read_barrier is None else control.read_barrier)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.isa.control import Control, decode, encode
-from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, load, parts
+from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, load, parts, touched
 from sassan.timing.steps import steps
 
 FAR = 30
@@ -53,19 +53,18 @@ class Code:
 def code_of(function: Function) -> Code:
     """Return the code of a function whose listing has encodings."""
     facts = [tables.load(function.arch).facts(one) for one in function.instructions]
-    everything = 0
-    for registers in FILES.values():
-        everything |= registers
+    hazards = load(function.arch)
+    registers = [touched(one, fact, hazards.profile(one.opcode)) for one, fact in zip(function.instructions, facts, strict=True)]
     ways = steps(function, facts)
     after = tuple(() if index in ways.unknown else to for index, to in enumerate(ways.after))
     return Code(
         function,
         tuple(decode(one.control) for one in function.instructions if one.control is not None),
-        tuple(one.reads & everything if one else 0 for one in facts),
-        tuple(one.guard & everything if one else 0 for one in facts),
-        tuple(one.writes & everything if one else 0 for one in facts),
+        tuple(reads for reads, _, _ in registers),
+        tuple(guard for _, guard, _ in registers),
+        tuple(writes for _, _, writes in registers),
         after,
-        load(function.arch),
+        hazards,
     )
 
 
@@ -91,9 +90,9 @@ def uses(code: Code, producer: int, far: int = FAR) -> Iterator[Use]:
         index, distance, registers, way = todo.pop()
         if distance > far or len(way) > LONG:
             continue
-        for dependence, file, touched in _touches(code, index):
-            if touched & registers and not apart(code, producer, index, way):
-                classes = tuple(name for name, part in parts(code.kind(producer), code.writes[producer]) if part & touched & registers)
+        for dependence, file, used in _touches(code, index):
+            if used & registers and not apart(code, producer, index, way):
+                classes = tuple(name for name, part in parts(code.kind(producer), code.writes[producer]) if part & used & registers)
                 yield Use(index, dependence, file, classes, distance, way)
         left = registers if code.guards[index] else registers & ~code.writes[index]
         if left:

@@ -202,6 +202,40 @@ def test_loads_of_global_memory_may_end_in_any_order():
     assert [one.partition("without")[2] for one in found(text)] == [" a wait for 'LDG.E R0, [R2.64]' at 0x0000, which sets no barrier"]
 
 
+def test_a_later_result_of_the_special_function_unit_covers_an_earlier_one():
+    text = """
+        POPC R0, R2 | 1
+        FLO.U32 R1, R3 | 2 w0
+        IADD3 R4, R0, R1, RZ | 4 wait0
+        EXIT | 5
+    """
+    assert found(text) == []
+
+
+TEXTURE = """
+        TEX R4, R8, R10, UR4, 2D | 1 w0
+        IADD3 R0, {register}, 0x1, RZ | 4
+        EXIT | 5
+"""
+
+
+def test_of_a_texture_fetch_the_named_destination_is_surely_written():
+    assert len(found(TEXTURE.replace("{register}", "R4"), "sm_90")) == 1
+
+
+def test_what_only_the_widest_texture_fetch_writes_is_left_alone():
+    assert found(TEXTURE.replace("{register}", "R7"), "sm_90") == []
+
+
+def test_operands_of_a_matrix_product_are_read_in_order():
+    text = """
+        HMMA.884.F32.F32.STEP0 R8, R10.reuse.ROW, R14.reuse.COL, R24 | 2 w5 r0
+        HMMA.884.F32.F32.STEP1 R10, R10.ROW, R14.COL, R26 | 2 w5 r0
+        EXIT | 5 wait05
+    """
+    assert found(text, "sm_70") == []
+
+
 MAXWELL = """
         LDG.E R0, [R2] | 1 w5
         LDG.E R1, [R2+0x4] | 1 w5
