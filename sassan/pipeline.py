@@ -294,7 +294,7 @@ def listing(function: Function, settings: Settings) -> Listing:
     Raises InputError for an architecture without a table, SelfCheckError.
     """
     isa = tables.load(function.arch, settings.letters)
-    return render_listing(explore(function, isa.facts, settings.exploration), isa.facts)
+    return render_listing(_explored(function, isa, settings.exploration), isa.facts)
 
 
 def check_control(function: Function) -> Report:
