@@ -5,7 +5,7 @@ operation tells lanes apart unless it is listed here.
 """
 
 from sassan.errors import SassanError
-from sassan.ir import Constant, Immediate, Instruction, Memory, Operand, Register, Special, Target, Word
+from sassan.ir import Constant, Function, Immediate, Instruction, Memory, Operand, Register, Special, Target, Word
 from sassan.isa.facts import Flow
 from sassan.simt.code import ALWAYS, Condition, Control, Decoded, Operation, Push, Test, number
 from sassan.simt.values import key
@@ -37,6 +37,8 @@ STEADY = frozenset(
 )
 CLOCKS = frozenset({"SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI"})
 
+INDIRECT_CALL = '(*"INDIRECT_CALL"*)'
+"""The note of a disassembler at a BRX or JMX that calls."""
 PUSHES = {"SSY": "SYNC", "PBK": "BRK", "PCNT": "CONT", "PRET": "RET"}
 POPS = frozenset({"SYNC", "BRK", "CONT", "RET"})
 DOUBLE = frozenset({"DADD", "DMUL", "DFMA", "DMNMX", "DSETP", "DSET"})
@@ -49,12 +51,18 @@ _ALL_PREDICATES = tuple(number("P", index) for index in range(7))
 
 
 class Maxwell:
-    """The decoder of the oracle for Maxwell and Pascal."""
+    """The decoder of the oracle for Maxwell and Pascal; a call through a register may enter any device function of the code."""
+
+    def __init__(self, function: Function | None = None) -> None:
+        self._functions = tuple(address for address, _ in function.symbols if address != function.entry) if function is not None else ()
 
     def decode(self, instruction: Instruction) -> Decoded:
         """Return what the instruction does; an unknown one raises `oracle-unknown-opcode`."""
         root, *modifiers = instruction.opcode.split(".")
         condition = _condition(instruction)
+        if INDIRECT_CALL in instruction.notes and self._functions:
+            selector = tuple(bit for one in instruction.operands for bit in _reads(one, 1))
+            return Control(Flow.INDIRECT_CALL, condition, targets=self._functions, selector=selector, key=key("CALL"))
         control = _control(instruction, root, condition)
         if control is not None:
             return control

@@ -117,7 +117,7 @@ def inspect(function: Function, cfg: WarpCfg, plan: Plan, decoder: Decoder | Non
 
 def decoder_of(function: Function) -> Decoder:
     """Return what the oracle knows of the instructions of a function's architecture."""
-    return Volta(function) if since_volta(function.arch) else Maxwell()
+    return Volta(function) if since_volta(function.arch) else Maxwell(function)
 
 
 def since_volta(arch: str) -> bool:

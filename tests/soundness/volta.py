@@ -38,7 +38,6 @@ class Volta:
                 return found
         return None if root in EFFECTLESS else operation(instruction, root, modifiers, guard)
 
-
     def _call(self, instruction: Instruction, root: str, modifiers: list[str], guard: Condition) -> Decoded:
         del modifiers
         if root != "CALL":
@@ -110,9 +109,9 @@ def _move(instruction: Instruction, modifiers: list[str], guard: Condition) -> D
 
 
 def _warpsync(instruction: Instruction, modifiers: list[str], guard: Condition) -> Decoded:
-    """Only a WARPSYNC of the whole warp merges; a collective one may go either way, all threads alike."""
+    """Only a WARPSYNC of the whole warp merges; behind a collective one, all threads execute what it holds together."""
     if "COLLECTIVE" in modifiers:
-        return Control(Flow.BRANCH, guard, target=_target(instruction), unity=Unity.OPEN)
+        return None
     mask = instruction.operands[-1] if instruction.operands else None
     every = "ALL" in modifiers or (isinstance(mask, Immediate) and isinstance(mask.value, int) and mask.value & _WARP == _WARP)
     return Control(Flow.WARP_BARRIER, _with_operands(guard, instruction.operands), tag=WARPSYNC_TAG) if every else None
