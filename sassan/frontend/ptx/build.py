@@ -58,9 +58,7 @@ class Text:
         column = position - (self.text.rfind("\n", 0, position) + 1)
         expected = f"; expected {', '.join(problem.expected)}" if problem.expected else ""
         code = "truncated" if problem.at_end else "syntax"
-        return InputError(
-            code, f"{problem.message}{expected}", source=self.source, span=self.span(line + 1, column + 1, 1), hint=_HINT
-        )
+        return InputError(code, f"{problem.message}{expected}", source=self.source, span=self.span(line + 1, column + 1, 1), hint=_HINT)
 
 
 def build(text: Text, lines: LineParser, *, start: str = "module") -> Module:

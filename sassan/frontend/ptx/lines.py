@@ -51,8 +51,13 @@ _LINE = re.compile(
     rf"[ \t]*+(?:(@!?{_NAME})[ \t]++)?+([a-z][a-z0-9_]*+(?:\.[A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+)*+)(?:[ \t]++([^;:\"/\n]*+))?+;[ \t]*+",
     re.ASCII,
 )
-_PIECE = re.compile(r"[ \t]*+([^,()\[\]{}]++|\[[^\[\]{}]*+(?:\{[^\[\]{}]*+\}[^\[\]{}]*+)?\]|\{[^(){}]*+\}|\([^()]*+\))[ \t]*+(,|$)", re.ASCII)
-_HOLE = re.compile(r"(?<![\w.])0[fF][0-9a-fA-F]{8}(?![\w.])|(?<![\w.])0[dD][0-9a-fA-F]{16}(?![\w.])|(?<![\w.])0[xX][0-9a-fA-F]++(?![\w.])|[0-9]++", re.ASCII)
+_PIECE = re.compile(
+    r"[ \t]*+([^,()\[\]{}]++|\[[^\[\]{}]*+(?:\{[^\[\]{}]*+\}[^\[\]{}]*+)?\]|\{[^(){}]*+\}|\([^()]*+\))[ \t]*+(,|$)", re.ASCII
+)
+_HOLE = re.compile(
+    r"(?<![\w.])0[fF][0-9a-fA-F]{8}(?![\w.])|(?<![\w.])0[dD][0-9a-fA-F]{16}(?![\w.])|(?<![\w.])0[xX][0-9a-fA-F]++(?![\w.])|[0-9]++",
+    re.ASCII,
+)
 _MARK = 70000
 """Holes are filled with numbers from here on while a shape is parsed: five digits that no shape holds itself."""
 

@@ -1,0 +1,66 @@
+"""PTX text to functions: frames of `cuobjdump -ptx` left out, one module after the other."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from sassan.errors import InputError
+from sassan.frontend.ptx.build import Text, build
+from sassan.frontend.ptx.lines import FastLines, LineParser
+from sassan.frontend.ptx.link import Linker
+from sassan.frontend.ptx.syntax import Header, Module
+from sassan.ir import Function
+from sassan.source import Source, Span
+
+_VERSION = re.compile(r"^[ \t]*\.version\b", re.MULTILINE)
+_FRAME = re.compile(r"^(?:Fatbin (?:elf|ptx) code:|member [^\n]*|[^\n]*\.cubin:)[ \t]*$", re.MULTILINE)
+_START = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.(?:version[ \t]+[0-9]|target[ \t]+sm_|entry[ \t]|func[ \t(])", re.MULTILINE)
+_TARGET = re.compile(r"(?:sm|compute)_([0-9]{2,3}[af]?)")
+
+
+def is_ptx(source: Source) -> bool:
+    """Say whether a text reads as PTX: a module, or, by the name of its file, statements as papers print them."""
+    return bool(_START.search(source.text)) or source.name.endswith(".ptx")
+
+
+def read_ptx(source: Source, arch: str | None = None, make_lines: Callable[[], LineParser] = FastLines) -> tuple[Function, ...]:
+    """Return the functions of a PTX text in its order; `arch` overrides its targets.
+
+    Raises InputError with one of the codes syntax, truncated, no-function, no-architecture, undeclared-name, undefined-label,
+    duplicate-label, duplicate-name, bad-number.
+    """
+    functions: list[Function] = []
+    for text, module in modules(source, make_lines()):
+        functions += Linker(text, module, arch or _arch(text, module)).functions()
+    if not functions:
+        raise InputError("no-function", "the PTX holds no code; expected .entry or .func with a body", source=source, span=Span(1, 1, 1))
+    return tuple(functions)
+
+
+def modules(source: Source, lines: LineParser) -> Iterator[tuple[Text, Module]]:
+    """Yield the modules of a text, each with where it stands; raises InputError."""
+    text = source.text.removeprefix("\ufeff").replace("\r\n", "\n")
+    starts = [found.start() for found in _VERSION.finditer(text)]
+    if not starts:
+        start = "module" if _START.search(text) else "fragment"
+        one = Text(source, text, 0)
+        yield one, build(one, lines, start=start)
+        return
+    for begin, end in zip([0, *starts[1:]], [*starts[1:], len(text)], strict=True):
+        first = starts[0] if begin == 0 and _FRAME.search(text, 0, starts[0]) else begin
+        frame = _FRAME.search(text, first, end)
+        one = Text(source, text[first : frame.start() if frame else end] + "\n", text.count("\n", 0, first))
+        yield one, build(one, lines)
+
+
+def _arch(text: Text, module: Module) -> str:
+    for item in module.items:
+        if isinstance(item, Header) and item.keyword == ".target":
+            found = next((match[1] for word in item.words if (match := _TARGET.fullmatch(word))), None)
+            if found:
+                return f"sm_{found}"
+            raise _no_arch(text, item.span, "the target names no architecture; expected sm_NN")
+    raise _no_arch(text, text.span(1, 1, 1), "nothing says for which architecture the PTX is; expected .target sm_NN")
+
+
+def _no_arch(text: Text, span: Span, message: str) -> InputError:
+    return InputError("no-architecture", message, source=text.source, span=span, hint="say it with --sm")

@@ -1,0 +1,275 @@
+"""The facts of PTX instructions. Registers have no file here: the bit of a variable is its number in its function (`ir.Variable`).
+
+isa = load(function)
+facts = isa.facts(instruction)      # None: the gap `unknown-opcode`
+
+Calls pass values through parameters, and each of them has a bit: a call binds the parameters of the callee to its arguments, and a `ret`
+binds what the callers of its function receive. What a function keeps in its own registers means nothing to the next call of it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from sassan.alphabet import Letter
+from sassan.ir import Frame, Function, Immediate, Instruction, Operand, Place, Several, Special, Symbol, Target, Variable, Word
+from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.loading import data_text, read_letters
+from sassan.isa.ptx_table import Agree, Carry, Row, Table, Writes, table, width
+from sassan.isa.rows import Letters
+
+RET = "RET"
+_WHOLE_WARP = 0x1F
+"""Operand c of shfl.idx when every lane of the warp may be named: clamp 31, no segment bits."""
+_READS = frozenset({Agree.LANEWISE, Agree.ADDRESS})
+_VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+
+
+class PtxIsa:
+    """The instruction facts of one function; a pure function of the instruction."""
+
+    def __init__(self, function: Function, rows: Table, letters: Letters) -> None:
+        """Take the table, and look at what the calls of the function pass."""
+        self._table, self._letters = rows, letters
+        self._function = function
+        self._starts = [one.start for one in function.frames]
+        self._by_start = {one.start: one for one in function.frames}
+        self._carry = 1 << max((one.last for one in function.frames), default=0)
+        self._rows: dict[str, Row | None] = {}
+        self._received: dict[int, list[Effect]] = {}
+        for one in function.instructions:
+            if one.opcode.startswith("call"):
+                self._note_call(one)
+
+    def facts(self, instruction: Instruction) -> Facts | None:
+        """Return the facts, or None when the table has no row for the opcode, its modifiers or its operands."""
+        opcode = instruction.opcode
+        if opcode not in self._rows:
+            self._rows[opcode] = self._table.row(opcode)
+        row = self._rows[opcode]
+        if row is None:
+            return None
+        split = _split(row, instruction)
+        if split is None:
+            return None
+        destinations, sources = split
+        reads = _bits(_variables(sources))
+        effects = self._results(row, instruction, destinations, sources)
+        if destinations and (row.partly or any(one.part for one in destinations)):
+            reads |= _bits(destinations)
+            effects = tuple(Effect(one.writes, None if one.needs is None else one.needs | one.writes) for one in effects)
+        reads, effects = self._with_carry(row, opcode, reads, effects)
+        return self._control(row, instruction, reads, effects)
+
+    def _results(
+        self, row: Row, instruction: Instruction, destinations: Sequence[Variable], sources: Sequence[Operand]
+    ) -> tuple[Effect, ...]:
+        if row.writes is Writes.PARAMETER:
+            return _stored(instruction)
+        if not destinations:
+            return ()
+        return (Effect(_bits(destinations), self._needs(row.agree, instruction, sources)),)
+
+    def _needs(self, agree: Agree, instruction: Instruction, sources: Sequence[Operand]) -> int | None:
+        """Return on what the threads must agree so that they agree on the result, None where they never do."""
+        if agree in _READS:
+            return self._reads(agree, sources)
+        match agree:
+            case Agree.PARAMETER:
+                return self._parameter(instruction)
+            case Agree.ALWAYS:
+                return 0
+            case Agree.MASK:
+                return _bits(_variables(sources[-1:]))
+            case Agree.BARRIER:
+                return _bits(_variables(sources[:-1]))
+            case Agree.LANE if len(sources) == 3:  # noqa: PLR2004 - value, lane, clamp
+                return _lane(sources[1], sources[2])
+            case Agree.LANE_MASK if len(sources) == 4:  # noqa: PLR2004 - value, lane, clamp, mask
+                lane = _lane(sources[1], sources[2])
+                return None if lane is None else lane | _bits(_variables(sources[3:]))
+            case _:
+                return None
+
+    def _reads(self, agree: Agree, sources: Sequence[Operand]) -> int | None:
+        for one in sources:
+            if isinstance(one, Special) and one.name.partition(".")[0] not in self._table.agreeing:
+                return None
+            if isinstance(one, Place) and (agree is not Agree.ADDRESS or one.bare):
+                return None
+        return _bits(_variables(sources))
+
+    def _parameter(self, instruction: Instruction) -> int | None:
+        """Return on what a load of a parameter depends: nothing for one of the kernel, the parameter of a call itself."""
+        place = instruction.operands[-1] if not isinstance(instruction.operands[-1], Variable) else instruction.operands[1]
+        if not isinstance(place, Place):
+            return None
+        frame = self._frame(instruction.address)
+        if isinstance(place.base, Symbol):
+            known = frame is not None and frame.kernel and any(one.name == place.base.name for one in frame.parameters)
+            return 0 if known else None
+        return _bit(place.base) if isinstance(place.base, Variable) and place.base.size else None
+
+    def _frame(self, address: int) -> Frame | None:
+        index = bisect_right(self._starts, address) - 1
+        return self._function.frames[index] if index >= 0 else None
+
+    def _with_carry(self, row: Row, opcode: str, reads: int, effects: tuple[Effect, ...]) -> tuple[int, tuple[Effect, ...]]:
+        if row.carry is Carry.NONE:
+            return reads, effects
+        if row.carry is Carry.ALWAYS:
+            reads |= self._carry
+            effects = tuple(Effect(one.writes, None if one.needs is None else one.needs | self._carry) for one in effects)
+        if "cc" in opcode.split("."):
+            effects = tuple(Effect(one.writes | self._carry, one.needs) for one in effects)
+        return reads, effects
+
+    def _control(self, row: Row, instruction: Instruction, reads: int, effects: tuple[Effect, ...]) -> Facts:
+        guard = 1 << instruction.guard.index if instruction.guard is not None and instruction.guard.index is not None else 0
+        flow, tag = row.flow, ""
+        target = next((one.address for one in instruction.operands if isinstance(one, Target)), None)
+        if flow is Flow.CALL:
+            flow, tag = (Flow.CALL if self._is_direct(instruction) else Flow.INDIRECT_CALL), RET
+            effects = tuple(self._passed(instruction))
+        elif flow is Flow.RETURN:
+            frame = self._frame(instruction.address)
+            inside = frame is not None and not frame.kernel
+            flow, tag = (Flow.POP, RET) if inside else (Flow.EXIT, "")
+            effects = tuple(self._received.get(frame.start, ())) if frame is not None and inside else ()
+        elif flow in {Flow.PUSH, Flow.POP}:
+            tag = next(one.text for one in instruction.operands if isinstance(one, Word))
+        return Facts(
+            reads,
+            effects,
+            guard,
+            flow,
+            self._letter(instruction),
+            condition=guard,
+            uniform="uni" in instruction.opcode.split("."),
+            tag=tag,
+            target=target,
+        )
+
+    def _letter(self, instruction: Instruction) -> Letter:
+        bare = any(isinstance(one, Place) and one.bare for one in instruction.operands[1:])
+        special = any(isinstance(one, Special) for one in instruction.operands)
+        return self._letters.letter(instruction.opcode + (".sreg" if special else ""), constant=bare, indexed=False)
+
+    @staticmethod
+    def _is_direct(instruction: Instruction) -> bool:
+        return any(isinstance(one, Target | Symbol) for one in instruction.operands)
+
+    def _callees(self, instruction: Instruction) -> tuple[Frame, ...]:
+        """Return what a call may enter, as far as the input holds it."""
+        for one in instruction.operands:
+            if isinstance(one, Target):
+                return (self._by_start[one.address],)
+            if isinstance(one, Symbol):
+                return ()
+        return tuple(self._by_start[start] for start in self._function.callees or ())
+
+    def _passed(self, instruction: Instruction) -> Iterator[Effect]:
+        """Yield what a call does: the callee's own variables are new, its parameters are the arguments, and what comes back is to come."""
+        results, arguments = _lists(instruction)
+        callees = self._callees(instruction)
+        for callee in callees:
+            yield Effect((1 << callee.last) - (1 << callee.first), None)
+        for callee in callees:
+            for place, parameter in enumerate(callee.parameters):
+                given = arguments[place] if place < len(arguments) else None
+                yield Effect(_bit(parameter), None if given is None or isinstance(given, Special | Place) else _bits(_variables([given])))
+        for one in _variables(results):
+            # Nothing reads it before the callee returns and says more (`_received`); nobody knows what code outside of the input returns.
+            yield Effect(_bit(one), 0 if callees else None)
+
+    def _note_call(self, instruction: Instruction) -> None:
+        """Remember what the callees of a call bind when they return: agreement that was there before, and holds of the value too."""
+        results, _ = _lists(instruction)
+        for callee in self._callees(instruction):
+            for place, one in enumerate(results):
+                returned = callee.returns[place] if place < len(callee.returns) else None
+                written = _bits(_variables([one]))
+                needs = None if returned is None else written | _bit(returned)
+                self._received.setdefault(callee.start, []).append(Effect(written, needs))
+
+
+def _split(row: Row, instruction: Instruction) -> tuple[tuple[Variable, ...], tuple[Operand, ...]] | None:
+    """Return the registers that an instruction writes and the operands that it reads, None where the first is neither."""
+    operands = instruction.operands
+    if row.writes in {Writes.NONE, Writes.PARAMETER} or (row.writes is Writes.REGISTER and operands and isinstance(operands[0], Place)):
+        return (), operands
+    if not operands:
+        return None
+    items = operands[0].items if isinstance(operands[0], Several) else (operands[0],)
+    found: list[Variable] = []
+    for one in items:
+        if isinstance(one, Variable) and not one.negated:
+            found.append(one)
+        elif not (isinstance(one, Word) and one.text == "_"):
+            return None
+    return tuple(found), operands[1:]
+
+
+def _stored(instruction: Instruction) -> tuple[Effect, ...]:
+    """Return what a store to a call parameter does; one that covers only a part of it keeps the rest."""
+    place = instruction.operands[0]
+    if not isinstance(place, Place) or not isinstance(place.base, Variable) or not place.base.size:
+        return ()
+    modifiers = instruction.opcode.split(".")
+    covered = max((width(one) for one in modifiers), default=0) * max((_VECTORS.get(one, 1) for one in modifiers), default=1)
+    written = _bit(place.base)
+    values = _bits(_variables(instruction.operands[1:]))
+    if any(isinstance(one, Special | Place) for one in instruction.operands[1:]):
+        return (Effect(written, None),)
+    whole = place.offset == 0 and covered >= place.base.size
+    return (Effect(written, values if whole else values | written),)
+
+
+def _lane(lane: Operand, clamp: Operand) -> int | None:
+    whole = isinstance(clamp, Immediate) and clamp.value == _WHOLE_WARP
+    return _bits(_variables([lane])) if whole and not isinstance(lane, Special) else None
+
+
+def _lists(instruction: Instruction) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
+    """Return what a call receives and what it passes."""
+    before, after, seen = (), (), False
+    for one in instruction.operands:
+        if not isinstance(one, Several):
+            seen = True
+        elif seen:
+            after = one.items
+        else:
+            before = one.items
+    return before, after
+
+
+def _variables(operands: Iterable[Operand]) -> Iterator[Variable]:
+    """Yield every variable that operands name, those of addresses and vectors too."""
+    for one in operands:
+        if isinstance(one, Variable):
+            yield one
+        elif isinstance(one, Several):
+            yield from _variables(one.items)
+        elif isinstance(one, Place):
+            yield from _variables((one.base, *one.items))
+
+
+def _bit(one: Variable) -> int:
+    return 1 << one.number
+
+
+def _bits(variables: Iterable[Variable]) -> int:
+    out = 0
+    for one in variables:
+        out |= 1 << one.number
+    return out
+
+
+@lru_cache(maxsize=4)
+def _letters(name: str) -> Letters:
+    return read_letters("ptx_letters.toml", data_text("ptx_letters.toml"), name)
+
+
+def load(function: Function, letters: str = "timing") -> PtxIsa:
+    """Return the facts of a function of PTX with one mapping to letters; raises InputError `bad-table` when a table is not well formed."""
+    return PtxIsa(function, table(), _letters(letters))

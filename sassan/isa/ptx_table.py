@@ -1,0 +1,162 @@
+"""The table of PTX opcodes, `data/ptx.toml`, read and checked.
+
+    [[op]]
+    names = ["ld"]                   # mnemonics: what stands before the first dot
+    with = ["const|shared"]          # modifiers that it must have, alternatives between bars; the first row that fits decides
+    writes = "first"                 # first (rule: the first operand) | none | register (the first operand, unless it is an address)
+                                     # | parameter (the call parameter that the first operand names)
+    agree = "never"                  # never (rule) | lanewise | address | parameter | always | mask | barrier | lane | lane-mask
+    partly = true                    # the first operand may be written in part (video instructions)
+    carry = "modifier"               # "" (rule) | modifier (`.cc` writes the carry flag) | always (it is read, and written with `.cc`)
+    flow = "none"                    # a class of facts.Flow
+    source = "isa"                   # a key of [sources]
+
+PTX registers have types and vectors are spelled out, so a modifier never changes what is read or written beyond `with`: the modifiers of
+all opcodes are one list, and one that is not there makes the opcode unknown.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import translate
+from functools import lru_cache
+
+from sassan.isa.facts import Flow
+from sassan.isa.loading import data_text
+from sassan.isa.toml import Section
+
+FILE = "ptx.toml"
+_KEYS = ("names", "with", "writes", "agree", "partly", "carry", "flow", "source")
+
+
+class Writes(StrEnum):
+    """Where an instruction puts its result."""
+
+    FIRST = "first"
+    NONE = "none"
+    REGISTER = "register"
+    PARAMETER = "parameter"
+
+
+class Agree(StrEnum):
+    """When the threads that run an instruction together agree on its result."""
+
+    NEVER = "never"
+    LANEWISE = "lanewise"
+    """They agree on all that it reads."""
+    ADDRESS = "address"
+    """A load: they agree on the address."""
+    PARAMETER = "parameter"
+    """A load of a kernel parameter, or of a call parameter on which they agree."""
+    ALWAYS = "always"
+    MASK = "mask"
+    """They agree on the mask, the last operand."""
+    BARRIER = "barrier"
+    """They agree on which barrier it is."""
+    LANE = "lane"
+    """They agree on the lane that is read, and the whole warp may be named."""
+    LANE_MASK = "lane-mask"
+    """LANE, and they agree on the mask."""
+
+
+class Carry(StrEnum):
+    """What an instruction does to the carry flag."""
+
+    NONE = ""
+    MODIFIER = "modifier"
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one row of the table says; see the head of this file."""
+
+    required: tuple[frozenset[str], ...]
+    writes: Writes
+    agree: Agree
+    partly: bool
+    carry: Carry
+    flow: Flow
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows per mnemonic, and the special registers: those on which a warp agrees, and all."""
+
+    rows: Mapping[str, tuple[Row, ...]]
+    agreeing: frozenset[str]
+    specials: frozenset[str]
+    modifiers: frozenset[str]
+    patterns: re.Pattern[str]
+
+    def row(self, opcode: str) -> Row | None:
+        """Return the row of an opcode with its modifiers, None where none covers it."""
+        mnemonic, *modifiers = opcode.split(".")
+        if not all(one in self.modifiers or self.patterns.match(one) for one in modifiers):
+            return None
+        have = frozenset(modifiers)
+        return next((row for row in self.rows.get(mnemonic, ()) if all(one & have for one in row.required)), None)
+
+
+@lru_cache(maxsize=1)
+def table() -> Table:
+    """Return the table; raises InputError `bad-table`."""
+    return read(FILE, data_text(FILE))
+
+
+def read(name: str, text: str) -> Table:
+    """Return the checked table of a file; raises InputError `bad-table` with the file and the key."""
+    file = Section.parse(name, text)
+    file.only("sources", "special", "modifiers", "op")
+    special, modifiers = file.section("special"), file.section("modifiers")
+    special.only("agree", "differ")
+    patterns = modifiers.strings("patterns")
+    return Table(
+        _rows(file),
+        frozenset(special.strings("agree")),
+        frozenset((*special.strings("agree"), *special.strings("differ"))),
+        frozenset(one for key in modifiers.values if key != "patterns" for one in modifiers.strings(key)),
+        re.compile("|".join(translate(pattern) for pattern in patterns) or r"(?!)"),
+    )
+
+
+def _rows(file: Section) -> dict[str, tuple[Row, ...]]:
+    sources = frozenset(file.section("sources").values)
+    out: dict[str, tuple[Row, ...]] = {}
+    for one in file.sections("op"):
+        row = _row(one, sources)
+        for name in one.strings("names"):
+            out[name] = (*out.get(name, ()), row)
+    return out
+
+
+def _row(one: Section, sources: frozenset[str]) -> Row:
+    one.only(*_KEYS)
+    if one.string("source") not in sources:
+        raise one.fail("source", f"one of {', '.join(sorted(sources))}")
+    if not one.strings("names"):
+        raise one.fail("names", "at least one mnemonic")
+    return Row(
+        tuple(frozenset(alternatives.split("|")) for alternatives in one.strings("with")),
+        one.choice("writes", Writes, Writes.FIRST),
+        one.choice("agree", Agree, Agree.NEVER),
+        one.flag("partly"),
+        one.choice("carry", Carry, Carry.NONE),
+        one.choice("flow", Flow, Flow.NONE),
+    )
+
+
+_WIDTH = re.compile(r"[a-z]+?(8|16|32|64|128)(x[0-9])?")
+_PACKED = {"x2": 2, "x4": 4}
+
+
+def width(kind: str) -> int:
+    """Return the bytes of a type: 4 for `b32` and `f16x2`, 0 for `pred` and what is no type."""
+    found = _WIDTH.fullmatch(kind)
+    return int(found[1]) // 8 * _PACKED.get(found[2] or "", 1) if found else 0
+
+
+def special_registers() -> frozenset[str]:
+    """Return the names of all special registers, without the part: `%tid`."""
+    return table().specials
