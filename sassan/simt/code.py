@@ -14,7 +14,6 @@ from sassan.ir import Function, Instruction
 from sassan.isa.facts import Flow
 from sassan.isa.registers import bit
 
-
 AGAIN = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
 """Threads with other targets wait at the instruction itself, and execute it again."""
 
@@ -183,7 +182,8 @@ class Decoder(Protocol):
 class Block:
     """Straight-line code: every instruction runs once per visit. `follow`, `target` and `targets` are block numbers, -1 for none.
 
-    `pushes` are (tag number, block number) in program order, block -1 for a barrier register that is emptied; `address` and `last` are those of the first and the last instruction.
+    `pushes` are (tag number, block number) in program order, block -1 for a barrier register that is emptied; `address` and `last` are
+    those of the first and the last instruction.
     """
 
     address: int

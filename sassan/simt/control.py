@@ -9,8 +9,8 @@ from sassan.errors import SassanError
 from sassan.isa.facts import Flow
 from sassan.simt import convergence
 from sassan.simt.code import RETURN_TAG, Block, Move
-from sassan.simt.divergence import Way, branch, spread, targets, united
-from sassan.simt.stack import Ints
+from sassan.simt.divergence import Places, Way, branch, spread, targets, united
+from sassan.simt.stack import Ints, Suspended
 from sassan.simt.state import LOST, NUMBER, STOPPED, Next, Session, choose, unite
 from sassan.simt.values import Moment, Rows, Truth, Words
 
@@ -27,7 +27,7 @@ def leave(session: Session, number: int, at: Moment, taken: Words) -> Next:
         case Flow.INDIRECT_BRANCH | Flow.INDIRECT_CALL:
             inside = session.contexts.inside(context, block.last) if block.control.flow is Flow.INDIRECT_CALL else context
             whole = Move.CALL if block.control.flow is Flow.INDIRECT_CALL else Move.TAKEN
-            return spread(session, number, at, taken, targets(session, number, at, taken, inside), whole)
+            return spread(session, number, at, taken, Places(*targets(session, number, at, taken, inside), whole))
         case Flow.POP:
             return _token(session, block, at.rows, taken)
         case Flow.EXIT:
@@ -71,7 +71,7 @@ def _call(session: Session, number: int, at: Moment, taken: Words) -> Next:
     active, context = warps.active[at.rows], warps.context[at.rows]
     inside = session.contexts.inside(context, block.last)
     if block.tag:
-        warps.stacks.push(at.rows, block.follow, context, session.code.tags.index(RETURN_TAG), active)
+        warps.stacks.push(at.rows, Suspended(block.follow, context, session.code.tags.index(RETURN_TAG), active))
         return unite(block.target, inside, active, Move.CALL)
     return branch(session, number, at, taken, Way(block.target, inside, Move.CALL))
 
@@ -144,7 +144,7 @@ def _rest(session: Session, block: Block, rows: Rows, taken: Words, kept: Truth)
 
 
 def _complete_barriers(session: Session, block: Block, rows: Rows, tag: Ints, mask: Words) -> Truth:
-    """A barrier that all have reached is free again; return which runs resume others than the register says."""
+    """Free the barriers that all have reached, and return which runs resume others than the register says."""
     register = np.array(session.barriers, dtype=np.int32)[tag]
     where = np.flatnonzero(register >= 0)
     held = session.warps.barriers[rows[where], register[where]]

@@ -7,8 +7,8 @@ the stack is not what the hardware does, and the run is a fault.
 import numpy as np
 
 from sassan.simt.code import RELEASED_TAG, SIDE, WARPSYNC_TAG, Block, Move
-from sassan.simt.divergence import Way, branch, spread
-from sassan.simt.stack import Ints
+from sassan.simt.divergence import Places, Way, branch, spread
+from sassan.simt.stack import Ints, Suspended
 from sassan.simt.state import LOST, Next, Order, Session, lanes, unite
 from sassan.simt.values import LANES, Moment, Rows, Truth, Words
 
@@ -19,7 +19,7 @@ def clear(session: Session, block: Block, rows: Rows, tag: int, active: Words) -
     live = (barriers[rows, number] & active) != 0
     session.recorder.fault(block.last, "a barrier is emptied that threads are in", int(live.sum()))
     barriers[rows, number] = 0
-    return live
+    return np.asarray(live)
 
 
 def synchronize(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Words, Ints, Truth]:
@@ -102,7 +102,7 @@ def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Wo
     joins, last = some & ~unreachable & (entry >= 0), complete & (entry < 0)
     opens = some & ~unreachable & ~last & (entry < 0)
     warps.stacks.widen(rows[joins], entry[joins], taken[joins])
-    warps.stacks.insert(rows[opens], (token + 1)[opens], block.follow, context[opens], own, taken[opens])
+    warps.stacks.insert(rows[opens], (token + 1)[opens], Suspended(block.follow, context[opens], own, taken[opens]))
     for where in (last, complete & joins):
         _release_above(session, rows[where], token[where])
     first = complete & joins
@@ -158,7 +158,7 @@ def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
             if one:
                 goes.put(where, branch(session, number, part, taken[where], Way(first[where], inside[where], Move.RETURN)))
             else:
-                goes.put(where, spread(session, number, part, taken[where], (place[where], into[where]), Move.RETURN))
+                goes.put(where, spread(session, number, part, taken[where], Places(place[where], into[where], Move.RETURN)))
     return goes
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sassan.simt.code import Block, Move, Unity
-from sassan.simt.stack import Ints
+from sassan.simt.stack import Ints, Suspended
 from sassan.simt.state import NUMBER, Next, Order, Session, choose, lanes, pack
 from sassan.simt.trace import AGAIN
 from sassan.simt.values import LANES, Moment, Truth, Words
@@ -52,7 +52,8 @@ def branch(session: Session, number: int, at: Moment, taken: Words, way: Way) ->
         other = choose(late, way.target, block.follow)
         side = choose(late, way.into, context)
         origin = choose(late, number, -1)
-        warps.stacks.push(at.rows[index], other[index], side[index], 0, (active & ~goes.active)[index], origin[index])
+        entry = Suspended(other[index], side[index], 0, (active & ~goes.active)[index], origin[index])
+        warps.stacks.push(at.rows[index], entry)
         goes.resumes()
         goes.origin = origin
     return goes
@@ -65,9 +66,18 @@ def _late(session: Session, at: Moment) -> Truth:
     return np.full(len(at.rows), session.order is Order.FALLTHROUGH_FIRST)
 
 
-def spread(session: Session, number: int, at: Moment, taken: Words, places: tuple[Ints, Ints], whole: Move) -> Next:  # noqa: PLR0913, PLR0917
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where every thread goes: arrays (G, 32) of blocks and contexts, and what the step is called when all go together."""
+
+    block: Ints
+    context: Ints
+    move: Move
+
+
+def spread(session: Session, number: int, at: Moment, taken: Words, places: Places) -> Next:
     """Return the outcome of a jump by register: one place of (block, context) runs; the other threads wait, and execute it again."""
-    warps, (place, into) = session.warps, places
+    warps, place, into = session.warps, places.block, places.context
     active, context = warps.active[at.rows], warps.context[at.rows]
     leader = first_lane(session, at)
     together = pack(at.executing & (place == place[leader][:, None]) & (into == into[leader][:, None]))
@@ -76,11 +86,11 @@ def spread(session: Session, number: int, at: Moment, taken: Words, places: tupl
         block=place[leader],
         context=into[leader],
         active=together,
-        move=choose(split, NUMBER[Move.DIVERGE], choose(taken == 0, NUMBER[Move.FALLTHROUGH], NUMBER[whole])),
+        move=choose(split, NUMBER[Move.DIVERGE], choose(taken == 0, NUMBER[Move.FALLTHROUGH], NUMBER[places.move])),
     )
     index = at.rows[split]
     if index.size:
-        warps.stacks.push(index, number, context[split], 0, (active & ~together)[split])
+        warps.stacks.push(index, Suspended(number, context[split], 0, (active & ~together)[split]))
         goes.resumes()
         goes.tag = choose(split, AGAIN, 0)
     return goes

@@ -1,8 +1,9 @@
 """The machine without a stack: any group of threads that can run may run next, block by block (warp-cfg.md, section 1).
 
-Since Volta the order of divergent sides is not architected, and sides may take turns. Here every thread has a place of its own, the threads of
-a group execute together, and barriers decide when groups merge. It tests the assumption that turns change nothing that a bound rests on.
-A barrier register names a barrier, and each thread has registers of its own: that no two sides use one register at once is an assumption too.
+Since Volta the order of divergent sides is not architected, and sides may take turns. Here every thread has a place of its own, the
+threads of a group execute together, and barriers decide when groups merge. It tests the assumption that turns change nothing that a
+bound rests on. A barrier register names a barrier, and each thread has registers of its own: that no two sides use one register at once
+is an assumption too.
 """
 
 from dataclasses import dataclass
@@ -107,4 +108,4 @@ class FreeMachine:
 
 
 def _of_first(values: Ints, who: Truth) -> Ints:
-    return values[np.arange(len(values)), who.argmax(axis=1)]
+    return np.asarray(values[np.arange(len(values)), who.argmax(axis=1)])

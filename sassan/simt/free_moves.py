@@ -7,10 +7,9 @@ import numpy as np
 from sassan.errors import SassanError
 from sassan.isa.facts import Flow
 from sassan.simt.code import Block
-from sassan.simt.divergence import first_lane, targets, united
 from sassan.simt.convergence import returns
+from sassan.simt.divergence import first_lane, targets, united
 from sassan.simt.free_state import NOBODY, Threads
-from sassan.simt.stack import Ints
 from sassan.simt.state import LOST, STOPPED, Session, Status, lanes, pack
 from sassan.simt.values import LANES, Moment, Rows, Truth
 
@@ -136,7 +135,7 @@ def _jump(session: Session, threads: Threads, group: Group) -> Truth:
     split = (together != at.executing).any(axis=1)
     threads.new_group(rows[split], together[split])
     _exit(session, threads, group, gone)
-    return lost
+    return np.asarray(lost)
 
 
 def _exit(session: Session, threads: Threads, group: Group, who: Truth) -> None:

@@ -30,7 +30,7 @@ class Threads:
 
     def runnable(self, rows: Rows) -> Truth:
         """Return which threads could execute."""
-        return (self.place[rows] != STOPPED) & (self.waits[rows] == NOBODY) & ~self.syncs[rows]
+        return np.asarray((self.place[rows] != STOPPED) & (self.waits[rows] == NOBODY) & ~self.syncs[rows])
 
     def new_barrier(self, rows: Rows, mask: Words) -> Ints:
         """Return the names of new barriers with these members."""

@@ -13,6 +13,7 @@ from sassan.simt import convergence
 from sassan.simt.code import RETURN_TAG, Block, Code
 from sassan.simt.control import leave
 from sassan.simt.data import compute
+from sassan.simt.stack import Suspended
 from sassan.simt.state import LOST, STOPPED, Order, Session, Status, begin, lanes, pack
 from sassan.simt.trace import Contexts, Outcome, Recorder, Steps
 from sassan.simt.values import Moment, Rows, Truth, Values, Words
@@ -20,8 +21,10 @@ from sassan.simt.values import Moment, Rows, Truth, Values, Words
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where a run is cut: after `steps` blocks, with more than `depth` entries on its stack, in more than `contexts` call contexts, or with too many
-    words in local memory."""
+    """Where a run is cut: after `steps` blocks, with more than `depth` entries on its stack, or in more than `contexts` call contexts.
+
+    A run whose local memory is full is cut, too.
+    """
 
     steps: int = 3000
     depth: int = 64
@@ -57,7 +60,8 @@ class Machine:
         session = new_session(self._code, self._values, active, self._order, called=called)
         warps = session.warps
         if called and not any(_returns(block) for block in self._code.blocks):
-            warps.stacks.push(np.arange(len(active)), STOPPED, warps.context, self._code.tags.index(RETURN_TAG), active)
+            nowhere = Suspended(STOPPED, warps.context, self._code.tags.index(RETURN_TAG), active)
+            warps.stacks.push(np.arange(len(active)), nowhere)
         population = np.bincount(warps.block, minlength=len(self._code.blocks))
         while population.any():
             number = int(population.argmax())
@@ -130,7 +134,7 @@ def _push(session: Session, block: Block, rows: Rows) -> Truth:
         if target < 0:
             bad |= convergence.clear(session, block, rows, tag, active)
             continue
-        warps.stacks.push(rows, target, context, tag, active)
+        warps.stacks.push(rows, Suspended(target, context, tag, active))
         if session.barriers[tag] >= 0:
             warps.barriers[rows, session.barriers[tag]] = active
     return bad

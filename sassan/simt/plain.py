@@ -96,14 +96,18 @@ class PlainRun:
         match flow:
             case Flow.BRANCH:
                 return self._branch(block, threads, self._united(block, threads, taken), (block.target, self._context))
-            case Flow.INDIRECT_BRANCH:
-                return self._split(number, threads, taken, self._targets(block, threads, taken, self._context), Move.TAKEN)
-            case Flow.INDIRECT_CALL:
-                return self._split(number, threads, taken, self._targets(block, threads, taken, (*self._context, block.last)), Move.CALL)
+            case Flow.INDIRECT_BRANCH | Flow.INDIRECT_CALL:
+                return self._indirect(number, threads, taken)
             case Flow.RETURN:
                 return self._return(number, threads, taken)
             case Flow.CALL:
                 return self._call(block, threads, taken)
+            case _:
+                return self._stay(block, flow, threads, taken)
+
+    def _stay(self, block: Block, flow: Flow, threads: set[int], taken: set[int]) -> _After:
+        """Carry out what leads nowhere by itself."""
+        match flow:
             case Flow.TRAP:
                 self._end(block)
                 return None
@@ -159,6 +163,12 @@ class PlainRun:
         self._stack.append(_Suspended(block.follow, self._context, RETURN_TAG, set(threads)))
         return self._jump(block, threads, (block.target, inside), Move.CALL, None)
 
+    def _indirect(self, number: int, threads: set[int], taken: set[int]) -> _After:
+        block = self.code.blocks[number]
+        calls = block.control is not None and block.control.flow is Flow.INDIRECT_CALL
+        inside = (*self._context, block.last) if calls else self._context
+        return self._split(number, threads, taken, (self._targets(block, threads, taken, inside), Move.CALL if calls else Move.TAKEN))
+
     def _targets(self, block: Block, threads: set[int], taken: set[int], inside: CallString) -> dict[int, _Place]:
         assert block.control is not None
         goes = dict.fromkeys(threads, (block.follow, self._context))
@@ -185,11 +195,12 @@ class PlainRun:
             goes[lane] = (sites[self._context[depths[-1]]], self._context[: depths[-1]])
         places = sorted({goes[lane] for lane in taken})
         if len(places) > 1:
-            return self._split(number, threads, taken, goes, Move.RETURN)
+            return self._split(number, threads, taken, (goes, Move.RETURN))
         return self._branch(block, threads, taken, places[0] if places else (block.follow, self._context), Move.RETURN)
 
-    def _split(self, number: int, threads: set[int], taken: set[int], goes: dict[int, _Place], whole: Move) -> _After:
+    def _split(self, number: int, threads: set[int], taken: set[int], ways: tuple[dict[int, _Place], Move]) -> _After:
         """Let the threads of one target go there; the others wait at the instruction."""
+        goes, whole = ways
         block = self.code.blocks[number]
         start = self.threads.coin() % LANES
         leader = min(threads, key=lambda lane: (lane - start) % LANES)

@@ -1,11 +1,24 @@
 """The token stacks of a batch of warps (warp-cfg.md, section 1), one column per run, all operations over many columns at once."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from sassan.simt.values import Rows, Truth, Words
 
 Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Suspended:
+    """One entry for each of G stacks: arrays over them, or one number for all."""
+
+    block: Ints | int
+    context: Ints
+    tag: int
+    mask: Words
+    origin: Ints | int = -1
 
 
 class TokenStacks:
@@ -21,17 +34,15 @@ class TokenStacks:
         self._fields = np.zeros((4, depth, runs), dtype=np.int32)
         self._masks = np.zeros((depth, runs), dtype=np.uint32)
 
-    def push(self, rows: Rows, block: Ints | int, context: Ints, tag: int, mask: Words, origin: Ints | int = -1) -> None:  # noqa: PLR0913 - the fields of an entry
+    def push(self, rows: Rows, entry: Suspended) -> None:
         """Put one entry on top of every stack in `rows`."""
         level = self.depth[rows]
         if level.size and int(level.max()) >= len(self._masks):
             self._fields = np.concatenate([self._fields, np.zeros_like(self._fields)], axis=1)
             self._masks = np.concatenate([self._masks, np.zeros_like(self._masks)])
-        self._fields[0, level, rows] = block
-        self._fields[1, level, rows] = context
-        self._fields[2, level, rows] = tag
-        self._fields[3, level, rows] = origin
-        self._masks[level, rows] = mask
+        for plane, words in enumerate((entry.block, entry.context, entry.tag, entry.origin)):
+            self._fields[plane, level, rows] = words
+        self._masks[level, rows] = entry.mask
         self.depth[rows] = level + 1
 
     def pop(self, rows: Rows) -> tuple[Ints, Ints, Ints, Ints, Words]:
@@ -80,9 +91,9 @@ class TokenStacks:
         self._compact(rows, keep)
         self.depth[rows] = keep.sum(axis=0, dtype=np.int32)
 
-    def insert(self, rows: Rows, level: Ints, block: int, context: Ints, tag: int, mask: Words) -> None:
+    def insert(self, rows: Rows, level: Ints, entry: Suspended) -> None:
         """Put one entry at these levels, beneath what stands there."""
-        self.push(rows, block, context, tag, mask)
+        self.push(rows, entry)
         high = int(self.depth[rows].max(initial=0))
         levels = np.arange(high, dtype=np.int32)[:, None]
         top = self.depth[rows] - 1

@@ -10,7 +10,7 @@ from sassan.simt.code import BARRIERS, MOVES, Code, Move
 from sassan.simt.memory import LocalMemory
 from sassan.simt.stack import Ints, TokenStacks
 from sassan.simt.trace import Contexts, Recorder
-from sassan.simt.values import LANES, Rows, Truth, Values, Words
+from sassan.simt.values import LANES, Truth, Values, Words
 
 _BITS = np.left_shift(np.uint32(1), np.arange(LANES, dtype=np.uint32))
 NUMBER = {move: index for index, move in enumerate(MOVES)}

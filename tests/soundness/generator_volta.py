@@ -1,8 +1,8 @@
 """Random programs, compiled the way ptxas does it since Volta: BSSY/BSYNC around ifs and loops, BREAK on the way out, calls by register.
 
-Beside the well-behaved shapes there are goto-like ones, as in `generator.py`. What is kept is the discipline of barriers: a BSYNC stands right
-before where its barrier resumes, and who leaves a region otherwise leaves its barrier first. Registers: R2 to R9 are data, R1 is the stack
-pointer, R10 to R19 keep barriers, and from R20 on there are return addresses.
+Beside the well-behaved shapes there are goto-like ones, as in `generator.py`. What is kept is the discipline of barriers: a BSYNC stands
+right before where its barrier resumes, and who leaves a region otherwise leaves its barrier first. Registers: R2 to R9 are data, R1 is
+the stack pointer, R10 to R19 keep barriers, and from R20 on there are return addresses.
 """
 
 import random
@@ -51,7 +51,10 @@ class Scope:
 
 @dataclass(slots=True)
 class Writer:
-    """Writes one program; `budget` is about how many statements are left; `functions` are (entry, return register) of what may be called."""
+    """Writes one program; `budget` is about how many statements are left.
+
+    `functions` are (entry, return register) of what may be called.
+    """
 
     dice: random.Random
     arch: str

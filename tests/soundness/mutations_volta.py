@@ -22,7 +22,19 @@ from soundness.mutate_graph import (
     side_is_token,
     wrong_site,
 )
-from soundness.mutate_input import drop, facts, guard_change, lanewise, no_condition, no_push, no_reads, no_writes, retarget, shorter_table, swap_predicate
+from soundness.mutate_input import (
+    drop,
+    facts,
+    guard_change,
+    lanewise,
+    no_condition,
+    no_push,
+    no_reads,
+    no_writes,
+    retarget,
+    shorter_table,
+    swap_predicate,
+)
 from soundness.mutate_volta import (
     always_taken,
     barrier_is_exit,

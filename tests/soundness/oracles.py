@@ -193,8 +193,8 @@ class _Inspection:
         turns = Turns(plan.free, plan.seed, plan.steps, plan.solve, plan.called, plan.call_depth, plan.costs)
         found = interleave(code, self._cfg, turns)
         self._watched(found.watch)
-        for problem in found.problems:
-            self._find(*problem)
+        for kind, run, detail in found.problems:
+            self._find(kind, run, detail)
 
     def _watched(self, watch: Watch) -> None:
         nodes = self._cfg.nodes

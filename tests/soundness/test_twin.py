@@ -58,5 +58,7 @@ def test_the_plain_machine_takes_the_same_steps_since_volta(seed: int):
 def test_the_control_slice_takes_the_same_paths_since_volta(seed: int):
     function = generator_volta.program(seed)
     code, runs = lower(function, Volta(function)), draw(seed, RUNS)
-    whole, part = (Machine(one, Uninterpreted(runs), Order.RANDOM, Limits(steps=STEPS)).run(runs.active) for one in (code, control_slice(code)))
+    whole, part = (
+        Machine(one, Uninterpreted(runs), Order.RANDOM, Limits(steps=STEPS)).run(runs.active) for one in (code, control_slice(code))
+    )
     assert (whole.transitions, whole.counts.tolist()) == (part.transitions, part.counts.tolist())

@@ -11,10 +11,10 @@ from soundness.volta_exact import exact
 
 LANEWISE = frozenset(
     """
-    MOV SEL FSEL PRMT SGXT BMSK BREV FLO POPC IABS IADD IADD3 VIADD LEA IMAD IMUL IMNMX VIMNMX VIMNMX3 VIADDMNMX ISETP LOP3 PLOP3 SHF SHL SHR
-    IDP IDP4A P2R R2P FADD FMUL FFMA FMNMX FMNMX3 FSETP FSET FCHK FSWZ FADD32I MUFU DADD DMUL DFMA DMNMX DSETP HADD2 HMUL2 HFMA2 HSETP2 HSET2
-    HMNMX2 I2F F2I F2F I2FP F2FP F2IP I2IP FRND LDC LDCU ULDC UMOV USEL UPRMT USGXT UBMSK UBREV UFLO UPOPC UIADD3 ULEA UIMAD UVIMNMX UISETP
-    ULOP3 UPLOP3 USHF UFADD UFMUL UFFMA R2UR
+    MOV SEL FSEL PRMT SGXT BMSK BREV FLO POPC IABS IADD IADD3 VIADD LEA IMAD IMUL IMNMX VIMNMX VIMNMX3 VIADDMNMX ISETP LOP3 PLOP3
+    SHF SHL SHR IDP IDP4A P2R R2P FADD FMUL FFMA FMNMX FMNMX3 FSETP FSET FCHK FSWZ FADD32I MUFU DADD DMUL DFMA DMNMX DSETP HADD2
+    HMUL2 HFMA2 HSETP2 HSET2 HMNMX2 I2F F2I F2F I2FP F2FP F2IP I2IP FRND LDC LDCU ULDC UMOV USEL UPRMT USGXT UBMSK UBREV UFLO UPOPC
+    UIADD3 ULEA UIMAD UVIMNMX UISETP ULOP3 UPLOP3 USHF UFADD UFMUL UFFMA R2UR
     """.split()  # noqa: SIM905 - a list of words
 )
 """Results that depend on the operands alone."""
@@ -51,7 +51,7 @@ def operation(instruction: Instruction, root: str, modifiers: list[str], conditi
     destinations, sources = _split(instruction, root)
     writes = _writes(instruction, root, modifiers, destinations)
     broadcast = _one_copy(instruction, destinations)
-    found = exact(instruction, root, modifiers, destinations, sources, _width(root, modifiers))
+    found = exact(root, modifiers, destinations, sources, _width(root, modifiers))
     lane, time = _tells_apart(instruction, root, sources)
     text = f"{instruction.opcode} {' '.join(_shape(one) for one in instruction.operands)}"
     if found is not None:
@@ -147,25 +147,25 @@ def _masked(instruction: Instruction) -> list[int]:
     return [bit for bit in bits if bit is not None]
 
 
+_WIDTHS = {**dict.fromkeys(("DADD", "DMUL", "DFMA", "DMNMX"), 2), "CS2R": 2}
+
+
 def _width(root: str, modifiers: list[str]) -> int:
     """Return how many registers a destination spans."""
     match root:
-        case "DADD" | "DMUL" | "DFMA" | "DMNMX":
-            return 2
         case "F2I":
-            return 2 if {"S64", "U64"} & set(modifiers) else 1
+            wide = not {"S64", "U64"}.isdisjoint(modifiers)
         case "I2F":
-            return 2 if "F64" in modifiers else 1
+            wide = "F64" in modifiers
         case "F2F" | "FRND":
-            return 2 if _first_type(modifiers) == "F64" else 1
-        case "CS2R":
-            return 1 if "32" in modifiers else 2
+            wide = _first_type(modifiers) == "F64"
         case "HMMA" | "IMMA" | "DMMA":
             return 2 if "F16" in modifiers else 4
         case "LDSM":
             return {"2": 2, "4": 4}.get(modifiers[-1], 1)
         case _:
-            return _plain_width(root, modifiers)
+            return 1 if "32" in modifiers and root == "CS2R" else _WIDTHS.get(root, _plain_width(root, modifiers))
+    return 2 if wide else 1
 
 
 def _plain_width(root: str, modifiers: list[str]) -> int:

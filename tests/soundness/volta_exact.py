@@ -3,7 +3,7 @@
 Moves, sums and spills; everything else stays uninterpreted.
 """
 
-from sassan.ir import CodeAddress, Immediate, Instruction, Memory, Operand, Register, Target
+from sassan.ir import CodeAddress, Immediate, Memory, Operand, Register, Target
 from sassan.simt.code import Linear, Local, number
 
 Exact = tuple[tuple[int, ...], Linear | Local]
@@ -12,12 +12,10 @@ Exact = tuple[tuple[int, ...], Linear | Local]
 _SUMS = frozenset({"IADD3", "VIADD", "IADD", "UIADD3"})
 
 
-def exact(
-    instruction: Instruction, root: str, modifiers: list[str], destinations: list[Operand], sources: list[Operand], width: int
-) -> Exact | None:
+def exact(root: str, modifiers: list[str], destinations: list[Operand], sources: list[Operand], width: int) -> Exact | None:
     """Return the exact rule of an instruction, None where it has none."""
     if root in {"LDL", "STL"}:
-        return _local(root, modifiers, sources, width)
+        return _local(root, modifiers, sources)
     if width != 1 or any(isinstance(one, Register) and one.file in {"P", "UP"} and one.index is not None for one in destinations):
         return None
     terms = _terms(root, modifiers, sources)
@@ -65,7 +63,7 @@ def _sum(terms: list[Operand]) -> Exact | None:
     return tuple(reads), Linear(constant, tuple(factors))
 
 
-def _local(root: str, modifiers: list[str], sources: list[Operand], width: int) -> Exact | None:
+def _local(root: str, modifiers: list[str], sources: list[Operand]) -> Exact | None:
     place = sources[0]
     if not isinstance(place, Memory):
         return None
