@@ -177,6 +177,16 @@ class GroupDomain:
                     apart[other] |= 1 << name
         return Groups(inside, apart)
 
+    def rename(self, groups: Groups, old: int, new: int) -> Groups:
+        """Return the facts when the threads of the point `old` are counted to `new`."""
+        bit, other = 1 << old, 1 << new
+        inside = {name: row & ~bit | other if row & bit else row for name, row in groups.inside.items() if name != old}
+        above, clear = groups.inside[old], groups.apart[old]
+        if new in inside:
+            above, clear = above & inside[new], clear & groups.apart[new]
+        apart = {name: row & ~bit for name, row in groups.apart.items() if name != old}
+        return self._with(inside, apart, new, above & ~(bit | other), clear & ~(bit | other))
+
     def restrict(self, groups: Groups, points: int) -> Groups:
         """Return the facts about the active threads and `points` only."""
         names = points | _ACTIVE

@@ -153,6 +153,15 @@ class StackDomain:
                     ending |= 1 << point
         return self._reachable(stack.top & ending, {point: under & ending for point, under in stack.below.items()})
 
+    def rename(self, stack: Stack, old: int, new: int) -> Stack:
+        """Return the stacks in which every entry of the point `old` is one of `new`."""
+        bit, other = 1 << old, 1 << new
+        below: dict[int, int] = {}
+        for point, under in stack.below.items():
+            name = new if point == old else point
+            below[name] = below.get(name, 0) | (under & ~bit | other if under & bit else under)
+        return Stack(stack.top & ~bit | other if stack.top & bit else stack.top, below)
+
     def insert(self, stack: Stack, point: int, sides: int) -> Stack:
         """Return the stacks with one entry of `point` beneath all `sides`: a new one, or the one that ends the run of sides on top.
 

@@ -229,6 +229,17 @@ class WarpDomain:
         resumed = self._pops(waiting, Filtered(stack, unmatched=False), groups)
         return at_once, (Resumed(one.point, self._all_met(one.warp, whole)) if one.point == point else one for one in resumed)
 
+    def rename(self, warp: Warp, old: int, new: int) -> Warp:
+        """Return the state in which every entry of the point `old` is one of the point `new`."""
+        if old not in warp.stack.below:
+            return warp
+        on = dict(warp.agreement.on)
+        agreed = on.pop(old)
+        on[new] = on.get(new, agreed) & agreed
+        stack = self._stacks.rename(warp.stack, old, new)
+        groups = self._unknown(stack.points) if self._no_groups else self._groups.rename(warp.groups, old, new)
+        return Warp(stack, groups, Agreement(on))
+
     def _all_met(self, warp: Warp, whole: int) -> Warp:
         """Return the state of threads that met at a barrier of the warp: where no token waits below, they are all the live ones."""
         if warp.stack.top != 1 << whole:

@@ -9,7 +9,7 @@ from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.warpcfg.blocks import Block, Break, conditional, disagree
 from sassan.warpcfg.graph import Context, Point
-from sassan.warpcfg.steps import MEET, WARP, Ground, Step
+from sassan.warpcfg.steps import MEET, RELEASED, WARP, Ground, Step
 
 ALL_LIVE = -2
 """The address of the entry that stands for all live threads."""
@@ -47,7 +47,7 @@ def sync(ground: Ground, context: Context, one: Instruction, facts: Facts, warp:
 
 
 def meet(ground: Ground, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
-    """WARPSYNC of the whole warp: threads wait for all live ones and go on as one set."""
+    """WARPSYNC of the whole warp: threads wait for all live ones; those who wait at one instruction go on as one set."""
     if conditional(one, facts):
         ground.report(one, "unsupported-flow", f"{one.opcode} under a condition is not modelled")
     if one.following not in ground.blocks.at:
@@ -55,10 +55,10 @@ def meet(ground: Ground, context: Context, one: Instruction, facts: Facts, warp:
         return
     domain, points = ground.domain, ground.points
     here = points.name(Point(context, one.following, MEET))
-    sides = points.of("")
+    sides = points.of("") | points.of(RELEASED)
     at_once, resumed = domain.gather(warp, here, sides, points.name(Point((), ALL_LIVE, WARP)))
     if at_once is not None:
-        yield from ground.go_on(context, one, at_once)
+        yield from ground.go_on(context, one, ground.released(at_once))
     for outcome in resumed:
         yield ground.resume(outcome)
 

@@ -15,7 +15,7 @@ from sassan.warpcfg.loops import nest, weak_order
 from sassan.warpcfg.options import Options
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
 from sassan.warpcfg.spins import spins
-from sassan.warpcfg.steps import MEET, NOWHERE, RET, WARP, Key, Step
+from sassan.warpcfg.steps import MEET, NOWHERE, RELEASED, RET, WARP, Key, Step
 from sassan.warpcfg.transfer import Calls, Transfer
 
 MAX_NODES = 200_000
@@ -210,6 +210,8 @@ class _Exploration:
 
     def _points(self, warp: Warp) -> list[Point]:
         points = [self._transfer.points[number] for number in warp.stack.below]
+        # Threads that a barrier of the warp let go wait where its other threads do.
+        points = sorted({replace(point, tag=MEET) if point.tag == RELEASED else point for point in points})
         return [point for point in points if point.tag != WARP]
 
     def _assumptions(self) -> tuple[str, ...]:

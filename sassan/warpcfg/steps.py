@@ -1,8 +1,9 @@
 """What every production of the transfer function shares: steps, activation points, and the way to the next instruction."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from sassan.domains.lattice import bits
 from sassan.domains.warp import Resumed, Warp, WarpDomain
 from sassan.errors import Gap, SelfCheckError
 from sassan.ir import Instruction
@@ -20,6 +21,8 @@ WARP = "warp"
 """The tag of the entry at the bottom of the stack since Volta: all live threads. Popping it ends the warp."""
 MEET = "WARPSYNC"
 """The tag of the threads that wait at a barrier of the whole warp."""
+RELEASED = "WARPSYNC-done"
+"""Their tag once the barrier has opened and others go on first: they wait as a side does, and nobody joins them any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +88,22 @@ class Ground:
         if outcome.point is None:
             return Step(Kind.EXIT, None, outcome.warp)
         point = self.points[outcome.point]
+        if point.tag == MEET:
+            outcome = Resumed(outcome.point, self.released(outcome.warp))
         kind = {"": Kind.REACTIVATE, RET: Kind.RETURN}.get(point.tag, Kind.RECONVERGE)
         if point.tag == WARP or point.address == NOWHERE or (point.tag and point.address not in self.blocks.at):
             # Nobody is left, nobody knows the caller, or the token names no instruction (the gap `bad-target`).
             return Step(Kind.EXIT, None, self.domain.bottom)
         if point.address not in self.blocks.at:
             raise SelfCheckError("no-such-point", f"{point} resumes where no block starts")
-        return Step(kind, (point.context, self.blocks.at[point.address]), outcome.warp, popped=outcome.point)
+        popped = self.points.name(replace(point, tag=MEET)) if point.tag == RELEASED else outcome.point
+        return Step(kind, (point.context, self.blocks.at[point.address]), outcome.warp, popped=popped)
+
+    def released(self, warp: Warp) -> Warp:
+        """Return the state when a barrier of the whole warp has opened: everybody has arrived, at this instruction or at another."""
+        for number in bits(self.points.of(MEET)):
+            warp = self.domain.rename(warp, number, self.points.name(replace(self.points[number], tag=RELEASED)))
+        return warp
 
     def forget(self, warp: Warp) -> Warp:
         """Return the state after code that nobody knows."""
