@@ -9,16 +9,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from sassan.ir import Constant, Function, Guard, Immediate, Memory, Operand, Register, Special, Target, Word
+from sassan.ir import Function, Guard, Immediate, Memory, Operand, Register, Target
 from soundness.drafts import Address, Draft, Label, assemble
-
-PREDICATES = 5
-RZ, PT, URZ, UPT = Register("R", None), Register("P", None), Register("UR", None), Register("UP", None)
-STACK = Register("R", 1)
-FRAME = 16
-WHOLE = Immediate(0xFFFFFFFF)
-OLDER = ("sm_70", "sm_75", "sm_80")
-ARCHS = (*OLDER, "sm_90", "sm_100", "sm_120")
+from soundness.shapes_volta import ARCHS, DATA, FRAME, OLDER, PT, RZ, SOURCES, STACK, UNIFORM, UPT, URZ, WHOLE, Pool, flip, uniform
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +43,12 @@ class Scope:
 
 
 @dataclass(slots=True)
-class Writer:
+class Writer(Pool):
     """Writes one program; `budget` is about how many statements are left.
 
     `functions` are (entry, return register) of what may be called.
     """
 
-    dice: random.Random
     arch: str
     budget: int
     drafts: list[Draft] = field(default_factory=list)
@@ -74,24 +66,12 @@ class Writer:
     def emit(self, opcode: str, *operands: Operand | Label | Address, guard: Guard | None = None, targets: tuple[Label, ...] = ()) -> None:
         self.drafts.append(Draft(opcode, operands, guard, "", targets))
 
-    def register(self) -> Register:
-        return Register("R", self.dice.randint(2, 9))
-
-    def predicate(self) -> Register:
-        return Register("P", self.dice.randrange(PREDICATES))
-
-    def uniform(self) -> Register:
-        return Register("UR", self.dice.randint(4, 7))
-
-    def guard(self) -> Guard:
-        return Guard("P", self.dice.randrange(PREDICATES), self.dice.random() < 0.5)
-
     def data(self, *, spare: int | None = None) -> None:
         """Write one data instruction, a third of them under a guard; predicate `spare` is left alone."""
         opcode, shape = self.dice.choice(DATA)
         if opcode.startswith("REDUX") and self.arch in OLDER[:2]:
             return
-        if self.arch == "sm_70" and _U in shape:
+        if self.arch == "sm_70" and uniform in shape:
             return
         operands = tuple(make(self) for make in shape)
         if spare is not None and any(isinstance(one, Register) and (one.file, one.index) == ("P", spare) for one in operands[:2]):
@@ -123,7 +103,7 @@ class Writer:
         if roll < 0.75:
             self.emit("BRA", to, guard=self.compare())
         elif roll < 0.83:
-            self.emit("BRA", _flip(self), to, guard=self.compare() if roll < 0.81 else None)
+            self.emit("BRA", flip(self), to, guard=self.compare() if roll < 0.81 else None)
         elif roll < 0.92 and self.arch != "sm_70":
             self.emit("UISETP.NE.AND", Register("UP", 0), UPT, self.uniform(), URZ, UPT)
             self.emit("BRA.U", Register("UP", 0, negated=roll < 0.87), to)
@@ -339,86 +319,6 @@ class Writer:
         self.close(region, end)
         self.emit("BMOV.32", kept, keep)
 
-
-Make = Callable[[Writer], Operand]
-Shape = tuple[Make, ...]
-
-
-def _memory(writer: Writer) -> Operand:
-    return Memory((writer.register(),), 4 * writer.dice.randrange(4))
-
-
-def _local(writer: Writer) -> Operand:
-    return Memory((STACK,), 4 * writer.dice.randrange(2))
-
-
-def _constant(writer: Writer) -> Operand:
-    return Constant(0, (), 4 * writer.dice.randrange(80, 90))
-
-
-def _indexed(writer: Writer) -> Operand:
-    return Constant(3, (writer.register(),), 0)
-
-
-def _fixed(operand: Operand) -> Make:
-    return lambda _: operand
-
-
-def _flip(writer: Writer) -> Operand:
-    return replace(writer.predicate(), negated=writer.dice.random() < 0.5)
-
-
-_R, _P, _U = Writer.register, Writer.predicate, Writer.uniform
-_PT, _RZ, _IMM, _LUT, _NOT = _fixed(PT), _fixed(RZ), _fixed(Immediate(3)), _fixed(Immediate(0xC0)), _fixed(replace(PT, negated=True))
-
-SOURCES: tuple[tuple[str, Shape], ...] = (
-    ("MOV", (_R, _constant)),
-    ("S2R", (_R, _fixed(Special("SR_TID.X")))),
-    ("S2R", (_R, _fixed(Special("SR_CTAID.X")))),
-    ("LDS", (_R, _memory)),
-    ("IADD3", (_R, _R, _IMM, _RZ)),
-    ("IADD3", (_R, _R, _R, _RZ)),
-    ("VOTE.ANY", (_R, _PT, _flip)),
-    ("LDC", (_R, _indexed)),
-    ("IMAD.U32", (_R, _RZ, _RZ, _U)),
-    ("MOV", (_R, _U)),
-)
-
-UNIFORM = frozenset({"R2UR", "S2UR", "REDUX", "VOTEU.ANY"})
-
-DATA: tuple[tuple[str, Shape], ...] = (
-    *SOURCES,
-    ("MOV", (_R, _R)),
-    ("IMAD.MOV.U32", (_R, _RZ, _RZ, _R)),
-    ("MOV", (_R, _IMM)),
-    ("LOP3.LUT", (_R, _R, _R, _RZ, _LUT, _NOT)),
-    ("LOP3.LUT", (_P, _RZ, _R, _R, _RZ, _LUT, _NOT)),
-    ("IMAD", (_R, _R, _R, _R)),
-    ("IMAD.IADD", (_R, _R, _fixed(Immediate(1)), _R)),
-    ("IADD3", (_R, _P, _R, _R, _RZ)),
-    ("IADD3.X", (_R, _R, _R, _RZ, _P, _NOT)),
-    ("SEL", (_R, _R, _R, _flip)),
-    ("ISETP.GT.AND", (_P, _PT, _R, _R, _flip)),
-    ("ISETP.LT.AND", (_P, _P, _R, _IMM, _flip)),
-    ("PLOP3.LUT", (_P, _PT, _flip, _flip, _PT, _fixed(Immediate(0x80)), _fixed(Immediate(0)))),
-    ("LDL", (_R, _local)),
-    ("STL", (_local, _R)),
-    ("LDG.E", (_R, _memory)),
-    ("STS", (_memory, _R)),
-    ("ATOMS.ADD", (_R, _memory, _R)),
-    ("VOTE.ALL", (_P, _flip)),
-    ("SHFL.IDX", (_PT, _R, _R, _R, _fixed(Immediate(0x1F)))),
-    ("SHFL.BFLY", (_P, _R, _R, _IMM, _fixed(Immediate(0x1F)))),
-    ("MATCH.ANY", (_R, _R)),
-    ("MUFU.RCP", (_R, _R)),
-    ("P2R", (_R, _fixed(Word("PR")), _RZ, _fixed(Immediate(0x2)))),
-    ("R2UR", (_U, _R)),
-    ("REDUX.SUM", (_U, _R)),
-    ("VOTEU.ANY", (_U, _fixed(UPT), _P)),
-    ("S2UR", (_U, _fixed(Special("SR_CTAID.X")))),
-    ("ULDC", (_U, _constant)),
-    ("UIADD3", (_U, _U, _IMM, _fixed(URZ))),
-)
 
 Statement = Callable[[Writer, Scope], None]
 STATEMENTS: tuple[Statement, ...] = (
