@@ -34,6 +34,7 @@ class PtxIsa:
         self._function = function
         self._starts = [one.start for one in function.frames]
         self._by_start = {one.start: one for one in function.frames}
+        self._by_name = {one.name: one for one in function.frames}
         self._carry = 1 << max((one.last for one in function.frames), default=0)
         self._rows: dict[str, Row | None] = {}
         self._received: dict[int, list[Effect]] = {}
@@ -163,7 +164,8 @@ class PtxIsa:
         """Return what a call may enter, as far as the input holds it."""
         for one in instruction.operands:
             if isinstance(one, Target):
-                return (self._by_start[one.address],)
+                # By name: virtual instructions may stand in front of its start.
+                return (self._by_name[one.label],)
             if isinstance(one, Symbol):
                 return ()
         return tuple(self._by_start[start] for start in self._function.callees or ())
@@ -232,7 +234,9 @@ def _lane(lane: Operand, clamp: Operand) -> int | None:
 
 def _lists(instruction: Instruction) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
     """Return what a call receives and what it passes."""
-    before, after, seen = (), (), False
+    before: tuple[Operand, ...] = ()
+    after: tuple[Operand, ...] = ()
+    seen = False
     for one in instruction.operands:
         if not isinstance(one, Several):
             seen = True

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 _FIRST = {"R": 0, "P": 256, "UR": 272, "UP": 528, "CC": 536, "B": 544}
 _SIZE = {"R": 256, "P": 16, "UR": 256, "UP": 8, "CC": 8, "B": 16}
 
-EVERY = (1 << 560) - 1
-"""All registers: what threads agree on at the start of nothing, and what the empty group agrees on."""
+EVERY = -1
+"""All registers, as many as there may be: what threads agree on at the start of nothing, and what the empty group agrees on."""
 
 
 def bit(file: str, index: int | None) -> int:

@@ -15,7 +15,7 @@ LetterOf = Callable[[Instruction], Letter]
 
 def block_string(node: Node, letter_of: LetterOf) -> KernelString:
     """Return one letter per instruction of the block, run-length coded."""
-    return letters(letter_of(one) for one in node.instructions)
+    return letters(letter_of(one) for one in node.code)
 
 
 def block_strings(cfg: WarpCfg, letter_of: LetterOf) -> tuple[KernelString, ...]:

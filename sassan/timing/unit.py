@@ -17,4 +17,4 @@ class Unit:
 
     def price(self, cfg: WarpCfg) -> Prices:
         """Return the number of instructions of each block, and the one assumption that makes this a count and not a time."""
-        return Prices(tuple(len(node.instructions) for node in cfg.nodes), ("every instruction takes one cycle (unit cost)",))
+        return Prices(tuple(len(node.code) for node in cfg.nodes), ("every instruction takes one cycle (unit cost)",))

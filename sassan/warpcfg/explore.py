@@ -13,6 +13,7 @@ from sassan.warpcfg.calls import find_leads
 from sassan.warpcfg.graph import Context, Edge, Loop, Node, Point, ThreadEdge, WarpCfg
 from sassan.warpcfg.loops import nest, weak_order
 from sassan.warpcfg.options import Options
+from sassan.warpcfg.postdominators import RECONVERGENCE, with_joins
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
 from sassan.warpcfg.spins import spins
 from sassan.warpcfg.steps import MEET, NOWHERE, RELEASED, RET, WARP, Key, Step
@@ -29,8 +30,16 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
 
     Raises SelfCheckError when the fixpoint fails its own re-check.
     """
-    volta = int("".join(filter(str.isdigit, function.arch))) >= _FIRST_VOLTA
-    options = (options or Options()).of_generation(volta=volta)
+    if not function.frames:
+        return _explore(function, facts_of, options or Options())
+    graph = _explore(with_joins(function, facts_of), facts_of, options or Options())
+    return replace(graph, function=function, assumptions=(RECONVERGENCE, *graph.assumptions))
+
+
+def _explore(function: Function, facts_of: FactsOf, options: Options) -> WarpCfg:
+    # PTX has tokens as Pascal has them, and which side of a branch the compiler will let fall through is not known.
+    volta = not function.frames and int("".join(filter(str.isdigit, function.arch))) >= _FIRST_VOLTA
+    options = options.of_generation(volta=volta or bool(function.frames))
     blocks = cut(function, facts_of)
     plan = _Plan(function, blocks, options, *_calls(function, blocks, options, volta=volta))
     graph = _Exploration(replace(plan, options=replace(options, ablate=frozenset()))).graph()

@@ -59,6 +59,15 @@ class Node:
     pushes: tuple[Point, ...] = ()
 
     @property
+    def code(self) -> tuple[Instruction, ...]:
+        """Return the instructions that the input spells out: what is counted and takes time."""
+        return (
+            self.instructions
+            if not any(one.virtual for one in self.instructions)
+            else tuple(one for one in self.instructions if not one.virtual)
+        )
+
+    @property
     def start(self) -> int:
         """Return the address of the first instruction."""
         return self.instructions[0].address
