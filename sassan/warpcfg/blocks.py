@@ -252,10 +252,11 @@ def conditional(one: Instruction, facts: Facts | None) -> bool:
     return facts is not None and (bool(facts.condition) or not facts.guard_alone)
 
 
-def disagree(facts: Facts, agreed: int) -> bool:
+def disagree(facts: Facts, agreed: int, *, places: int = 1) -> bool:
     """Say whether threads that agree on `agreed` may do different things at a control instruction.
 
-    Where an indirect branch leads is decided by all that it reads, the register of the table entry too.
+    Where an indirect branch, a call through a pointer or a return leads to one of several `places`, all that it reads decides, the
+    register of the table entry too.
     """
-    decides = facts.condition | facts.reads if facts.flow is Flow.INDIRECT_BRANCH else facts.condition
+    decides = facts.condition | facts.reads if places > 1 else facts.condition
     return not facts.uniform and bool(decides & ~agreed)

@@ -10,7 +10,7 @@ from sassan.isa.facts import Flow
 from sassan.warpcfg.assumptions import POINTERS, VALUE_ASSUMPTIONS, generation_assumptions
 from sassan.warpcfg.blocks import Blocks, FactsOf, cut, static_successors
 from sassan.warpcfg.calls import find_leads
-from sassan.warpcfg.graph import Context, Edge, Loop, Node, Point, ThreadEdge, WarpCfg
+from sassan.warpcfg.graph import Context, Edge, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
 from sassan.warpcfg.loops import nest, weak_order
 from sassan.warpcfg.options import Options
 from sassan.warpcfg.postdominators import RECONVERGENCE, with_joins
@@ -176,6 +176,8 @@ class _Exploration:
             if step.to is not None and complete and not domain.leq(step.warp, self._states[step.to]):
                 why = domain.explain(step.warp, self._states[step.to])
                 raise SelfCheckError("not-a-fixpoint", f"block 0x{self._blocks.blocks[key[1]].start:04x}: {why}")
+            if step.kind is Kind.DIVERGE:
+                found.split.add(index)
             if step.to is None or step.to in found.index:
                 found.edges.add(self._edge(index, step, found))
                 if step.to is not None and step.popped is None:

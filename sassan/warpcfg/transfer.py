@@ -102,7 +102,7 @@ class Transfer:
         return warp
 
     def may_split(self, block: Block, warp: Warp) -> bool:
-        """Say whether the active threads may disagree on what the control instruction does, in the state before it."""
+        """Say whether the active threads may disagree on whether they take the control instruction, in the state before it."""
         if block.last is None:
             return False
         barrier = block.last.flow is Flow.POP and block.last.is_barrier
@@ -156,7 +156,7 @@ class Transfer:
             ways += [Lead(step.kind, step.to) for step in self.ground.go_on(context, one, warp)]
         for kind, to in ways:
             yield Step(kind, to, warp)
-        if len(ways) == 1 or not disagree(facts, warp.active):
+        if len(ways) == 1 or not disagree(facts, warp.active, places=len(leads)):
             return
         again = self.points.name(Point(context, one.address, ""))
         for _, to in ways:
@@ -236,7 +236,7 @@ class Transfer:
         inner = self._inner(context, one)
         again = self.points.name(Point(context, one.address, ""))
         states: list[tuple[Kind, Warp, int | None]] = [(Kind.CALL, warp, None)]
-        if len(callees) > 1 and disagree(facts, warp.active):
+        if disagree(facts, warp.active, places=len(callees)):
             states.append((Kind.DIVERGE, self.domain.diverge(warp, again, 0), again))
         for kind, state, pushed in states:
             if facts.tag and one.following in self._blocks.at:
