@@ -19,6 +19,8 @@ from sassan.ir import Function, Instruction, Program
 from sassan.isa import tables
 from sassan.isa.facts import Flow
 from sassan.isa.tables import Isa
+from sassan.machine import MachineFile, machine_of
+from sassan.machine.fields import HINT
 from sassan.machine.launch import Launch
 from sassan.makespan.bounds import waiting_slots
 from sassan.makespan.problem import Processor
@@ -33,7 +35,7 @@ from sassan.render.listing import Listing
 from sassan.render.listing import listing as render_listing
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
-from sassan.timing import CostModel, Unit, hazards
+from sassan.timing import CostModel, Unit, hazards, latencies
 from sassan.timing.findings import Report
 from sassan.timing.scoreboards import check
 from sassan.warpcfg import Options, compiler_tables, explore
@@ -57,6 +59,8 @@ class Settings:
     launch: Launch = field(default_factory=Launch)
     letters: str = "timing"
     costs: CostModel = field(default_factory=Unit)
+    machine: MachineFile | None = None
+    """The user's; None: the SM table."""
     setup: Setup = field(default_factory=Setup)
     solve: bool = True
     """False: the program is only built."""
@@ -128,13 +132,26 @@ def read_facts(path: str) -> FlowFacts:
 
     Raises InputError.
     """
+    return flow_facts.read(path, _text(path, "facts-syntax", "sassan ipet --facts-template writes such a file"))
+
+
+def read_machine(path: str) -> MachineFile:
+    """Return the machine of a user's file.
+
+    Raises InputError.
+    """
+    found = machine.read_file(path, _text(path, "bad-machine", HINT))
+    latencies.known(found.latency, path)
+    return found
+
+
+def _text(path: str, code: str, hint: str) -> str:
     try:
-        text = Path(path).read_text("utf-8")
+        return Path(path).read_text("utf-8")
     except UnicodeDecodeError:
-        raise InputError("facts-syntax", f"{path}: not UTF-8 text", hint="sassan ipet --facts-template writes such a file") from None
+        raise InputError(code, f"{path}: not UTF-8 text", hint=hint) from None
     except (OSError, ValueError) as error:
         raise InputError("cannot-read", f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
-    return flow_facts.read(path, text)
 
 
 def graph(function: Function, settings: Settings) -> WarpCfg:
@@ -164,7 +181,7 @@ def analyze(function: Function, settings: Settings, warps: int | None = None) ->
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     found = Analysis(cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings))
-    return found if warps is None or not bound.bound else replace(found, makespan=_makespan(found, isa, warps))
+    return found if warps is None or not bound.bound else replace(found, makespan=_makespan(found, isa, warps, settings.machine))
 
 
 def _string(node: Node, isa: Isa) -> KernelString | None:
@@ -213,9 +230,9 @@ def has_block_barrier(found: Analysis, settings: Settings) -> bool:
     return any(_is_barrier(one, isa) for node in found.cfg.nodes for one in node.instructions)
 
 
-def _makespan(found: Analysis, isa: Isa, warps: int) -> Makespan:
+def _makespan(found: Analysis, isa: Isa, warps: int, file: MachineFile | None) -> Makespan:
     try:
-        sm = machine.load(found.function.arch)
+        sm = machine_of(found.function.arch, file)
     except InputError as error:
         # Without a table of its SM, a function keeps its WCET and lists what is missing.
         return Makespan(SmBound(warps, None, gaps=(Gap(found.function.entry, error.code, error.message),)), None)

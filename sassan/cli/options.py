@@ -30,6 +30,7 @@ class Model(StrEnum):
     """What a block costs."""
 
     UNIT = "unit"
+    TABLE = "table"
 
 
 class Letters(StrEnum):
@@ -145,7 +146,18 @@ PaperExperiment = Annotated[
         help="Repeat the experiment of the 2023 paper; the result is not a bound.",
     ),
 ]
-ModelOption = Annotated[Model, typer.Option("--model", help="Cost of a block; unit counts its instructions.")]
+ModelOption = Annotated[
+    Model,
+    typer.Option("--model", help="Cost of a block: unit counts its instructions, table adds their latencies."),
+]
+MachineFile = Annotated[
+    str | None,
+    typer.Option("--machine", metavar="MY.toml", help="The SM and its latencies: an entry of the tables with changes of your own."),
+]
+Latencies = Annotated[
+    list[str] | None,
+    typer.Option("--latency", metavar="NAME=N", help="Worst cycles of a class of instructions, such as global=900; may be repeated."),
+]
 LettersOption = Annotated[Letters, typer.Option("--letters", help="Letters by functional unit, or as in the 2013 paper (Figure 11).")]
 Warps = Annotated[
     int | None,

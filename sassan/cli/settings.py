@@ -3,10 +3,13 @@
 from typing import TYPE_CHECKING
 
 from sassan.cli import options
+from sassan.errors import UsageError
 
 if TYPE_CHECKING:
+    from sassan.machine import MachineFile
     from sassan.machine.launch import Launch
     from sassan.pipeline import Settings
+    from sassan.timing import CostModel
 
 UNSOLVED = "none"
 """The name of no solver: the program is written and not solved."""
@@ -18,6 +21,8 @@ def make(
     loop_bound: int | None = None,
     letters: options.Letters = options.Letters.TIMING,
     model: options.Model = options.Model.UNIT,
+    machine: str | None = None,
+    latency: list[str] | None = None,
     order: options.Order = options.Order.ARCH,
     call_depth: int | None = None,
     ablate: list[options.Ablation] | None = None,
@@ -32,16 +37,17 @@ def make(
     from sassan import pipeline
     from sassan.ipet.wcet import Setup
     from sassan.machine.launch import Launch
-    from sassan.timing import Unit
     from sassan.warpcfg import Options
 
     setup = Setup(solver=solver if solver and solver != UNSOLVED else Setup().solver, paper=paper_experiment)
+    file = pipeline.read_machine(machine) if machine is not None else None
     return pipeline.Settings(
         exploration=Options(ablate=frozenset(one.value for one in ablate or ()), order=order.value, call_depth=call_depth),
         facts=pipeline.read_facts(bounds) if bounds is not None else None,
         loop_bound=loop_bound,
         letters=letters.value,
-        costs={options.Model.UNIT: Unit()}[model],
+        costs=_costs(model, file, latency or []),
+        machine=file,
         setup=setup,
         solve=solver != UNSOLVED,
         launch=launch or Launch(),
@@ -60,3 +66,17 @@ def launch(block: str | None, grid: str | None, parameters: list[str] | None) ->
         grid=shape(grid, "--grid") if grid is not None else None,
         parameters=tuple(setting(one) for one in parameters or ()),
     )
+
+
+def _costs(model: options.Model, file: "MachineFile | None", latency: list[str]) -> "CostModel":
+    """Return the cost model of a name, with its tables.
+
+    Raises UsageError for a latency that is not known, or that the model does not use.
+    """
+    from sassan.timing import Unit, latencies
+    from sassan.timing.table import Table, Tables
+
+    if model is options.Model.UNIT and latency:
+        raise UsageError("usage", "--latency means nothing to the model 'unit', which counts instructions", hint="--model table")
+    tables = Tables(file, latencies.parse(latency))
+    return Unit() if model is options.Model.UNIT else Table(tables)

@@ -1,30 +1,45 @@
 """The SM table (`sm.toml`) as records, checked once when it is read."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from importlib import resources
 from math import floor
-from typing import cast
+from types import MappingProxyType
 
 from sassan.alphabet import Letter
-from sassan.errors import InputError, SelfCheckError
+from sassan.errors import InputError
+from sassan.machine.fields import Fields
+from sassan.machine.pipes import LANES, PARTITION, SM, Pipe, table
 
 WARP_SIZE = 32
-_NUMBERS = ("fp32", "int32", "fp64", "sfu", "ldst", "warps", "blocks", "registers")
-_USED_BY = {
-    Letter.LOAD: ("ldst",),
-    Letter.COMPUTE: ("fp32", "int32"),
-    Letter.SPECIAL: ("sfu",),
-    Letter.DOUBLE: ("fp64",),
-}
+NUMBERS = (*LANES, "warps", "blocks", "registers")
+"""The keys of an SM that hold one number each; those of OPTIONAL may be left away: there is no such unit."""
+OPTIONAL = ("fp16",)
+PAIRS = ("issue", "shared")
+_USED_BY: Mapping[Letter, tuple[str, ...]] = MappingProxyType(
+    {
+        Letter.LOAD: ("ldst",),
+        Letter.COMPUTE: ("fp32", "int32"),
+        Letter.SPECIAL: ("sfu",),
+        Letter.DOUBLE: ("fp64",),
+    }
+)
+_SHARED_BY_ALL = (Letter.LOAD,)
+_DIVIDED = ("fp32", "int32", "sfu")
+"""Lanes that belong to the partitions of an SM on every architecture."""
+_FIRST_WITH_PARTITIONS = 50
+_MOST_DISPATCH = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Multiprocessor:
-    """One SM. Lanes are results per clock; `issue` is instructions per clock; `shared` is kilobytes (per SM, per block)."""
+    """One SM. Lanes are results per clock; `issue` is instructions per clock; `shared` is kilobytes (per SM, per block).
+
+    `fp16`, `tex` and `conv64` (conversions from and to 64 bits) are 0 where there are none. `pipes` is the unit map of this SM.
+    `file` names the machine file of a user that changed the entry.
+    """
 
     capability: str
     fp32: int
@@ -40,11 +55,31 @@ class Multiprocessor:
     shared: tuple[int, int]
     unsure: tuple[str, ...]
     source: str
+    fp16: int = 0
+    tex: int = 0
+    conv64: int = 0
+    pipes: tuple[Pipe, ...] = ()
+    file: str = ""
+
+    @property
+    def number(self) -> int:
+        """Return the compute capability as one number: 61, 120."""
+        return int(self.capability.replace(".", ""))
+
+    @property
+    def arch(self) -> str:
+        """Return the name of the architecture: sm_61."""
+        return f"sm_{self.number}"
 
     @property
     def issue(self) -> int:
         """Return how many instructions the SM issues per clock at most."""
         return self.schedulers * self.dispatch
+
+    @property
+    def lanes(self) -> Mapping[str, int]:
+        """Return the lanes by their key in the table."""
+        return {key: getattr(self, key) for key in LANES}
 
     def capacity(self, letter: Letter) -> Fraction:
         """Return sigma: how many warp instructions of this letter start per clock (timing.md).
@@ -52,16 +87,66 @@ class Multiprocessor:
         C stands for integer and floating-point work alike, so it gets the narrower of the two paths: a bound may charge too much, never too
         little. A fraction above 1 is floored for the same reason.
         """
-        lanes = min(cast("int", getattr(self, unit)) for unit in _USED_BY[letter])
-        sigma = Fraction(lanes, WARP_SIZE)
-        return Fraction(floor(sigma)) if sigma > 1 else sigma
+        return _sigma(self._lanes_of(letter))
+
+    def _lanes_of(self, letter: Letter) -> int:
+        known = self.lanes
+        return min(known[unit] for unit in _USED_BY[letter])
+
+    def partition_capacity(self, letter: Letter) -> Fraction:
+        """Return sigma of one partition, floored as above; of a unit that all warps share, sigma of the SM.
+
+        Raises InputError before Maxwell, whose schedulers share the lanes.
+        """
+        if self.number < _FIRST_WITH_PARTITIONS:
+            message = f"an SM of compute capability {self.capability} has no partitions: its schedulers share the units"
+            raise InputError("no-partitions", message, hint="since 5.0 units belong to a scheduler; leave the partition model away")
+        return self.capacity(letter) if self.is_shared(letter) else _sigma(Fraction(self._lanes_of(letter), self.schedulers))
+
+    def is_shared(self, letter: Letter) -> bool:
+        """Say whether all warps of the SM share the unit of a letter, whatever their scheduler."""
+        if letter in _SHARED_BY_ALL:
+            return True
+        return letter is Letter.DOUBLE and any(one.unit == "fp64" and one.scope == SM for one in self.pipes)
+
+    def pipe(self, unit: str, opcode: str) -> Pipe | None:
+        """Return the row of the unit map for an opcode (with its modifiers) that runs on a unit, None where there is none."""
+        return next((one for one in self.pipes if one.fits(unit, opcode)), None)
+
+    def interval(self, unit: str, opcode: str) -> int | None:
+        """Return how many cycles a warp that issued `opcode` waits before it may issue to that unit again; None: there is no such unit."""
+        found = self.pipe(unit, opcode)
+        return None if found is None else found.interval(self.lanes, self.schedulers)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what a bound over this SM takes for granted."""
         told = ", ".join(f"{letter.value}={self.capacity(letter)}" for letter in Letter)
-        doubt = tuple(f"no source confirms '{unit}' of compute capability {self.capability}" for unit in self.unsure)
-        return (f"SM of compute capability {self.capability}: warp instructions per cycle {told}, issue {self.issue}", *doubt)
+        return (
+            f"SM of compute capability {self.capability}{self._told}: warp instructions per cycle {told}, issue {self.issue}",
+            *self._doubts,
+        )
+
+    @property
+    def partition_assumptions(self) -> tuple[str, ...]:
+        """Return what a bound over one partition takes for granted."""
+        told = ", ".join(f"{one.value}={self.partition_capacity(one)}" + " of the SM" * self.is_shared(one) for one in Letter)
+        head = f"partition model: one of {self.schedulers} partitions of an SM of compute capability {self.capability}{self._told}"
+        warps = f"a warp stays with its scheduler, which has ceil(W / {self.schedulers}) of W warps"
+        return (f"{head}: warp instructions per cycle {told}, issue {self.dispatch}", warps, *self._doubts)
+
+    @property
+    def _told(self) -> str:
+        return f", changed by {self.file}" if self.file else ""
+
+    @property
+    def _doubts(self) -> tuple[str, ...]:
+        return tuple(f"no source confirms '{unit}' of compute capability {self.capability}" for unit in self.unsure)
+
+
+def _sigma(lanes: int | Fraction) -> Fraction:
+    sigma = Fraction(lanes) / WARP_SIZE
+    return Fraction(floor(sigma)) if sigma > 1 else sigma
 
 
 def load(arch: str) -> Multiprocessor:
@@ -71,45 +156,91 @@ def load(arch: str) -> Multiprocessor:
     """
     digits = "".join(one for one in arch.removeprefix("sm_") if one.isdigit())
     capability = f"{digits[:-1]}.{digits[-1:]}"
-    found = _table().get(capability)
+    found = entries().get(capability)
     if found is None:
         raise InputError(
-            "unknown-sm", f"the SM table has no compute capability {capability} ({arch})", hint=f"known: {', '.join(_table())}"
+            "unknown-sm", f"the SM table has no compute capability {capability} ({arch})", hint=f"known: {', '.join(entries())}"
         )
     return found
 
 
 @cache
-def _table() -> Mapping[str, Multiprocessor]:
-    document = tomllib.loads(resources.files("sassan.machine").joinpath("sm.toml").read_text("utf-8"))
-    return {name: _entry(name, cast("Mapping[str, object]", value)) for name, value in document["sm"].items()}
+def entries() -> Mapping[str, Multiprocessor]:
+    """Return the SM of every compute capability of the table."""
+    return MappingProxyType(read("sm.toml", resources.files("sassan.machine").joinpath("sm.toml").read_text("utf-8"), table()))
 
 
-def _entry(name: str, value: Mapping[str, object]) -> Multiprocessor:
-    numbers = {key: _whole(name, key, value.get(key)) for key in _NUMBERS}
-    schedulers, dispatch = _pair(name, "issue", value.get("issue"))
-    unsure, source = value.get("unsure"), value.get("source")
-    if not isinstance(unsure, list) or not isinstance(source, str):
-        raise SelfCheckError("sm-table", f"sm.toml, {name}: 'unsure' and 'source' are needed")
-    return Multiprocessor(
-        capability=name,
+def read(name: str, text: str, pipes: tuple[Pipe, ...]) -> dict[str, Multiprocessor]:
+    """Return the checked entries of an SM table.
+
+    Raises InputError `bad-machine` with the file and the key.
+    """
+    file = Fields.parse(name, text)
+    file.only("sources", "sm")
+    sources = file.table("sources")
+    told = {key: sources.text(key) for key in sources.values}
+    machines = file.table("sm")
+    return {capability: _entry(capability, machines.table(capability), told, pipes) for capability in machines.values}
+
+
+def _entry(capability: str, one: Fields, sources: Mapping[str, str], pipes: tuple[Pipe, ...]) -> Multiprocessor:
+    one.only(*NUMBERS, *PAIRS, "unsure", "source")
+    keys = one.texts("source")
+    if not keys or any(key not in sources for key in keys):
+        raise one.fail("source", f"must name some of {', '.join(sources)}")
+    number = int(capability.replace(".", ""))
+    mine = tuple(pipe for pipe in pipes if pipe.first <= number <= pipe.last)
+    return entry(capability, one, "; ".join(sources[key] for key in keys), mine)
+
+
+def entry(capability: str, one: Fields, source: str, pipes: tuple[Pipe, ...], file: str = "") -> Multiprocessor:
+    """Return one SM from its numbers.
+
+    Raises InputError `bad-machine` where one is missing, means nothing, or contradicts another.
+    """
+    numbers = {key: one.whole(key) for key in NUMBERS if key not in OPTIONAL or key in one.values}
+    schedulers, dispatch = one.pair("issue")
+    unsure = one.texts("unsure")
+    if any(key not in (*NUMBERS, *PAIRS) for key in unsure):
+        raise one.fail("unsure", "must name keys of the table")
+    found = Multiprocessor(
+        capability=capability,
         schedulers=schedulers,
         dispatch=dispatch,
-        shared=_pair(name, "shared", value.get("shared")),
-        unsure=tuple(str(one) for one in cast("list[object]", unsure)),
+        shared=one.pair("shared"),
+        unsure=unsure,
         source=source,
+        pipes=pipes,
+        file=file,
         **numbers,
     )
+    check(found, one)
+    return found
 
 
-def _whole(name: str, key: str, value: object) -> int:
-    if not isinstance(value, int) or value <= 0:
-        raise SelfCheckError("sm-table", f"sm.toml, {name}: {key!r} must be a positive whole number")
-    return value
+def check(found: Multiprocessor, one: Fields) -> None:
+    """Raise InputError where the numbers of an SM contradict each other; `one` is what to name."""
+    contradictions = (
+        (found.dispatch > _MOST_DISPATCH, "issue", "no scheduler has more than two dispatch units"),
+        (
+            found.shared[1] > found.shared[0],
+            "shared",
+            f"a block of {found.shared[1]} KB does not fit into the {found.shared[0]} KB of the SM",
+        ),
+        (found.warps % found.schedulers != 0, "warps", f"{found.warps} warps cannot be divided among {found.schedulers} schedulers"),
+        (found.blocks > found.warps, "blocks", f"{found.blocks} blocks need more than the {found.warps} warps of the SM"),
+        (found.registers < WARP_SIZE * found.warps, "registers", "less than one register per thread"),
+    )
+    for wrong, key, why in contradictions:
+        if wrong:
+            raise one.fail(key, why)
+    for key in LANES:
+        lanes = found.lanes[key]
+        if lanes > WARP_SIZE * found.issue:
+            raise one.fail(key, f"{lanes} results per clock are more than {found.issue} warp instructions per clock")
+        if lanes % found.schedulers and (key in _DIVIDED or any(_divided(pipe, key) for pipe in found.pipes)):
+            raise one.fail(key, f"{lanes} lanes cannot be divided among {found.schedulers} schedulers")
 
 
-def _pair(name: str, key: str, value: object) -> tuple[int, int]:
-    if not isinstance(value, list) or len(cast("list[object]", value)) != 2:  # noqa: PLR2004  # a pair is two
-        raise SelfCheckError("sm-table", f"sm.toml, {name}: {key!r} must be two numbers")
-    first, second = cast("list[object]", value)
-    return _whole(name, key, first), _whole(name, key, second)
+def _divided(pipe: Pipe, key: str) -> bool:
+    return pipe.scope == PARTITION and pipe.lanes == key

@@ -3,9 +3,22 @@ from fractions import Fraction
 import pytest
 
 from sassan.alphabet import Letter
-from sassan.errors import InputError, SelfCheckError
+from sassan.errors import InputError
+from sassan.isa.units import units
 from sassan.machine import load
-from sassan.machine.multiprocessor import _entry
+from sassan.machine.multiprocessor import entries, read
+from sassan.machine.pipes import table
+
+GOOD = {
+    "fp32": 128, "int32": 64, "fp64": 4, "sfu": 16, "ldst": 32, "tex": 4, "conv64": 4, "warps": 64, "blocks": 32, "registers": 65536,
+    "issue": [4, 1], "shared": [64, 48], "unsure": [], "source": ["a"],
+}  # fmt: skip
+
+
+def written(change: dict[str, object]) -> str:
+    values = {**GOOD, **change}
+    rows = "\n".join(f"{key} = {value!r}".replace("'", '"') for key, value in values.items() if value is not None)
+    return f'[sources]\na = "a test"\n[sm."9.9"]\n{rows}\n'
 
 
 def test_a_consumer_pascal_starts_a_double_every_eight_cycles() -> None:
@@ -39,9 +52,97 @@ def test_an_unknown_multiprocessor_is_refused(arch: str) -> None:
     assert caught.value.code == "unknown-sm"
 
 
-@pytest.mark.parametrize("change", [{"fp32": 0}, {"fp32": "many"}, {"issue": [4]}, {"issue": 4}, {"unsure": None}, {"source": None}])
-def test_a_broken_table_is_a_defect(change: dict[str, object]) -> None:
-    numbers = dict.fromkeys(("fp32", "int32", "fp64", "sfu", "ldst", "warps", "blocks", "registers"), 32)
-    with pytest.raises(SelfCheckError) as caught:
-        _entry("0.0", {**numbers, "issue": [4, 1], "shared": [64, 48], "unsure": [], "source": "a test", **change})
-    assert caught.value.code == "sm-table"
+def test_the_numbers_of_the_refusals_are_right_but_for_the_change() -> None:
+    assert read("t.toml", written({}), ())["9.9"].fp32 == 128
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"fp32": 0}, "t.toml: sm.9.9.fp32: must be a positive whole number, not 0"),
+        ({"fp32": -128}, "t.toml: sm.9.9.fp32: must be a positive whole number, not -128"),
+        ({"fp32": 1.5}, "t.toml: sm.9.9.fp32: must be a positive whole number, not 1.5"),
+        ({"fp32": "many"}, "t.toml: sm.9.9.fp32: must be a positive whole number, not 'many'"),
+        ({"fp32": None}, "t.toml: sm.9.9.fp32: is missing"),
+        ({"fp33": 1}, "t.toml: sm.9.9.fp33: no such key"),
+        ({"issue": [4]}, "t.toml: sm.9.9.issue: must be two positive whole numbers, not [4]"),
+        ({"issue": 4}, "t.toml: sm.9.9.issue: must be two positive whole numbers, not 4"),
+        ({"issue": [4, 3]}, "t.toml: sm.9.9.issue: no scheduler has more than two dispatch units"),
+        ({"fp32": 256}, "t.toml: sm.9.9.fp32: 256 results per clock are more than 4 warp instructions per clock"),
+        ({"sfu": 18}, "t.toml: sm.9.9.sfu: 18 lanes cannot be divided among 4 schedulers"),
+        ({"shared": [64, 96]}, "t.toml: sm.9.9.shared: a block of 96 KB does not fit into the 64 KB of the SM"),
+        ({"warps": 63}, "t.toml: sm.9.9.warps: 63 warps cannot be divided among 4 schedulers"),
+        ({"blocks": 65}, "t.toml: sm.9.9.blocks: 65 blocks need more than the 64 warps of the SM"),
+        ({"registers": 64}, "t.toml: sm.9.9.registers: less than one register per thread"),
+        ({"unsure": ["speed"]}, "t.toml: sm.9.9.unsure: must name keys of the table"),
+        ({"source": None}, "t.toml: sm.9.9.source: must name some of a"),
+        ({"source": ["b"]}, "t.toml: sm.9.9.source: must name some of a"),
+    ],
+)
+def test_a_broken_table_names_file_and_key(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read("t.toml", written(change), ())
+    assert caught.value.code == "bad-machine"
+    assert caught.value.message.startswith(message)
+
+
+def test_every_entry_has_a_source() -> None:
+    assert all(one.source for one in (*entries().values(), *table()))
+
+
+def test_the_unit_map_and_the_opcodes_name_the_same_units() -> None:
+    assert {one.unit for one in table()} == set(units())
+
+
+# What one warp may issue: FFMA, IADD3 or IADD, IMAD, DFMA, MUFU, LDG, F2F.F64.F32.
+@pytest.mark.parametrize(
+    ("arch", "rates"),
+    [
+        ("sm_61", (1, 1, 8, 8, 4, 1, 8)),
+        ("sm_60", (1, 1, 8, 2, 4, 2, 4)),
+        ("sm_70", (2, 2, 2, 4, 8, 1, 8)),
+        ("sm_75", (2, 2, 2, 16, 8, 2, 16)),
+        ("sm_80", (2, 2, 2, 4, 8, 1, 8)),
+        ("sm_86", (1, 2, 2, 16, 8, 2, 16)),
+        ("sm_90", (1, 2, 2, 2, 8, 1, 8)),
+        ("sm_120", (1, 2, 2, 16, 8, 2, 16)),
+    ],
+)
+def test_a_warp_waits_for_the_lanes_that_it_has(arch: str, rates: tuple[int, ...]) -> None:
+    sm = load(arch)
+    volta = sm.number >= 70
+    units_of = ("fma", "alu", "fma", "fp64", "xu", "lsu", "xu") if volta else ("fp32", "fp32", "fp32", "fp64", "sfu", "ldst", "sfu")
+    opcodes = ("FFMA", "IADD3", "IMAD", "DFMA", "MUFU.RCP", "LDG.E", "F2F.F64.F32")
+    assert tuple(sm.interval(unit, opcode) for unit, opcode in zip(units_of, opcodes, strict=True)) == rates
+
+
+def test_comparisons_of_maxwell_pass_the_lanes_twice() -> None:
+    assert (load("sm_52").interval("fp32", "ISETP.GE.AND"), load("sm_52").interval("fp32", "IADD")) == (2, 1)
+
+
+def test_half_precision_of_a_consumer_pascal_has_one_lane() -> None:
+    assert load("sm_61").interval("fp16", "HFMA2") == 32
+
+
+def test_a_unit_that_is_not_there_has_no_rate() -> None:
+    assert load("sm_52").interval("fp16", "HFMA2") is None
+
+
+def test_a_partition_has_its_share_of_the_lanes() -> None:
+    sm = load("sm_75")
+    assert [sm.partition_capacity(one) for one in Letter] == [Fraction(1, 2), Fraction(1, 2), Fraction(1, 8), Fraction(1, 16)]
+
+
+def test_loads_and_the_doubles_of_consumer_parts_are_shared_by_the_whole_sm() -> None:
+    assert [[one.value for one in Letter if load(arch).is_shared(one)] for arch in ("sm_61", "sm_60", "sm_80", "sm_86")] == [
+        ["L", "D"],
+        ["L"],
+        ["L"],
+        ["L", "D"],
+    ]
+
+
+def test_a_kepler_has_no_partitions() -> None:
+    with pytest.raises(InputError) as caught:
+        load("sm_35").partition_capacity(Letter.COMPUTE)
+    assert caught.value.code == "no-partitions"

@@ -1,0 +1,92 @@
+"""Machine files of a user: an entry of the SM table with changes.
+
+base = "6.1"                        # the compute capability whose entry is changed
+source = "measured on board 7"      # where the figures below come from
+[sm]                                # keys of sm.toml
+warps = 32
+[unit.fp64]                         # units of units.toml: lanes or cycles, and who shares them
+lanes = 8
+scope = "partition"                 # or "sm"
+[latency]                           # worst latencies in cycles, by the names of timing/data/latencies.toml
+global = 900
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sassan.errors import InputError
+from sassan.machine.fields import Fields
+from sassan.machine.multiprocessor import NUMBERS, PAIRS, Multiprocessor, entries, entry, load
+from sassan.machine.pipes import PARTITION, SM, Change, changed
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFile:
+    """What a user's file says: the SM with its changes, and worst latencies in cycles by name; `name` is the file, `source` its own."""
+
+    name: str
+    source: str
+    sm: Multiprocessor
+    latency: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def of(self, arch: str) -> Multiprocessor:
+        """Return the SM for code of an architecture.
+
+        Raises InputError where that code does not run on it: a GPU runs code of its own major version, up to its minor version.
+        """
+        major, minor = divmod(_number(arch), 10)
+        mine = divmod(self.sm.number, 10)
+        if major != mine[0] or minor > mine[1]:
+            message = f"{self.name} describes compute capability {self.sm.capability}, and this is code of {arch}"
+            raise InputError("other-machine", message, hint=f"-f and --sm choose code of {self.sm.arch}; or write a file with another base")
+        return self.sm
+
+
+def machine_of(arch: str, file: MachineFile | None) -> Multiprocessor:
+    """Return the SM for code of an architecture, from the user's file where there is one.
+
+    Raises InputError where no table knows it, or the file is for another one.
+    """
+    return load(arch) if file is None else file.of(arch)
+
+
+def read_file(name: str, text: str) -> MachineFile:
+    """Return the machine of a TOML text that the user called `name`.
+
+    Raises InputError `bad-machine` that names the file and the key.
+    """
+    file = Fields.parse(name, text)
+    file.only("base", "source", "sm", "unit", "latency")
+    base = entries().get(file.text("base"))
+    if base is None:
+        raise file.fail("base", f"must be one of {', '.join(entries())}")
+    source = file.text("source")
+    told = file.table("sm")
+    told.only(*NUMBERS, *PAIRS)
+    changes = _changes(file.table("unit"), base)
+    whole = Fields(name, "sm.", {**_numbers(base), **told.values, "unsure": [one for one in base.unsure if one not in told.values]})
+    sm = entry(base.capability, whole, f"{base.source}; {name}: {source}", changed(base.pipes, changes), name)
+    latency = file.table("latency")
+    return MachineFile(name, source, sm, {key: latency.whole(key) for key in latency.values})
+
+
+def _numbers(base: Multiprocessor) -> dict[str, object]:
+    lanes = {key: value for key in NUMBERS if (value := getattr(base, key))}
+    return {**lanes, "issue": [base.schedulers, base.dispatch], "shared": list(base.shared)}
+
+
+def _changes(units: Fields, base: Multiprocessor) -> dict[str, Change]:
+    units.only(*dict.fromkeys(pipe.unit for pipe in base.pipes))
+    out: dict[str, Change] = {}
+    for unit in units.values:
+        one = units.table(unit)
+        one.only("cycles", "scope")
+        out[unit] = Change(
+            cycles=one.whole("cycles") if "cycles" in one.values else 0,
+            scope=one.choice("scope", (PARTITION, SM)) if "scope" in one.values else "",
+        )
+    return out
+
+
+def _number(arch: str) -> int:
+    return int("".join(one for one in arch if one.isdigit()) or 0)
