@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _CUOBJDUMP = re.compile(r"^[ \t]*(?:code for sm_|Function : )", re.MULTILINE)
 _NVDISASM = re.compile(r"^[ \t]*(?:\.section[ \t]|\.headerflags[ \t])", re.MULTILINE)
 _PTX = re.compile(r"^[ \t]*\.version[ \t]+[0-9]", re.MULTILINE)
+_PTX_PART = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.(?:target|entry|func)\b", re.MULTILINE)
 _OLD = re.compile(r"^[ \t]*(?:code for (sm_[0-9]{2,3}[af]?)|\.headerflags[ \t].*?[ \"](EF_CUDA_SM[0-9]{2,3})\b)", re.MULTILINE)
 _DUMP_HINT = "make a text with: cuobjdump -sass FILE > dump.sass, or nvdisasm -c FILE > dump.sass"
 
@@ -30,10 +31,10 @@ def read(source: Source | Image, *, arch: str | None = None, cached: bool = True
     `arch` (`sm_61`) overrides what the input says of its architecture; of several cubins it picks those that are for it, where there are
     some. `cached` False disassembles a cubin anew.
 
-    Raises InputError with one of the codes empty-input, binary-input, ptx-not-supported-yet, unknown-input, no-function, no-architecture,
-    unsupported-architecture, truncated, syntax, missing-instructions, missing-encodings, undefined-label; of an image also malformed-elf,
-    unsupported-elf, no-gpu-code, nvdisasm-failed, cuobjdump-failed, listing-differs, too-large, and MissingToolError nvdisasm-missing or
-    cuobjdump-missing; UsageError when `arch` is unknown.
+    Raises InputError with one of the codes empty-input, binary-input, unknown-input, no-function, no-architecture,
+    unsupported-architecture, truncated, syntax, missing-instructions, missing-encodings, undefined-label; of PTX also those of
+    `ptx.read.read_ptx`; of an image also malformed-elf, unsupported-elf, no-gpu-code, nvdisasm-failed, cuobjdump-failed, listing-differs,
+    too-large, and MissingToolError nvdisasm-missing or cuobjdump-missing; UsageError when `arch` is unknown.
     """
     from sassan.frontend.instructions import TemplateParser  # noqa: PLC0415 - see read_with
 
@@ -50,6 +51,10 @@ def read_with(source: Source | Image, make_parser: "Callable[[], Parser]", *, ar
         from sassan.frontend.cubin.read import read_image  # noqa: PLC0415 - only cubins need it
 
         return Program(source.name, read_image(source, partial(_listed, make_parser, forced), forced, cached=cached))
+    if is_ptx(source):
+        from sassan.frontend.ptx.read import read_ptx  # noqa: PLC0415 - see read_with
+
+        return Program(source.name, read_ptx(source, forced.name if forced else None))
     return Program(source.name, link(_listed(make_parser, forced, source, {})))
 
 
@@ -69,6 +74,19 @@ def _listed(
     return functions
 
 
+def is_ptx(source: Source) -> bool:
+    """Say whether a text is PTX: a module, a part of one, or, by the name of its file, statements as papers print them.
+
+    A text that holds machine code and PTX is read as machine code.
+    """
+    text = source.text
+    if _CUOBJDUMP.search(text) or "\0" in text or not text.strip("\ufeff \t\r\n"):
+        return False
+    if _PTX.search(text):
+        return True
+    return not _NVDISASM.search(text) and (bool(_PTX_PART.search(text)) or source.name.endswith(".ptx"))
+
+
 def refuse_other_kinds(source: Source) -> None:
     """Raise InputError unless the text is a SASS listing, as far as its first look tells."""
     text = source.text
@@ -78,17 +96,9 @@ def refuse_other_kinds(source: Source) -> None:
         raise InputError("binary-input", "the input holds NUL bytes; expected text", source=source, span=_top(source), hint=_DUMP_HINT)
     if _CUOBJDUMP.search(text) or _NVDISASM.search(text):
         return
-    if _PTX.search(text):
-        raise InputError(
-            "ptx-not-supported-yet",
-            "the input is PTX, which is no machine code; expected a SASS listing",
-            source=source,
-            span=_top(source),
-            hint="compile it with: ptxas -arch=sm_61 FILE -o k.cubin, then: cuobjdump -sass k.cubin > dump.sass",
-        )
     raise InputError(
         "unknown-input",
-        "the input is no SASS listing; expected 'code for sm_NN' and 'Function : NAME', or '.headerflags' and '.section .text.NAME'",
+        "the input is no listing and no PTX; expected 'Function : NAME', '.headerflags' and '.section .text.NAME', or '.version'",
         source=source,
         span=_top(source),
         hint=_DUMP_HINT,

@@ -13,13 +13,8 @@ from sassan.source import Source, Span
 
 _VERSION = re.compile(r"^[ \t]*\.version\b", re.MULTILINE)
 _FRAME = re.compile(r"^(?:Fatbin (?:elf|ptx) code:|member [^\n]*|[^\n]*\.cubin:)[ \t]*$", re.MULTILINE)
-_START = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.(?:version[ \t]+[0-9]|target[ \t]+sm_|entry[ \t]|func[ \t(])", re.MULTILINE)
+_START = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.(?:target|entry|func)\b", re.MULTILINE)
 _TARGET = re.compile(r"(?:sm|compute)_([0-9]{2,3}[af]?)")
-
-
-def is_ptx(source: Source) -> bool:
-    """Say whether a text reads as PTX: a module, or, by the name of its file, statements as papers print them."""
-    return bool(_START.search(source.text)) or source.name.endswith(".ptx")
 
 
 def read_ptx(source: Source, arch: str | None = None, make_lines: Callable[[], LineParser] = FastLines) -> tuple[Function, ...]:

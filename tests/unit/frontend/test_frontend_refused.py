@@ -19,7 +19,7 @@ from unit.frontend.listings import SAMPLES, cuobjdump
         ("\ufeff", "empty-input"),
         ("\tcode for sm_61\0", "binary-input"),
         ("int main(void) { return 0; }\n", "unknown-input"),
-        (".version 8.8\n.target sm_61\n.address_size 64\n", "ptx-not-supported-yet"),
+        (".version 8.8\n.target sm_61\n.address_size 64\n", "no-function"),
         ("\tcode for sm_61\n", "no-function"),
         ('\t.headerflags\t@"EF_CUDA_SM61"\n\t.section\t.nv.info,"",@"SHT_CUDA_INFO"\n', "no-function"),
         ("\t\tFunction : k\n        /*0000*/ EXIT ;\n\t\t.....\n", "no-architecture"),
@@ -35,7 +35,7 @@ def test_every_kind_of_input_has_its_code(text, code):
 
 def test_a_sample_of_another_kind_is_refused_with_a_hint():
     with pytest.raises(InputError) as caught:
-        read(load(str(SAMPLES / "sm_61" / "saxpy.ptx")))
+        read(load(str(SAMPLES / "kernels" / "saxpy.cu")))
     assert "cuobjdump -sass" in (caught.value.hint or "")
 
 
