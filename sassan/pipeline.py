@@ -18,7 +18,7 @@ from sassan.ipet.wcet import Problem, Setup, Wcet, problem, wcet
 from sassan.ir import Function, Instruction, Program
 from sassan.isa import tables
 from sassan.isa.facts import Flow
-from sassan.isa.tables import Isa
+from sassan.isa.languages import Isa, isa_of
 from sassan.machine import MachineFile, machine_of
 from sassan.machine.fields import HINT
 from sassan.machine.launch import Launch
@@ -159,7 +159,7 @@ def graph(function: Function, settings: Settings) -> WarpCfg:
 
     Raises InputError for an architecture without a table, SelfCheckError.
     """
-    return _explored(function, tables.load(function.arch, settings.letters), settings.exploration)
+    return _explored(function, isa_of(function, settings.letters), settings.exploration)
 
 
 def _explored(function: Function, isa: Isa, options: Options) -> WarpCfg:
@@ -174,7 +174,7 @@ def analyze(function: Function, settings: Settings, warps: int | None = None) ->
 
     Raises InputError for an architecture without a table, MissingToolError and UsageError for the solver, SelfCheckError.
     """
-    isa = tables.load(function.arch, settings.letters)
+    isa = isa_of(function, settings.letters)
     cfg = _explored(function, isa, settings.exploration)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound)
     system = problem(cfg, settings.costs, bounds, settings.setup)
@@ -185,7 +185,7 @@ def analyze(function: Function, settings: Settings, warps: int | None = None) ->
 
 
 def _string(node: Node, isa: Isa) -> KernelString | None:
-    facts = [isa.facts(one) for one in node.instructions]
+    facts = [isa.facts(one) for one in node.code]
     known = [one.letter for one in facts if one is not None]
     return letters(known) if len(known) == len(facts) else None
 
@@ -226,7 +226,7 @@ def paths(found: Analysis, limit: int) -> tuple[ListedPath, ...]:
 
 def has_block_barrier(found: Analysis, settings: Settings) -> bool:
     """Say whether a warp may wait for others at a block barrier."""
-    isa = tables.load(found.function.arch, settings.letters)
+    isa = isa_of(found.function, settings.letters)
     return any(_is_barrier(one, isa) for node in found.cfg.nodes for one in node.instructions)
 
 
@@ -310,7 +310,7 @@ def listing(function: Function, settings: Settings) -> Listing:
 
     Raises InputError for an architecture without a table, SelfCheckError.
     """
-    isa = tables.load(function.arch, settings.letters)
+    isa = isa_of(function, settings.letters)
     return render_listing(_explored(function, isa, settings.exploration), isa.facts)
 
 
