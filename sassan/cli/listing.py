@@ -44,8 +44,15 @@ def listing(
 ) -> None:
     """Print one row per instruction, with its control code.
 
-    st: stall, the cycles before the next instruction. y: yield hint. w, r: barriers set until the result is written, the sources are read.
-    waits: barriers waited for. reuse: source slots kept in the operand cache. l: letter. Control codes need the encodings of the listing.
+    Control codes stand in the encodings, which cubins, cuobjdump -sass and nvdisasm -c -hex have. The columns:
+
+    \b
+      st     stall: cycles before the next instruction (0: both issue together)
+      y      Y is the hint to let another warp run
+      w r    barriers set until the result is written, the sources are read
+      waits  barriers waited for
+      reuse  source slots kept in the operand cache
+      unit l functional unit and letter
 
     \b
     Examples:
