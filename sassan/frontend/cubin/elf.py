@@ -1,6 +1,6 @@
 """The ELF frame of a cubin: every offset, size and count is checked before anything is read through it.
 
-pyelftools decodes the headers and the symbols; it is never asked to follow a reference. Both generations of cubins are told
+pyelftools decodes the headers; it is never asked to follow a reference. Both generations of cubins are told
 by EI_OSABI (sass.md): 51 up to CUDA 12, with the SM number in the low byte of e_flags, and 65 since, with it in bits 8 to 15.
 """
 
@@ -15,7 +15,7 @@ from sassan.frontend.image import Image
 from sassan.source import Source
 
 _HEADER, _SECTION, _SEGMENT, _SYMBOL = 64, 64, 56, 24
-"""Bytes of a header, as 64-bit ELF has them."""
+"""Bytes of a header and of a symbol, as 64-bit ELF has them."""
 _EI_CLASS, _EI_DATA, _EI_VERSION, _EI_OSABI = 4, 5, 6, 7
 _FLAGS_32 = 36
 _MACHINE_CUDA = 190
@@ -65,16 +65,6 @@ class Section:
     def is_code(self) -> bool:
         """Return whether the section is a function's text."""
         return self.name.startswith(_TEXT)
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """One symbol: its section's index and its place there, in bytes."""
-
-    name: str
-    section: int
-    value: int
-    size: int
 
 
 class Elf:
@@ -145,15 +135,12 @@ class Elf:
             return b""
         return self._data[section.offset : section.offset + section.size]
 
-    def symbol(self, index: int) -> Symbol:
-        """Return a symbol of the symbol table; raises InputError when there is none."""
+    def symbol_name(self, index: int) -> str:
+        """Return the name of a symbol; raises InputError when there is none."""
         table, names = self._symbol_table
         if not 0 <= index < len(table) // _SYMBOL:
             raise malformed(self._image, f"there is no symbol {index}")
-        entry = self._parse(self._structs.Elf_Sym, BytesIO(table), index * _SYMBOL)
-        section = entry["st_shndx"]
-        name = _name_at(self._image, names, entry["st_name"])
-        return Symbol(name, section if isinstance(section, int) else -1, entry["st_value"], entry["st_size"])
+        return _name_at(self._image, names, int.from_bytes(table[index * _SYMBOL : index * _SYMBOL + 4], "little"))
 
     @cached_property
     def _symbol_table(self) -> tuple[bytes, bytes]:

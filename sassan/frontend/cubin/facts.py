@@ -17,6 +17,11 @@ _CONSTANT = re.compile(r"\.nv\.constant([0-9]{1,2})\.(.*)", re.DOTALL)
 _BARRIERS_SHIFT, _BARRIERS_MASK = 20, 0x7F
 """SHF_BARRIERS of a text section's flags; NUM_BARRIERS says it where they do not."""
 
+_MOST = 250_000
+"""Attributes of one file: a kernel has some twenty, and reading this many takes half a second."""
+_ALWAYS, _PER_BYTE = 4 * 1024 * 1024, 8
+"""Bytes of attributes that any file may have, and those that a byte of code may bring: a token of 8 bytes brings 16."""
+
 _OF_SYMBOL = {
     Kind.REGCOUNT: "registers",
     Kind.FRAME_SIZE: "frame_size",
@@ -40,38 +45,49 @@ class _Found:
 def compiler_facts(image: Image, elf: Elf, arch: Architecture) -> dict[str, CompilerFacts]:
     """Return for the name of every text section what the cubin says of it; raises InputError malformed-elf."""
     code = {section.name.removeprefix(_TEXT): section for section in elf.code}
-    found = {name: _Found() for name in code}
     _check_sizes(image, elf)
+    reader = _Reader(elf, arch, {name: _Found() for name in code})
     for section in elf.sections:
         name = section.name.removeprefix(_INFO).removeprefix(".")
         if section.name == _INFO or (section.name == f"{_INFO}.{name}" and name in code):
             try:
-                _read(elf, section, found, found.get(name) if name else None, arch)
+                reader.read(section, reader.found.get(name) if name else None)
             except AttributeProblem as problem:
                 raise malformed(image, f"'{section.name}': {problem}") from None
     banks = _constants(elf)
-    return {name: _facts(image, elf, section, found[name], banks.get(name, ())) for name, section in code.items()}
+    return {name: _facts(image, elf, section, reader.found[name], banks.get(name, ())) for name, section in code.items()}
 
 
 def _check_sizes(image: Image, elf: Elf) -> None:
-    """Refuse attributes that would be read more than once: sections that lie on each other could make reading them take for ever."""
-    if sum(one.size for one in elf.sections if one.name.startswith(_INFO)) > len(image.data):
-        raise malformed(image, "the sections of attributes are larger than the file")
+    """Refuse attributes that would be read more than once, or are far more than the code calls for: reading them could take for ever."""
+    limit = min(len(image.data), _ALWAYS + _PER_BYTE * sum(one.size for one in elf.code))
+    if sum(one.size for one in elf.sections if one.name.startswith(_INFO)) > limit:
+        raise malformed(image, f"the sections of attributes have more than {limit} bytes together")
 
 
-def _read(elf: Elf, section: Section, every: dict[str, _Found], own: _Found | None, arch: Architecture) -> None:
-    for one in attributes(elf.bytes_of(section)):
-        if one.kind in _OF_SYMBOL:
-            _number_of_symbol(elf, one, every)
-        elif own is not None:
-            _own(one, own, arch)
+class _Reader:
+    """Reads the sections of attributes of one file; `found` is what they say of each function."""
 
+    def __init__(self, elf: Elf, arch: Architecture, found: dict[str, _Found]) -> None:
+        """Start with nothing read."""
+        self._elf = elf
+        self._arch = arch
+        self.found = found
+        self._left = _MOST
 
-def _number_of_symbol(elf: Elf, one: Attribute, every: dict[str, _Found]) -> None:
-    index, number = words(one, 2)
-    found = every.get(elf.symbol(index).name)
-    if found is not None:
-        found.numbers[_OF_SYMBOL[Kind(one.kind)]] = number
+    def read(self, section: Section, own: _Found | None) -> None:
+        """Read a section; `own` is the function that it speaks of, None for that of the file. Raises AttributeProblem."""
+        for one in attributes(self._elf.bytes_of(section)):
+            self._left -= 1
+            if self._left < 0:
+                raise AttributeProblem(f"the file has more than {_MOST} attributes")
+            if one.kind in _OF_SYMBOL:
+                index, number = words(one, 2)
+                found = self.found.get(self._elf.symbol_name(index))
+                if found is not None:
+                    found.numbers[_OF_SYMBOL[Kind(one.kind)]] = number
+            elif own is not None:
+                _own(one, own, self._arch)
 
 
 def _own(one: Attribute, found: _Found, arch: Architecture) -> None:
@@ -83,7 +99,8 @@ def _own(one: Attribute, found: _Found, arch: Architecture) -> None:
                 else:
                     found.calls.append(branch.address)
         case Kind.EXIT_INSTR_OFFSETS:
-            found.exits = [*(found.exits or ()), *words(one)]
+            found.exits = found.exits or []
+            found.exits.extend(words(one))
         case Kind.CRS_STACK_SIZE:
             (found.numbers["crs_stack"],) = words(one, 1)
         case Kind.PARAM_CBANK:

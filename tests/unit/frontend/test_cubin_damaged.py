@@ -194,6 +194,19 @@ def test_the_largest_number_of_sections_takes_no_second(outcome):
     assert outcome(OLD, bytes(damaged)) == "malformed-elf"
 
 
+@pytest.mark.parametrize(
+    ("section", "contents"),
+    [
+        pytest.param(".nv.info", struct.pack("<BBHII", 4, 0x2F, 8, 5, 7) * 1_000_000, id="registers"),
+        pytest.param(".nv.info", struct.pack("<BBHII", 4, 0x2F, 8, 5, 7) * 300_000, id="registers, fewer bytes"),
+        pytest.param(".nv.info.saxpy", struct.pack("<BBH", 1, 0x30, 0) * 300_000, id="flags"),
+        pytest.param(".nv.info.saxpy", (struct.pack("<BBH", 4, 0x1C, 65532) + bytes(65532)) * 500, id="exits"),
+    ],
+)
+def test_attributes_without_an_end_are_refused(section, contents, outcome):
+    assert outcome(OLD, cubins.with_contents(cubins.cubin(OLD), section, contents)) == "malformed-elf"
+
+
 MEMORY = """
 import resource, struct
 resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))
