@@ -1,6 +1,6 @@
 """From the bytes of a cubin, or of a file that holds cubins, to functions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sassan.errors import InputError
@@ -20,6 +20,7 @@ from sassan.source import Source
 _TEXT = ".text."
 _DEBUG_LINES = ".debug_line"
 _HEADER = 64
+NO_FUNCTION = "no-function"
 
 Listed = Callable[[Source, Mapping[str, Known]], tuple[Function, ...]]
 """Reads a listing, given what the cubin says of each text section; the functions are not linked yet."""
@@ -34,7 +35,23 @@ def read_image(image: Image, listed: Listed, wanted: Architecture | None = None,
         return _read_cubin(image, listed, cached=cached)
     found = cubins(image)
     picked = [one for one in found if wanted is not None and is_gpu(one) and f"sm_{sm_of(one)}" == wanted.name]
-    return tuple(function for one in picked or found for function in _read_cubin(one, listed, cached=cached))
+    return _read_several(picked or found, listed, cached=cached)
+
+
+def _read_several(images: Sequence[Image], listed: Listed, *, cached: bool) -> tuple[Function, ...]:
+    """Return the functions of all cubins of a container; those that hold only data are passed over while others have code."""
+    functions: list[Function] = []
+    empty: InputError | None = None
+    for one in images:
+        try:
+            functions += _read_cubin(one, listed, cached=cached)
+        except InputError as error:
+            if error.code != NO_FUNCTION:
+                raise
+            empty = error
+    if not functions and empty is not None:
+        raise empty
+    return tuple(functions)
 
 
 def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function, ...]:
@@ -44,7 +61,7 @@ def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function
     check_debug(image, elf)
     facts = compiler_facts(image, elf, arch)
     if not facts:
-        raise InputError("no-function", "the cubin holds no code", source=Source(image.name, ""))
+        raise InputError(NO_FUNCTION, "the cubin holds no code", source=Source(image.name, ""))
     known = {name: Known(elf.bytes_of(elf.by_name[_TEXT + name]), dict(one.indirect_targets)) for name, one in facts.items()}
     source = Source(image.name, disassemble(image, elf.sm, CODE, cached=cached))
     functions = listed(source, known)
