@@ -35,7 +35,7 @@ from sassan.render.listing import Listing
 from sassan.render.listing import listing as render_listing
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
-from sassan.timing import CostModel, Unit, hazards, latencies
+from sassan.timing import CostModel, Unit, hazards, latencies, measured
 from sassan.timing.findings import Report
 from sassan.timing.scoreboards import check
 from sassan.warpcfg import Options, compiler_tables, explore
@@ -143,6 +143,14 @@ def read_machine(path: str) -> MachineFile:
     found = machine.read_file(path, _text(path, "bad-machine", HINT))
     latencies.known(found.latency, path)
     return found
+
+
+def read_measurements(path: str) -> measured.Measured:
+    """Return the measured block times of a file.
+
+    Raises InputError.
+    """
+    return measured.read(path, _text(path, "bad-measurements", "a table: CSV or TOML"))
 
 
 def _text(path: str, code: str, hint: str) -> str:

@@ -31,6 +31,8 @@ class Model(StrEnum):
 
     UNIT = "unit"
     TABLE = "table"
+    CONTROL = "control"
+    MEASURED = "measured"
 
 
 class Letters(StrEnum):
@@ -148,7 +150,15 @@ PaperExperiment = Annotated[
 ]
 ModelOption = Annotated[
     Model,
-    typer.Option("--model", help="Cost of a block: unit counts its instructions, table adds their latencies."),
+    typer.Option(
+        "--model",
+        help="Cost of a block: unit counts its instructions, table adds their latencies, control follows their control codes, "
+        "measured reads --measurements.",
+    ),
+]
+Measurements = Annotated[
+    str | None,
+    typer.Option("--measurements", metavar="X.csv|X.toml", help="Cycles of each block, for --model measured."),
 ]
 MachineFile = Annotated[
     str | None,

@@ -23,6 +23,7 @@ def make(
     model: options.Model = options.Model.UNIT,
     machine: str | None = None,
     latency: list[str] | None = None,
+    measurements: str | None = None,
     order: options.Order = options.Order.ARCH,
     call_depth: int | None = None,
     ablate: list[options.Ablation] | None = None,
@@ -46,7 +47,7 @@ def make(
         facts=pipeline.read_facts(bounds) if bounds is not None else None,
         loop_bound=loop_bound,
         letters=letters.value,
-        costs=_costs(model, file, latency or []),
+        costs=_costs(model, file, latency or [], measurements),
         machine=file,
         setup=setup,
         solve=solver != UNSOLVED,
@@ -68,15 +69,27 @@ def launch(block: str | None, grid: str | None, parameters: list[str] | None) ->
     )
 
 
-def _costs(model: options.Model, file: "MachineFile | None", latency: list[str]) -> "CostModel":
+def _costs(model: options.Model, file: "MachineFile | None", latency: list[str], measurements: str | None) -> "CostModel":
     """Return the cost model of a name, with its tables.
 
-    Raises UsageError for a latency that is not known, or that the model does not use.
+    Raises UsageError for an option that the model does not use, or a latency that is not known, InputError for measurements.
     """
+    from sassan import pipeline
     from sassan.timing import Unit, latencies
-    from sassan.timing.table import Table, Tables
+    from sassan.timing.control import Control
+    from sassan.timing.rates import Tables
+    from sassan.timing.table import Table
 
-    if model is options.Model.UNIT and latency:
-        raise UsageError("usage", "--latency means nothing to the model 'unit', which counts instructions", hint="--model table")
+    if latency and model not in (options.Model.TABLE, options.Model.CONTROL):
+        raise UsageError("usage", f"--latency means nothing to the model '{model.value}'", hint="--model table or --model control")
+    if (measurements is not None) != (model is options.Model.MEASURED):
+        raise UsageError("usage", "--model measured and --measurements need each other", hint="--model measured --measurements cycles.csv")
+    if measurements is not None:
+        return pipeline.read_measurements(measurements)
     tables = Tables(file, latencies.parse(latency))
-    return Unit() if model is options.Model.UNIT else Table(tables)
+    made: dict[options.Model, CostModel] = {
+        options.Model.UNIT: Unit(),
+        options.Model.TABLE: Table(tables),
+        options.Model.CONTROL: Control(tables),
+    }
+    return made[model]
