@@ -1,0 +1,86 @@
+"""An instruction as its scheduler sees it: what it waits for, what it sets, and how long it keeps its unit and the warp."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sassan.ir import Immediate, Instruction, Register, Word
+from sassan.isa.control import BARRIERS, decode
+from sassan.timing.rates import Rates
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """Times in cycles from the issue.
+
+    `least` and `most` bound the time until the next instruction of the thread may issue; between them lies what no stall says (branches,
+    block barriers). `waits` and `sets` hold barriers: it issues when the first are clear (bits), and each of the second is clear after so
+    many cycles at most. `clears` are those of `waits` that are zero then: DEPBAR may leave a remainder. `drains`: it issues when every
+    earlier instruction has ended. `ends` bounds its own end. Its `unit` takes the next instruction of the warp after `interval`.
+    """
+
+    least: int
+    most: int
+    waits: int
+    clears: int
+    sets: tuple[tuple[int, int], ...]
+    drains: bool
+    ends: int
+    unit: str
+    interval: int
+
+
+def op_of(one: Instruction, rates: Rates, *, together: bool) -> Op:
+    """Return what the control code of an instruction and the tables say; `together`: a stall of 0 issues it with the next one.
+
+    The instruction has a control code and its time is known (`Rates.gaps`).
+    """
+    assert one.control is not None, "code without control codes has no price"
+    code, kind, ends = decode(one.control), rates.kind(one.opcode), rates.cycles(one.opcode)
+    assert kind is not None, "an instruction of no class has no price"
+    least = code.stall if together else max(code.stall, 1)
+    counted = dict(_counted(one))
+    waits, clears = code.wait_mask, code.wait_mask
+    for barrier, remainder in counted.items():
+        waits |= 1 << barrier
+        clears |= (remainder == 0 and one.guard is None) << barrier
+    sets: list[tuple[int, int]] = []
+    if code.write_barrier is not None:
+        sets.append((code.write_barrier, ends))
+    if code.read_barrier is not None:
+        sets.append((code.read_barrier, rates.reading(one.opcode)))
+    return Op(
+        least=least,
+        most=max(least, ends) if kind.blocks else least,
+        waits=waits,
+        clears=clears,
+        sets=tuple(sets),
+        drains=kind.drains,
+        ends=ends,
+        unit=rates.unit(one.opcode),
+        interval=rates.interval(one.opcode),
+    )
+
+
+def _counted(one: Instruction) -> Iterator[tuple[int, int]]:
+    """Yield the barriers that DEPBAR waits for and what it leaves open of each: `DEPBAR.LE SB5, 0x3, {2,1}` leaves 3 of barrier 5.
+
+    A form that is not known waits for every barrier and leaves anything open.
+    """
+    if one.opcode.partition(".")[0] != "DEPBAR":
+        return
+    known: dict[int, int] = {}
+    counted: int | None = None
+    for operand in one.operands:
+        match operand:
+            case Register(file="SB", index=int(index)):
+                counted = index
+                known[index] = 0
+            case Immediate(value=int(value)) if counted is not None:
+                known[counted] = value
+            case Word(text=text) if re.fullmatch(r"\{[0-5](,[0-5])*\}", text):
+                known |= dict.fromkeys(map(int, re.findall(r"[0-5]", text)), 0)
+            case _:
+                known = dict.fromkeys(range(BARRIERS), 1)
+                break
+    yield from known.items()

@@ -1,0 +1,129 @@
+"""The cost model `measured`: cycles of each block from a file (hybrid analysis, timing.md).
+
+    [function."_Z5saxpyPfS_f"]
+    text = "sha256:..."                 # of the function's instructions; another text is an error
+    [[function."_Z5saxpyPfS_f".block]]
+    start = "0x0068"                    # of a block of the warp-level graph
+    cycles = 412                        # the largest that was seen; of several entries the largest counts
+
+or as CSV, with a line per measurement: function,text,start,cycles
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sassan.errors import Gap, InputError
+from sassan.isa.toml import Section
+from sassan.timing.model import Prices
+from sassan.warpcfg.graph import WarpCfg
+
+MAXIMA = "measured maxima are no bounds, unless every input and every state of the hardware was measured"
+COLUMNS = ("function", "text", "start", "cycles")
+_HINT = "sassan cfg --json lists blocks; sassan ipet --facts-template prints the hash of the text"
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """Of one function: the hash of its text, and the largest cycles of each block by its address."""
+
+    text: str
+    cycles: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Takes the cycles of each block from measurements by function; `file` is what errors call them."""
+
+    file: str
+    functions: Mapping[str, Measurements]
+
+    @property
+    def name(self) -> str:
+        """Return `measured`."""
+        return "measured"
+
+    def price(self, cfg: WarpCfg) -> Prices:
+        """Return the largest measured time of each block; a block without one is a gap.
+
+        Raises InputError for measurements of another text, or of places where no block starts.
+        """
+        found = self.functions.get(cfg.function.name)
+        known = found.cycles if found is not None else {}
+        if found is not None:
+            self._check(found, cfg)
+        gaps = {
+            Gap(node.start, "not-measured", f"no measurement of block 0x{node.start:04x} in {self.file}")
+            for node in cfg.nodes
+            if node.start not in known
+        }
+        costs = tuple(known.get(node.start, 0) for node in cfg.nodes)
+        return Prices(costs, (MAXIMA, f"the block times of {self.file} were measured on this code"), tuple(sorted(gaps)))
+
+    def _check(self, found: Measurements, cfg: WarpCfg) -> None:
+        name, text = cfg.function.name, cfg.function.text_hash
+        if found.text != text:
+            message = f"{self.file}: {name}: measured on another text ({found.text}, this is {text})"
+            raise InputError("other-text", message, hint="measure this code")
+        starts = {node.start for node in cfg.nodes}
+        for address in found.cycles:
+            if address not in starts:
+                raise InputError("bad-measurements", f"{self.file}: {name}: no block starts at 0x{address:04x}", hint=_HINT)
+
+
+def read(name: str, text: str) -> Measured:
+    """Return the measurements of a file that the user called `name`: CSV where it ends in .csv, else TOML.
+
+    Raises InputError `bad-measurements` (CSV) or `bad-table` (TOML) that names the place.
+    """
+    rows = _csv(name, text) if name.endswith(".csv") else _toml(name, text)
+    texts: dict[str, str] = {}
+    cycles: dict[str, dict[int, int]] = {}
+    for function, its_text, start, took in rows:
+        if texts.setdefault(function, its_text) != its_text:
+            raise InputError("bad-measurements", f"{name}: {function}: two different texts", hint="one file, one version of the code")
+        mine = cycles.setdefault(function, {})
+        mine[start] = max(mine.get(start, 0), took)
+    return Measured(name, {function: Measurements(texts[function], cycles[function]) for function in texts})
+
+
+Row = tuple[str, str, int, int]
+"""Function, text, start, cycles."""
+
+
+def _toml(name: str, text: str) -> Iterator[Row]:
+    file = Section.parse(name, text)
+    file.only("function")
+    functions = file.section("function")
+    for function in functions.values:
+        one = functions.section(function)
+        one.only("text", "block")
+        for block in one.sections("block"):
+            block.only("start", "cycles")
+            start = _address(block.string("start"))
+            cycles = block.values.get("cycles")
+            if start is None:
+                raise block.fail("start", 'an address such as "0x0068"')
+            if not isinstance(cycles, int) or isinstance(cycles, bool) or cycles < 0:
+                raise block.fail("cycles", "a whole number of cycles")
+            yield function, one.string("text"), start, cycles
+
+
+def _csv(name: str, text: str) -> Iterator[Row]:
+    rows = csv.reader(io.StringIO(text))
+    if tuple(next(rows, ())) != COLUMNS:
+        raise InputError("bad-measurements", f"{name}:1: expected the columns {','.join(COLUMNS)}", hint=_HINT)
+    for row in rows:
+        match row:
+            case [function, its_text, start, cycles] if (address := _address(start)) is not None and re.fullmatch(r"[0-9]{1,15}", cycles):
+                yield function, its_text, address, int(cycles)
+            case []:
+                pass
+            case _:
+                raise InputError("bad-measurements", f"{name}:{rows.line_num}: expected a name, a hash, an address and cycles", hint=_HINT)
+
+
+def _address(text: str) -> int | None:
+    return int(text, 16) if re.fullmatch(r"0x[0-9a-fA-F]{1,12}", text) else None

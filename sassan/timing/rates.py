@@ -1,0 +1,98 @@
+"""What the instructions of one architecture take, from the tables of the machine and of latencies and from what a user says over them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sassan.errors import Gap
+from sassan.ir import Function, Instruction
+from sassan.isa.units import unit
+from sassan.machine import MachineFile, Multiprocessor, machine_of
+from sassan.timing.latencies import Class, Latencies
+from sassan.warpcfg.graph import WarpCfg
+
+FETCH = "instructions and constants are in their caches; no operand waits for a register bank"
+ALONE = "one warp alone: a block barrier awaits nobody else"
+_BARRIER = "barrier"
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """`machine` is the SM that runs the code, `latencies` are those of its architecture."""
+
+    machine: Multiprocessor
+    latencies: Latencies
+
+    def unit(self, opcode: str) -> str:
+        """Return the functional unit of an opcode."""
+        return unit(self.machine.arch, opcode)
+
+    def kind(self, opcode: str) -> Class | None:
+        """Return the class of latencies of an opcode, None where there is none."""
+        return self.latencies.of(opcode)
+
+    def cycles(self, opcode: str) -> int:
+        """Return the cycles after which an instruction has ended, 0 where that is not known."""
+        kind = self.kind(opcode)
+        return (self.latencies.cycles(kind.name) or 0) if kind is not None else 0
+
+    def reading(self, opcode: str) -> int:
+        """Return the cycles after which an instruction has read its operands, 0 where that is not known."""
+        kind = self.kind(opcode)
+        return (self.latencies.reading(kind.name) or 0) if kind is not None else 0
+
+    def interval(self, opcode: str) -> int:
+        """Return the cycles until its unit takes another instruction of the warp, 0 where there is no such unit."""
+        return self.machine.interval(self.unit(opcode), opcode) or 0
+
+    def gaps(self, code: Iterable[Instruction]) -> tuple[Gap, ...]:
+        """Return every instruction whose time is not known, and why."""
+        return tuple(gap for one in code if (gap := self._gap(one)) is not None)
+
+    def _gap(self, one: Instruction) -> Gap | None:
+        if not self.cycles(one.opcode):
+            kind = self.kind(one.opcode)
+            hint = f": --latency {kind.name}=N says how many cycles it takes at most" if kind is not None else ""
+            return Gap(one.address, "no-latency", f"nobody says how long {one.opcode} takes{hint}")
+        if not self.interval(one.opcode):
+            message = f"{one.opcode} needs unit '{self.unit(one.opcode)}', which compute capability {self.machine.capability} does not have"
+            return Gap(one.address, "no-unit", message)
+        return None
+
+    def assumptions(self, code: Iterable[Instruction]) -> tuple[str, ...]:
+        """Return what a bound over this code takes for granted."""
+        opcodes = {one.opcode for one in code}
+        kinds = {kind.name for one in opcodes if (kind := self.kind(one)) is not None}
+        pipes = {pipe.unit for one in opcodes if (pipe := self.machine.pipe(self.unit(one), one)) is not None and pipe.unsure}
+        doubts = (f"no source confirms how often these units take an instruction: {', '.join(sorted(pipes))}",) if pipes else ()
+        waits = (ALONE,) if _BARRIER in kinds else ()
+        return (*self.latencies.assumptions(kinds), *doubts, *waits, FETCH)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables as a user wants them: a machine file, and latencies in cycles by name, which go over those of the file."""
+
+    file: MachineFile | None = None
+    told: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def rates(self, arch: str) -> Rates:
+        """Return what the instructions of an architecture take.
+
+        Raises InputError where no table knows the architecture, or the file describes another one.
+        """
+        machine = machine_of(arch, self.file)
+        over = self.file.latency if self.file is not None else {}
+        return Rates(machine, Latencies(machine.arch, {**over, **self.told}))
+
+
+def code_of(cfg: WarpCfg) -> tuple[Instruction, ...]:
+    """Return every instruction of a graph once, by address."""
+    found = {one.address: one for node in cfg.nodes for one in node.code}
+    return tuple(found[address] for address in sorted(found))
+
+
+def not_machine_code(function: Function) -> tuple[Gap, ...]:
+    """Return the gap of a text that no GPU runs: PTX is scheduled when it is compiled."""
+    if not function.frames:
+        return ()
+    return (Gap(function.entry, "no-machine-code", "PTX has no latencies of its own; compile it, or use --model unit"),)
