@@ -93,7 +93,7 @@ def _blocks(analysis: "Analysis", level: options.Level) -> None:
         after.setdefault(arc.src, []).append(arc.kind.value if arc.dst is None else f"{arc.kind.value} {target}")
     columns = (Column("block"), Column("to"), Column("instr", number=True), Column("string", widest=24), Column("next"))
     rows = tuple(
-        (node.id, document.address(node.end), str(len(node.instructions)), str(letters or "?"), ", ".join(after.get(at, [])))
+        (node.id, document.address(node.end), str(len(node.code)), str(letters or "?"), ", ".join(after.get(at, [])))
         for at, (node, letters) in enumerate(zip(analysis.cfg.nodes, analysis.strings, strict=True))
     )
     function = analysis.function

@@ -131,7 +131,6 @@ def _document(one: Selected, found: "Listing") -> Mapping[str, object]:
 
 
 def _row(row: "Row") -> Mapping[str, document.Value]:
-    from sassan.isa.registers import names
 
     control = row.control
     codes: dict[str, document.Value] = {"control": None}
@@ -153,5 +152,5 @@ def _row(row: "Row") -> Mapping[str, document.Value]:
         "text": row.instruction.text,
         "branch": row.branch.value if row.branch else None,
         "source": None if row.source is None else {"file": row.source.file, "line": row.source.line},
-        "agreement": None if row.agreement is None else list(names(row.agreement)),
+        "agreement": None if row.agreement is None else list(row.agreement),
     }

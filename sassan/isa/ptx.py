@@ -269,6 +269,17 @@ def _bits(variables: Iterable[Variable]) -> int:
     return out
 
 
+def variable_names(function: Function) -> dict[int, str]:
+    """Return the name of every variable that the function's instructions name, by number."""
+    out: dict[int, str] = {}
+    for instruction in function.instructions:
+        for one in _variables(instruction.operands):
+            out[one.number] = one.name.partition(".")[0]
+        if instruction.guard is not None and instruction.guard.index is not None:
+            out[instruction.guard.index] = instruction.guard.file
+    return out
+
+
 @lru_cache(maxsize=4)
 def _letters(name: str) -> Letters:
     return read_letters("ptx_letters.toml", data_text("ptx_letters.toml"), name)

@@ -100,7 +100,7 @@ def _compact(block: Facts) -> list[str]:
 
 def _summary(block: Facts) -> list[str]:
     node = block.node
-    size = len(node.instructions)
+    size = len(node.code)
     lines = [f'<B>0x{node.start:04x} &#8211; 0x{node.end:04x}</B>  <FONT COLOR="{palette.MUTED}">{size} instr.</FONT>']
     lines += [_mono(piece) for piece in wrap(block.letters, _LETTERS, _LETTER_ROWS)]
     if block.cost is not None:

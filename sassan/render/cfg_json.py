@@ -103,7 +103,7 @@ def _node(node: Node, at: int, shown: Decorations, counts: tuple[int, ...]) -> N
         "id": node.id,
         "start": _hex(node.start),
         "end": _hex(node.end),
-        "instructions": len(node.instructions),
+        "instructions": len(node.code),
         "context": [_hex(site) for site in node.context],
         "divergent": node.divergent,
         "string": shown.letters[at] or None if shown.letters else None,

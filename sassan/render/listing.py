@@ -10,6 +10,7 @@ from sassan.errors import Gap
 from sassan.ir import Instruction, SourceLine
 from sassan.isa.control import Control, decode
 from sassan.isa.facts import Facts, Flow
+from sassan.isa.languages import namer
 from sassan.isa.registers import EVERY
 from sassan.isa.units import unit
 from sassan.warpcfg.blocks import FactsOf, conditional
@@ -42,7 +43,7 @@ class Row:
     unit: str | None
     letter: Letter | None
     branch: Branch | None = None
-    agreement: int | None = None
+    agreement: tuple[str, ...] | None = None
     source: SourceLine | None = None
 
 
@@ -65,7 +66,7 @@ def _rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[Row]:
     used = 0
     for facts in known:
         used |= EVERY if facts is None else facts.reads | facts.writes | facts.guard
-    starts, ends = _agreement(cfg), _splits(cfg)
+    starts, ends, spell = _agreement(cfg), _splits(cfg), namer(cfg.function)
     lines = cfg.function.lines
     places = [line.address for line in lines]
     for one, facts in zip(cfg.function.instructions, known, strict=True):
@@ -74,10 +75,10 @@ def _rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[Row]:
         yield Row(
             one,
             None if one.control is None else decode(one.control),
-            None if facts is None else unit(arch, one.opcode),
+            None if facts is None or cfg.function.frames else unit(arch, one.opcode),
             None if facts is None else facts.letter,
             None if facts is None else _branch(one, facts, ends, gaps=bool(cfg.gaps)),
-            None if agreed is None or cfg.gaps else agreed & used,
+            None if agreed is None or cfg.gaps else spell(agreed & used),
             lines[line - 1] if line else None,
         )
 

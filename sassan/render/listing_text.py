@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from sassan.ir import SourceLine, Target
 from sassan.isa.control import BARRIERS, Control
-from sassan.isa.registers import names
 from sassan.render.listing import Branch, Row
 
 NONE = "-"
@@ -53,7 +52,7 @@ def lines(listing: Sequence[Row], source: SourceText, *, agreement: bool = False
     before: SourceLine | None = None
     for row in listing:
         if agreement and row.agreement is not None:
-            agreed = " ".join(names(row.agreement)) or "no register"
+            agreed = " ".join(row.agreement) or "no register"
             yield (Piece(f"{' ' * 8} // the warp agrees on {agreed}", Style.FAINT),)
         line = row.source if row.source != before else None
         before = row.source
