@@ -16,6 +16,7 @@ from tests.strategies import LANES, SIDES, TAG, TOKENS, Concrete, start, success
 WHOLE = 5
 DONE = {6: 8, 7: 9}
 """The points of WARPSYNCs, and where their threads wait once it has opened and others go on first."""
+MEETING = sum(1 << point for point in DONE)
 WAITING = sum(1 << point for point in (*SIDES, *DONE.values()))
 Move = tuple[str, int, int]
 Stacked = tuple[tuple[int, frozenset[int]], ...]
@@ -130,25 +131,32 @@ def _exit(domain: WarpDomain, warp: Warp, state: Concrete, lanes: frozenset[int]
 
 
 def _meet(domain: WarpDomain, warp: Warp, state: Concrete, point: int, chosen: int) -> tuple[Warp, Concrete] | None:
-    """WARPSYNC: wait beneath all sides, as one with those who wait there under the topmost; `chosen` orders the sides that are lifted."""
-    at_once, resumed = domain.gather(warp, point, WAITING, WHOLE)
+    """WARPSYNC: wait beneath all sides, as one with those who wait there above the nearest token.
+
+    `chosen` orders the sides that are lifted, and those who wait at WARPSYNCs.
+    """
+    at_once, resumed = domain.gather(warp, point, WHOLE, sides=WAITING, others=MEETING)
     height = len(state.stack)
     while WAITING >> state.stack[height - 1][0] & 1:
         height -= 1
-    run, here = state.stack[height:], state.stack[height - 1]
-    lifted = tuple(entry for entry in state.stack[:height] if WAITING >> entry[0] & 1)
-    if lifted:
-        run = (*run, *lifted)
-        run = (*run[chosen % len(run) :], *run[: chosen % len(run)])
-    under = tuple(entry for entry in state.stack[:height] if not WAITING >> entry[0] & 1)
-    if here[0] == point:
-        stack = (*under[:-1], (point, here[1] | state.active), *run)
-    elif not run:
+    run, rest = state.stack[height:], state.stack[:height]
+    token = height
+    while MEETING >> rest[token - 1][0] & 1:
+        token -= 1
+    meeting = dict(rest[token:])
+    lifted = tuple(entry for entry in rest if WAITING >> entry[0] & 1)
+    if not run and not lifted and point not in meeting:
         assert at_once is not None
         return _opened(domain, at_once, state)
-    else:
-        stack = (*under, (point, state.active), *run)
+    meeting[point] = meeting.get(point, frozenset()) | state.active
+    under = tuple(entry for entry in rest[:token] if not WAITING >> entry[0] & 1)
+    stack = (*under, *_turned(tuple(meeting.items()), chosen), *(_turned((*run, *lifted), chosen) if lifted else run))
     return _resumed(domain, {outcome.point: outcome.warp for outcome in resumed}, state, stack)
+
+
+def _turned(entries: Stacked, by: int) -> Stacked:
+    place = by % len(entries)
+    return (*entries[place:], *entries[:place])
 
 
 def _resumed(domain: WarpDomain, found: dict[int | None, Warp], state: Concrete, stack: Stacked) -> tuple[Warp, Concrete] | None:

@@ -162,28 +162,32 @@ class StackDomain:
             below[name] = below.get(name, 0) | (under & ~bit | other if under & bit else under)
         return Stack(stack.top & ~bit | other if stack.top & bit else stack.top, below)
 
-    def insert(self, stack: Stack, point: int, sides: int) -> Stack:
+    def insert(self, stack: Stack, point: int, sides: int, others: int = 0) -> Stack:
         """Return the stacks with one entry of `point` beneath all `sides`: a new one, or the one that ends the run of sides on top.
 
-        Sides that stand below something else are lifted to the run; in which order the run then stands is not kept.
+        Sides that stand below something else are lifted to the run; in which order the run then stands is not kept. Nor is the order of
+        the entry and of those of the set `others` that it then stands among.
         """
         bit = 1 << point
         run, ends = self.run(stack, sides & ~bit)
-        under = stack.below.get(point, 0) | ends & ~bit
+        among, under = self.run(Stack(ends, stack.below), others | bit)
+        tops = stack.top & run | (among if among & bit and stack.top & among else 0)
+        among |= bit
         deep = self._reach(under, stack.below) & sides
-        if deep:
-            lifted = (run | deep) & ~bit
-            below = {one: self._skip(stack.below, old, 0, sides) for one, old in stack.below.items() if not lifted >> one & 1}
-            below |= dict.fromkeys(bits(lifted), lifted | bit)
-            below[point] = self._skip(stack.below, under, 0, sides)
-            return self._reachable(lifted | bit, below)
-        # Where `point` ends the run it stays as it is; else it goes between the run and what the run stood on.
         below = dict(stack.below)
-        for one in bits(run):
-            old = stack.below[one]
-            below[one] = old & run | (bit if old & ~run else 0)
-        below[point] = under
-        return self._reachable(stack.top & (run | bit), below)
+        if deep:
+            below = {one: self._skip(below, old, 0, sides) for one, old in below.items()}
+            under = self._skip(stack.below, under, 0, sides)
+            run |= deep
+            below |= dict.fromkeys(bits(run), run | among)
+        else:
+            for one in bits(run):
+                old = stack.below[one]
+                below[one] = old & run | (among if old & ~run else 0)
+        for one in bits(among):
+            # One entry of each, but no graph says so without an order; alone, the entry stands on what the run stood on.
+            below[one] = below.get(one, 0) | under | (among if among != bit else 0)
+        return self._reachable(run | among if deep else tops, below)
 
     def run(self, stack: Stack, sides: int) -> tuple[int, int]:
         """Return the points of the set `sides` that stand on top with only such points above them, and what the run may stand on."""

@@ -59,7 +59,7 @@ class WarpDomain:
         self._active_only = "active-only" in ablate
         self._stacks, self._groups, self._agreements = StackDomain(), GroupDomain(), AgreementDomain()
         self._sides = 0
-        """The points of sides: a thread that does not run waits in one entry of all of these, or at a token; so they share no threads."""
+        """The points where threads wait to run: a thread waits in one entry of all of these, or at a token; so they share no threads."""
 
     bottom = Warp(StackDomain.bottom, GroupDomain.bottom, AgreementDomain.bottom)
 
@@ -208,22 +208,24 @@ class WarpDomain:
             return None
         return near.bit_length() - 1
 
-    def gather(self, warp: Warp, point: int, sides: int, whole: int) -> tuple[Warp | None, Iterator[Resumed]]:
+    def gather(self, warp: Warp, point: int, whole: int, *, sides: int, others: int) -> tuple[Warp | None, Iterator[Resumed]]:
         """Return what happens when the active threads meet the others at a barrier of the whole warp.
 
-        `sides` are the points of suspended sides, `whole` is the one that stands for all live threads. First: the state if nobody is
-        waited for, None where that cannot be. Then: what resumes while the active threads wait in the entry `point`, beneath all sides and
-        above the nearest token, merged with those that wait there already.
+        `whole` is the point that stands for all live threads, `sides` are those of suspended sides, `others` of such barriers elsewhere. First:
+        the state if nobody is waited for, None where that cannot be. Then: what resumes while the active threads wait in the entry `point`,
+        beneath all sides and above the nearest token, merged with those that wait there already.
         """
+        self._sides |= 1 << point
         alone = self._stacks.under_top(self._stacks.without(warp.stack, sides), ~(1 << point))
         at_once = self._all_met(self._normal(alone, warp.groups, warp.agreement), whole) if alone.top else None
-        if not (warp.stack.points & sides or warp.stack.top >> point & 1):
+        here, _ = self._stacks.run(warp.stack, others | 1 << point)
+        if not (warp.stack.points & sides or here >> point & 1):
             return at_once, iter(())
         # Of threads that meet here nothing is known but what the whole warp agrees on; until others come, it is what these agree on.
         together = warp.agreement.on.get(whole, 0)
         meeting = together if point in warp.stack.below else together | warp.active
         agreement = Agreement({**warp.agreement.on, point: 0 if self._active_only else meeting})
-        stack = self._stacks.insert(warp.stack, point, sides)
+        stack = self._stacks.insert(warp.stack, point, sides, others)
         groups = self._unknown(stack.points) if self._no_groups else self._groups.push_token(warp.groups, point)
         waiting = Warp(stack, groups, agreement)
         resumed = self._pops(waiting, Filtered(stack, unmatched=False), groups)
@@ -231,6 +233,7 @@ class WarpDomain:
 
     def rename(self, warp: Warp, old: int, new: int) -> Warp:
         """Return the state in which every entry of the point `old` is one of the point `new`."""
+        self._sides |= 1 << new if self._sides >> old & 1 else 0
         if old not in warp.stack.below:
             return warp
         on = dict(warp.agreement.on)
@@ -267,9 +270,7 @@ class WarpDomain:
             if groups.inside[point] & ~rest.points & ~(1 << point | 1):
                 continue  # inside an entry that is no longer there: threads resume only where there are some
             disjoint = bool(self._sides >> point & 1)
-            resumed = (
-                self._unknown(rest.points) if self._no_groups else self._groups.resume(groups, point, rest.points, disjoint=disjoint)
-            )
+            resumed = self._unknown(rest.points) if self._no_groups else self._groups.resume(groups, point, rest.points, disjoint=disjoint)
             on = {name: warp.agreement.on[name] for name in bits(rest.points)}
             on[ACTIVE] = warp.agreement.on[point]
             yield Resumed(point, Warp(rest, resumed, Agreement(on)))

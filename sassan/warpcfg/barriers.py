@@ -55,8 +55,8 @@ def meet(ground: Ground, context: Context, one: Instruction, facts: Facts, warp:
         return
     domain, points = ground.domain, ground.points
     here = points.name(Point(context, one.following, MEET))
-    sides = points.of("") | points.of(RELEASED)
-    at_once, resumed = domain.gather(warp, here, sides, points.name(Point((), ALL_LIVE, WARP)))
+    sides, whole = points.of("") | points.of(RELEASED), points.name(Point((), ALL_LIVE, WARP))
+    at_once, resumed = domain.gather(warp, here, whole, sides=sides, others=points.of(MEET))
     if at_once is not None:
         yield from ground.go_on(context, one, ground.released(at_once))
     for outcome in resumed:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sassan.domains.groups import ACTIVE
 from sassan.domains.warp import Warp, WarpDomain
-from tests.barriers import DONE, WAITING, WHOLE, barrier_moves, reached_volta, run_volta, start_volta
+from tests.barriers import DONE, MEETING, WAITING, WHOLE, barrier_moves, reached_volta, run_volta, start_volta
 from tests.strategies import TAG, TOKENS, described, stack_is_normal, values
 
 tags = st.sampled_from([TAG, *(1 << token for token in TOKENS)])
@@ -67,8 +67,8 @@ def test_narrowing_to_members_is_monotone(a: Warp, c: Warp, tag: int, inside: bo
 def test_meeting_is_monotone(a: Warp, c: Warp, point: int):
     domain = WarpDomain()
     b = domain.join(a, c)
-    small, small_resumed = domain.gather(a, point, WAITING, WHOLE)
-    big, big_resumed = domain.gather(b, point, WAITING, WHOLE)
+    small, small_resumed = domain.gather(a, point, WHOLE, sides=WAITING, others=MEETING)
+    big, big_resumed = domain.gather(b, point, WHOLE, sides=WAITING, others=MEETING)
     if small is not None:
         assert big is not None
         assert domain.explain(small, big) == ""

@@ -73,21 +73,27 @@ def _erased(path: Path, gone: tuple[int, ...], must: int, pinned: dict[int, int]
     return tuple(left)
 
 
-@given(graph=graphs(), point=st.sampled_from(POINTS), sides=sets)
+@given(graph=graphs(), point=st.sampled_from(POINTS), sides=sets, others=sets)
 @settings(max_examples=400)
-def test_inserting_covers_every_stack_and_every_order_of_lifted_sides(graph: Stack, point: int, sides: int):
+def test_inserting_covers_every_stack_and_every_order_of_what_it_mixes(graph: Stack, point: int, sides: int, others: int):
     sides &= ~(1 << point)
-    out = domain.insert(graph, point, sides)
+    others = others & ~sides | 1 << point
+    out = domain.insert(graph, point, sides, others)
     for path in stacks(graph):
-        height = next((place for place, one in enumerate(path) if not is_in(one, sides)), len(path))
-        run, rest = path[:height], path[height:]
+        run = _run(path, sides)
+        among = _run(path[len(run) :], others)
+        rest = path[len(run) + len(among) :]
         lifted = tuple(one for one in rest if is_in(one, sides))
         under = tuple(one for one in rest if not is_in(one, sides))
-        under = under if rest[:1] == (point,) else (point, *under)
-        if not run and not lifted and rest[:1] != (point,):
+        if not run and not lifted and point not in among:
             continue  # nobody is waited for
+        waiting = among if point in among else (point, *among)
         for order in permutations((*run, *lifted)) if lifted else [run]:
-            assert holds(out, (*order, *under)), (path, order)
+            assert all(holds(out, (*order, *mixed, *under)) for mixed in permutations(waiting)), (path, order)
+
+
+def _run(path: Path, some: int) -> Path:
+    return path[: next((place for place, one in enumerate(path) if not is_in(one, some)), len(path))]
 
 
 @given(graph=graphs(), tag=sets)
