@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from sassan.errors import InputError
 from sassan.frontend.ptx.build import Text, build
+from sassan.frontend.ptx.declarations import check
 from sassan.frontend.ptx.lines import FastLines, LineParser
 from sassan.frontend.ptx.link import Linker
 from sassan.frontend.ptx.syntax import Header, Module
@@ -21,10 +22,11 @@ def read_ptx(source: Source, arch: str | None = None, make_lines: Callable[[], L
     """Return the functions of a PTX text in its order; `arch` overrides its targets.
 
     Raises InputError with one of the codes syntax, truncated, no-function, no-architecture, undeclared-name, undefined-label,
-    duplicate-label, duplicate-name, bad-number.
+    duplicate-label, duplicate-name, bad-declaration, bad-number.
     """
     functions: list[Function] = []
     for text, module in modules(source, make_lines()):
+        check(text, module)
         functions += Linker(text, module, arch or _arch(text, module)).functions()
     if not functions:
         raise InputError("no-function", "the PTX holds no code; expected .entry or .func with a body", source=source, span=Span(1, 1, 1))
