@@ -1,0 +1,194 @@
+"""Occupancy: how many blocks of a kernel are resident on one SM.
+
+The rules are those of NVIDIA's occupancy calculator (cuda_occupancy.h of CUDA 12.9), with as much shared memory as the SM can give
+and without partitioned global caching; their numbers are data (`allocation.toml`, `sm.toml`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+
+from sassan.errors import InputError, UsageError
+from sassan.machine.fields import Fields
+from sassan.machine.launch import BLOCK_THREADS
+from sassan.machine.multiprocessor import WARP_SIZE, Multiprocessor
+
+_KB = 1024
+_FIRST_WITH_CARVEOUT, _FIRST_WITH_CLUSTERS = 70, 90
+_NUMBERS = ("register_unit", "registers_per_thread", "registers_per_block", "checked_partitions", "shared_unit")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What one block of a kernel asks for: threads, registers per thread, bytes of shared memory (static and dynamic), block barriers."""
+
+    threads: int
+    registers: int
+    shared: int
+    barriers: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How an SM allocates; `allocation.toml` says what each number means."""
+
+    first: int
+    last: int
+    register_unit: int
+    registers_per_thread: int
+    registers_per_block: int
+    checked_partitions: int
+    shared_unit: int
+    shared_reserved: int
+    barriers: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """`blocks` of `block_warps` warps each are resident on an SM at most.
+
+    `limits` says how many each resource allows, None where the block uses none of it; `limited_by` names those that allow the fewest.
+    """
+
+    demand: Demand
+    blocks: int
+    block_warps: int
+    limits: Mapping[str, int | None]
+    limited_by: tuple[str, ...]
+    assumptions: tuple[str, ...]
+
+    @property
+    def warps(self) -> int:
+        """Return how many warps are resident on an SM at most."""
+        return self.blocks * self.block_warps
+
+
+def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:
+    """Return how many blocks are resident at once.
+
+    Raises UsageError `launch` where not even one is, with what is too large; InputError `no-occupancy` for an SM whose rules are not known.
+    """
+    rules = rules_of(machine)
+    if not 1 <= demand.threads <= BLOCK_THREADS:
+        raise _refused(f"a block of {demand.threads} threads cannot be launched", f"1 to {BLOCK_THREADS} threads")
+    if demand.registers < 0 or demand.shared < 0 or demand.barriers < 0:
+        raise _refused("a block cannot use less than nothing", "registers, shared memory and barriers are 0 or more")
+    block_warps = -(-demand.threads // WARP_SIZE)
+    limits = {
+        "warps": machine.warps // block_warps,
+        "blocks": machine.blocks,
+        "registers": _by_registers(machine, rules, demand.registers, block_warps),
+        "shared": _by_shared(machine, rules, demand.shared),
+        "barriers": _by_barriers(machine, rules, demand.barriers),
+    }
+    blocks = min(limit for limit in limits.values() if limit is not None)
+    if not blocks:
+        raise _refused(*_why(machine, rules, demand, block_warps, limits))
+    limited = tuple(name for name, limit in limits.items() if limit == blocks)
+    return Occupancy(demand, blocks, block_warps, MappingProxyType(limits), limited, _said(machine, demand))
+
+
+def _by_registers(machine: Multiprocessor, rules: Rules, registers: int, block_warps: int) -> int | None:
+    """Return how many blocks the registers allow: a warp's registers come in units, from one partition of the register file."""
+    if not registers:
+        return None
+    warp = _up(registers * WARP_SIZE, rules.register_unit)
+    checked = warp * _up(block_warps, rules.checked_partitions)
+    if checked > rules.registers_per_block or registers > rules.registers_per_thread:
+        return 0
+    return machine.registers // machine.schedulers // warp * machine.schedulers // block_warps
+
+
+def _by_shared(machine: Multiprocessor, rules: Rules, shared: int) -> int | None:
+    block = _up(shared + rules.shared_reserved, rules.shared_unit)
+    if block > _KB * machine.shared[1] + rules.shared_reserved:
+        return 0
+    return _KB * machine.shared[0] // block if block else None
+
+
+def _by_barriers(machine: Multiprocessor, rules: Rules, barriers: int) -> int | None:
+    return machine.blocks * rules.barriers // barriers if rules.barriers and barriers else None
+
+
+def _why(machine: Multiprocessor, rules: Rules, demand: Demand, block_warps: int, limits: Mapping[str, int | None]) -> tuple[str, str]:
+    """Return what is too large for a single block, and how large it may be."""
+    where = f"compute capability {machine.capability}"
+    if limits["shared"] == 0:
+        return (
+            f"a block that uses {demand.shared} bytes of shared memory cannot be launched on {where}",
+            f"{_KB * machine.shared[1]} at most",
+        )
+    if limits["registers"] == 0 and demand.registers > rules.registers_per_thread:
+        return f"{demand.registers} registers per thread cannot be launched on {where}", f"{rules.registers_per_thread} at most"
+    if limits["registers"] == 0:
+        message = f"a block of {demand.threads} threads with {demand.registers} registers each cannot be launched on {where}"
+        return message, f"a block has {rules.registers_per_block} registers at most"
+    if limits["warps"] == 0:
+        return f"a block of {block_warps} warps cannot be launched on {where}: its SM holds {machine.warps}", "a smaller block"
+    return f"a block that uses {demand.barriers} barriers cannot be launched on {where}", "fewer barriers"
+
+
+def _said(machine: Multiprocessor, demand: Demand) -> tuple[str, ...]:
+    used = f"{demand.threads} threads, {demand.registers} registers per thread, {demand.shared} bytes of shared memory per block"
+    shared = "the SM gives shared memory as much of its on-chip memory as it can" if machine.number >= _FIRST_WITH_CARVEOUT else ""
+    clusters = "blocks are not launched in clusters" if machine.number >= _FIRST_WITH_CLUSTERS else ""
+    head = f"occupancy by the rules of CUDA's calculator: {used}; no other kernel is on the SM"
+    return (head, *(one for one in (shared, clusters) if one))
+
+
+def rules_of(machine: Multiprocessor) -> Rules:
+    """Return how an SM allocates.
+
+    Raises InputError `no-occupancy` for one that no rule describes.
+    """
+    found = next((one for one in table() if one.first <= machine.number <= one.last), None)
+    if found is None:
+        first = table()[0].first
+        message = f"no rules say how many blocks an SM of compute capability {machine.capability} holds"
+        raise InputError(
+            "no-occupancy", message, hint=f"known from {first // 10}.{first % 10} on; without --block-dim, -W tells the number of warps"
+        )
+    return found
+
+
+@cache
+def table() -> tuple[Rules, ...]:
+    """Return the rules of every architecture, checked.
+
+    Raises InputError `bad-machine`.
+    """
+    return read("allocation.toml", resources.files("sassan.machine").joinpath("allocation.toml").read_text("utf-8"))
+
+
+def read(name: str, text: str) -> tuple[Rules, ...]:
+    """Return the checked rules of a text.
+
+    Raises InputError `bad-machine` with the file and the key.
+    """
+    file = Fields.parse(name, text)
+    file.only("sources", "rules")
+    sources = file.table("sources")
+    told = {key: sources.text(key) for key in sources.values}
+    return tuple(_row(one, told) for one in file.tables("rules"))
+
+
+def _row(one: Fields, sources: Mapping[str, str]) -> Rules:
+    one.only("archs", *_NUMBERS, "shared_reserved", "barriers", "source")
+    keys = one.texts("source")
+    if not keys or any(key not in sources for key in keys):
+        raise one.fail("source", f"must name some of {', '.join(sources)}")
+    first, last = one.pair("archs")
+    numbers = {key: one.whole(key) for key in _NUMBERS}
+    maybe = {key: one.whole(key) if one.values.get(key) != 0 else 0 for key in ("shared_reserved", "barriers")}
+    return Rules(first=first, last=last, source="; ".join(sources[key] for key in keys), **numbers, **maybe)
+
+
+def _up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit
+
+
+def _refused(message: str, hint: str) -> UsageError:
+    return UsageError("launch", message, hint=hint)
