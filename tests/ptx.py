@@ -1,0 +1,179 @@
+"""PTX for the tests: the shipped texts, small kernels, and what two readings must have in common."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from sassan.frontend.ptx.build import Text, build
+from sassan.frontend.ptx.lines import FastLines, LineParser
+from sassan.frontend.ptx.read import modules, read_ptx
+from sassan.frontend.ptx.syntax import (
+    Address,
+    Declarator,
+    Directive,
+    Function,
+    Group,
+    Header,
+    Instruction,
+    Label,
+    Module,
+    Name,
+    Not,
+    Number,
+    Parameter,
+    Scope,
+    Statement,
+    Sum,
+    Table,
+    Variable,
+)
+from sassan.frontend.ptx.text import module_text
+from sassan.ir import Function as IrFunction
+from sassan.isa.ptx import PtxIsa, load
+from sassan.source import Source, Span
+from sassan.warpcfg import explore
+from sassan.warpcfg.graph import WarpCfg
+
+SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+FILES = sorted([*SAMPLES.glob("sm_*/*.ptx"), *SAMPLES.glob("ptx/**/*.ptx")])
+NAMES = [str(path.relative_to(SAMPLES)) for path in FILES]
+HEAD = ".version 8.8\n.target sm_61\n.address_size 64\n"
+REGISTERS = "\t.reg .pred %p<9>;\n\t.reg .b32 %r<9>;\n\t.reg .f32 %f<9>;\n\t.reg .b64 %rd<9>;\n"
+
+
+def kernel(*lines: str, head: str = HEAD, registers: str = REGISTERS) -> str:
+    """Return a text with one kernel, `k`, of these lines."""
+    body = "".join(f"\t{line}\n" for line in lines)
+    return f"{head}.visible .entry k(.param .u64 k_0, .param .u32 k_1)\n{{\n{registers}{body}}}\n"
+
+
+def source(name: str) -> Source:
+    """Return a shipped text by its path below samples/."""
+    return Source(name, (SAMPLES / name).read_text("utf-8"))
+
+
+def functions(text: str) -> tuple[IrFunction, ...]:
+    """Return the functions of a text."""
+    return read_ptx(Source("t.ptx", text))
+
+
+def only(*lines: str, **more: str) -> tuple[IrFunction, PtxIsa]:
+    """Return a kernel of these lines, and its facts."""
+    (one,) = functions(kernel(*lines, **more))
+    return one, load(one)
+
+
+def graph(*lines: str, **more: str) -> WarpCfg:
+    """Return the graph of a kernel of these lines."""
+    function, isa = only(*lines, **more)
+    return explore(function, isa.facts)
+
+
+def syntax(text: Source, lines: LineParser | None = None) -> tuple[Module, ...]:
+    """Return the records of every module of a text."""
+    return tuple(module for _, module in modules(text, lines or FastLines()))
+
+
+def again(module: Module) -> Module:
+    """Return what a module reads as when it is printed."""
+    text = module_text(module)
+    start = "fragment" if any(isinstance(one, Function) and not one.name for one in module.items) else "module"
+    return build(Text(Source("again.ptx", text), text, 0), FastLines(), start=start)
+
+
+def placeless(found: tuple[IrFunction, ...]) -> tuple[IrFunction, ...]:
+    """Return functions without the places of the text that they were read from."""
+    nowhere = Span(1, 1, 1)
+    return tuple(replace(one, span=None, instructions=tuple(replace(each, span=nowhere) for each in one.instructions)) for one in found)
+
+
+_REGISTER = st.one_of(
+    *(st.integers(0, 8).map(lambda number, prefix=prefix: Name(f"%{prefix}{number}")) for prefix in ("r", "f", "rd")),
+    st.sampled_from([Name("single"), Name("pair.x"), Name("pair.y")]),
+)
+_PREDICATE = st.integers(0, 8).map(lambda number: Name(f"%p{number}"))
+_NUMBER = st.one_of(
+    st.integers(-(2**31), 2**31).map(str),
+    st.integers(0, 2**32 - 1).map(lambda value: f"0x{value:x}"),
+    st.integers(0, 2**32 - 1).map(lambda value: f"0f{value:08X}"),
+    st.integers(0, 2**64 - 1).map(lambda value: f"0d{value:016x}"),
+    st.sampled_from(["1.5", "-2.", "1e10", "2.5E-3", "0b101", "017", "42U"]),
+).map(Number)
+_PLAIN = st.one_of(
+    _REGISTER, _NUMBER, st.sampled_from([Name("%tid.x"), Name("WARP_SZ"), Name("table"), Sum("table", "8"), Sum("table", "-4")])
+)
+_VECTOR = st.lists(st.one_of(_REGISTER, st.just(Name("_"))), min_size=1, max_size=4).map(lambda items: Group("{", tuple(items)))
+_PLACE = st.builds(
+    Address,
+    st.one_of(st.integers(0, 8).map(lambda number: Name(f"%rd{number}")), st.just(Name("table")), st.just(Number("16"))),
+    st.sampled_from(["", "4", "-8", "0x10"]),
+    st.one_of(st.just(()), _VECTOR.map(lambda one: (one,))),
+)
+_OPERAND = st.one_of(_PLAIN, _VECTOR, _PLACE, _PREDICATE, _PREDICATE.map(lambda one: Not(one.text)))
+_DESTINATION = st.one_of(_REGISTER, st.tuples(_REGISTER, _PREDICATE).map(lambda both: Group("|", both)), _VECTOR)
+_OPCODE = st.sampled_from(["add.s32", "mov.b32", "ld.global.v2.f32", "shfl.sync.idx.b32", "cp.async.bulk.shared::cluster.global", "st.f32"])
+_GUARD = st.sampled_from(["", "", "%p1", "!%p2"])
+
+
+@st.composite
+def _instructions(draw: st.DrawFn) -> Instruction:
+    operands = (draw(_DESTINATION), *draw(st.lists(_OPERAND, max_size=4)))
+    return Instruction(draw(_GUARD), draw(_OPCODE), operands)
+
+
+_SPECIALS: st.SearchStrategy[Statement] = st.sampled_from(
+    [
+        Directive(".loc 1 2 3"),
+        Directive('.pragma "nounroll";'),
+        Variable((), ".shared", (".align 4", ".b8"), (Declarator("buffer", dimensions=("16",)),)),
+        Instruction("%p3", "bra", (Name("end"),)),
+        Instruction("", "bra.uni", (Name("end"),)),
+        Instruction("", "brx.idx", (Name("%r1"), Name("ways"))),
+        Instruction("", "call.uni", (Group("(", (Name("%r1"),)), Name("device"), Group("(", (Name("%r2"), Number("7"))))),
+        Instruction("", "bar.sync", (Number("0"),)),
+        Instruction("%p1", "ret", ()),
+    ]
+)
+
+
+@st.composite
+def _bodies(draw: st.DrawFn) -> Scope:
+    registers = tuple(
+        Variable((), ".reg", (kind,), (Declarator(name, count="9"),))
+        for kind, name in ((".pred", "%p"), (".b32", "%r"), (".f32", "%f"), (".b64", "%rd"))
+    )
+    more = (
+        Variable((), ".reg", (".b32",), (Declarator("single"),)),
+        Variable((), ".reg", (".v2", ".f32"), (Declarator("pair"),)),
+        Table("ways", ".branchtargets", ("end", "inner")),
+    )
+    statements: list[Statement] = [*registers, *more]
+    for _ in range(draw(st.integers(0, 6))):
+        one = draw(st.one_of(_instructions(), _instructions(), _SPECIALS))
+        # A name is declared once per scope.
+        statements.append(Scope((one,)) if isinstance(one, Variable) or draw(st.integers(0, 5)) == 0 else one)
+    statements += [Label("inner"), draw(_instructions()), Label("end"), Instruction("", "ret", ())]
+    return Scope(tuple(statements))
+
+
+@st.composite
+def generated(draw: st.DrawFn) -> Module:
+    """Draw a module: a device function, a kernel, and what stands around them."""
+    parameters = (Parameter(".reg", (".b32",), "first"), Parameter(".reg", (".b32",), "second"))
+    initial = draw(st.sampled_from(["{1, 2, -3}", "{0x1, 2}", '"text"', "{{1}, {2}}"]))
+    tuning = draw(st.sampled_from([(), (".maxntid 256, 1, 1",), (".maxnreg 32", ".minnctapersm 2")]))
+    return Module(
+        (
+            Header(".version", ("8.8",)),
+            Header(".target", ("sm_90", "debug")),
+            Header(".address_size", ("64",)),
+            Directive('.file 1 "a;b.cu", 12, 34'),
+            Variable((".visible",), ".global", (".align 4", ".b8"), (Declarator("table", dimensions=("64",), initial=initial),)),
+            Function((), False, (".noreturn",), (Parameter(".reg", (".b32",), "out"),), "device", parameters, (), draw(_bodies())),
+            Function((".extern",), False, (), None, "outside", (Parameter(".param", (".align 8", ".b8"), "x", ("16",)),), (), None),
+            Function(
+                (".visible",), True, (), None, "kernel", (Parameter(".param", (".u64", ".ptr", ".global"), "in"),), tuning, draw(_bodies())
+            ),
+        )
+    )
