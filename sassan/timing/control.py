@@ -82,7 +82,9 @@ def _costs(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], turns: frozenset[int]) 
             last[edge.src] = True
         else:
             successors[edge.src].append(edge.dst)
-    entered = residuals(blocks, successors, cfg.entry, dict.fromkeys(turns, worst))
+    # A graph with gaps may lack edges: then anything may be open anywhere.
+    known = not cfg.gaps
+    entered = residuals(blocks, successors, cfg.entry, dict.fromkeys(turns, worst)) if known else [worst] * len(blocks)
     return tuple(
         in_turns(block, worst, last=last[index]) if index in turns else in_order(block, entered[index], last=last[index])
         for index, block in enumerate(blocks)

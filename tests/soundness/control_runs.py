@@ -1,0 +1,96 @@
+"""Walks through warp-level graphs, simulated (`issue_simulator`) and held to the prices of `control`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from sassan.isa.control import has_control_words
+from sassan.timing.control import Control
+from sassan.timing.rates import Rates
+from sassan.warpcfg.graph import Kind, WarpCfg
+from soundness.issue_simulator import Scheduler, Step, in_order, in_turns, step
+
+BACK = 5
+"""Blocks that are run before the one that a run is about."""
+AHEAD = 6
+"""Blocks of a side."""
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A simulated time above its price."""
+
+    node: str
+    took: int
+    price: int
+
+
+class Runs:
+    """One graph with its prices; None of them may have a gap."""
+
+    def __init__(self, cfg: WarpCfg, rates: Rates, costs: tuple[int, ...], turning: frozenset[int]) -> None:
+        self.cfg = cfg
+        self.costs = costs
+        self.turning = turning
+        self._together = has_control_words(cfg.function.arch)
+        self._steps: list[tuple[Step, ...]] = [tuple(step(one, rates) for one in node.code) for node in cfg.nodes]
+        self._edges = [edge for edge in cfg.edges if edge.dst is not None]
+        self._into = {node: [edge.src for edge in self._edges if edge.dst == node] for node in range(len(cfg.nodes))}
+        self._out = {node: [edge.dst for edge in self._edges if edge.src == node] for node in range(len(cfg.nodes))}
+        self._threads = {node: [edge.dst for edge in cfg.thread_edges if edge.src == node] for node in range(len(cfg.nodes))}
+        self._ends = {edge.src for edge in cfg.edges if edge.dst is None}
+
+    def to(self, node: int, random: Random) -> list[int]:
+        """A walk over warp edges that ends in a block."""
+        path = [node]
+        while len(path) < BACK and (before := self._into[path[0]]):
+            path.insert(0, random.choice(before))
+        return path
+
+    def excess(self, path: list[int], random: Random, draw: str) -> Iterator[Excess]:
+        """Run a walk block by block: each takes no longer than its price, and so does what is left when the warp ends."""
+        machine = Scheduler(random, draw, together=self._together)
+        entered = 0
+        for place, node in enumerate(path):
+            left = in_order(machine, self._steps[node], entered)
+            took = max(left, machine.rest) - entered if place == len(path) - 1 and node in self._ends else left - entered
+            if took > self.costs[node]:
+                yield Excess(self.cfg.nodes[node].id, took, self.costs[node])
+            entered = left
+
+    def taking_turns(self, random: Random, draw: str) -> Excess | None:
+        """Run to a divergence, the sides of it in turns, and on: in all no longer than the prices of what ran."""
+        split = random.choice([edge for edge in self._edges if edge.kind is Kind.DIVERGE])
+        path = self.to(split.src, random)
+        sides = [self._side(first, random) for first in self._sides(split.src, split.dst, random)]
+        machine = Scheduler(random, draw, together=self._together)
+        entered = 0
+        for node in path:
+            entered = in_order(machine, self._steps[node], entered)
+        entered = in_turns(machine, [[one for node in side for one in self._steps[node]] for side in sides], entered, random)
+        after = [node for side in sides for node in self._out[side[-1]] if node not in self.turning][:1]
+        for node in after:
+            entered = in_order(machine, self._steps[node], entered)
+        ran = [*path, *(node for side in sides for node in side), *after]
+        price = sum(self.costs[node] for node in ran)
+        return None if entered <= price else Excess(" ".join(self.cfg.nodes[node].id for node in ran), entered, price)
+
+    @property
+    def diverges(self) -> bool:
+        return any(edge.kind is Kind.DIVERGE for edge in self._edges)
+
+    def _sides(self, source: int, taken: int, random: Random) -> list[int]:
+        others = [node for node in self._threads[source] if node != taken and node in self.turning]
+        return [taken, *random.sample(others, min(len(others), 2))]
+
+    def _side(self, first: int, random: Random) -> list[int]:
+        path = [first]
+        while len(path) < AHEAD and (after := [node for node in self._threads[path[-1]] if node in self.turning]):
+            path.append(random.choice(after))
+        return path
+
+
+def priced(cfg: WarpCfg, control: Control, turning: frozenset[int]) -> Runs | None:
+    """The graph with its prices, None where there are gaps."""
+    prices = control.price(cfg)
+    return None if prices.gaps else Runs(cfg, control.tables.rates(cfg.function.arch), prices.costs, turning)

@@ -1,0 +1,132 @@
+"""`control` is never below an independent simulation: on every block of every sample, and on random blocks that no compiler would write."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from random import Random
+
+import pytest
+
+from samples import EVERY, VOLTA, explored, names, program
+from sassan.isa.control import has_control_words
+from sassan.timing import control
+from sassan.timing.control import Control, turning
+from sassan.timing.rates import Tables
+from sassan.warpcfg.graph import WarpCfg
+from soundness.control_runs import Excess, Runs, priced
+from soundness.issue_simulator import DRAWS
+from soundness.random_blocks import BLOCKS, diverging, one_after_the_other
+
+TOLD = Control(Tables(told={"fence": 700, "sleep": 500, "async": 900}))
+"""A latency for every class: no sample has a gap."""
+GRAPHS = 300
+"""Random graphs per architecture: 8 * 300 * 6 = 14,400 blocks."""
+SPLIT_GRAPHS = 80
+"""The same with sides that take turns."""
+
+
+@lru_cache(maxsize=2)
+def graphs(arch: str) -> tuple[WarpCfg, ...]:
+    return tuple(explored(function) for name in names(arch, "cuobjdump") for function in program(arch, name, "cuobjdump").functions)
+
+
+def runs(cfg: WarpCfg) -> Runs | None:
+    return priced(cfg, TOLD, frozenset() if has_control_words(cfg.function.arch) else turning(cfg))
+
+
+def over(cfg: WarpCfg, seed: str) -> list[Excess]:
+    """Every block at the end of a walk to it, with times drawn in every way."""
+    found, random = runs(cfg), Random(seed)
+    assert found is not None, cfg.function.name
+    return [one for node in range(len(cfg.nodes)) for draw in DRAWS for one in found.excess(found.to(node, random), random, draw)]
+
+
+def over_in_turns(cfg: WarpCfg, seed: str, times: int) -> list[Excess]:
+    """Divergences whose sides take turns."""
+    found, random = runs(cfg), Random(seed)
+    if found is None or not found.diverges:
+        return []
+    return [one for draw in DRAWS for _ in range(times) if (one := found.taking_turns(random, draw)) is not None]
+
+
+def random_graphs(arch: str, make: Callable[[str, Random], WarpCfg], count: int = GRAPHS) -> list[WarpCfg]:
+    return [make(arch, Random(f"{arch} {seed}")) for seed in range(count)]
+
+
+def from_entry(cfg: WarpCfg, seed: str, length: int = 3 * BLOCKS) -> list[Excess]:
+    """A walk from the entry, so that what is open at a block came over edges."""
+    found, random = runs(cfg), Random(seed)
+    assert found is not None
+    path = [cfg.entry]
+    while len(path) < length and (after := [edge.dst for edge in cfg.edges if edge.src == path[-1] and edge.dst is not None]):
+        path.append(random.choice(after))
+    return [one for draw in DRAWS for one in found.excess(path, random, draw)]
+
+
+@pytest.mark.parametrize("arch", EVERY)
+def test_no_block_of_a_sample_takes_longer_than_its_price(arch: str):
+    assert [one for cfg in graphs(arch) for one in over(cfg, cfg.function.name)] == []
+
+
+@pytest.mark.parametrize("arch", VOLTA)
+def test_sides_of_a_sample_that_take_turns_take_no_longer_than_their_prices(arch: str):
+    assert [one for cfg in graphs(arch) for one in over_in_turns(cfg, cfg.function.name, 3)] == []
+
+
+@pytest.mark.parametrize("arch", EVERY)
+def test_no_random_block_takes_longer_than_its_price(arch: str):
+    assert [one for cfg in random_graphs(arch, one_after_the_other) for one in from_entry(cfg, arch)] == []
+
+
+@pytest.mark.parametrize("arch", VOLTA)
+def test_random_sides_that_take_turns_take_no_longer_than_their_prices(arch: str):
+    assert [one for cfg in random_graphs(arch, diverging, SPLIT_GRAPHS) for one in over_in_turns(cfg, arch, 2)] == []
+
+
+# ---- The simulation notices what would make the model wrong ----
+
+
+@pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
+def test_a_model_that_forgets_what_earlier_blocks_left_open_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(control, "residuals", lambda blocks, *_: [control.Residual()] * len(blocks))
+    assert [one for cfg in random_graphs(arch, one_after_the_other, 20) for one in from_entry(cfg, arch)] != []
+
+
+@pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
+def test_a_model_that_takes_a_wait_for_time_that_surely_passed_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
+    assert control_with_hasty_residuals(arch, monkeypatch) != []
+
+
+def control_with_hasty_residuals(arch: str, monkeypatch: pytest.MonkeyPatch) -> list[Excess]:
+    """Residuals as they would be if every block took its price: an access that ends early leaves its successors closer to what is open."""
+    whole = control.residuals
+
+    def hasty(blocks, successors, entry, fixed):
+        entered = whole(blocks, successors, entry, fixed)
+        costs = [control.in_order(block, state, last=False) for block, state in zip(blocks, entered, strict=True)]
+        return [control.Residual(tuple(max(one - min(costs), 0) for one in state.barriers), state.units, state.all) for state in entered]
+
+    monkeypatch.setattr(control, "residuals", hasty)
+    return [one for cfg in random_graphs(arch, one_after_the_other, 40) for one in from_entry(cfg, arch)]
+
+
+def test_a_model_that_lets_sides_run_one_after_the_other_is_noticed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(control, "turning", lambda _: frozenset[int]())
+    found = [
+        one
+        for cfg in random_graphs("sm_80", diverging, 60)
+        for draws in [priced(cfg, TOLD, turning(cfg))]
+        if draws is not None
+        for one in [draws.taking_turns(Random(cfg.function.name), "worst")]
+        if one is not None
+    ]
+    assert found != []
+
+
+def test_a_model_without_intervals_of_units_is_noticed(monkeypatch: pytest.MonkeyPatch):
+    whole = control.op_of
+    monkeypatch.setattr(control, "op_of", lambda one, rates, *, together: without_interval(whole(one, rates, together=together)))
+    assert [one for cfg in random_graphs("sm_86", one_after_the_other, 20) for one in from_entry(cfg, "sm_86")] != []
+
+
+def without_interval(op: control.Op) -> control.Op:
+    return control.Op(op.least, op.most, op.waits, op.clears, op.sets, op.drains, op.ends, op.unit, 0)
