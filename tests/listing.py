@@ -24,6 +24,7 @@ from sassan.warpcfg import Options, explore
 from sassan.warpcfg.graph import WarpCfg
 
 KERNEL = "kernel"
+FIRST_VOLTA = 70
 CONTROL_WORD = "/* 0x001fbc00fde007ef */"
 ENCODING = "/* 0x5c98078000070000 */"
 _LABEL = re.compile(r"([a-z]\w*)(\(\))?:")
@@ -47,15 +48,15 @@ class Code:
 
 def assemble(text: str, arch: str = "sm_61", tool: str = "nvdisasm") -> Code:
     """Return the code of a listing in the style of `tool`; jump tables and device functions are known to nvdisasm only."""
-    lines, labels, functions = _split(text)
+    lines, labels, functions = _split(text, arch)
     listing = (_nvdisasm if tool == "nvdisasm" else _cuobjdump)(lines, labels, functions, arch)
     (function,) = read(Source(PurePath("test.sass").name, listing)).functions
     return Code(function, labels)
 
 
-def address(index: int) -> int:
-    """Return where instruction `index` stands: a control word precedes every three."""
-    return 8 * (index + index // 3 + 1)
+def address(index: int, arch: str = "sm_61") -> int:
+    """Return where instruction `index` stands: until Pascal a control word precedes every three, since Volta each has its own."""
+    return 16 * index if int(arch.removeprefix("sm_")) >= FIRST_VOLTA else 8 * (index + index // 3 + 1)
 
 
 def edges(code: Code, graph: WarpCfg | None = None) -> list[str]:
@@ -81,7 +82,7 @@ def _node(code: Code, graph: WarpCfg, index: int) -> str:
     return "".join([code.name(node.start), *(f"@{site:04x}" for site in node.context)])
 
 
-def _split(text: str) -> tuple[list[str], dict[str, int], list[str]]:
+def _split(text: str, arch: str) -> tuple[list[str], dict[str, int], list[str]]:
     """Return the instructions, the address of every label in order, and which labels are functions."""
     lines: list[str] = []
     labels: dict[str, int] = {}
@@ -91,14 +92,14 @@ def _split(text: str) -> tuple[list[str], dict[str, int], list[str]]:
         if label is None:
             lines.append(line)
             continue
-        labels[label[1]] = address(len(lines))
+        labels[label[1]] = address(len(lines), arch)
         functions += [label[1]] * bool(label[2])
-    labels.setdefault(KERNEL, address(0))
+    labels.setdefault(KERNEL, address(0, arch))
     return lines, labels, functions
 
 
 def _nvdisasm(lines: list[str], labels: dict[str, int], functions: list[str], arch: str) -> str:
-    known = {address(index): f"{{}}\n\t/*{address(index):04x}*/ {_pointed(line, labels)} ;" for index, line in enumerate(lines)}
+    known = {(at := address(index, arch)): f"{{}}\n\t/*{at:04x}*/ {_pointed(line, labels)} ;" for index, line in enumerate(lines)}
     for place, entry in known.items():
         known[place] = entry.format("".join(f"\n{label}:" for label, at in labels.items() if at == place))
     types = "".join(f"\t.type {name},@function\n" for name in (KERNEL, *functions))
