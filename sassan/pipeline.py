@@ -11,6 +11,7 @@ from sassan.errors import Gap, InputError, UsageError
 from sassan.ilp import write
 from sassan.ipet import flow_facts
 from sassan.ipet.flow_facts import Bounds, FlowFacts
+from sassan.ipet.loop_bounds import infer
 from sassan.ipet.paths import LONGEST
 from sassan.ipet.paths import paths as walks
 from sassan.ipet.sm_bound import SmBound, path_bound, sm_bound
@@ -184,12 +185,18 @@ def analyze(function: Function, settings: Settings, warps: int | None = None) ->
     """
     isa = isa_of(function, settings.letters)
     cfg = _explored(function, isa, settings.exploration)
-    bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound)
+    bounds = _bounds(cfg, isa, settings)
     system = problem(cfg, settings.costs, bounds, settings.setup)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     found = Analysis(cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings))
     return found if warps is None or not bound.bound else replace(found, makespan=_makespan(found, isa, warps, settings.machine))
+
+
+def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> Bounds:
+    """Return the bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
+    found = () if settings.setup.paper else infer(cfg, isa.facts, settings.launch)
+    return flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, found)
 
 
 def _string(node: Node, isa: Isa) -> KernelString | None:
@@ -278,7 +285,7 @@ def template(functions: tuple[Function, ...], settings: Settings) -> str:
         message = f"two functions are called '{twice}', and flow facts go by name"
         raise UsageError("same-name", message, hint="dump one architecture at a time: cuobjdump -sass -arch sm_61")
     graphs = tuple(graph(function, settings) for function in functions)
-    return flow_facts.template((cfg, flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound)) for cfg in graphs)
+    return flow_facts.template((cfg, _bounds(cfg, tables.load(cfg.function.arch, settings.letters), settings)) for cfg in graphs)
 
 
 def program(analysis: Analysis, form: str) -> str | None:

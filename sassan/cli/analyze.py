@@ -11,6 +11,9 @@ def analyze(
     warps: options.Warps = None,
     bounds: options.Bounds = None,
     loop_bound: options.LoopBound = None,
+    block_dim: options.BlockDim = None,
+    grid: options.Grid = None,
+    param: options.Parameters = None,
     model: options.ModelOption = options.Model.UNIT,
     machine: options.MachineFile = None,
     latency: options.Latencies = None,
@@ -40,6 +43,7 @@ def analyze(
     chosen = settings.make(
         bounds=bounds,
         loop_bound=loop_bound,
+        launch=settings.launch(block_dim, grid, param),
         letters=letters,
         model=model,
         machine=machine,
@@ -50,7 +54,7 @@ def analyze(
         ablate=ablate,
         paper_experiment=paper_experiment,
     )
-    inputs = read(files, arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts)
+    inputs = read(files, arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
     from sassan import pipeline
 
     results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen, warps), "analyzing", quiet=quiet)

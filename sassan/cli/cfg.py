@@ -25,6 +25,9 @@ def cfg(
     listing: options.Listing = False,
     bounds: options.Bounds = None,
     loop_bound: options.LoopBound = None,
+    block_dim: options.BlockDim = None,
+    grid: options.Grid = None,
+    param: options.Parameters = None,
     letters: options.LettersOption = options.Letters.TIMING,
     order: options.OrderOption = options.Order.ARCH,
     call_depth: options.CallDepth = None,
@@ -46,9 +49,17 @@ def cfg(
     """
     from sassan import pipeline
 
-    chosen = settings.make(bounds=bounds, loop_bound=loop_bound, letters=letters, order=order, call_depth=call_depth, ablate=ablate)
+    chosen = settings.make(
+        bounds=bounds,
+        loop_bound=loop_bound,
+        launch=settings.launch(block_dim, grid, param),
+        letters=letters,
+        order=order,
+        call_depth=call_depth,
+        ablate=ablate,
+    )
     kind = extension(output, pipeline.DRAWINGS) if output is not None else ""
-    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts)
+    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
     check(output, inputs.names)
     results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "analyzing", quiet=quiet)
     paths = outputs(output, _names(results)) if output is not None else ()

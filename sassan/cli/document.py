@@ -63,8 +63,25 @@ def analysis(result: "Result") -> Mapping[str, Value]:
         "wcet": wcet(one),
         "makespan": _makespan(one.makespan),
         "paths": _paths(one),
+        "loops": loops(one),
         "gaps": gaps(one.gaps),
     }
+
+
+def loops(one: "Analysis") -> Sequence[Value]:
+    """Return the loops with their bounds, where each bound comes from, and the argument of an inferred one."""
+    nodes, bounds = one.cfg.nodes, one.bounds
+    rows = zip(one.cfg.loops, bounds.of_loop, bounds.origins, bounds.reasons, strict=True)
+    return [
+        {
+            "head": address(nodes[loop.head].start),
+            "context": [address(site) for site in nodes[loop.head].context],
+            "bound": bound,
+            "source": origin.value,
+            "reason": reason,
+        }
+        for loop, bound, origin, reason in rows
+    ]
 
 
 def string(one: "KernelString | None") -> str | None:

@@ -16,6 +16,7 @@ from sassan.errors import InputError, SassanError, UsageError
 if TYPE_CHECKING:
     from sassan.ipet.flow_facts import FlowFacts
     from sassan.ir import Function
+    from sassan.machine.launch import Launch
     from sassan.pipeline import Analysis
 
 _NAMED = 3
@@ -83,6 +84,7 @@ def read(
     arch: str | None = None,
     patterns: list[str] | None = None,
     facts: "FlowFacts | None" = None,
+    launch: "Launch | None" = None,
     cached: bool = True,
 ) -> Inputs:
     """Read the files and choose the functions; a file that is refused does not hide the others, and its error is printed.
@@ -90,10 +92,12 @@ def read(
     `cached` False disassembles cubins anew.
 
     Raises UsageError `unknown-function` when every file was read and a pattern matches nothing, `standard-input` when `-` is named twice;
-    InputError when the flow facts speak of a function that is not there or has changed.
+    `unknown-parameter` when no kernel has one that the launch sets; InputError when the flow facts speak of a function that is not there
+    or has changed.
     """
     from sassan import pipeline
     from sassan.ipet.flow_facts import check_functions
+    from sassan.machine.launch import check
 
     wanted = patterns or []
     if files.count("-") > 1:
@@ -110,6 +114,8 @@ def read(
         _all_known(wanted, found)
         if facts is not None:
             check_functions(facts, (one.function for one in found))
+        if launch is not None:
+            check(launch, tuple(one.function for one in found if one.function.kernel))
     chosen = [one for one in found if not wanted or any(_matches(one.function.name, pattern) for pattern in wanted)]
     return Inputs(tuple(chosen), tuple(refused))
 

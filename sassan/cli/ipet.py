@@ -22,6 +22,9 @@ def ipet(
     solve: options.Solve = None,
     bounds: options.Bounds = None,
     loop_bound: options.LoopBound = None,
+    block_dim: options.BlockDim = None,
+    grid: options.Grid = None,
+    param: options.Parameters = None,
     facts_template: options.FactsTemplate = False,
     model: options.ModelOption = options.Model.UNIT,
     machine: options.MachineFile = None,
@@ -39,18 +42,21 @@ def ipet(
 ) -> None:
     """Bound the WCET, and write the integer program behind it.
 
-    A loop needs a bound: how often one thread goes back to its head per entry. Write the template, fill it in, give it back with --bounds.
+    A loop needs a bound: how often one thread goes back to its head per entry. Counters are found in the code; what they depend on is told
+    with --param, --block-dim and --grid. For the rest, write the template, fill it in, give it back with --bounds.
 
     \b
     Examples:
       sassan ipet kernels.sass --facts-template > facts.toml
       sassan ipet kernels.sass --bounds facts.toml
+      sassan ipet kernels.sass --block-dim 256 --grid 120 --param 0x140=4096
       sassan ipet kernels.sass -f saxpy --loop-bound 10 -o saxpy.lp
       sassan ipet kernels.sass --loop-bound 10 -o '{name}.mps' --solve cbc
     """
     chosen = settings.make(
         bounds=bounds,
         loop_bound=loop_bound,
+        launch=settings.launch(block_dim, grid, param),
         letters=letters,
         model=model,
         machine=machine,
@@ -67,7 +73,7 @@ def ipet(
     if facts_template and (json or solve):
         raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="leave --json and --solve away")
     kind = extension(output, ("toml",) if facts_template else pipeline.PROGRAMS) if output is not None else ""
-    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts)
+    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
     if facts_template:
         _template(inputs, chosen, output)
         return
@@ -115,5 +121,6 @@ def _document(result: Result) -> Mapping[str, document.Value]:
         **document.head(result.file, one.cfg),
         "wcet": document.wcet(one),
         "strings": {"worst_path": document.string(one.worst_path)},
+        "loops": document.loops(one),
         "gaps": document.gaps(one.gaps),
     }

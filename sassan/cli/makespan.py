@@ -40,6 +40,9 @@ def makespan(
     function: options.Functions = None,
     bounds: options.Bounds = None,
     loop_bound: options.LoopBound = None,
+    block_dim: options.BlockDim = None,
+    grid: options.Grid = None,
+    param: options.Parameters = None,
     no_cache: options.NoCache = False,
     letters: options.LettersOption = options.Letters.TIMING,
     json: options.Json = False,
@@ -78,13 +81,14 @@ def makespan(
     wanted = makespan_report.Wanted(output, lp, rows or options.Rows.SHORT, json=json, quiet=quiet)
     _check_formats(output, lp)
     if not listing:
-        _refuse({"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound})
+        launch = {"--block-dim": block_dim, "--grid": grid, "--param": param}
+        _refuse({"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound} | launch)
         _strings(chosen, wanted, rows)
         return
     if len(texts) > 1:
         raise UsageError("usage", f"{len(texts)} listings: one at a time", hint="'sassan analyze FILE… -W N' bounds many")
-    analysed = settings.make(bounds=bounds, loop_bound=loop_bound, letters=letters)
-    found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts, cached=not no_cache)
+    analysed = settings.make(bounds=bounds, loop_bound=loop_bound, launch=settings.launch(block_dim, grid, param), letters=letters)
+    found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts, launch=analysed.launch, cached=not no_cache)
     check(output, found.names)
     check(lp, found.names)
     asked, found = kernels.ask(found, analysed, chosen, path or options.Paths.WORST, limit or _PATHS, quiet=quiet)

@@ -18,6 +18,9 @@ def strings(
     function: options.Functions = None,
     bounds: options.Bounds = None,
     loop_bound: options.LoopBound = None,
+    block_dim: options.BlockDim = None,
+    grid: options.Grid = None,
+    param: options.Parameters = None,
     letters: options.LettersOption = options.Letters.TIMING,
     order: options.OrderOption = options.Order.ARCH,
     call_depth: options.CallDepth = None,
@@ -39,8 +42,16 @@ def strings(
     """
     from sassan import pipeline
 
-    chosen = settings.make(bounds=bounds, loop_bound=loop_bound, letters=letters, order=order, call_depth=call_depth, ablate=ablate)
-    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts)
+    chosen = settings.make(
+        bounds=bounds,
+        loop_bound=loop_bound,
+        launch=settings.launch(block_dim, grid, param),
+        letters=letters,
+        order=order,
+        call_depth=call_depth,
+        ablate=ablate,
+    )
+    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
     results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "analyzing", quiet=quiet)
     if json:
         document.show([_document(one) for one in results], inputs.refused)

@@ -4,11 +4,13 @@ A fact speaks of the loop head at an address, in every call context: `bound` is 
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import cast
 
 from sassan.errors import Gap, InputError, UsageError
+from sassan.ipet.loop_bounds import Inferred
 from sassan.ir import Function
 from sassan.warpcfg.graph import WarpCfg
 
@@ -29,13 +31,28 @@ class FlowFacts:
     functions: tuple[tuple[str, FunctionFacts], ...] = ()
 
 
+class Origin(StrEnum):
+    """Where a bound comes from: a flow fact, the code itself, --loop-bound, the YIELD assumption, or nowhere."""
+
+    FACT = "fact"
+    INFERRED = "inferred"
+    DEFAULT = "default"
+    YIELD = "yield"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`of_loop` follows `WarpCfg.loops`, None where no bound is known; each of those heads has one gap in `gaps`."""
+    """`of_loop` follows `WarpCfg.loops`, None where no bound is known; each of those heads has one gap in `gaps`.
+
+    `origins` and `reasons` follow the loops too: where the bound comes from, and the argument of an inferred one.
+    """
 
     of_loop: tuple[int | None, ...]
     assumptions: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 def read(name: str, text: str) -> FlowFacts:
@@ -113,8 +130,8 @@ def check_functions(facts: FlowFacts, functions: Iterable[Function]) -> None:
             raise InputError("facts-text-mismatch", message, hint=f'check the bounds again, then write text = "{hashes[function]}"')
 
 
-def bounds_of(cfg: WarpCfg, facts: FlowFacts | None = None, default: int | None = None) -> Bounds:
-    """Return the bound of every loop: its fact, else the default, else a gap; what was assumed is said.
+def bounds_of(cfg: WarpCfg, facts: FlowFacts | None = None, default: int | None = None, found: Sequence[Inferred] = ()) -> Bounds:
+    """Return the bound of every loop: its fact, else what was inferred (`found`), else the default, else a gap; what was assumed is said.
 
     Raises InputError for facts about another text or about an address where no loop begins, UsageError for a negative default.
     """
@@ -128,12 +145,37 @@ def bounds_of(cfg: WarpCfg, facts: FlowFacts | None = None, default: int | None 
     spinning = [head for head in cfg.spins if head in heads and head not in given]
     assumptions += [f"YIELD splits no threads: the loop at 0x{head:04x} never turns" for head in spinning]
     known = dict.fromkeys(spinning, 0) | given
-    without = sorted({head for head in heads if head not in known})
+    inferred = {one.loop: one for one in found if one.bound is not None and one.head not in known}
+    assumptions += _inferences(inferred)
+    without = sorted({head for index, head in enumerate(heads) if head not in known and index not in inferred})
     if without and default is not None:
         listed = ", ".join(f"0x{head:04x}" for head in without)
         assumptions.append(f"--loop-bound: a thread goes back at most {default} times per entry in the loops at {listed}")
-    gaps = () if default is not None else tuple(_gap(head) for head in without)
-    return Bounds(tuple(known.get(head, default) for head in heads), tuple(assumptions), gaps)
+    advice = {one.head: one.advice for one in found if one.bound is None and one.advice}
+    gaps = () if default is not None else tuple(_gap(head, advice.get(head, "")) for head in without)
+    return Bounds(
+        tuple(inferred[index].bound if index in inferred else known.get(head, default) for index, head in enumerate(heads)),
+        tuple(assumptions),
+        gaps,
+        tuple(_origin(head, given, spinning, index in inferred, default) for index, head in enumerate(heads)),
+        tuple(inferred[index].reason if index in inferred else "" for index in range(len(heads))),
+    )
+
+
+def _inferences(inferred: Mapping[int, Inferred]) -> list[str]:
+    """Return the arguments of inferred bounds, those of one head in several call contexts once."""
+    said = {
+        f"inferred: the loop at 0x{one.head:04x} goes back at most {one.bound} times per entry ({one.reason})" for one in inferred.values()
+    }
+    return sorted(said)
+
+
+def _origin(head: int, given: Mapping[int, int], spinning: Sequence[int], inferred: bool, default: int | None) -> Origin:
+    if head in given:
+        return Origin.FACT
+    if head in spinning:
+        return Origin.YIELD
+    return Origin.INFERRED if inferred else Origin.NONE if default is None else Origin.DEFAULT
 
 
 def _facts_of(cfg: WarpCfg, facts: FlowFacts | None) -> dict[int, int]:
@@ -150,12 +192,13 @@ def _facts_of(cfg: WarpCfg, facts: FlowFacts | None) -> dict[int, int]:
     return dict(mine.bounds)
 
 
-def _gap(head: int) -> Gap:
-    return Gap(head, "unbounded-loop", f"the loop at 0x{head:04x} has no bound: give one with --bounds or --loop-bound")
+def _gap(head: int, advice: str) -> Gap:
+    why = f" ({advice})" if advice else ""
+    return Gap(head, "unbounded-loop", f"the loop at 0x{head:04x} has no bound{why}: give one with --bounds or --loop-bound")
 
 
 def template(cfgs: Iterable[tuple[WarpCfg, Bounds]]) -> str:
-    """Return the TOML text of a facts file with every loop that still needs a bound, to be filled in."""
+    """Return the TOML text of a facts file with every loop that still needs a bound, to be filled in, and why it needs one."""
     lines = ["# Loop bounds for sassan: how often one thread goes back to the head of the loop, per entry into it."]
     for cfg, bounds in cfgs:
         name = _quoted(cfg.function.name)
@@ -163,8 +206,13 @@ def template(cfgs: Iterable[tuple[WarpCfg, Bounds]]) -> str:
             continue
         lines += ["", f"[function.{name}]", f'text = "{cfg.function.text_hash}"']
         for gap in bounds.gaps:
-            lines += [f"[[function.{name}.loop]]", f'head = "0x{gap.address:04x}"', "# bound = "]
+            lines += [f"[[function.{name}.loop]]", f'head = "0x{gap.address:04x}"', *_why(gap), "# bound = "]
     return "\n".join(lines) + "\n"
+
+
+def _why(gap: Gap) -> list[str]:
+    _, _, why = gap.message.partition(" has no bound (")
+    return [f"# {why.rpartition('):')[0]}"] if why else []
 
 
 def _quoted(name: str) -> str:

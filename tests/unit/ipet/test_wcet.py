@@ -1,7 +1,7 @@
 import pytest
 
 from sassan.errors import SelfCheckError
-from sassan.ipet.flow_facts import Bounds, bounds_of
+from sassan.ipet.flow_facts import bounds_of
 from sassan.ipet.steps import steps_of
 from sassan.ipet.wcet import Setup, Wcet, problem, wcet
 from sassan.strings.fold import Loop
@@ -162,6 +162,6 @@ def test_unknown_bounds_are_found_before_the_system_is_built() -> None:
 
 
 def test_bounds_are_matched_to_the_loops_of_the_graph() -> None:
-    assert bounds_of(graph(DO_WHILE), None, 7) == Bounds(
-        (7,), ("--loop-bound: a thread goes back at most 7 times per entry in the loops at 0x0008",)
-    )
+    found = bounds_of(graph(DO_WHILE), None, 7)
+    assert found.of_loop == (7,)
+    assert found.assumptions == ("--loop-bound: a thread goes back at most 7 times per entry in the loops at 0x0008",)

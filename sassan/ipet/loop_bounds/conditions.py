@@ -1,0 +1,115 @@
+"""Deciding and assuming conditions: what a path that takes a branch knows afterwards."""
+
+from dataclasses import replace
+
+from sassan.ipet.loop_bounds import ranges
+from sassan.ipet.loop_bounds.ranges import Range
+from sassan.ipet.loop_bounds.values import NO, YES, Atom, Both, Compare, Maybe, State, Truth, Value
+
+LESS, AT_MOST, EQUAL = "<", "<=", "=="
+NOT_EQUAL = "!="
+_GREATEST = (1 << 32) - 1
+
+
+def compare(state: State, relation: str, left: Value, right: Value, *, is_signed: bool) -> Truth:
+    """Return a comparison, decided where the ranges allow it."""
+    known = _decide(state, relation, left, right, is_signed=is_signed)
+    if known is not None:
+        return YES if known else NO
+    return Truth(Compare(relation, is_signed, left, right))
+
+
+def _decide(state: State, relation: str, left: Value, right: Value, *, is_signed: bool) -> bool | None:
+    distance = state.range_of(state.minus(right, left))
+    if distance.constant == 0:
+        return relation != LESS
+    if relation == EQUAL:
+        return None if distance.holds(0) else False
+    low, high = state.range_of(left).view(is_signed)
+    other_low, other_high = state.range_of(right).view(is_signed)
+    if relation == LESS:
+        return True if high < other_low else False if low >= other_high else None
+    return True if high <= other_low else False if low > other_high else None
+
+
+def assume(state: State, truth: Truth, wanted: bool, room: int) -> list[State]:
+    """Return the states in which a condition has a truth: none where it cannot, several (at most `room`) where there are several ways."""
+    what = truth.what
+    if isinstance(what, bool):
+        return [state] if what == wanted else []
+    wanted = wanted != truth.negated
+    if what in state.decided:
+        return [state] if state.decided[what] == wanted else []
+    decided = replace(state, decided={**state.decided, what: wanted})
+    match what:
+        case Maybe():
+            return [decided]
+        case Compare():
+            found = _refined(decided, what, wanted)
+            return [] if found is None else [found]
+        case Both():
+            return _both(decided, what, wanted, room)
+
+
+def _both(decided: State, what: Both, wanted: bool, room: int) -> list[State]:
+    first, second = what.first, what.second
+    if wanted:
+        return [late for early in assume(decided, first, True, room) for late in assume(early, second, True, room)]
+    left = assume(decided, first, False, room)
+    right = [late for early in assume(decided, first, True, room) for late in assume(early, second, False, room)]
+    if not left or not right or len(left) + len(right) <= room:
+        return left + right
+    return [decided]
+
+
+def _refined(state: State, what: Compare, wanted: bool) -> State | None:
+    """Return the state that knows of a comparison that it holds, or does not; None where that cannot be."""
+    relation, left, right = what.relation, what.left, what.right
+    if not wanted:
+        relation, left, right = _opposite(relation, left, right)
+    known = _decide(state, EQUAL if relation == NOT_EQUAL else relation, left, right, is_signed=what.is_signed)
+    if known is (relation == NOT_EQUAL):
+        return None
+    atom = Atom(relation, what.is_signed, left, right)
+    out: State | None = replace(state, atoms=(*state.atoms, atom))
+    for one, other, flipped in ((left, right, False), (right, left, True)):
+        out = None if out is None else _narrow(out, one, (relation, what.is_signed, flipped), out.range_of(other))
+    return out
+
+
+def _opposite(relation: str, left: Value, right: Value) -> tuple[str, Value, Value]:
+    match relation:
+        case "<":
+            return AT_MOST, right, left
+        case "<=":
+            return LESS, right, left
+        case _:
+            return NOT_EQUAL, left, right
+
+
+def _narrow(state: State, value: Value, how: tuple[str, bool, bool], other: Range) -> State | None:
+    """Return the state with a narrower range of the symbol of a value, None where nothing is left."""
+    symbol, offset = value.symbol, value.range.constant
+    if symbol is None or offset is None or value.factor not in {1, -1}:
+        return state
+    words = _cut(state.range_of(value), how[0], other, is_signed=how[1], flipped=how[2])
+    if words is None:
+        return None
+    found = ranges.scale(ranges.add(words, ranges.const(-offset)), value.factor)
+    old = state.facts.get(symbol, symbol.range)
+    return replace(state, facts={**state.facts, symbol: found}) if found.width < old.width else state
+
+
+def _cut(words: Range, relation: str, other: Range, *, is_signed: bool, flipped: bool) -> Range | None:
+    low, high = other.view(is_signed)
+    least, most = (-(1 << 31), (1 << 31) - 1) if is_signed else (0, _GREATEST)
+    strict = relation == LESS
+    match relation:
+        case "!=":
+            return words if other.constant is None else ranges.without(words, other.constant)
+        case "==":
+            return ranges.between(words, low, high, is_signed=is_signed)
+        case _ if flipped:
+            return ranges.between(words, low + strict, most, is_signed=is_signed)
+        case _:
+            return ranges.between(words, least, high - strict, is_signed=is_signed)

@@ -1,0 +1,172 @@
+"""From one turn of a loop to the number of its turns: counters that move one way, and exits that every turn passes.
+
+Two rules, both over words on the circle of 2^32, so that nothing is assumed about overflow. Let h(k) be what a register holds at the k-th
+visit of the head since the loop was entered, k from 0, and let every way back change it by c(k), `least` <= c(k) <= `most`, `least` > 0;
+the other direction is the mirror image.
+
+Corridor. Measure h from the least start: q(k) = h(k) - start. Every way back has found h(k) in a set whose part above the start ends at
+`top` and whose part below, if it has one, begins at `wrapped` (both measured like q). If `top` and every start, plus `most`, stay below
+`wrapped`, then by induction q(k) <= top wherever the loop goes back, q grows by `least` or more each time, and it never enters the part
+below. So the loop goes back at most floor((top - 0) / least) + 1 times.
+
+Meeting. Every way back has found left != right, where right is the same word all the time and left is h times a factor, plus a number, so
+that it moves by the same number c every time. If c divides every possible first distance d = right - left, then left meets right after
+d / c turns: the loop goes back at most max(d) / c times.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sassan.ipet.loop_bounds import ranges
+from sassan.ipet.loop_bounds.ranges import SIZE, Range
+from sassan.ipet.loop_bounds.values import Origins, State, Symbol, Value
+
+_HALF = SIZE >> 1
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A register over one loop: its symbol, its value and range where the loop is entered, and its change on each way back."""
+
+    register: int
+    symbol: Symbol
+    start: Range
+    first: Value | None
+    steps: tuple[Range, ...]
+
+    @property
+    def step(self) -> Range:
+        """Return every change of one turn."""
+        out = self.steps[0]
+        for one in self.steps[1:]:
+            out = ranges.join(out, one)
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A bound with its argument in words, and what it rests on that was not told."""
+
+    bound: int
+    reason: str
+    origins: Origins = frozenset()
+
+
+def counters(node: int, head: State, entries: Sequence[State], back: Sequence[State]) -> list[Counter]:
+    """Return the registers that every way back to the head `node` changes by a known amount."""
+    found = []
+    for register, known in sorted(head.registers.items()):
+        if not isinstance(known, Value) or known.symbol is None or (known.symbol.head, known.symbol.register) != (node, register):
+            continue
+        steps = [_step(state, register, known.symbol) for state in back]
+        starts = [state.registers.get(register) for state in entries]
+        if any(one is None for one in steps) or not all(isinstance(one, Value) for one in starts):
+            continue
+        start = _all([state.range_of(one) for state, one in zip(entries, starts, strict=True) if isinstance(one, Value)])
+        first = starts[0] if all(one == starts[0] for one in starts) and isinstance(starts[0], Value) else None
+        found.append(Counter(register, known.symbol, start, first, tuple(one for one in steps if one is not None)))
+    return found
+
+
+def _step(state: State, register: int, symbol: Symbol) -> Range | None:
+    known = state.registers.get(register)
+    return known.range if isinstance(known, Value) and known.symbol is symbol and known.factor == 1 else None
+
+
+def _all(found: Sequence[Range]) -> Range:
+    out = found[0]
+    for one in found[1:]:
+        out = ranges.join(out, one)
+    return out
+
+
+def corridor(counter: Counter, back: Sequence[State]) -> Found | None:
+    """Return the bound of the first rule."""
+    low, high = counter.step.signed
+    if low <= 0 <= high or -_HALF in (low, high):
+        return None
+    upward = low > 0
+    start = counter.start if upward else ranges.negate(counter.start)
+    least, most = (low, high) if upward else (-high, -low)
+    top, wrapped = 0, SIZE
+    for state in back:
+        kept = state.facts.get(counter.symbol, counter.symbol.range)
+        kept = kept if upward else ranges.negate(kept)
+        first, last = (kept.low - start.low) % SIZE, (kept.low + kept.width - start.low) % SIZE
+        if kept.width >= SIZE - 1:
+            return None
+        top = max(top, last)
+        wrapped = min(wrapped, first) if first > last else wrapped
+    if max(start.width, top) + most >= wrapped:
+        return None
+    limit = ranges.signed(counter.start.low + top) if upward else ranges.signed(counter.start.low + counter.start.width - top)
+    change = str(least) if least == most else f"{least} to {most}"
+    text = f"from {_shown(counter.start)}, {'plus' if upward else 'minus'} {change} a turn, {'at most' if upward else 'at least'} {limit}"
+    origins: Origins = frozenset().union(*(_reasons(state, counter.symbol) for state in back))
+    return Found(top // least + 1, text, origins | _origins(counter))
+
+
+def _origins(counter: Counter) -> Origins:
+    return counter.symbol.origins | (counter.first.origins if counter.first is not None else frozenset())
+
+
+def _reasons(state: State, symbol: Symbol) -> Origins:
+    parts = [one.left.origins | one.right.origins for one in state.atoms if symbol in (one.left.symbol, one.right.symbol)]
+    return frozenset().union(*parts)
+
+
+def meeting(counter: Counter, back: Sequence[State], fixed: Sequence[Value], old: frozenset[Symbol]) -> Found | None:
+    """Return the bound of the second rule; `fixed` are values that no turn changes, `old` symbols that stand for one word all the time."""
+    step, first = counter.step.constant, counter.first
+    if not step or first is None:
+        return None
+    ways = [_meetings(counter, state, fixed, old) for state in back]
+    for left, right in ways[0]:
+        if all(any((left == a and right is b) or (left, right) == (a, b) for a, b in way) for way in ways[1:]):
+            found = _met(counter, step, left, right, back)
+            if found is not None:
+                return found
+    return None
+
+
+def _meetings(counter: Counter, state: State, fixed: Sequence[Value], old: frozenset[Symbol]) -> list[tuple[Value, Value]]:
+    """Return (left, right) of every comparison that a way back found unequal: the counter on the left, something fixed on the right."""
+    out: list[tuple[Value, Value]] = []
+    for atom in state.atoms:
+        if atom.relation not in {"<", "!="}:
+            continue
+        for left, right in ((atom.left, atom.right), (atom.right, atom.left)):
+            if left.symbol is counter.symbol and left.range.constant is not None and _is_fixed(right, fixed, old):
+                out.append((left, right))
+    return out
+
+
+def _is_fixed(value: Value, fixed: Sequence[Value], old: frozenset[Symbol]) -> bool:
+    if any(value is one for one in fixed):
+        return True
+    return value.range.constant is not None and (value.symbol is None or value.symbol in old)
+
+
+def _met(counter: Counter, step: int, left: Value, right: Value, back: Sequence[State]) -> Found | None:
+    first = counter.first
+    if first is None:
+        return None
+    state = State(facts={symbol: found for symbol, found in back[0].facts.items() if all(symbol in one.facts for one in back)})
+    state = State(facts={symbol: _all([one.facts[symbol] for one in back]) for symbol in state.facts})
+    begin = state.plus(state.times(first, left.factor), Value(None, 0, left.range))
+    change = ranges.signed(step * left.factor)
+    distance = state.range_of(state.minus(right, begin) if change > 0 else state.minus(begin, right))
+    size = abs(change)
+    low, high = distance.unsigned
+    exact = high - low == distance.width and low % size == 0 and (not distance.step or distance.step % size == 0)
+    if not size or not exact or high >= SIZE - size:
+        return None
+    text = f"from {_shown(counter.start)}, {'plus' if change > 0 else 'minus'} {size} a turn, until it has moved by {_shown(distance)}"
+    return Found(high // size, text, first.origins | right.origins)
+
+
+def _shown(found: Range) -> str:
+    if found.constant is not None:
+        return str(ranges.signed(found.constant))
+    low, high = found.signed
+    return f"{low} to {high}" if found != ranges.EVERY else "any word"

@@ -1,0 +1,145 @@
+"""One instruction over a set of states, each a way that one thread may have come."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sassan.ipet.loop_bounds import arithmetic, logic, ranges
+from sassan.ipet.loop_bounds.conditions import assume
+from sassan.ipet.loop_bounds.operands import CARRY, PREDICATES, ZERO, Operation, Step, number
+from sassan.ipet.loop_bounds.surroundings import Surroundings
+from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, Value, unknown
+from sassan.ir import Guard, Instruction, Register
+from sassan.isa.facts import Facts
+
+OPERATIONS: Mapping[str, Operation] = {**arithmetic.OPERATIONS, **logic.OPERATIONS}
+CHOICES = logic.CHOICES
+_MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What states are executed with.
+
+    `wanted` are the registers that matter behind each instruction; `room` is how many states stay apart.
+    """
+
+    around: Surroundings
+    facts: Mapping[int, Facts]
+    wanted: Mapping[int, int]
+    room: int
+
+    def run(self, states: Sequence[State], instruction: Instruction) -> list[State]:
+        """Return the states after a data instruction."""
+        lost = self.facts[instruction.address].writes & self.wanted[instruction.address]
+        if not lost:
+            return list(states)
+        out: list[State] = []
+        for state in states:
+            out.extend(self._one(state, instruction, lost, self.room - len(states)))
+        return out
+
+    def _one(self, state: State, instruction: Instruction, lost: int, room: int) -> list[State]:
+        guard = truth_of(state, instruction.guard)
+        runs, skips = assume(state, guard, True, 1), assume(state, guard, False, 1)
+        if skips and runs and room <= 0:
+            return [join([*self._write(runs[0], instruction, lost, 0), *skips])]
+        return [late for one in runs for late in self._write(one, instruction, lost, room)] + skips
+
+    def _write(self, state: State, instruction: Instruction, lost: int, room: int) -> list[State]:
+        """Return the states after the writes of an instruction that runs: several where a choice is kept."""
+        step = Step(instruction, state, self.around, {})
+        name = instruction.opcode.partition(".")[0]
+        try:
+            if name in OPERATIONS:
+                OPERATIONS[name](step)
+            outcomes = CHOICES[name](step) if name in CHOICES else None
+        except ValueError:
+            # A form with other operands than those that are known: its results stay unknown.
+            step.writes, outcomes = {}, None
+        if outcomes is None:
+            return [_after(state, _all_of(step.writes, lost, instruction))]
+        truth, *writes = outcomes
+        found = [
+            _after(one, _all_of(written, lost, instruction))
+            for wanted, written in zip((True, False), writes, strict=True)
+            for one in assume(state, truth, wanted, 1)
+        ]
+        return found if room > 0 or len(found) <= 1 else [join(found)]
+
+
+def _all_of(found: Mapping[int, Known], lost: int, instruction: Instruction) -> dict[int, Known]:
+    """Return what the registers of a set hold after an instruction: what was found, and nothing known of the others."""
+    why = frozenset({_why(instruction)})
+    written: dict[int, Known] = {}
+    while lost:
+        name = (lost & -lost).bit_length() - 1
+        lost &= lost - 1
+        written[name] = found[name] if name in found else _anything(name, why)
+    if CARRY in written:
+        written[ZERO] = found.get(ZERO, Truth(Maybe(why)))
+    return written
+
+
+def _anything(name: int, why: frozenset[str]) -> Known:
+    return Truth(Maybe(why)) if name in PREDICATES or name in {CARRY, ZERO} else unknown(ranges.EVERY, why)
+
+
+def _why(instruction: Instruction) -> str:
+    kind = "memory, read by" if instruction.opcode.startswith(_MEMORY) else "the result of"
+    return f"{kind} {instruction.opcode.partition('.')[0]} at 0x{instruction.address:04x}"
+
+
+def truth_of(state: State, guard: Guard | None) -> Truth:
+    """Return the condition under which an instruction runs."""
+    if guard is None:
+        return YES
+    name = number(Register(guard.file, guard.index))
+    if name is None:
+        return NO if guard.negated else YES
+    held = state.registers.get(name)
+    truth = held if isinstance(held, Truth) else Truth(Maybe())
+    return truth.negate() if guard.negated else truth
+
+
+def _after(state: State, written: Mapping[int, Known]) -> State:
+    return replace(state, registers={**state.registers, **written}) if written else state
+
+
+def join_known(state: State, a: Known, other: State, b: Known) -> Known | None:
+    """Return what holds of a register that is one thing in a state and another in another; None: nothing."""
+    if a == b:
+        return a
+    if isinstance(a, Value) and isinstance(b, Value):
+        origins = a.origins | b.origins
+        if a.symbol is b.symbol and a.factor == b.factor:
+            return Value(a.symbol, a.factor, ranges.join(a.range, b.range), origins)
+        return unknown(ranges.join(state.range_of(a), other.range_of(b)), origins)
+    return None
+
+
+def join(states: Sequence[State]) -> State:
+    """Return one state that stands for all."""
+    out = states[0]
+    for one in states[1:]:
+        registers: dict[int, Known] = {}
+        for name, known in out.registers.items():
+            if name in one.registers:
+                joined = join_known(out, known, one, one.registers[name])
+                if joined is not None:
+                    registers[name] = joined
+        facts = {symbol: ranges.join(found, one.facts[symbol]) for symbol, found in out.facts.items() if symbol in one.facts}
+        decided = {what: truth for what, truth in out.decided.items() if one.decided.get(what) is truth}
+        atoms = tuple(atom for atom in out.atoms if atom in one.atoms)
+        out = State(registers, facts, decided, atoms)
+    return out
+
+
+def reduce(states: Sequence[State], room: int) -> list[State]:
+    """Return at most `room` states; those that hold the same in registers become one first."""
+    merged: dict[tuple[object, ...], State] = {}
+    for one in states:
+        key = tuple(sorted(((name, known) for name, known in one.registers.items()), key=lambda pair: pair[0]))
+        old = merged.get(key)
+        merged[key] = one if old is None else join((old, one))
+    out = list(merged.values())
+    return out if len(out) <= room else [join(out)]

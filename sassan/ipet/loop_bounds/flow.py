@@ -1,0 +1,136 @@
+"""Where one thread goes: the thread-level graph with the condition on each of its steps."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sassan.ipet.loop_bounds.execute import truth_of
+from sassan.ipet.loop_bounds.operands import CONDITIONS, number
+from sassan.ipet.loop_bounds.values import YES, Maybe, State, Truth, conjunction
+from sassan.ir import Register
+from sassan.isa.facts import Facts, Flow
+from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.loops import weak_order
+
+_LEAVING = frozenset({Flow.BRANCH, Flow.POP, Flow.EXIT, Flow.CALL, Flow.RETURN, Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.TRAP})
+_NEAREST = 3
+"""So many conditions before a loop, on each way to it, are followed: those that say what it begins with."""
+_UNANIMOUS = frozenset({"DIV", "CONV"})
+
+
+@dataclass(frozen=True, slots=True)
+class Flows:
+    """The graph of a function for one thread: `order` is a weak topological order, `facts` are those of each instruction by address."""
+
+    cfg: WarpCfg
+    facts: Mapping[int, Facts]
+    successors: tuple[tuple[int, ...], ...]
+    predecessors: tuple[tuple[int, ...], ...]
+    order: tuple[int, ...]
+
+    def condition(self, src: int, dst: int, state: State) -> tuple[Truth, bool] | None:
+        """Return (condition, truth under which a thread takes this step), None where it may always."""
+        node = self.cfg.nodes[src]
+        end = node.instructions[-1]
+        facts = self.facts[end.address]
+        if facts.flow not in _LEAVING or not (facts.condition or facts.guard or end.guard):
+            return None
+        target = self.cfg.nodes[dst]
+        falls = target.context == node.context and target.start == end.following
+        if falls and (facts.target == end.following or end.following in dict(self.cfg.token_targets).get(end.address, ())):
+            return None
+        return self._taken(src, state), not falls
+
+    def _taken(self, src: int, state: State) -> Truth:
+        end = self.cfg.nodes[src].instructions[-1]
+        facts = self.facts[end.address]
+        truth = truth_of(state, end.guard)
+        if end.condition or not _UNANIMOUS.isdisjoint(end.opcode.split(".")):
+            truth = conjunction(truth, Truth(Maybe()))
+        for one in end.operands:
+            if isinstance(one, Register) and one.file in CONDITIONS:
+                truth = conjunction(truth, _operand(state, one) if facts.flow is Flow.BRANCH else Truth(Maybe()))
+        return truth
+
+
+def _operand(state: State, one: Register) -> Truth:
+    name = number(one)
+    held = YES if name is None else state.registers.get(name)
+    truth = held if isinstance(held, Truth) else Truth(Maybe())
+    return truth.negate() if one.negated else truth
+
+
+def flows_of(cfg: WarpCfg, facts: Mapping[int, Facts]) -> Flows:
+    """Return the thread-level graph of a function, in the order in which its loops were found."""
+    after: list[set[int]] = [set() for _ in cfg.nodes]
+    before: list[set[int]] = [set() for _ in cfg.nodes]
+    for edge in cfg.thread_edges:
+        after[edge.src].add(edge.dst)
+        before[edge.dst].add(edge.src)
+    successors = tuple(tuple(sorted(one)) for one in after)
+    predecessors = tuple(tuple(sorted(one)) for one in before)
+    return Flows(cfg, facts, successors, predecessors, weak_order(len(cfg.nodes), successors, cfg.entry))
+
+
+def wanted(flows: Flows) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the registers that can decide how long a loop turns, behind each instruction by address, and before each node.
+
+    Those are the conditions that leave a loop, and whatever they are made of, followed backwards over the steps of a thread.
+    """
+    before: dict[int, int] = dict.fromkeys(range(len(flows.cfg.nodes)), 0)
+    behind: dict[int, int] = {one.address: 0 for node in flows.cfg.nodes for one in node.instructions}
+    ends = _exits(flows)
+    pending = list(reversed(flows.order))
+    while pending:
+        node = pending.pop(0)
+        live = ends.get(node, 0)
+        for after in flows.successors[node]:
+            live |= before[after]
+        for one in reversed(flows.cfg.nodes[node].instructions):
+            behind[one.address] |= live
+            live = _before(flows.facts[one.address], live, sure=one.guard is None)
+        if live & ~before[node]:
+            before[node] |= live
+            pending += [src for src in flows.predecessors[node] if src not in pending]
+    return behind, before
+
+
+def _exits(flows: Flows) -> dict[int, int]:
+    """Return the conditions of the nodes where a thread may leave a loop, and of those that decide whether it is entered."""
+    out: dict[int, int] = {}
+    for loop in flows.cfg.loops:
+        inside = frozenset(loop.nodes)
+        for node in loop.nodes:
+            if flows.facts[flows.cfg.nodes[node].end].flow is Flow.EXIT or not inside.issuperset(flows.successors[node]):
+                out[node] = _decides(flows, node)
+        doors = {src for node in loop.nodes for src in flows.predecessors[node] if src not in inside}
+        out |= _guards(flows, doors, inside)
+    return out
+
+
+def _decides(flows: Flows, node: int) -> int:
+    facts = flows.facts[flows.cfg.nodes[node].end]
+    return facts.condition | facts.guard
+
+
+def _guards(flows: Flows, doors: set[int], inside: frozenset[int]) -> dict[int, int]:
+    """Return the conditions of the nearest nodes before a loop that have one, and of the nearest before those."""
+    out: dict[int, int] = {}
+    reached = set(doors)
+    pending = [(node, _NEAREST) for node in sorted(doors)]
+    while pending:
+        node, left = pending.pop()
+        if _decides(flows, node) and len(flows.successors[node]) > 1:
+            out[node] = _decides(flows, node)
+            left -= 1
+        fresh = [src for src in flows.predecessors[node] if left and src not in reached and src not in inside]
+        reached.update(fresh)
+        pending += [(src, left) for src in fresh]
+    return out
+
+
+def _before(facts: Facts, live: int, *, sure: bool) -> int:
+    """Return the registers that matter before an instruction, from those that matter behind it."""
+    if not facts.writes & live:
+        return live
+    kept = live & ~facts.writes if sure else live
+    return kept | facts.reads | facts.guard

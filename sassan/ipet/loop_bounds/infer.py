@@ -1,0 +1,152 @@
+"""Loop bounds of a function for a launch: what the code itself says, one loop after the other, outer loops first."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sassan.ipet.loop_bounds import ranges
+from sassan.ipet.loop_bounds.counters import Counter, Found, corridor, counters, meeting
+from sassan.ipet.loop_bounds.execute import Machine, reduce
+from sassan.ipet.loop_bounds.flow import Flows, flows_of, wanted
+from sassan.ipet.loop_bounds.ranges import Range
+from sassan.ipet.loop_bounds.surroundings import BLOCK, GRID, PARAMETER, Surroundings
+from sassan.ipet.loop_bounds.values import Origins, State, Value
+from sassan.ipet.loop_bounds.walk import Walk
+from sassan.ir import Instruction
+from sassan.isa.facts import Facts
+from sassan.isa.registers import names
+from sassan.machine.launch import Launch
+from sassan.warpcfg.graph import WarpCfg
+
+_ROOM = 12
+"""States that stay apart at one place."""
+_TURNS = 80
+"""Turns that are tried one by one: shifts and other short loops that no counter explains."""
+_USELESS = 1 << 20
+"""A bound above this that rests on words nobody told is none: `i < n` with any n."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What was found of one loop: its bound and the argument, or None and what the exits depend on."""
+
+    loop: int
+    head: int
+    bound: int | None
+    reason: str
+    missing: Origins = frozenset()
+
+    @property
+    def advice(self) -> str:
+        """Return what is missing, and how it could be given; '' where nobody knows."""
+        told = sorted(one for one in self.missing if one.startswith(PARAMETER))
+        options = [one for one in (BLOCK, GRID) if one in self.missing]
+        options += [f"--param {one.removeprefix(PARAMETER)}=N" for one in told]
+        rest = sorted(self.missing - {*told, BLOCK, GRID})
+        known = [f"depends on {', '.join(rest)}"] if rest else []
+        return "; ".join(known + ([f"give {' '.join(options)}"] if options and not rest else []))
+
+
+@dataclass(slots=True)
+class _Search:
+    """The loops of one function, while they are looked at."""
+
+    flows: Flows
+    walk: Walk
+    room: int
+    found: dict[int, Inferred] = field(default_factory=dict[int, Inferred])
+
+    def look(self, loop: int, entries: Sequence[State]) -> Mapping[int, Range]:
+        """Find the bound of a loop that is entered in these states; return the ranges of registers at its head."""
+        cfg = self.flows.cfg
+        head = cfg.loops[loop].head
+        start = self.walk.at_head(loop, entries, {})
+        back = self.walk.turn(loop, {head: [start]})
+        late = self._from_the_side(loop, entries)
+        firsts = [*entries, *late]
+        known = counters(head, start, firsts, back) if back else []
+        fixed = [one for one in start.registers.values() if isinstance(one, Value) and (one.symbol is None or one.symbol.head != head)]
+        best = _never(back) or _counted(known, back, fixed, firsts) or self._tried(loop, firsts)
+        best = best if best is None else replace(best, bound=best.bound + bool(late))
+        missing = frozenset[str]() if best is not None else _missing(back)
+        bound = None if best is None else best.bound
+        reason = "" if best is None else best.reason
+        self.found[loop] = Inferred(loop, cfg.nodes[head].start, bound, reason, missing)
+        return {one.register: _visited(one, bound) for one in known} if bound is not None else {}
+
+    def _from_the_side(self, loop: int, entries: Sequence[State]) -> list[State]:
+        """Return the states in which threads come to the head first that entered the loop elsewhere."""
+        inside = frozenset(self.flows.cfg.loops[loop].nodes)
+        head = self.flows.cfg.loops[loop].head
+        doors = [one for one in sorted(inside - {head}) if not inside.issuperset(self.flows.predecessors[one])]
+        if not doors:
+            return []
+        # Which of the entering states came through which door is not kept: each may have.
+        return self.walk.turn(loop, {door: list(entries) for door in doors})
+
+    def _tried(self, loop: int, entries: Sequence[State]) -> Found | None:
+        """Turn the loop until no way leads back any more."""
+        head = self.flows.cfg.loops[loop].head
+        states = reduce([replace(one, atoms=()) for one in entries], self.room)
+        for turn in range(_TURNS):
+            before = [one.registers for one in states]
+            states = self.walk.turn(loop, {head: states})
+            if not states:
+                return Found(turn, "turned step by step")
+            states = reduce([replace(one, atoms=(), decided={}) for one in states], self.room)
+            if [one.registers for one in states] == before:
+                return None
+        return None
+
+
+def _never(back: Sequence[State]) -> Found | None:
+    return None if back else Found(0, "no way leads back")
+
+
+def _counted(known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Value], firsts: Sequence[State]) -> Found | None:
+    """Return the least bound that a counter gives, of those that rest on what was told or are worth something without."""
+    old = frozenset(one.symbol for state in firsts for one in state.registers.values() if isinstance(one, Value) and one.symbol)
+    options: list[Found] = []
+    for one in known:
+        for way in (corridor(one, back), meeting(one, back, fixed, old)):
+            if way is not None and (way.bound <= _USELESS or not way.origins):
+                named = replace(way, reason=f"{next(names(1 << one.register))} {way.reason}")
+                options.append(named)
+    return min(options, key=lambda one: one.bound, default=None)
+
+
+def _visited(one: Counter, bound: int) -> Range:
+    """Return the values of a counter at the visits of the head."""
+    low, high = one.step.signed
+    return ranges.add(one.start, ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1))
+
+
+def _missing(back: Sequence[State]) -> Origins:
+    """Return what the ways back depend on, as far as comparisons say so."""
+    return frozenset().union(*(one.left.origins | one.right.origins for state in back for one in state.atoms))
+
+
+def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch) -> tuple[Inferred, ...]:
+    """Return what the code says of each loop of a graph, in the order of `cfg.loops`; () for a graph with gaps or without loops."""
+    if not cfg.loops or cfg.gaps:
+        return ()
+    facts = {one.address: facts_of(one) for node in cfg.nodes for one in node.instructions}
+    known = {address: one for address, one in facts.items() if one is not None}
+    if len(known) != len(facts):
+        return ()
+    flows = flows_of(cfg, known)
+    room = _ROOM
+    behind, before = wanted(flows)
+    machine = Machine(Surroundings(cfg.function, launch), known, behind, room)
+    heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
+    changed = tuple(_changed(cfg, known, loop.nodes) for loop in cfg.loops)
+    search = _Search(flows, Walk(flows, machine, changed, heads, before), room)
+    search.walk.function(search.look)
+    return tuple(search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, None, "")) for index, loop in enumerate(cfg.loops))
+
+
+def _changed(cfg: WarpCfg, facts: Mapping[int, Facts], nodes: Sequence[int]) -> int:
+    out = 0
+    for node in nodes:
+        for one in cfg.nodes[node].instructions:
+            out |= facts[one.address].writes
+    return out

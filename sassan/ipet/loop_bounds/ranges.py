@@ -1,0 +1,224 @@
+"""Sets of 32-bit words as strided intervals on the circle of 2^32 words: the arithmetic of loop-bound inference.
+
+After Navas, Schachte, Sondergaard, Stuckey, "Signedness-agnostic program analysis", APLAS 2012, with a stride. Nothing overflows here: an
+operation whose result may wrap around further than once returns every word.
+"""
+
+from dataclasses import dataclass
+from math import gcd
+
+SIZE = 1 << 32
+_HALF = 1 << 31
+_LAST = SIZE - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The words `low`, `low` + `step`, …, `low` + `width`, modulo 2^32; `step` is 0 iff `width` is, and divides it."""
+
+    low: int
+    width: int
+    step: int
+
+    @property
+    def constant(self) -> int | None:
+        """Return the word of a set of one."""
+        return self.low if not self.width else None
+
+    @property
+    def unsigned(self) -> tuple[int, int]:
+        """Return the least and the greatest word."""
+        return (self.low, self.low + self.width) if self.low + self.width < SIZE else (0, _LAST)
+
+    @property
+    def signed(self) -> tuple[int, int]:
+        """Return the least and the greatest word read as signed numbers."""
+        low = signed(self.low)
+        return (low, low + self.width) if low + self.width < _HALF else (-_HALF, _HALF - 1)
+
+    def view(self, is_signed: bool) -> tuple[int, int]:
+        """Return the least and the greatest word, read as signed or as unsigned numbers."""
+        return self.signed if is_signed else self.unsigned
+
+    def holds(self, word: int) -> bool:
+        """Say whether a word is in the set."""
+        distance = (word - self.low) % SIZE
+        return distance <= self.width and (not self.step or distance % self.step == 0)
+
+
+def signed(word: int) -> int:
+    """Return a word read as a signed number."""
+    return (word & _LAST ^ _HALF) - _HALF
+
+
+def const(number: int) -> Range:
+    """Return the set of one word."""
+    return Range(number % SIZE, 0, 0)
+
+
+EVERY = Range(0, _LAST, 1)
+
+
+def span(low: int, high: int, step: int = 1) -> Range:
+    """Return the words from `low` to `high`, any integers, at most 2^32 of them; with a stride, `high` need not be hit."""
+    if high - low >= _LAST:
+        # Once around the circle, only the part of the stride that divides it is kept.
+        step = gcd(step, SIZE)
+        return const(low) if step == SIZE else Range(low % step, SIZE - step, step)
+    width = (high - low) // step * step if step else 0
+    return Range(low % SIZE, width, step if width else 0)
+
+
+def add(a: Range, b: Range) -> Range:
+    """Return the sums."""
+    return span(a.low + b.low, a.low + b.low + a.width + b.width, gcd(a.step, b.step) or 1)
+
+
+def negate(a: Range) -> Range:
+    """Return the negatives."""
+    return span(-a.low - a.width, -a.low, a.step or 1)
+
+
+def scale(a: Range, factor: int) -> Range:
+    """Return the products with one number."""
+    factor = signed(factor)
+    if factor < 0:
+        return negate(scale(a, -factor)) if factor != -_HALF else (const(a.low * factor) if not a.width else EVERY)
+    return span(a.low * factor, (a.low + a.width) * factor, a.step * factor or 1)
+
+
+def multiply(a: Range, b: Range) -> Range:
+    """Return the low words of the products."""
+    for one, other in ((a, b), (b, a)):
+        if one.constant is not None:
+            return scale(other, one.constant)
+    results: list[Range] = []
+    for is_signed in (False, True):
+        corners = [x * y for x in a.view(is_signed) for y in b.view(is_signed)]
+        results.append(span(min(corners), max(corners)))
+    return min(results, key=lambda one: one.width)
+
+
+def high_product(a: Range, b: Range, addend: tuple[int, int], *, is_signed: bool) -> Range:
+    """Return the high words of product + addend, an interval of 64-bit numbers of the same signedness."""
+    corners = [x * y for x in a.view(is_signed) for y in b.view(is_signed)]
+    low, high = min(corners) + addend[0], max(corners) + addend[1]
+    return span(low >> 32, high >> 32)
+
+
+def shift_left(a: Range, b: Range) -> Range:
+    """Return the words shifted by 0 to 31 places; a shift that may be longer gives any word."""
+    low, high = b.unsigned
+    if high > 31:  # noqa: PLR2004  # the last place of a word
+        return EVERY
+    if low == high:
+        return scale(a, 1 << low) if low < 31 else EVERY if a.width else const(a.low << low)  # noqa: PLR2004  # the same
+    return span(a.unsigned[0] << low, a.unsigned[1] << high)
+
+
+def shift_right(a: Range, b: Range, *, is_signed: bool) -> Range:
+    """Return the words shifted by 0 to 31 places, arithmetically where they are signed."""
+    near, far = b.unsigned
+    if far > 31:  # noqa: PLR2004  # the last place of a word
+        return EVERY
+    low, high = a.view(is_signed)
+    exact = near == far and high - low == a.width and a.step % (1 << near) == 0 and low % (1 << near) == 0
+    step = a.step >> near if exact else 1
+    corners = [value >> places for value in (low, high) for places in (near, far)]
+    return span(min(corners), max(corners), step or 1)
+
+
+def both(a: Range, b: Range) -> Range:
+    """Return the bitwise conjunctions."""
+    if a.constant is not None:
+        a, b = b, a
+    mask = b.constant
+    if mask is None:
+        return span(0, min(a.unsigned[1], b.unsigned[1]))
+    if a.constant is not None:
+        return const(a.constant & mask)
+    if mask & (mask + 1) == 0:
+        return _low_bits(a, mask + 1)
+    inverse = mask ^ _LAST
+    if inverse & (inverse + 1) == 0:
+        low, high = a.unsigned
+        return span(low & mask, high & mask, inverse + 1)
+    return span(0, min(a.unsigned[1], mask))
+
+
+def _low_bits(a: Range, modulus: int) -> Range:
+    """Return the remainders by a power of two."""
+    if a.low % modulus + a.width < modulus:
+        return span(a.low % modulus, a.low % modulus + a.width, a.step or 1)
+    step = gcd(a.step, modulus) or 1
+    return span(a.low % step, modulus - step + a.low % step, step)
+
+
+def either(a: Range, b: Range) -> Range:
+    """Return the bitwise disjunctions."""
+    if a.constant is not None and b.constant is not None:
+        return const(a.constant | b.constant)
+    highs = a.unsigned[1] | b.unsigned[1]
+    return span(max(a.unsigned[0], b.unsigned[0]), (1 << highs.bit_length()) - 1)
+
+
+def differ(a: Range, b: Range) -> Range:
+    """Return the bitwise exclusive disjunctions."""
+    if a.constant is not None and b.constant is not None:
+        return const(a.constant ^ b.constant)
+    for one, other in ((a, b), (b, a)):
+        if one.constant == _LAST:
+            return add(negate(other), const(-1))
+    highs = a.unsigned[1] | b.unsigned[1]
+    return span(0, (1 << highs.bit_length()) - 1)
+
+
+def least(a: Range, b: Range, *, is_signed: bool) -> Range:
+    """Return the minima of pairs."""
+    (low, high), (other_low, other_high) = a.view(is_signed), b.view(is_signed)
+    if high <= other_low:
+        return a
+    return b if other_high <= low else span(min(low, other_low), min(high, other_high))
+
+
+def greatest(a: Range, b: Range, *, is_signed: bool) -> Range:
+    """Return the maxima of pairs."""
+    (low, high), (other_low, other_high) = a.view(is_signed), b.view(is_signed)
+    if low >= other_high:
+        return a
+    return b if other_low >= high else span(max(low, other_low), max(high, other_high))
+
+
+def join(a: Range, b: Range) -> Range:
+    """Return a set that holds both: of the two ways around the circle, the shorter."""
+    found: list[Range] = []
+    for one, other in ((a, b), (b, a)):
+        distance = (other.low - one.low) % SIZE
+        width = max(one.width, distance + other.width)
+        found.append(span(one.low, one.low + width, gcd(gcd(one.step, other.step), distance) or 1))
+    return min(found, key=lambda one: (one.width, one.low))
+
+
+def between(a: Range, low: int, high: int, *, is_signed: bool) -> Range | None:
+    """Return the words of the set that lie between two numbers, None where there are none; may hold more than these."""
+    least_word, greatest_word = a.view(is_signed)
+    low, high = max(low, least_word), min(high, greatest_word)
+    if low > high:
+        return None
+    if greatest_word - least_word > a.width:
+        return span(low, high) if high - low < a.width else a
+    step = a.step or 1
+    low += (least_word - low) % step
+    return span(low, high, step) if low <= high else None
+
+
+def without(a: Range, word: int) -> Range | None:
+    """Return the set without a word at one of its ends, None where nothing is left; a word in the middle stays."""
+    word %= SIZE
+    if a.width == 0:
+        return None if a.low == word else a
+    if a.low == word:
+        return span(a.low + a.step, a.low + a.width, a.step)
+    if (a.low + a.width) % SIZE == word:
+        return span(a.low, a.low + a.width - a.step, a.step)
+    return a

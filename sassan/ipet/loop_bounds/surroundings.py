@@ -1,0 +1,89 @@
+"""What a thread reads beside registers and memory: the constant bank with launch and parameters, and special registers."""
+
+from dataclasses import dataclass, field
+
+from sassan.ipet.loop_bounds import ranges
+from sassan.ipet.loop_bounds.values import Origins, Value, constant, unknown
+from sassan.ir import Function
+from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Layout, Shape, layout, place_of
+
+_AXES = "xyz"
+_WARP = 32
+BLOCK, GRID = "--block-dim", "--grid"
+PARAMETER = "parameter "
+
+
+def _values(shape: Shape | None, limits: Shape, option: str) -> tuple[Value, ...]:
+    if shape is not None:
+        return tuple(map(constant, shape))
+    return tuple(unknown(ranges.span(1, limit), frozenset({option})) for limit in limits)
+
+
+def _indices(shape: Shape | None, limits: Shape, option: str) -> tuple[Value, ...]:
+    origins: Origins = frozenset() if shape is not None else frozenset({option})
+    return tuple(unknown(ranges.span(0, extent - 1), origins) for extent in shape or limits)
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """The launch as a thread sees it; the same word is the same value wherever it is read."""
+
+    function: Function
+    launch: Launch
+    _bytes: dict[int, int] = field(default_factory=dict[int, int])
+    _words: dict[int, Value] = field(default_factory=dict[int, Value])
+    _special: dict[str, Value] = field(default_factory=dict[str, Value])
+
+    def __post_init__(self) -> None:
+        """Lay out what is told."""
+        block = _values(self.launch.block, BLOCK_LIMITS, BLOCK)
+        grid = _values(self.launch.grid, GRID_LIMITS, GRID)
+        thread = _indices(self.launch.block, BLOCK_LIMITS, BLOCK)
+        place = _indices(self.launch.grid, GRID_LIMITS, GRID)
+        for axis, name in enumerate(_AXES):
+            upper = name.upper()
+            self._special |= {f"SR_TID.{upper}": thread[axis], f"SR_CTAID.{upper}": place[axis]}
+            self._special |= {f"SR_NTID.{upper}": block[axis], f"SR_NCTAID.{upper}": grid[axis]}
+        self._special |= {"SRZ": constant(0), "SR_LANEID": unknown(ranges.span(0, _WARP - 1))}
+        where = _layout(self.function)
+        if where is not None:
+            self._words |= {where.block + 4 * axis: one for axis, one in enumerate(block)}
+            self._words |= {where.grid + 4 * axis: one for axis, one in enumerate(grid)}
+        for told in self.launch.parameters:
+            spot = place_of(self.function, told)
+            if spot is not None:
+                word = told.value % (1 << 8 * spot.size)
+                self._bytes |= {spot.offset + index: word >> 8 * index & 255 for index in range(spot.size)}
+
+    def constant(self, offset: int, size: int = 4, *, is_signed: bool = False) -> Value:
+        """Return the word of constant bank 0 that is read with this width in bytes at an offset."""
+        known = [self._bytes.get(offset + index) for index in range(size)]
+        told = [one for one in known if one is not None]
+        if len(told) == size:
+            word = sum(one << 8 * index for index, one in enumerate(told))
+            return constant(word - (1 << 8 * size) if is_signed and word >> 8 * size - 1 else word)
+        if size != 4:  # noqa: PLR2004  # bytes of a word
+            half = 1 << 8 * size - 1
+            narrow = ranges.span(-half, half - 1) if is_signed else ranges.span(0, 2 * half - 1)
+            return unknown(narrow, self._named(offset))
+        if offset not in self._words:
+            self._words[offset] = unknown(ranges.EVERY, self._named(offset))
+        return self._words[offset]
+
+    def special(self, name: str) -> Value:
+        """Return a special register; one that nothing is known of may differ at each read."""
+        return self._special.get(name) or unknown(ranges.EVERY, frozenset({f"special register {name}"}))
+
+    def _named(self, offset: int) -> Origins:
+        where = layout(self.function.arch)
+        if where is None or offset < where.parameters:
+            return frozenset({f"constant c[0x0][0x{offset:x}]"})
+        return frozenset({f"{PARAMETER}0x{offset:x}"})
+
+
+def _layout(function: Function) -> Layout | None:
+    """Return the layout of constant bank 0, None where the input says that it is another one."""
+    found, facts = layout(function.arch), function.compiler
+    if found is None or facts is None or facts.parameter_base in {None, found.parameters}:
+        return found
+    return None

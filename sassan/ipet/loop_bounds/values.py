@@ -1,0 +1,185 @@
+"""What is known of a register while a loop is looked at: a multiple of one unknown word plus a range, or a condition.
+
+A `Symbol` is one word that a thread holds and that is not known: what a register holds at the head of a loop, a loaded word, an index.
+Sums of one symbol and a range are kept as such, so that differences cancel: the end of an array minus the pointer into it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from sassan.ipet.loop_bounds import ranges
+from sassan.ipet.loop_bounds.ranges import Range
+
+Origins = frozenset[str]
+"""Why a value is not known: what a message names."""
+NOWHERE: Origins = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol:
+    """One unknown word with its range. `register` is that of a loop head which it stands for, `head` the node; -1 for any other."""
+
+    range: Range
+    origins: Origins = NOWHERE
+    head: int = -1
+    register: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """`factor` times `symbol` (None: no symbol) plus a word of `range`."""
+
+    symbol: Symbol | None
+    factor: int
+    range: Range
+    origins: Origins = NOWHERE
+
+    @property
+    def constant(self) -> int | None:
+        """Return the one word that it is."""
+        return self.range.constant if self.symbol is None else None
+
+
+def constant(word: int) -> Value:
+    """Return a known word."""
+    return Value(None, 0, ranges.const(word))
+
+
+def unknown(found: Range, origins: Origins = NOWHERE) -> Value:
+    """Return a word of a range, with a symbol of its own."""
+    return Value(None, 0, found) if not found.width else Value(Symbol(found, origins), 1, ranges.const(0), origins)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe:
+    """A condition that nothing is known of; two of them are two."""
+
+    origins: Origins = NOWHERE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compare:
+    """`left` less than, or equal to, `right`: `relation` is `<`, `<=` or `==`."""
+
+    relation: str
+    is_signed: bool
+    left: Value
+    right: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Both:
+    """Two conditions at once."""
+
+    first: "Truth"
+    second: "Truth"
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A condition or its negation; `what` True is what always holds."""
+
+    what: bool | Maybe | Compare | Both
+    negated: bool = False
+
+    def negate(self) -> "Truth":
+        """Return the opposite."""
+        return Truth(not self.what) if isinstance(self.what, bool) else Truth(self.what, not self.negated)
+
+
+YES, NO = Truth(True), Truth(False)
+
+
+def conjunction(a: Truth, b: Truth) -> Truth:
+    """Return that both hold."""
+    for one, other in ((a, b), (b, a)):
+        if one.what is True:
+            return other
+        if one.what is False:
+            return NO
+    return a if a == b else Truth(Both(a, b))
+
+
+def disjunction(a: Truth, b: Truth) -> Truth:
+    """Return that one of them holds."""
+    return conjunction(a.negate(), b.negate()).negate()
+
+
+def difference(a: Truth, b: Truth) -> Truth:
+    """Return that exactly one of them holds."""
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one.what, bool):
+            return other.negate() if one.what else other
+    return disjunction(conjunction(a, b.negate()), conjunction(a.negate(), b))
+
+
+def origins_of(truth: Truth) -> Origins:
+    """Return why nobody knows whether it holds."""
+    match truth.what:
+        case bool():
+            return NOWHERE
+        case Maybe(origins=origins):
+            return origins
+        case Compare(left=left, right=right):
+            return left.origins | right.origins
+        case Both(first=first, second=second):
+            return origins_of(first) | origins_of(second)
+
+
+Known = Value | Truth
+"""What a register holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A comparison that a path has found true."""
+
+    relation: str
+    is_signed: bool
+    left: Value
+    right: Value
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One thread at one place: registers by bit number (absent: unknown), narrower ranges of symbols, and what the path has decided.
+
+    `decided` holds conditions, by identity, with the truth that the path gave them; `atoms` the comparisons among them, as they hold.
+    """
+
+    registers: Mapping[int, Known] = field(default_factory=dict[int, Known])
+    facts: Mapping[Symbol, Range] = field(default_factory=dict[Symbol, Range])
+    decided: Mapping[Maybe | Compare | Both, bool] = field(default_factory=dict["Maybe | Compare | Both", bool])
+    atoms: tuple[Atom, ...] = ()
+
+    def with_register(self, register: int, known: Known) -> "State":
+        """Return the state after a write."""
+        return replace(self, registers={**self.registers, register: known})
+
+    def range_of(self, value: Value) -> Range:
+        """Return all words that a value may be."""
+        if value.symbol is None:
+            return value.range
+        return ranges.add(ranges.scale(self.facts.get(value.symbol, value.symbol.range), value.factor), value.range)
+
+    def plus(self, a: Value, b: Value) -> Value:
+        """Return the sum; of two symbols, the one that less is known of stays."""
+        origins = a.origins | b.origins
+        if a.symbol is None or b.symbol is None:
+            kept = a if b.symbol is None else b
+            return Value(kept.symbol, kept.factor, ranges.add(a.range, b.range), origins)
+        if a.symbol is b.symbol:
+            factor = ranges.signed(a.factor + b.factor)
+            return Value(a.symbol if factor else None, factor, ranges.add(a.range, b.range), origins)
+        wide, narrow = (a, b) if self.range_of(a).width >= self.range_of(b).width else (b, a)
+        return Value(wide.symbol, wide.factor, ranges.add(wide.range, self.range_of(narrow)), origins)
+
+    def times(self, a: Value, factor: int) -> Value:
+        """Return a multiple."""
+        factor = ranges.signed(factor)
+        product = ranges.signed(a.factor * factor)
+        return Value(a.symbol if product else None, product, ranges.scale(a.range, factor), a.origins)
+
+    def minus(self, a: Value, b: Value) -> Value:
+        """Return the difference."""
+        return self.plus(a, self.times(b, -1))

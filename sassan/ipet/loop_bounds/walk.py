@@ -1,0 +1,126 @@
+"""States of one thread over a function: at the entries of each loop, and after one turn of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sassan.ipet.loop_bounds import ranges
+from sassan.ipet.loop_bounds.conditions import assume
+from sassan.ipet.loop_bounds.execute import Machine, reduce
+from sassan.ipet.loop_bounds.flow import Flows
+from sassan.ipet.loop_bounds.operands import CARRY, PREDICATES, ZERO
+from sassan.ipet.loop_bounds.ranges import Range
+from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value
+
+Narrow = Callable[[int, Sequence[State]], Mapping[int, Range]]
+"""Given a loop and the states in which threads enter it: the ranges of registers at its head, as far as they are known."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """Walks over the loops of one function.
+
+    `changed` are the registers that each loop may write, `before` those that matter before each node.
+    """
+
+    flows: Flows
+    machine: Machine
+    changed: tuple[int, ...]
+    heads: dict[int, int]
+    before: Mapping[int, int]
+    _inside: tuple[frozenset[int], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        """Keep the nodes of each loop as sets."""
+        self._inside = tuple(frozenset(loop.nodes) for loop in self.flows.cfg.loops)
+
+    def function(self, narrow: Narrow) -> None:
+        """Walk once from the start of the function, and ask `narrow` at each loop on the way, outer loops first."""
+        waiting: dict[int, list[State]] = {self.flows.cfg.entry: [State()]}
+        everything = frozenset(range(len(self.flows.cfg.nodes)))
+        ends: dict[int, list[State]] = {}
+        for node in self.flows.order:
+            states = waiting.pop(node, [])
+            loop = self.heads.get(node)
+            if loop is not None:
+                states = [*states, *self._side_entries(loop, ends)]
+                if states:
+                    states = [self.at_head(loop, states, narrow(loop, states))]
+            ends[node] = self._leave(node, states, everything, waiting)
+
+    def _side_entries(self, loop: int, ends: Mapping[int, list[State]]) -> list[State]:
+        """Return the states that enter a loop elsewhere than at its head: they come to the head later, so it stands for them too."""
+        inside, head = self._inside[loop], self.flows.cfg.loops[loop].head
+        return [state for node in sorted(inside - {head}) for state in self._into(node, inside, ends)]
+
+    def _into(self, node: int, inside: frozenset[int], ends: Mapping[int, list[State]]) -> list[State]:
+        outer = [one for one in self.flows.predecessors[node] if one not in inside]
+        return [state for src in outer for old in ends.get(src, []) for state in self._step(src, node, old)]
+
+    def at_head(self, loop: int, states: Sequence[State], known: Mapping[int, Range]) -> State:
+        """Return a state that stands for every visit of a head: what the loop writes is a new symbol each."""
+        head = self.flows.cfg.loops[loop].head
+        (out,) = reduce(states, 1)
+        registers: dict[int, Known] = dict(out.registers)
+        lost = self.changed[loop] & self.before[head]
+        while lost:
+            name = (lost & -lost).bit_length() - 1
+            lost &= lost - 1
+            registers[name] = _new(name, head, known.get(name, ranges.EVERY), registers.get(name))
+            if name == CARRY:
+                registers[ZERO] = Truth(Maybe())
+        return replace(out, registers=registers, atoms=())
+
+    def turn(self, loop: int, starts: Mapping[int, list[State]]) -> list[State]:
+        """Return the states in which a thread goes back to the head, from states at nodes of the loop.
+
+        An inner loop is taken for all its turns at once.
+        """
+        inside, head = self._inside[loop], self.flows.cfg.loops[loop].head
+        waiting = {node: list(states) for node, states in starts.items()}
+        back: list[State] = []
+        for node in self.flows.order:
+            if node not in inside or not waiting.get(node):
+                continue
+            states = waiting.pop(node)
+            inner = self.heads.get(node)
+            if inner is not None and inner != loop:
+                states = [self.at_head(inner, [*states, *self._later(inner, waiting)], {})]
+            self._leave(node, states, inside, waiting)
+            back += waiting.pop(head, []) if head in self.flows.successors[node] else []
+        return back
+
+    def _later(self, loop: int, waiting: Mapping[int, list[State]]) -> list[State]:
+        inside, head = self._inside[loop], self.flows.cfg.loops[loop].head
+        return [state for node in sorted(inside - {head}) for state in waiting.get(node, [])]
+
+    def _leave(self, node: int, states: list[State], inside: frozenset[int], waiting: dict[int, list[State]]) -> list[State]:
+        """Execute a node, hand its states to the successors inside a region, and return them."""
+        for one in self.flows.cfg.nodes[node].instructions:
+            if not states:
+                break
+            states = self.machine.run(states, one)
+        states = reduce(states, self.machine.room) if states else states
+        for after in self.flows.successors[node]:
+            if after in inside:
+                found = [late for state in states for late in self._step(node, after, state)]
+                found = [_only(state, self.before[after]) for state in found]
+                if found:
+                    waiting[after] = reduce([*waiting.get(after, []), *found], self.machine.room)
+        return states
+
+    def _step(self, src: int, dst: int, state: State) -> list[State]:
+        found = self.flows.condition(src, dst, state)
+        return [state] if found is None else assume(state, found[0], found[1], 2)
+
+
+def _new(name: int, head: int, known: Range, old: Known | None) -> Known:
+    if name in PREDICATES or name == CARRY:
+        return Truth(Maybe())
+    origins = old.origins if isinstance(old, Value) else frozenset[str]()
+    return Value(Symbol(known, origins, head, name), 1, ranges.const(0), origins)
+
+
+def _only(state: State, wanted: int) -> State:
+    """Return the state without the registers that do not matter any more."""
+    kept = {name: known for name, known in state.registers.items() if wanted >> (CARRY if name == ZERO else name) & 1}
+    return state if len(kept) == len(state.registers) else replace(state, registers=kept)
