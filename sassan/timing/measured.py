@@ -78,7 +78,10 @@ def read(name: str, text: str) -> Measured:
 
     Raises InputError `bad-measurements` (CSV) or `bad-table` (TOML) that names the place.
     """
-    rows = _csv(name, text) if name.endswith(".csv") else _toml(name, text)
+    try:
+        rows = tuple(_csv(name, text) if name.endswith(".csv") else _toml(name, text))
+    except csv.Error as error:
+        raise InputError("bad-measurements", f"{name}: {error}", hint=_HINT) from error
     texts: dict[str, str] = {}
     cycles: dict[str, dict[int, int]] = {}
     for function, its_text, start, took in rows:
@@ -112,7 +115,7 @@ def _toml(name: str, text: str) -> Iterator[Row]:
 
 
 def _csv(name: str, text: str) -> Iterator[Row]:
-    rows = csv.reader(io.StringIO(text))
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     if tuple(next(rows, ())) != COLUMNS:
         raise InputError("bad-measurements", f"{name}:1: expected the columns {','.join(COLUMNS)}", hint=_HINT)
     for row in rows:

@@ -1,0 +1,160 @@
+"""Prices of `control`, by hand, with the latencies of TOLD; on sm_80 a warp has 4 special-function lanes: MUFU every 8 cycles."""
+
+import pytest
+
+from samples import explored, program
+from sassan.isa.tables import load
+from sassan.timing.control import SCHEDULED, TURNS, Control
+from sassan.timing.model import Prices
+from sassan.timing.rates import ALONE, Tables
+from sassan.warpcfg import explore
+from scheduled import scheduled
+
+TOLD = {"global": 100, "store": 90, "sfu": 48, "special": 64, "alu": 6, "branch": 16, "barrier": 48, "double": 128, "compare": 13}
+
+
+def price(text: str, arch: str = "sm_80", **told: int) -> Prices:
+    return Control(Tables(told={**TOLD, **told})).price(explore(scheduled(text, arch), load(arch).facts))
+
+
+def costs(text: str, arch: str = "sm_80", **told: int) -> tuple[int, ...]:
+    found = price(text, arch, **told)
+    assert found.gaps == ()
+    return found.costs
+
+
+def test_stalls_add_up_and_an_exit_takes_its_branch() -> None:
+    assert costs("IADD3 R0, R0, R0, RZ | 4\nIADD3 R0, R0, R0, RZ | 5\nEXIT | 5") == (4 + 5 + 16,)
+
+
+def test_a_wait_lasts_until_the_access_has_ended() -> None:
+    assert costs("LDG.E R0, [R2.64] | 2 w0\nIADD3 R1, R0, R0, RZ | 5 wait0\nEXIT | 5") == (100 + 5 + 16,)
+
+
+def test_what_passes_before_a_wait_is_not_charged_again() -> None:
+    text = "LDG.E R0, [R2.64] | 2 w0\nIADD3 R4, R5, R5, RZ | 15\nIADD3 R1, R0, R0, RZ | 5 wait0\nEXIT | 5"
+    assert costs(text) == (100 + 5 + 16,)
+
+
+def test_a_barrier_is_clear_when_all_of_its_setters_have_ended() -> None:
+    text = "LDG.E R0, [R2.64] | 2 w0\nMUFU.RCP R3, R3 | 2 w0\nIADD3 R1, R0, R3, RZ | 5 wait0\nEXIT | 5"
+    assert costs(text) == (100 + 5 + 16,)
+
+
+def test_an_instruction_waits_for_the_lanes_of_its_unit() -> None:
+    text = "MUFU.RCP R0, R0 | 1\nMUFU.RCP R1, R1 | 1\nMUFU.RCP R2, R2 | 1\nEXIT | 5"
+    # The third issues at 16, and has ended 48 later.
+    assert costs(text) == (16 + 48,)
+
+
+def test_an_exit_waits_for_everything_that_was_issued() -> None:
+    assert costs("STG.E [R2.64], R0 | 1\nEXIT | 5") == (90,)
+
+
+def test_two_instructions_may_issue_together_before_volta() -> None:
+    assert costs("MOV R0, RZ | 0\nMOV32I R1, 0x2 | 6\nEXIT | 15", "sm_61", branch=15) == (1 + 6 + 15,)
+
+
+def test_units_of_their_own_do_not_keep_each_other_back() -> None:
+    assert costs("MOV R0, RZ | 0\nMUFU.RCP R1, R1 | 6 w0\nEXIT | 15", "sm_61", branch=15, sfu=10) == (6 + 15,)
+
+
+def test_back_to_back_doubles_of_a_consumer_part_wait_for_its_lanes() -> None:
+    text = "DFMA R0, R0, R0, R0 | 2\nDFMA R2, R2, R2, R2 | 2\nEXIT | 5"
+    assert (costs(text, "sm_80", double=10), costs(text, "sm_75", double=10)) == ((4 + 2 + 16,), (16 + 2 + 16,))
+
+
+LOOP = """
+        LDG.E R0, [R2.64]            | 2 w0
+    loop:
+        IADD3 R1, R0, R1, RZ         | 5 wait0
+        ISETP.NE.AND P0, PT, R1, RZ, PT | 13
+        LDG.E R0, [R2.64]            | 2 w0
+        BRA.U UP0, `(loop)           | 5
+        EXIT                         | 5
+    """
+
+
+def test_what_is_open_comes_over_the_edges_of_the_graph() -> None:
+    text = LOOP.replace("BRA.U UP0, `(loop)", "BRA.U UP0, loop")
+    # Into the loop: the load has 98 cycles left, at most. Around it: 100 - 2 - 5 = 93. Behind it the last load has 93 - ... left.
+    first, body, last = costs(text)
+    assert (first, body, last) == (2, 98 + 5 + 13 + 2 + 16, max(16, 100 - 2 - 5))
+
+
+def test_a_remainder_leaves_the_barrier_open() -> None:
+    text = "LDG.E R0, [R2.64] | 2 w0\nDEPBAR.LE SB0, 0x1 | 1\nIADD3 R1, R0, R0, RZ | 5 wait0\nEXIT | 5"
+    assert costs(text) == (100 + 1 + 5 + 16,)
+
+
+def test_operands_may_be_said_to_be_read_sooner() -> None:
+    text = "STG.E [R2.64], R0 | 2 r0\nIADD3 R0, R1, R1, RZ | 5 wait0\nBRA 0x0 | 5"
+    assert [price(text, **told).costs for told in ({}, {"read": 20})] == [(90 + 5 + 16,), (20 + 5 + 16,)]
+
+
+DIVERGENT = """
+        S2R R0, SR_LANEID            | 2 w1
+        ISETP.NE.AND P0, PT, R0, RZ, PT | 13 wait1
+        BSSY B0, join                | 1
+        @P0 BRA other                | 5
+        LDG.E R4, [R2.64]            | 2 w0
+        IADD3 R4, R4, R4, RZ         | 5 wait0
+        BRA join                     | 5
+    other:
+        IADD3 R5, R5, R5, RZ         | 4
+        MUFU.RCP R5, R5              | 2 w0
+        IADD3 R5, R5, R5, RZ         | 5 wait0
+    join:
+        BSYNC B0                     | 5
+        EXIT                         | 5
+    """
+
+
+def test_a_wait_beside_a_pending_side_is_charged_the_longest_setter() -> None:
+    found = price(DIVERGENT)
+    assert TURNS in found.assumptions
+    # MUFU of the second side: its wait may be for the load of the first one.
+    assert found.costs[2] == 2 + 8 + 100 + 5
+
+
+def test_before_volta_sides_run_one_after_the_other() -> None:
+    text = """
+        S2R R0, SR_LANEID            | 2 w1
+        ISETP.NE.AND P0, PT, R0, RZ, PT | 13 wait1
+        SSY join                     | 1
+        @P0 BRA other                | 13
+        LDG.E R4, [R2]               | 2 w0
+        SYNC                         | 15
+    other:
+        MUFU.RCP R5, R5              | 2 w0
+        IADD R5, R5, R5              | 6 wait0
+        SYNC                         | 15
+    join:
+        EXIT                         | 15
+    """
+    found = price(text, "sm_61", branch=15)
+    assert TURNS not in found.assumptions
+    # The taken side runs first: nothing of the load is open there.
+    assert found.costs[2] == 48 + 6 + 15
+
+
+def test_a_block_barrier_is_charged_as_if_nobody_were_awaited() -> None:
+    found = price("BAR.SYNC 0x0 | 5\nEXIT | 5")
+    assert (found.costs, ALONE in found.assumptions) == ((48 + 16,), True)
+
+
+def test_the_assumptions_name_latencies_that_are_no_bounds() -> None:
+    said = price("LDG.E R0, [R2.64] | 2 w0\nMUFU.RCP R3, R3 | 2 w1\nEXIT | 5").assumptions
+    assert said[0] == SCHEDULED
+    assert said[1] == "no instruction takes longer than its latency, under whatever contention; in cycles: branch 16, global 100, sfu 48"
+
+
+@pytest.mark.parametrize("opcode", ["NANOSLEEP 0x64", "MEMBAR.SC.GPU"])
+def test_an_instruction_whose_time_nobody_knows_is_a_gap(opcode: str) -> None:
+    found = price(f"{opcode} | 5\nEXIT | 5")
+    assert [(gap.address, gap.code) for gap in found.gaps] == [(0, "no-latency")]
+
+
+def test_code_without_encodings_is_a_gap() -> None:
+    (gap,) = Control().price(explored(program("sm_80", "saxpy", "nvdisasm").functions[0])).gaps
+    assert gap.code == "no-control-codes"

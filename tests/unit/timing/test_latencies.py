@@ -1,0 +1,129 @@
+import pytest
+
+from samples import EVERY, names, program
+from sassan.errors import InputError, UsageError
+from sassan.isa.tables import load
+from sassan.timing import latencies
+from sassan.timing.latencies import Latencies, parse, read
+from sassan.timing.rates import Tables
+from sassan.timing.table import Table
+from sassan.warpcfg import explore
+from scheduled import scheduled
+
+
+def named(arch: str, opcode: str) -> str:
+    found = Latencies(arch, {}).of(opcode)
+    assert found is not None
+    return found.name
+
+
+@pytest.mark.parametrize(
+    ("arch", "opcode", "name"),
+    [
+        ("sm_61", "XMAD.MRG", "alu"),
+        ("sm_61", "ISETP.GE.AND", "compare"),
+        ("sm_61", "LDG.E", "global"),
+        ("sm_61", "STS", "shared"),
+        ("sm_61", "RED.E.ADD", "atomic"),
+        ("sm_61", "SYNC", "branch"),
+        ("sm_61", "I2F.F32.S32", "sfu"),
+        ("sm_80", "IMAD.WIDE", "alu"),
+        ("sm_80", "DSETP.GT.AND", "double"),
+        ("sm_80", "LDSM.16.M88", "shared"),
+        ("sm_80", "LDGDEPBAR", "global"),
+        ("sm_80", "ULDC", "uniform"),
+        ("sm_80", "BAR.SYNC", "barrier"),
+        ("sm_90", "SYNCS.PHASECHK", "async"),
+        ("sm_90", "UTMALDG.2D", "async"),
+        ("sm_80", "NANOSLEEP", "sleep"),
+        ("sm_80", "DEPBAR.LE", "issue"),
+    ],
+)
+def test_an_opcode_has_the_latency_of_its_class(arch: str, opcode: str, name: str) -> None:
+    assert named(arch, opcode) == name
+
+
+@pytest.mark.parametrize(
+    ("arch", "name", "cycles"),
+    [("sm_52", "global", 379), ("sm_61", "global", 218), ("sm_70", "global", 302), ("sm_75", "shared", 30), ("sm_52", "double", 128)],
+)
+def test_published_figures_stand_in_the_table(arch: str, name: str, cycles: int) -> None:
+    assert Latencies(arch, {}).cycles(name) == cycles
+
+
+def test_every_opcode_of_the_samples_has_a_class() -> None:
+    unknown = {
+        (arch, one.opcode)
+        for arch in EVERY
+        for name in names(arch, "cuobjdump")
+        for function in program(arch, name, "cuobjdump").functions
+        for one in function.instructions
+        if Latencies(arch, {}).of(one.opcode) is None
+    }
+    assert unknown == set()
+
+
+def test_every_class_and_figure_has_a_source_that_the_file_explains() -> None:
+    with pytest.raises(InputError) as caught:
+        read("t.toml", '[sources]\na = "b"\n[[class]]\nname = "x"\nnames = ["X"]\nsource = "c"\n')
+    assert caught.value.message == "t.toml: class[0].source: expected one of a"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[[latency]]\nname = "y"\ncycles = 3\nsource = "a"\n', "t.toml: latency[0].name: expected one of x"),
+        ('[[latency]]\nname = "x"\ncycles = 0\nsource = "a"\n', "t.toml: latency[0].cycles: expected a positive number of cycles"),
+        ('[[latency]]\nname = "x"\ncycles = 3\n', "t.toml: latency[0].source: expected a string"),
+        ('[[latency]]\nname = "x"\ncycles = 3\nsource = "a"\narchs = [70]\n', "t.toml: latency[0].archs: expected the first and the last"),
+        ('[[latency]]\nname = "x"\ncycle = 3\nsource = "a"\n', "t.toml: latency[0].cycle: expected no such key"),
+        ('[[class]]\nname = "y"\nsource = "a"\n', "t.toml: class[1].names: expected opcodes or units"),
+    ],
+)
+def test_a_broken_table_names_file_and_key(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read("t.toml", f'[sources]\na = "b"\n[[class]]\nname = "x"\nnames = ["X"]\nsource = "a"\n{text}')
+    assert caught.value.message.startswith(message)
+
+
+def test_what_a_user_says_goes_over_the_table() -> None:
+    one = Latencies("sm_61", {"global": 900})
+    assert (one.cycles("global"), one.cycles("shared")) == (900, 35)
+
+
+def test_a_class_without_a_figure_has_none_until_a_user_says_one() -> None:
+    assert (Latencies("sm_61", {}).cycles("sleep"), Latencies("sm_61", {"sleep": 5}).cycles("sleep")) == (None, 5)
+
+
+def test_several_latencies_stand_in_one_option_or_in_several() -> None:
+    assert parse(["global=900, shared=60", "alu=7"]) == {"global": 900, "shared": 60, "alu": 7}
+
+
+@pytest.mark.parametrize("text", ["D=8", "global", "global=", "global=-1", "global=0", "global=1.5", "global=1e3", "", "global=1,global=2"])
+def test_a_latency_that_means_nothing_is_refused(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse([text])
+    assert caught.value.code == "bad-latency"
+
+
+def test_a_machine_file_may_not_name_a_latency_that_there_is_not() -> None:
+    with pytest.raises(InputError) as caught:
+        latencies.known(["dram"], "my.toml")
+    assert (caught.value.code, caught.value.message) == ("bad-machine", "my.toml: latency.dram: no such latency")
+
+
+def test_the_table_model_adds_latencies_and_no_less_than_intervals() -> None:
+    function = scheduled("LDG.E R0, [R2.64] | 2 w0\nMUFU.RCP R1, R1 | 2 w1\nIADD3 R1, R0, R0, RZ | 5\nEXIT | 5")
+    cfg = explore(function, load("sm_80").facts)
+    assert Table(Tables(told={"global": 100, "sfu": 3, "alu": 6, "branch": 16})).price(cfg).costs == (100 + 8 + 6 + 16,)
+
+
+def test_the_table_model_needs_no_encodings() -> None:
+    function = program("sm_61", "saxpy", "nvdisasm").functions[0]
+    assert Table().price(explore(function, load("sm_61").facts)).gaps == ()
+
+
+def test_a_unit_that_the_machine_does_not_have_is_a_gap() -> None:
+    function = scheduled("HADD2 R0, R0, R0 | 6\nEXIT | 15", "sm_52")
+    (gap,) = Table().price(explore(function, load("sm_52").facts)).gaps
+    assert (gap.code, gap.address) == ("no-unit", 8)
