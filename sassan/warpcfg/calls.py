@@ -190,14 +190,14 @@ class _Search:
                 self._report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
         else:
             addresses = self._pointed(one, env)
-        inner = self._inside(context, one, addresses, env)
+        inside = self._inside(context, one, addresses, env)
         for address in addresses:
             index = self._blocks.at.get(address)
             if index is None:
                 continue  # the gap `bad-target`, reported where the blocks are cut
-            if inner is not context:
+            if inside is not None:
                 self.targets.setdefault(one.address, set()).add(address)
-            yield Lead(Kind.TAKEN if inner is context else Kind.CALL, (inner, index))
+            yield Lead(Kind.TAKEN, (context, index)) if inside is None else Lead(Kind.CALL, (inside, index))
 
     def _pointed(self, one: Instruction, env: Env) -> list[int]:
         addresses = self._addresses(one, env)
@@ -209,15 +209,15 @@ class _Search:
         self._pointer = True
         return list(self._function.callees)
 
-    def _inside(self, context: Context, one: Instruction, addresses: list[int], env: Env) -> Context:
-        """Return the call string of the callee, or the context itself where no register holds the next address: a far jump is no call."""
+    def _inside(self, context: Context, one: Instruction, addresses: list[int], env: Env) -> Context | None:
+        """Return the call string of the callee, None where no register holds the next address: a far jump is no call."""
         back = {one.following - base for base in self._bases} | {CodeAddress(one.following, high=False)}
         if not any(back & values for values in env.registers.values()):
-            return context
+            return None
         if one.address in context or self._is_running(context, addresses):
             self.again |= {one.address}
             self._report(one, "recursion", f"{one.opcode} calls a function that is already running: no bound on the depth is known")
-            return context
+            return None
         inner = (*context, one.address)
         if self._depth is not None:
             inner = inner[max(0, len(inner) - self._depth) :]
