@@ -36,12 +36,6 @@ def no_predicate(operand: Operand) -> Operand:
     return replace(operand, index=None, negated=False) if isinstance(operand, Register) and operand.file == "P" else operand
 
 
-def other_predicate(operand: Operand) -> Operand:
-    if isinstance(operand, Register) and operand.file == "P" and operand.index is not None:
-        return replace(operand, negated=not operand.negated)
-    return operand
-
-
 def later_return(case: Case) -> Iterator[Mutant]:
     """Let a return address be that of another call, or of nothing."""
     behind = sorted({one.following for one in those_of(case, "CALL")})
