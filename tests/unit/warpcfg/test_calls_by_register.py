@@ -1,0 +1,174 @@
+"""Calls and returns since Volta: the return address is in ordinary registers, and is followed on single threads."""
+
+import pytest
+
+from listing import Code, assemble, edges, gaps
+
+RET = "RET.REL.NODEC R20 `(kernel)"
+TID = "S2R R0, SR_TID.X\n ISETP.NE.AND P0, PT, R0, RZ, PT"
+
+
+def volta(text: str) -> Code:
+    return assemble(text, "sm_75")
+
+
+def call(callee: str, back: int, register: int = 20) -> str:
+    """Three instructions; `back` is the address behind them."""
+    return f"MOV R{register}, 0x{back:x}\n MOV R{register + 1}, 0x0\n CALL.REL.NOINC `({callee})\n"
+
+
+TWO_SITES = f"{call('f', 0x30)} {call('f', 0x60)} back:\n EXIT\n f():\n MOV R3, RZ\n ret:\n {RET}"
+
+
+def test_a_callee_returns_behind_the_call_that_it_was_entered_by():
+    assert edges(volta(TWO_SITES)) == [
+        "0030 call f@0050",
+        "back exit end",
+        "f@0020 fallthrough ret@0020",
+        "f@0050 fallthrough ret@0050",
+        "kernel call f@0020",
+        "ret@0020 return 0030",
+        "ret@0050 return back",
+    ]
+
+
+def test_with_call_strings_cut_to_nothing_a_callee_returns_behind_every_call():
+    code = volta(TWO_SITES)
+    assert edges(code, code.graph(call_depth=0)) == [
+        "0030 call f",
+        "back exit end",
+        "f fallthrough ret",
+        "kernel call f",
+        "ret return 0030",
+        "ret return back",
+    ]
+
+
+def test_a_callee_calls_with_registers_of_its_own():
+    code = volta(f"{call('f', 0x30)} back:\n EXIT\n f():\n {call('g', 0x70, 24)} after:\n {RET}\n g():\n RET.REL.NODEC R24 `(kernel)")
+    assert gaps(code.graph()) == []
+    assert edges(code) == [
+        "after@0020 return back",
+        "back exit end",
+        "f@0020 call g@0020@0060",
+        "g@0020@0060 return after@0020",
+        "kernel call f@0020",
+    ]
+
+
+SPILLED = f"""
+    IADD3 R1, R1, -0x10, RZ
+    {call("f", 0x40)}
+    back:
+    EXIT
+    f():
+    STL.64 [R1+0x8], R20
+    MOV R20, RZ
+    {{}}
+    LDL.64 R20, [R1+0x8]
+    ret:
+    {RET}
+"""
+
+
+def test_a_return_address_is_followed_through_its_stack_slot():
+    code = volta(SPILLED.format("STL [R1], R3"))
+    assert gaps(code.graph()) == []
+    assert "ret@0030 return back" in edges(code)
+
+
+@pytest.mark.parametrize("store", ["STL [R2], R3", "STL [R1+0x8], R3", "STL.U8 [R1+0xb], R3", "ST.E [R2.64], R3"])
+def test_a_return_address_that_a_store_may_hit_is_a_gap(store: str):
+    assert gaps(volta(SPILLED.format(store)).graph()) == [(0x90, "unresolved-return")]
+
+
+def test_a_return_address_that_was_loaded_is_a_gap():
+    code = volta(f"{call('f', 0x30)} back:\n EXIT\n f():\n LDG.E R20, [R4]\n ret:\n {RET}")
+    assert gaps(code.graph()) == [(0x50, "unresolved-return")]
+
+
+def test_a_tail_jump_returns_for_the_function_that_it_leaves():
+    code = volta(f"{call('f', 0x30)} back:\n EXIT\n f():\n BRA g\n g():\n {RET}")
+    assert edges(code) == ["back exit end", "f@0020 taken g@0020", "g@0020 return back", "kernel call f@0020"]
+
+
+def test_a_call_that_keeps_no_return_address_is_a_far_jump():
+    code = volta("CALL.REL.NOINC `(far)\n far():\n EXIT")
+    assert edges(code) == ["far exit end", "kernel taken far"]
+
+
+def test_a_guarded_call_splits_the_warp():
+    code = volta(f"{TID}\n MOV R20, 0x50\n MOV R21, 0x0\n @P0 CALL.REL.NOINC `(f)\n back:\n EXIT\n f():\n {RET}")
+    assert edges(code) == [
+        "back exit end",
+        "back reactivate back",
+        "back reactivate f@0040",
+        "f@0040 return back",
+        "kernel call f@0040",
+        "kernel diverge back",
+        "kernel diverge f@0040",
+        "kernel fallthrough back",
+    ]
+
+
+CHOSEN = f"""
+    {TID}
+    MOV R21, 0x0
+    MOV R20, 0x70
+    @P0 MOV R20, 0x80
+    BRA f
+    f():
+    {RET}
+    one:
+    EXIT
+    two:
+    EXIT
+"""
+
+
+def test_threads_that_return_to_different_places_take_turns():
+    assert [edge for edge in edges(volta(CHOSEN)) if edge.startswith("f") or " f" in edge] == [
+        "f diverge one",
+        "f diverge two",
+        "f taken one",
+        "f taken two",
+        "kernel taken f",
+        "one reactivate f",
+        "two reactivate f",
+    ]
+
+
+def test_threads_that_agree_on_where_they_return_to_go_together():
+    code = volta(CHOSEN.replace("SR_TID.X", "SR_CTAID.X"))
+    assert [edge for edge in edges(code) if edge.startswith("f")] == ["f taken one", "f taken two"]
+
+
+def test_the_return_of_a_function_that_is_analyzed_by_itself_ends_it():
+    code = volta("RET.REL.NODEC R20 0x0")
+    assert edges(code) == ["kernel exit end"]
+    assert gaps(code.graph()) == []
+
+
+def test_a_saved_barrier_lets_a_callee_use_its_register():
+    body = f"BMOV.32.CLEAR R8, B0\n BSSY B0, inner\n BSYNC B0\n inner:\n BMOV.32 B0, R8\n ret:\n {RET}"
+    code = volta(f"BSSY B0, end\n {call('f', 0x40)} BSYNC B0\n end:\n EXIT\n f():\n {body}")
+    assert gaps(code.graph()) == []
+    assert "0040 reconverge end" in edges(code)
+
+
+def test_a_callee_that_uses_the_barrier_of_its_caller_is_a_gap():
+    code = volta(f"BSSY B0, end\n {call('f', 0x40)} BSYNC B0\n end:\n EXIT\n f():\n BSSY B0, ret\n BSYNC B0\n ret:\n {RET}")
+    assert (0x60, "overwritten-barrier") in gaps(code.graph())
+
+
+RECURSIVE = f"{call('f', 0x30)} back:\n EXIT\n f():\n @P0 {RET}\n MOV R20, 0x80\n MOV R21, 0x0\n CALL.REL.NOINC `(f)\n {RET}"
+
+
+@pytest.mark.parametrize("depth", [None, 0, 1, 3])
+def test_recursion_is_a_gap_whatever_the_depth_of_call_strings(depth: int | None):
+    assert gaps(volta(RECURSIVE).graph(call_depth=depth)) == [(0x70, "recursion")]
+
+
+def test_functions_that_call_each_other_are_a_gap():
+    code = volta(f"{call('f', 0x30)} EXIT\n f():\n {call('g', 0x70, 24)} {RET}\n g():\n {call('f', 0xB0)} RET.REL.NODEC R24 `(kernel)")
+    assert gaps(code.graph()) == [(0x60, "recursion")]
