@@ -40,6 +40,8 @@ from sassan.timing import CostModel, Unit, hazards, latencies, measured
 from sassan.timing.findings import Report
 from sassan.timing.scoreboards import check
 from sassan.warpcfg import Options, compiler_tables, explore
+from sassan.warpcfg.compare import Comparison
+from sassan.warpcfg.compare import compare as compare_graphs
 from sassan.warpcfg.graph import Kind, Node, WarpCfg
 
 PROGRAMS = ("lp", "mps")
@@ -318,6 +320,14 @@ def _decorations(analysis: Analysis) -> Decorations:
         bounds={head: bound for head, bound in zip(heads, analysis.bounds.of_loop, strict=True) if bound is not None},
         wcet=_title(analysis.wcet),
     )
+
+
+def compare(left: Function, right: Function, settings: Settings) -> Comparison:
+    """Return the branches of two forms of one kernel side by side: where threads part, and where they meet again.
+
+    Raises InputError for an architecture without a table, SelfCheckError.
+    """
+    return compare_graphs(graph(left, settings), graph(right, settings))
 
 
 def listing(function: Function, settings: Settings) -> Listing:

@@ -9,11 +9,13 @@ from sassan.cli.inputs import Result, analyses, finish, read
 from sassan.cli.report import list_gaps
 from sassan.cli.table import Column, Table, show
 from sassan.cli.terminal import note, out, safe
+from sassan.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sassan.pipeline import Analysis
+    from sassan.cli.inputs import Inputs
+    from sassan.pipeline import Analysis, Settings
 
 
 def cfg(
@@ -21,6 +23,7 @@ def cfg(
     *,
     function: options.Functions = None,
     output: options.Drawing = None,
+    compare: options.Compare = None,
     level: options.LevelOption = options.Level.WARP,
     listing: options.Listing = False,
     bounds: options.Bounds = None,
@@ -46,6 +49,7 @@ def cfg(
       sassan cfg kernels.sass -f saxpy -o saxpy.svg
       sassan cfg kernels.sass --loop-bound 10 -o '{name}.svg'
       sassan cfg kernels.sass --level thread --json
+      sassan cfg kernel.ptx --compare kernel.sass
     """
     from sassan import pipeline
 
@@ -58,6 +62,9 @@ def cfg(
         call_depth=call_depth,
         ablate=ablate,
     )
+    if compare is not None:
+        _compare(read([file], arch=sm, patterns=function, cached=not no_cache), compare, chosen, output, json=json, quiet=quiet)
+        return
     kind = extension(output, pipeline.DRAWINGS) if output is not None else ""
     inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
     check(output, inputs.names)
@@ -72,6 +79,17 @@ def cfg(
             _blocks(result.analysis, level)
         list_gaps([(one.analysis.function.name, one.analysis.cfg.gaps) for one in results])
     finish(inputs)
+
+
+def _compare(inputs: "Inputs", other: str, chosen: "Settings", output: str | None, *, json: bool, quiet: bool) -> None:
+    from sassan.cli.compare import run
+
+    if output is not None:
+        raise UsageError("nothing-to-draw", "--compare prints a table and draws nothing", hint="leave out -o, or draw each file by itself")
+    others = read([other], patterns=None, cached=True)
+    run(inputs, others, chosen, json=json, quiet=quiet)
+    finish(inputs)
+    finish(others)
 
 
 def _names(results: tuple[Result, ...]) -> tuple[str, ...]:

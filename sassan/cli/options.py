@@ -192,6 +192,10 @@ CheckControl = Annotated[
 ]
 Listing = Annotated[bool, typer.Option("--listing", help="Write the instructions into the blocks of the drawing.")]
 LevelOption = Annotated[Level, typer.Option("--level", help="Draw the warp, or a single thread of it.")]
+Compare = Annotated[
+    str | None,
+    typer.Option("--compare", metavar="OTHER", help="List where the branches of OTHER, such as PTX against SASS, part threads otherwise."),
+]
 Drawing = Annotated[
     str | None,
     typer.Option(
