@@ -1,13 +1,13 @@
 """From the parse tree of a module to its records; runs of plain lines go to the parser of lines."""
 
 import re
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from sassan.errors import InputError
 from sassan.frontend.grammar import SyntaxProblem
 from sassan.frontend.ptx.grammar import ptx_grammar
 from sassan.frontend.ptx.lines import LineParser
-from sassan.frontend.ptx.operands import guard_text, literal, operand_of, parts
+from sassan.frontend.ptx.operands import DEEPEST, guard_text, literal, operand_of, parts
 from sassan.frontend.ptx.syntax import (
     Declarator,
     Directive,
@@ -27,7 +27,7 @@ from sassan.frontend.ptx.syntax import (
 from sassan.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from lark import Token, Tree
 
@@ -35,7 +35,6 @@ _HINT = "give the PTX as nvcc, NVRTC or cuobjdump -ptx wrote it"
 _LINE_END = re.compile(r";[ \t]*(?://.*)?")
 _SPACES = re.compile(r"[ \t\n]+")
 _QUOTED = re.compile(r'("[^"\n]*")')
-_Made = TypeVar("_Made")
 
 
 class Text:
@@ -132,20 +131,28 @@ class _Builder:
         tokens, trees = parts(tree)
         below = {str(one.data): one for one in trees}
         count = str(parts(below["count"])[0][0]) if "count" in below else ""
-        initial = _initial(below["initial"]) if "initial" in below else ""
+        try:
+            initial = _initial(below["initial"]) if "initial" in below else ""
+        except SyntaxProblem as problem:
+            raise self._text.problem(tokens[0].start_pos or 0, problem) from None
         return Declarator(str(tokens[0]), count, _dimensions(trees), initial, self._span(tokens[0]))
 
-    def statements(self, tree: "Tree[Token]") -> "Iterator[Statement]":
+    def statements(self, tree: "Tree[Token]", depth: int = 0) -> "Iterator[Statement]":
         """Yield the statements of a body."""
+        if depth > DEEPEST:
+            raise self._too_deep()
         for child in tree.children:
             if isinstance(child, str):
                 yield from self._run(child) if child.type == "RUN" else (Label(child[:-1].rstrip(), self._span(child)),)
             elif child.data == "body":
-                yield Scope(tuple(self.statements(child)))
+                yield Scope(tuple(self.statements(child, depth + 1)))
             elif child.data == "instruction":
                 yield self._instruction(child)
             else:
                 yield self._other(child)
+
+    def _too_deep(self) -> InputError:
+        return self._text.problem(0, SyntaxProblem(f"more than {DEEPEST} brackets stand in each other", 0, ("_END",)))
 
     def _other(self, tree: "Tree[Token]") -> Statement:
         tokens, trees = parts(tree)
@@ -179,7 +186,11 @@ class _Builder:
         start = first.start_pos or 0
         width = len(self._text.text[start:end].split("\n", 1)[0])
         span = self._text.span(first.line or 1, first.column or 1, width)
-        return Instruction(guard, str(opcode), tuple([operand_of(one) for one in trees]), span)
+        try:
+            operands = tuple([operand_of(one) for one in trees])
+        except SyntaxProblem as problem:
+            raise self._text.problem(start, problem) from None
+        return Instruction(guard, str(opcode), operands, span)
 
     def _run(self, token: "Token") -> "Iterator[Instruction]":
         """Yield the instructions of whole lines."""
@@ -209,10 +220,7 @@ def _directive(tokens: "list[Token]") -> Directive:
 
 
 def _kinds(tree: "Tree[Token]") -> tuple[str, ...]:
-    out: list[str] = []
-    for child in tree.children:
-        out.append(str(child) if isinstance(child, str) else _words(child))
-    return tuple(out)
+    return tuple([str(child) if isinstance(child, str) else _words(child) for child in tree.children])
 
 
 def _words(tree: "Tree[Token]") -> str:
@@ -233,21 +241,23 @@ def _dimensions(trees: "list[Tree[Token]]") -> tuple[str, ...]:
     return tuple(str(tokens[0]) if tokens else "" for tokens in found)
 
 
-def _initial(tree: "Tree[Token]") -> str:
+def _initial(tree: "Tree[Token]", depth: int = 0) -> str:
     """Return an initial value as text."""
     tokens, trees = parts(tree)
+    if depth > 2 * DEEPEST:
+        raise SyntaxProblem(f"more than {DEEPEST} brackets stand in each other", 0, ("_END",))
     if tokens and trees:
-        return f"{tokens[0]}({_initial(trees[0])})"
-    if tokens and tree.data == "initial":
-        return ", ".join(_SPACES.sub("", one) for one in tokens[0].split(",")) if tokens[0].type == "NUMBERS" else str(tokens[0])
-    match tree.data:
-        case "list":
-            return f"{{{', '.join(map(_initial, trees))}}}"
-        case "name":
-            return str(tokens[0])
-        case "number":
-            return literal(tokens[0])
-        case "sum":
-            return f"{tokens[0]}+{literal(tokens[1])}"
-        case _:
-            return _initial(trees[0])
+        return f"{tokens[0]}({_initial(trees[0], depth + 1)})"
+    if tree.data == "list":
+        return f"{{{', '.join([_initial(one, depth + 1) for one in trees])}}}"
+    if not tokens:
+        return _initial(trees[0], depth + 1)
+    return _leaf(str(tree.data), tokens)
+
+
+def _leaf(kind: str, tokens: "list[Token]") -> str:
+    if kind == "sum":
+        return f"{tokens[0]}+{literal(tokens[1])}"
+    if kind == "number":
+        return literal(tokens[0])
+    return ", ".join(_SPACES.sub("", one) for one in tokens[0].split(",")) if tokens[0].type == "NUMBERS" else str(tokens[0])

@@ -46,7 +46,7 @@ class PlainLines:
         return Parsed(guard, opcode, tuple([operand_of(tree) for tree in trees]))
 
 
-_NAME = r"[%$_A-Za-z][\w$]*+"
+_NAME = r"(?:[%$][\w$]++|[_A-Za-z][\w$]*+)"
 _LINE = re.compile(
     rf"[ \t]*+(?:(@!?{_NAME})[ \t]++)?+([a-z][a-z0-9_]*+(?:\.[A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+)*+)(?:[ \t]++([^;:\"/\n]*+))?+;[ \t]*+",
     re.ASCII,
@@ -157,50 +157,49 @@ def _digits(number: str, place: int) -> str:
 def _fill(operand: Operand, count: int) -> _Fill:
     """Return what makes an operand of a shape from the numbers of another operand of the same shape."""
     marks = {_digits(kind, place): place for kind in _KINDS for place in range(count)}
-    pattern = re.compile("|".join(sorted(marks, key=lambda mark: (-len(mark), mark)))) if marks else None
+    return _Filler(marks).operand(operand)
 
-    def text(value: str) -> Callable[[list[str]], str]:
-        if pattern is None:
-            return lambda _: value
-        fixed = pattern.split(value)
-        places = [marks[mark] for mark in pattern.findall(value)]
+
+class _Filler:
+    """Makes functions that put numbers in the places of their marks."""
+
+    def __init__(self, marks: dict[str, int]) -> None:
+        self._marks = marks
+        longest_first = sorted(marks, key=lambda mark: (-len(mark), mark))
+        self._pattern = re.compile("|".join(longest_first) or r"(?!)")
+
+    def operand(self, one: Operand) -> _Fill:
+        match one:
+            case Name(value):
+                name = self._text(value)
+                return lambda holes: Name(name(holes))
+            case Number(value):
+                number = self._text(value)
+                return lambda holes: Number(number(holes))
+            case Not(value):
+                negated = self._text(value)
+                return lambda holes: Not(negated(holes))
+            case Sum(value, offset):
+                base, distance = self._text(value), self._text(offset)
+                return lambda holes: Sum(base(holes), distance(holes))
+            case Group(opening, items):
+                makers = [self.operand(item) for item in items]
+                return lambda holes: Group(opening, tuple([maker(holes) for maker in makers]))
+            case Address():
+                return self._address(one)
+
+    def _address(self, one: Address) -> _Fill:
+        kind, value, distance = type(one.base), self._text(one.base.text), self._text(one.offset)
+        makers = [self.operand(item) for item in one.items]
+        return lambda holes: Address(kind(value(holes)), distance(holes), tuple([maker(holes) for maker in makers]))
+
+    def _text(self, value: str) -> Callable[[list[str]], str]:
+        fixed = self._pattern.split(value)
+        places = [self._marks[mark] for mark in self._pattern.findall(value)]
         if not places:
             return lambda _: value
         if len(places) == 1:
             before, after, place = fixed[0], fixed[1], places[0]
             return lambda holes: before + holes[place] + after
-
-        def several(holes: list[str]) -> str:
-            out = [fixed[0]]
-            for place, after in zip(places, fixed[1:], strict=True):
-                out += (holes[place], after)
-            return "".join(out)
-
-        return several
-
-    def make(one: Operand) -> _Fill:
-        match one:
-            case Name(value):
-                name = text(value)
-                return lambda holes: Name(name(holes))
-            case Number(value):
-                number = text(value)
-                return lambda holes: Number(number(holes))
-            case Not(value):
-                negated = text(value)
-                return lambda holes: Not(negated(holes))
-            case Sum(value, offset):
-                base, distance = text(value), text(offset)
-                return lambda holes: Sum(base(holes), distance(holes))
-            case Group(opening, items):
-                makers = [make(item) for item in items]
-                return lambda holes: Group(opening, tuple([maker(holes) for maker in makers]))
-            case Address(base, offset, items):
-                return address(base, offset, items)
-
-    def address(base: Name | Number, offset: str, items: tuple[Operand, ...]) -> _Fill:
-        kind, value, distance = type(base), text(base.text), text(offset)
-        makers = [make(item) for item in items]
-        return lambda holes: Address(kind(value(holes)), distance(holes), tuple([maker(holes) for maker in makers]))
-
-    return make(operand)
+        rest = list(zip(places, fixed[1:], strict=True))
+        return lambda holes: fixed[0] + "".join([holes[place] + after for place, after in rest])

@@ -14,7 +14,7 @@ def immediate(text: str) -> Immediate:
     sign = -1 if minus else 1
     kind = _BITS.get(digits[:2].lower())
     if kind:
-        return Immediate(sign * int(digits[2:], 16), (kind,))
+        return Immediate(sign * int(f"0x{digits[2:]}", 16), (kind,))
     if digits[:2].lower() != "0x" and any(mark in digits for mark in ".eE"):
         return Immediate(sign * float(digits))
     return Immediate(sign * integer(digits))

@@ -249,8 +249,10 @@ class Body:
             if found.size and not argument:
                 self._taken.add(base)
             return IrVariable(text, found.number, part=part, size=found.size) if part else found
-        if found is not None:
-            return found
+        return found if found is not None else self._undeclared(text, base, one)
+
+    def _undeclared(self, text: str, base: str, one: Instruction) -> IrOperand:
+        """Return what a name stands for that the function does not declare."""
         if base in self._specials:
             return Special(text)
         if base in self._around.functions:

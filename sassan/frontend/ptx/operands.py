@@ -2,17 +2,23 @@
 
 from typing import TYPE_CHECKING
 
+from sassan.frontend.grammar import SyntaxProblem
 from sassan.frontend.ptx.syntax import Address, Group, Name, Not, Number, Operand, Sum
 
 if TYPE_CHECKING:
     from lark import Token, Tree
 
+DEEPEST = 100
+"""Brackets in each other that no PTX needs."""
+
 _OPENING = {"vector": "{", "group": "("}
 
 
-def operand_of(tree: "Tree[Token]") -> Operand:
-    """Return the operand that a tree of the grammar stands for."""
-    tokens, trees = parts(tree)
+def operand_of(tree: "Tree[Token]", depth: int = 0) -> Operand:
+    """Return the operand that a tree of the grammar stands for; raises SyntaxProblem where brackets stand in each other without end."""
+    tokens, _ = parts(tree)
+    if depth > DEEPEST:
+        raise SyntaxProblem(f"more than {DEEPEST} brackets stand in each other", 0, ("_END",))
     match tree.data:
         case "name":
             return Name(str(tokens[0]))
@@ -22,15 +28,20 @@ def operand_of(tree: "Tree[Token]") -> Operand:
             return Not(str(tokens[0]))
         case "sum":
             return Sum(str(tokens[0]), literal(tokens[1]))
-        case "pair":
-            return Group("|", tuple(Name(str(token)) for token in tokens))
-        case "address":
-            return _address(trees)
-        case kind:
-            return Group(_OPENING[kind], tuple(operand_of(one) for one in trees))
+        case _:
+            return _composed(tree, depth)
 
 
-def _address(trees: "list[Tree[Token]]") -> Address:
+def _composed(tree: "Tree[Token]", depth: int) -> Operand:
+    tokens, trees = parts(tree)
+    if tree.data == "pair":
+        return Group("|", tuple(Name(str(token)) for token in tokens))
+    if tree.data == "address":
+        return _address(trees, depth)
+    return Group(_OPENING[str(tree.data)], tuple(operand_of(one, depth + 1) for one in trees))
+
+
+def _address(trees: "list[Tree[Token]]", depth: int) -> Address:
     base = operand_of(trees[0])
     assert isinstance(base, Name | Number)
     rest = trees[1:]
@@ -38,7 +49,7 @@ def _address(trees: "list[Tree[Token]]") -> Address:
     if rest and rest[0].data == "offset":
         offset = literal(parts(rest[0])[0][0])
         rest = rest[1:]
-    return Address(base, offset, tuple(operand_of(one) for one in rest))
+    return Address(base, offset, tuple(operand_of(one, depth + 1) for one in rest))
 
 
 def literal(token: str) -> str:
