@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sassan.alphabet import Letter
+    from sassan.machine import Multiprocessor
     from sassan.makespan.configuration import Configuration
     from sassan.makespan.problem import Problem, Processor
     from sassan.strings.kernel_string import KernelString
 
 _MODEL = "each warp runs its string in order, one instruction per slot at most; the SM is work-conserving, any warp may use any unit"
-_SINGLE = ("strings", "warps", "sm", "issue", "engine", "time_limit", "seed")
+_SINGLE = ("strings", "warps", "sm", "issue", "engine", "time_limit", "seed", "machine", "partition")
 _ALPHABET = r"[LCSDlcsd0-9()^\s]*"
 _ONES = "no capacities were given: each unit runs 1 instruction per slot (--cap, --sm)"
 
@@ -94,7 +95,7 @@ def configured(config: str | None, given: "Configuration") -> "Configuration":
     if config is None:
         return given
     base = configuration.read(config, _text(config))
-    told = {name: value for name in _SINGLE if (value := getattr(given, name)) not in (None, ())}
+    told = {name: value for name in _SINGLE if (value := getattr(given, name)) not in (None, (), False)}
     capacity = dict(given.capacity) if given.sm is not None else {**base.capacity, **given.capacity}
     return replace(base, **told, capacity=capacity, latency={**base.latency, **given.latency})
 
@@ -119,6 +120,8 @@ def instance(name: str, strings: tuple["KernelString", ...], settings: "Configur
     if warps is None:
         raise UsageError("no-warps", "how many warps run?", hint="-W 16")
     processor, assumptions = _processor(strings, settings, arch)
+    if settings.partition:
+        warps, assumptions = _share(strings, settings, arch, warps, assumptions)
     row = tuple(strings[warp % len(strings)] for warp in range(warps))
     return Instance(name, strings, processor, problem(row, processor), (_MODEL, *assumptions))
 
@@ -132,21 +135,52 @@ def _processor(strings: tuple["KernelString", ...], settings: "Configuration", a
     capacity: dict[Letter, Fraction] = {}
     issue = settings.issue
     said: list[str] = []
-    wanted = architecture(settings.sm) or arch
-    if wanted is not None:
-        from sassan import machine
-
-        sm = machine.load(wanted)
-        capacity = {letter: sm.capacity(letter) for letter in Letter}
-        issue = issue if issue is not None else sm.issue
-        said.extend(sm.assumptions)
+    sm = _machine(settings, arch)
+    if sm is not None:
+        capacity = {letter: _part(sm, letter) if settings.partition else sm.capacity(letter) for letter in Letter}
+        issue = issue if issue is not None else sm.dispatch if settings.partition else sm.issue
+        said.extend(sm.partition_assumptions if settings.partition else sm.assumptions)
     elif not settings.capacity:
         used = {letter for one in strings for letter, count in one.counts().items() if count}
         capacity = {letter: Fraction(1) for letter in Letter if letter in used}
         said.append(_ONES)
     capacity.update(settings.capacity)
-    said.extend(_changes(settings.capacity if wanted else {}, settings))
+    said.extend(_changes(settings.capacity if sm else {}, settings))
     return Processor(capacity, dict(settings.latency), issue), tuple(said)
+
+
+def _machine(settings: "Configuration", arch: str | None) -> "Multiprocessor | None":
+    """Return the SM that the settings name, for the code of a listing where there is one; None where they name none."""
+    from sassan import machine
+
+    wanted = architecture(settings.sm) or arch
+    if wanted is not None:
+        return machine.machine_of(wanted, settings.machine)
+    return settings.machine.sm if settings.machine is not None else None
+
+
+def _part(sm: "Multiprocessor", letter: "Letter") -> "Fraction":
+    """Return the capacity of one partition; of a unit that all share, an even part."""
+    return sm.partition_capacity(letter) / (sm.schedulers if sm.is_shared(letter) else 1)
+
+
+def _share(
+    strings: tuple["KernelString", ...], settings: "Configuration", arch: str | None, warps: int, said: tuple[str, ...]
+) -> tuple[int, tuple[str, ...]]:
+    """Return how many of the warps one partition has, and what that takes for granted.
+
+    Raises UsageError without an SM, or where it is open which strings one partition has.
+    """
+    sm = _machine(settings, arch)
+    if sm is None:
+        raise UsageError("usage", "--partition of which SM?", hint="--sm 6.1, or --machine my.toml")
+    if len(strings) > 1:
+        raise UsageError("usage", f"--partition takes one string for all warps, not {len(strings)}", hint="ask for each string alone")
+    from sassan.alphabet import Letter
+
+    shared = ", ".join(letter.value for letter in Letter if sm.is_shared(letter))
+    even = (f"units of the whole SM ({shared}) serve each partition for an even part of the time",) if shared else ()
+    return -(-warps // sm.schedulers), (*said, *even)
 
 
 def _changes(capacity: "Mapping[Letter, Fraction]", settings: "Configuration") -> list[str]:

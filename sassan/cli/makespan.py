@@ -25,6 +25,8 @@ def makespan(
     *,
     warps: options.WarpCount = None,
     sm: options.MachineSm = None,
+    machine: options.MachineFile = None,
+    partition: options.Partition = False,
     cap: options.Capacity = None,
     issue: options.Issue = None,
     latency: options.Latency = None,
@@ -60,6 +62,7 @@ def makespan(
       sassan makespan L5C9L2C9 -W 16 --cap L=1,C=4 --issue 4 -o gantt.svg
       sassan makespan LC -W 8 --cap L=1/2,C=1 --engine exact --json
       sassan makespan kernels.sass -f saxpy -W 16 --path all --limit 5
+      sassan makespan L2C9 -W 16 --sm 8.6 --partition
       sassan makespan --config samples/makespan/figure-2.toml
     """
     from sassan.makespan.configuration import Configuration, capacities, latencies
@@ -76,6 +79,8 @@ def makespan(
         engine=engine.value if engine is not None else None,
         time_limit=time_limit,
         seed=seed,
+        machine=settings.machine_file(machine),
+        partition=partition,
     )
     chosen = configured(config, told)
     wanted = makespan_report.Wanted(output, lp, rows or options.Rows.SHORT, json=json, quiet=quiet)
@@ -87,7 +92,9 @@ def makespan(
         return
     if len(texts) > 1:
         raise UsageError("usage", f"{len(texts)} listings: one at a time", hint="'sassan analyze FILE… -W N' bounds many")
-    analysed = settings.make(bounds=bounds, loop_bound=loop_bound, launch=settings.launch(block_dim, grid, param), letters=letters)
+    analysed = settings.make(
+        machine=machine, bounds=bounds, loop_bound=loop_bound, launch=settings.launch(block_dim, grid, param), letters=letters
+    )
     found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts, launch=analysed.launch, cached=not no_cache)
     check(output, found.names)
     check(lp, found.names)

@@ -232,6 +232,10 @@ Capacity = Annotated[
     str | None,
     typer.Option("--cap", metavar="L=1,C=4", help="Instructions per slot of each unit; fractions (1/2) too. Default: 1 of each."),
 ]
+Partition = Annotated[
+    bool,
+    typer.Option("--partition", help="One partition of the SM, with the warps of its scheduler, instead of the whole SM."),
+]
 Issue = Annotated[int | None, typer.Option("--issue", metavar="N", min=1, max=_MANY, help="Instructions per slot in all.")]
 Latency = Annotated[str | None, typer.Option("--latency", metavar="D=8", help="Slots that an instruction of a unit takes; 1 by default.")]
 EngineOption = Annotated[

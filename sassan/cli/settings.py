@@ -41,7 +41,7 @@ def make(
     from sassan.warpcfg import Options
 
     setup = Setup(solver=solver if solver and solver != UNSOLVED else Setup().solver, paper=paper_experiment)
-    file = pipeline.read_machine(machine) if machine is not None else None
+    file = machine_file(machine)
     return pipeline.Settings(
         exploration=Options(ablate=frozenset(one.value for one in ablate or ()), order=order.value, call_depth=call_depth),
         facts=pipeline.read_facts(bounds) if bounds is not None else None,
@@ -67,6 +67,16 @@ def launch(block: str | None, grid: str | None, parameters: list[str] | None) ->
         grid=shape(grid, "--grid") if grid is not None else None,
         parameters=tuple(setting(one) for one in parameters or ()),
     )
+
+
+def machine_file(path: str | None) -> "MachineFile | None":
+    """Return the machine of a user's file, None without one.
+
+    Raises InputError when it is refused.
+    """
+    from sassan import pipeline
+
+    return pipeline.read_machine(path) if path is not None else None
 
 
 def _costs(model: options.Model, file: "MachineFile | None", latency: list[str], measurements: str | None) -> "CostModel":

@@ -25,6 +25,7 @@ from typing import cast
 
 from sassan.alphabet import Letter
 from sassan.errors import InputError, UsageError
+from sassan.machine import MachineFile
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.strings.kernel_string import KernelString, parse
 
@@ -37,7 +38,10 @@ _HINT = "samples/makespan/ has examples"
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What a file or the options say; None, or a letter that is missing, is what they do not say."""
+    """What a file or the options say; None, or a letter that is missing, is what they do not say.
+
+    `machine` is the SM of a user's file; `partition` asks for one partition of the SM instead of all of it.
+    """
 
     strings: tuple[KernelString, ...] = ()
     warps: int | None = None
@@ -48,6 +52,8 @@ class Configuration:
     engine: str | None = None
     time_limit: float | None = None
     seed: int | None = None
+    machine: MachineFile | None = None
+    partition: bool = False
 
 
 def capacities(text: str) -> dict[Letter, Fraction]:

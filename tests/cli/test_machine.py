@@ -1,0 +1,114 @@
+"""`--machine`, `--latency`, `--model` and `--partition`: what they change, what they print, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.shell import SAMPLES, Sassan, assert_refused
+
+SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
+BARE = SAMPLES / "sm_61" / "saxpy.nvdisasm.sass"
+SPIN = SAMPLES / "sm_61" / "spin_lock.cuobjdump.sass"
+MINE = 'base = "6.1"\nsource = "a test"\n'
+
+
+def written(folder: Path, text: str, name: str = "my.toml") -> Path:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+def wcet(sassan: Sassan, *arguments: object) -> dict[str, object]:
+    (one,) = json.loads(sassan("analyze", *arguments, "--loop-bound", "10", "--json").out)["functions"]
+    return one["wcet"]
+
+
+def test_each_model_gives_a_number_of_its_own(sassan: Sassan):
+    found = [wcet(sassan, SAXPY, "--model", model) for model in ("unit", "table", "control")]
+    assert [one["model"] for one in found] == ["unit", "table", "control"]
+    assert [one["value"] for one in found] == [22, 816, 543]
+
+
+def test_a_latency_goes_over_the_tables_and_is_printed(sassan: Sassan):
+    out = sassan("analyze", SAXPY, "--model", "table", "--latency", "global=318,store=318").out
+    assert "WCET\nsaxpy     sm_61     22       2    1      0  1116\n" in out
+    assert "in cycles: alu 6, branch 15, compare 13, global 318, issue 1, special 25, store 318\n" in out
+
+
+def test_a_latency_of_the_command_line_goes_over_that_of_the_machine_file(sassan: Sassan, tmp_path: Path):
+    file = written(tmp_path, MINE + "[latency]\nglobal = 900\nstore = 900\n")
+    values = [wcet(sassan, SAXPY, "--model", "table", "--machine", file, *more)["value"] for more in ([], ["--latency", "global=218"])]
+    assert values == [816 + 3 * 682, 816 + 682]
+
+
+def test_a_machine_file_changes_the_bound_of_the_makespan(sassan: Sassan, tmp_path: Path):
+    file = written(tmp_path, MINE + "[sm]\nldst = 16\n")
+    assert "SM of compute capability 6.1, changed by " in sassan("analyze", SAXPY, "-W", "8", "--machine", file).out
+
+
+def test_unknown_times_are_gaps_and_can_be_told(sassan: Sassan):
+    (one,) = json.loads(sassan("analyze", SPIN, "--model", "control", "--loop-bound", "10", "--json").out)["functions"]
+    assert (one["wcet"]["value"], {gap["code"] for gap in one["gaps"]}) == (None, {"no-latency"})
+    assert "--latency fence=N says how many cycles it takes at most" in one["gaps"][0]["message"]
+    assert wcet(sassan, SPIN, "--model", "control", "--latency", "fence=700")["status"] == "optimal"
+
+
+def test_control_codes_are_needed_and_said_to_be(sassan: Sassan):
+    (one,) = json.loads(sassan("analyze", BARE, "--model", "control", "--json").out)["functions"]
+    assert [gap["code"] for gap in one["gaps"]] == ["no-control-codes"]
+
+
+def test_measured_blocks_are_added_up_and_called_no_bounds(sassan: Sassan, tmp_path: Path):
+    template = sassan("ipet", SAMPLES / "sm_61" / "mandelbrot.cuobjdump.sass", "--facts-template").out
+    text = next(line.split('"')[1] for line in template.splitlines() if line.startswith("text"))
+    graph = json.loads(sassan("cfg", SAMPLES / "sm_61" / "mandelbrot.cuobjdump.sass", "--json").out)["functions"][0]
+    rows = "".join(f"mandelbrot,{text},{node['start']},100\n" for node in graph["nodes"])
+    file = written(tmp_path, "function,text,start,cycles\n" + rows, "m.csv")
+    found = wcet(sassan, SAMPLES / "sm_61" / "mandelbrot.cuobjdump.sass", "--model", "measured", "--measurements", file)
+    assert found["value"] == 2600
+    assert "measured maxima are no bounds, unless every input and every state of the hardware was measured" in found["assumptions"]
+
+
+def test_a_partition_has_its_part_of_warps_and_lanes(sassan: Sassan):
+    found = json.loads(sassan("makespan", "C4S", "-W", "16", "--sm", "8.6", "--partition", "--engine", "bounds", "--json").out)
+    assert (found["warps"], found["capacities"]["C"], found["capacities"]["S"], found["issue"]) == (4, "1/2", "1/8", 1)
+
+
+def test_a_partition_says_which_units_it_shares(sassan: Sassan):
+    out = sassan("makespan", "LC", "-W", "16", "--sm", "8.6", "--partition").out
+    assert "  - units of the whole SM (L, D) serve each partition for an even part of the time\n" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (["analyze", SAXPY, "--model", "table", "--latency", "D=8"], 2, "bad-latency"),
+        (["analyze", SAXPY, "--latency", "global=8"], 2, "usage"),
+        (["analyze", SAXPY, "--model", "measured"], 2, "usage"),
+        (["analyze", SAXPY, "--measurements", "x.csv"], 2, "usage"),
+        (["analyze", SAXPY, "--model", "measured", "--measurements", "missing.csv"], 3, "cannot-read"),
+        (["analyze", SAXPY, "--machine", "missing.toml"], 3, "cannot-read"),
+        (["makespan", "LCL", "-W", "4", "--partition"], 2, "usage"),
+        (["makespan", "LCL", "LL", "--sm", "8.6", "--partition"], 2, "usage"),
+        (["makespan", "LCL", "-W", "4", "--sm", "3.5", "--partition"], 3, "no-partitions"),
+    ],
+)
+def test_what_means_nothing_is_refused(arguments: list[str], status: int, code: str, sassan: Sassan):
+    result = sassan(*arguments)
+    assert_refused(result, status)
+    assert result.codes == [code]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (MINE + "[sm]\nfp64 = 0\n", "bad-machine"),
+        (MINE + "[latency]\ndram = 900\n", "bad-machine"),
+        ('base = "8.6"\nsource = "a test"\n', "other-machine"),
+    ],
+)
+def test_a_machine_file_that_is_wrong_or_of_another_gpu_is_refused(text: str, code: str, sassan: Sassan, tmp_path: Path):
+    result = sassan("analyze", SAXPY, "--model", "table", "--machine", written(tmp_path, text))
+    assert_refused(result, 3)
+    assert result.codes == [code]
