@@ -1,15 +1,16 @@
 """The compiler's spin loop (sm_70 to sm_75): it turns again only where YIELD has split the threads, which the analysis assumes it does not.
 
-    L:  VOTE.ANY R0, PT, PT          // the active threads before
-        YIELD
-        VOTEU.ANY UR6, UPT, PT       // and after; on sm_70 another VOTE
-        LOP3.LUT P0, RZ, R0, UR6, RZ, 0xc, !PT
-        @!P0 BRA.U  on               // nobody is missing
-        BRA  L
+L:  VOTE.ANY R0, PT, PT          // the active threads before
+    YIELD
+    VOTEU.ANY UR6, UPT, PT       // and after; on sm_70 another VOTE
+    LOP3.LUT P0, RZ, R0, UR6, RZ, 0xc, !PT
+    @!P0 BRA.U  on               // nobody is missing
+    BRA  L
 """
 
 from sassan.ir import Immediate, Instruction, Operand, Register
 from sassan.isa.facts import Flow
+from sassan.isa.registers import bit
 from sassan.warpcfg.blocks import Block, Blocks
 
 _FORMER_AND_NOT_LATTER = 0x0C
@@ -35,12 +36,13 @@ def _is_spin(blocks: Blocks, block: Block) -> bool:
     parts = [one for one, name in named if name in _PARTS]
     test, after, _, before = parts
     former, latter = _destination(before), _destination(after)
-    names = {name: one for one in (test, after, before) if (name := _destination(one)) is not None}
-    others = {name for one in block.instructions if one not in parts and (name := _destination(one)) is not None}
+    names = {name for one in (test, after, before) if (name := _destination(one)) is not None}
+    others = [facts for one, facts in zip(block.instructions, block.facts, strict=True) if one not in parts]
     return (
         ("P", guard.index) == _destination(test)
         and len(names) == len(parts) - 1
-        and others.isdisjoint(names)
+        and all(one.guard is None for one in parts)
+        and all(facts is not None and not any(facts.writes & bit(*name) for name in names) for facts in others)
         and _counts_everybody(before)
         and _counts_everybody(after)
         and _compares(test, former, latter)
