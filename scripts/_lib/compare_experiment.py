@@ -1,0 +1,97 @@
+"""PTX against the machine code that was compiled from it, over every architecture of a folder of samples.
+
+Per kernel and architecture: branches that were matched, how many of them agree, where divergence or reconvergence differs, and what has no
+match. The CSV has one line per kernel and architecture; with `details`, every difference is printed.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from sassan import pipeline
+from sassan.errors import SassanError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sassan.warpcfg.compare import Comparison
+
+
+class Row(NamedTuple):
+    """The counts of one kernel on one architecture."""
+
+    kernel: str
+    arch: str
+    matched: int
+    agree: int
+    divergence_differs: int
+    reconvergence_differs: int
+    ptx_only: int
+    sass_only: int
+
+
+def run(folder: Path, output: Path | None, *, details: bool) -> int:
+    """Print the sums per architecture, and write the CSV."""
+    rows: list[Row] = []
+    for kernel, arch, found in _compared(folder):
+        rows.append(_row(kernel, arch, found))
+        if details:
+            _differences(kernel, arch, found)
+    print("arch     kernels  matched  agree  divergence  reconvergence  PTX only  SASS only")
+    for arch in dict.fromkeys(row.arch for row in rows):
+        mine = [row[2:] for row in rows if row.arch == arch]
+        sums = [sum(column) for column in zip(*mine, strict=True)]
+        print(f"{arch:8} {len(mine):7}  {sums[0]:7}  {sums[1]:5}  {sums[2]:10}  {sums[3]:13}  {sums[4]:8}  {sums[5]:9}")
+    if output is not None:
+        with output.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([Row._fields, *rows])
+        print(f"written: {output}")
+    return 0
+
+
+def _compared(folder: Path) -> Iterator[tuple[str, str, Comparison]]:
+    settings = pipeline.Settings()
+    for place in sorted(folder.glob("sm_*"), key=lambda path: int(path.name[3:])):
+        for ptx in sorted(place.glob("*.ptx")):
+            sass = ptx.with_name(f"{ptx.stem}.nvdisasm.sass")
+            if not sass.exists():
+                continue
+            try:
+                machine = {one.name: one for one in pipeline.read(str(sass)).functions}
+                for one in pipeline.read(str(ptx)).functions:
+                    if one.name in machine:
+                        yield one.name, place.name, pipeline.compare(one, machine[one.name], settings)
+            except SassanError as error:
+                print(f"{place.name}/{ptx.name}: {error.code}: {error.message}", file=sys.stderr)
+
+
+def _row(kernel: str, arch: str, found: Comparison) -> Row:
+    counts = Counter(_verdict(pair.same_divergence, pair.same_meeting) for pair in found.pairs)
+    return Row(
+        kernel,
+        arch,
+        len(found.pairs),
+        counts["agree"],
+        counts["divergence"],
+        counts["reconvergence"],
+        len(found.left_only),
+        len(found.right_only),
+    )
+
+
+def _verdict(same_divergence: bool, same_meeting: bool | None) -> str:
+    return "divergence" if not same_divergence else "reconvergence" if same_meeting is False else "agree"
+
+
+def _differences(kernel: str, arch: str, found: Comparison) -> None:
+    for pair in found.pairs:
+        verdict = _verdict(pair.same_divergence, pair.same_meeting)
+        if verdict != "agree":
+            print(f"{arch} {kernel}: {verdict}: {pair.left.text} | 0x{pair.right.address:04x} {pair.right.text}")
+    for side, alone in (("PTX only", found.left_only), ("SASS only", found.right_only)):
+        for one in alone:
+            print(f"{arch} {kernel}: {side}: 0x{one.address:04x} {one.text}")
