@@ -287,7 +287,7 @@ def template(functions: tuple[Function, ...], settings: Settings) -> str:
         message = f"two functions are called '{twice}', and flow facts go by name"
         raise UsageError("same-name", message, hint="dump one architecture at a time: cuobjdump -sass -arch sm_61")
     graphs = tuple(graph(function, settings) for function in functions)
-    return flow_facts.template((cfg, _bounds(cfg, tables.load(cfg.function.arch, settings.letters), settings)) for cfg in graphs)
+    return flow_facts.template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)) for cfg in graphs)
 
 
 def program(analysis: Analysis, form: str) -> str | None:
