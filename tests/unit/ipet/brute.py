@@ -28,7 +28,17 @@ FLOWS = {
     "cal": (Flow.CALL, "RET"),
     "ret": (Flow.POP, "RET"),
     "exit": (Flow.EXIT, ""),
+    "bssy0": (Flow.PUSH, "B0"),
+    "bssy1": (Flow.PUSH, "B1"),
+    "bsync0": (Flow.POP, "B0"),
+    "bsync1": (Flow.POP, "B1"),
+    "break0": (Flow.BREAK, "B0"),
+    "break1": (Flow.BREAK, "B1"),
+    "meet": (Flow.WARP_BARRIER, ""),
 }
+VOLTA = frozenset({"bssy0", "bssy1", "bsync0", "bsync1", "break0", "break1", "meet"})
+STRAIGHT = frozenset({"op", "ssy", "pbk", "bssy0", "bssy1", "break0", "break1"})
+MEET = "WARPSYNC"
 _CC = bit("CC", 0)
 """What decides is the carry flag: no branch teaches anything about it, so that every decision is a new one."""
 
@@ -62,7 +72,8 @@ def facts(op: Op) -> Facts:
 
 
 def graph(ops: list[Op], order: str = "taken-first") -> WarpCfg:
-    function = Function("brute", "sm_61", tuple(instruction(index, op) for index, op in enumerate(ops)))
+    arch = "sm_61" if VOLTA.isdisjoint(op.name for op in ops) else "sm_75"
+    function = Function("brute", arch, tuple(instruction(index, op) for index, op in enumerate(ops)))
     return explore(function, lambda one: facts(ops[one.address // 8]), Options(order=order))
 
 
@@ -70,6 +81,12 @@ def graph(ops: list[Op], order: str = "taken-first") -> WarpCfg:
 class Entry:
     point: Point
     threads: set[int]
+    opened: bool = False
+    """Who waits at a barrier of the warp that has opened: nobody joins them."""
+
+    @property
+    def runs_later(self) -> bool:
+        return not self.point.tag or self.opened
 
 
 @dataclass
@@ -111,12 +128,12 @@ class Machine:
         node = self.cfg.nodes[self.node]
         context = node.context
         for one in node.instructions[:-1]:
-            self.push_token(context, one.address // 8)
+            self.run_straight(context, one.address // 8)
         index = node.end // 8
         op = self.ops[index]
-        self.push_token(context, index)
+        self.run_straight(context, index)
         takers = {thread for thread in sorted(self.active) if not op.some or self.random.random() < self.keep}
-        if op.name in {"op", "ssy", "pbk"}:
+        if op.name in STRAIGHT:
             self.go(Kind.FALLTHROUGH, context, index + 1)
         elif op.name == "bra":
             self.branch(context, index, op.targets[0], takers)
@@ -125,12 +142,24 @@ class Machine:
         elif op.name == "cal":
             self.stack.append(Entry(Point(context, 8 * index + 8, "RET"), set(self.active)))
             self.go(Kind.CALL, (*context, 8 * index), op.targets[0])
+        elif op.name == "meet":
+            self.meet(context, index)
+        elif op.name in VOLTA:
+            entry = self.nearest(FLOWS[op.name][1])
+            self.leave(context, index, FLOWS[op.name][1], takers & entry.threads if entry else set())
         else:
             self.leave(context, index, FLOWS[op.name][1], takers)
 
-    def push_token(self, context: Context, index: int) -> None:
+    def nearest(self, tag: str) -> Entry | None:
+        return next((entry for entry in reversed(self.stack) if entry.point.tag == tag), None)
+
+    def run_straight(self, context: Context, index: int) -> None:
         op = self.ops[index]
-        if op.name in {"ssy", "pbk"}:
+        flow, tag = FLOWS[op.name]
+        if flow is Flow.BREAK and (entry := self.nearest(tag)):
+            entry.threads -= {thread for thread in sorted(self.active) if not op.some or self.random.random() < self.keep}
+            self.stack = [one for one in self.stack if one.threads]
+        if flow is Flow.PUSH:
             self.stack.append(Entry(Point(context, 8 * op.targets[0], FLOWS[op.name][1]), set(self.active)))
 
     def branch(self, context: Context, index: int, target: int, takers: set[int]) -> None:
@@ -175,10 +204,38 @@ class Machine:
             self.take((self.node, None, Kind.EXIT, None, None))
             self.node = None
         else:
-            top = self.stack.pop()
-            self.active = set(top.threads)
-            kind = {"": Kind.REACTIVATE, "RET": Kind.RETURN}.get(top.point.tag, Kind.RECONVERGE)
-            self.go(kind, top.point.context, top.point.address // 8, popped=top.point)
+            self.resume()
+
+    def resume(self) -> None:
+        top = self.stack.pop()
+        if top.point.tag == MEET and not top.opened:
+            self.open_barriers()
+        self.active = set(top.threads)
+        kind = {"": Kind.REACTIVATE, "RET": Kind.RETURN}.get(top.point.tag, Kind.RECONVERGE)
+        self.go(kind, top.point.context, top.point.address // 8, popped=top.point)
+
+    def open_barriers(self) -> None:
+        for entry in self.stack:
+            entry.opened |= entry.point.tag == MEET
+
+    def meet(self, context: Context, index: int) -> None:
+        """Wait for all sides, above the nearest token and together with those who are here already; then those here go on first."""
+        point = Point(context, 8 * index + 8, MEET)
+        sides = [entry for entry in self.stack if entry.runs_later]
+        rest = [entry for entry in self.stack if not entry.runs_later]
+        floor = next((place + 1 for place in reversed(range(len(rest))) if rest[place].point.tag != MEET), 0)
+        here = next((entry for entry in rest[floor:] if entry.point == point), None)
+        if here is None and not sides:
+            self.open_barriers()
+            self.go(Kind.FALLTHROUGH, context, index + 1)
+            return
+        if here is None:
+            here = Entry(point, set())
+        else:
+            rest.remove(here)
+        here.threads |= self.active
+        self.stack = [*rest, here, *sides]
+        self.resume()
 
     def go(self, kind: Kind, context: Context, index: int, pushed: Point | None = None, popped: Point | None = None) -> None:
         to = self.at[context, 8 * index]
@@ -217,6 +274,28 @@ def random_program(random: Random, size: int) -> list[Op]:
             ("op", "bra", "bra", "cal", "ret", "exit"),
         )
     )
+    return _filled(random, size, names)
+
+
+def random_volta_program(random: Random, size: int) -> list[Op]:
+    """As above, with barriers that resume behind one of their BSYNCs: what else there is, is a gap."""
+    names = random.choice(
+        (
+            ("op", "bra", "bra", "bra", "bssy0", "bsync0", "exit"),
+            ("op", "bra", "bra", "bra", "bssy0", "bsync0", "bssy1", "bsync1", "break0"),
+            ("op", "bra", "bra", "bra", "meet", "exit"),
+            ("op", "bra", "bra", "bra", "meet", "bssy0", "bsync0", "break0"),
+        )
+    )
+    ops = _filled(random, size, names)
+    for index, op in enumerate(ops):
+        if op.name.startswith("bssy"):
+            behind = [place + 1 for place, one in enumerate(ops) if one.name == "bsync" + op.name[-1]]
+            ops[index] = Op(op.name, (random.choice(behind),)) if behind else Op("op")
+    return ops
+
+
+def _filled(random: Random, size: int, names: tuple[str, ...]) -> list[Op]:
     ops: list[Op] = []
     for index in range(size):
         name = random.choice(names)
@@ -226,5 +305,5 @@ def random_program(random: Random, size: int) -> list[Op]:
         elif name == "brx":
             ops.append(Op(name, tuple(sorted({random.randrange(size + 1) for _ in range(random.randint(2, 3))}))))
         else:
-            ops.append(Op(name, (), some and index < size - 1 and name != "op"))
+            ops.append(Op(name, (), some and index < size - 1 and name not in {"op", "meet"}))
     return [*ops, Op("exit")]

@@ -4,6 +4,7 @@ The loop bounds handed to the system are the turns that the run really made, and
 rows are as tight as they can be without being wrong.
 """
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -14,7 +15,7 @@ from sassan.ipet import rows, steps
 from sassan.ipet.steps import steps_of
 from sassan.ipet.system import build
 from sassan.warpcfg.graph import Edge, Loop, WarpCfg
-from unit.ipet.brute import Counts, Machine, graph, random_program
+from unit.ipet.brute import Counts, Machine, Op, graph, random_program, random_volta_program
 
 
 def vector(cfg: WarpCfg, counts: Counts) -> tuple[int, ...]:
@@ -23,13 +24,13 @@ def vector(cfg: WarpCfg, counts: Counts) -> tuple[int, ...]:
     return (1, *warp, *thread)
 
 
-def broken_rows(monkeypatch: pytest.MonkeyPatch, seeds: range) -> set[str]:
+def broken_rows(monkeypatch: pytest.MonkeyPatch, seeds: range, draw: Callable[[Random, int], list[Op]] = random_program) -> set[str]:
     """The kinds of rows that some execution of some random program violates; a quarter of the programs must be accepted and end."""
     found: set[str] = set()
     runs = 0
     for seed in seeds:
         random = Random(seed)
-        ops = random_program(random, random.randint(3, 10))
+        ops = draw(random, random.randint(3, 10))
         order = random.choice(("taken-first", "either"))
         try:
             cfg = graph(ops, order)
@@ -54,6 +55,10 @@ def broken_rows(monkeypatch: pytest.MonkeyPatch, seeds: range) -> set[str]:
 
 def test_no_row_forbids_what_a_warp_does(monkeypatch: pytest.MonkeyPatch) -> None:
     assert broken_rows(monkeypatch, range(1500)) == set()
+
+
+def test_no_row_forbids_what_a_warp_with_convergence_barriers_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert broken_rows(monkeypatch, range(1500), random_volta_program) == set()
 
 
 def test_the_machine_notices_a_loop_row_that_forgets_the_factor(monkeypatch: pytest.MonkeyPatch) -> None:
