@@ -35,6 +35,8 @@ class Scope:
     """The function may return from here."""
     merges: bool = False
     """No barrier and no call is around: a WARPSYNC may stand here."""
+    saves: bool = False
+    """A barrier of the caller is kept in a register: who exits here would never give it back to those who wait for it."""
 
     def deeper(self, region: Region | None = None) -> "Scope":
         if region is None:
@@ -46,14 +48,15 @@ class Scope:
 class Writer(Pool):
     """Writes one program; `budget` is about how many statements are left.
 
-    `functions` are (entry, return register) of what may be called.
+    `functions` are (entry, return register, whether threads may exit in it) of what may be called.
     """
 
     arch: str
     budget: int
     drafts: list[Draft] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
-    functions: list[tuple[Label, int]] = field(default_factory=list)
+    functions: list[tuple[Label, int, bool]] = field(default_factory=list)
+    exits: bool = False
     labels: int = 0
 
     def label(self) -> Label:
@@ -145,7 +148,8 @@ class Writer(Pool):
         self.emit("BRA", region.sync)
         self.here(other)
         self.body(scope.deeper(region), 2)
-        if self.dice.random() < 0.15:
+        if self.dice.random() < 0.15 and not scope.saves:
+            self.exits = True
             self.emit("EXIT")
         self.close(region, end)
 
@@ -248,12 +252,14 @@ class Writer(Pool):
         if self.dice.random() < 0.7:
             self.statement(inner)
         self.close(region, end)
-        self.statement(Scope(depth=3))
+        # Who passed is ahead of those who still are in the regions above: other registers than theirs.
+        self.statement(Scope(lowest=2, depth=3))
 
     def leave(self, scope: Scope) -> None:
         """Write a guarded way out: of the warp, or of some barriers to the BSYNC of one further out."""
         guard = self.compare()
-        if not scope.regions or self.dice.random() < 0.25:
+        if not scope.regions or (self.dice.random() < 0.25 and not scope.saves):
+            self.exits = True
             self.emit(self.dice.choice(["EXIT", "EXIT", "KILL"]), guard=guard)
             return
         place = self.dice.randrange(len(scope.regions))
@@ -277,9 +283,10 @@ class Writer(Pool):
         """A call, a tenth of them by some threads only."""
         if not self.functions or self.dice.random() < 0.2:
             return
-        callee, register = self.dice.choice(self.functions)
-        if register == scope.ret:
+        callee, register, exits = self.dice.choice(self.functions)
+        if register == scope.ret or (exits and scope.saves):
             return
+        self.exits = self.exits or exits
         back = self.label()
         guard = self.compare() if self.dice.random() < 0.15 else None
         zeros = (RZ, RZ) if self.dice.random() < 0.5 else ()
@@ -293,6 +300,7 @@ class Writer(Pool):
         number = len(self.functions)
         ret, start, lowest = 20 + 2 * number, self.label(), 5 + 3 * number
         spills, saves = self.dice.random() < 0.4, self.dice.random() < 0.5
+        self.exits = False
         self.here(start)
         if spills:
             self.emit("IADD3", STACK, STACK, Immediate(-FRAME), RZ)
@@ -307,7 +315,7 @@ class Writer(Pool):
             self.emit("LDL", Register("R", ret + 1), Memory((STACK,), 12))
             self.emit("IADD3", STACK, STACK, Immediate(FRAME), RZ)
         self.emit("RET.REL.NODEC", Register("R", ret), Target(0))
-        self.functions.append((start, ret))
+        self.functions.append((start, ret, self.exits))
 
     def saved(self, scope: Scope, keep: Register, lowest: int) -> None:
         """Write a region in a register that may be the caller's: what it holds is kept in a data register meanwhile."""
@@ -315,7 +323,7 @@ class Writer(Pool):
         self.emit("BMOV.32.CLEAR", keep, kept)
         region, end = self.open(scope)
         self.branch(region.sync)
-        self.body(replace(scope.deeper(region), lowest=lowest), 2)
+        self.body(replace(scope.deeper(region), lowest=lowest, saves=True), 2)
         self.close(region, end)
         self.emit("BMOV.32", kept, keep)
 
