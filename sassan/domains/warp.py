@@ -40,7 +40,7 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """How many of the active threads may be in the nearest entry of a tag: all, none, or some and not all. `point` is it, if one is sure."""
+    """How many of the active threads may be in the nearest entry of a tag: all, none, or some of them. `point` is it, if one is sure."""
 
     all: bool
     none: bool
@@ -211,9 +211,9 @@ class WarpDomain:
     def gather(self, warp: Warp, point: int, whole: int, *, sides: int, others: int) -> tuple[Warp | None, Iterator[Resumed]]:
         """Return what happens when the active threads meet the others at a barrier of the whole warp.
 
-        `whole` is the point that stands for all live threads, `sides` are those of suspended sides, `others` of such barriers elsewhere. First:
-        the state if nobody is waited for, None where that cannot be. Then: what resumes while the active threads wait in the entry `point`,
-        beneath all sides and above the nearest token, merged with those that wait there already.
+        `whole` is the point that stands for all live threads, `sides` are those of suspended sides, `others` of such barriers elsewhere.
+        First: the state if nobody is waited for, None where that cannot be. Then: what resumes while the active threads wait in the entry
+        `point`, beneath all sides and above the nearest token, merged with those that wait there already.
         """
         self._sides |= 1 << point
         alone = self._stacks.under_top(self._stacks.without(warp.stack, sides), ~(1 << point))

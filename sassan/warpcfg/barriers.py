@@ -1,4 +1,4 @@
-"""Convergence barriers (Volta and later): BSYNC, and the barrier of the whole warp. BSSY is a push, BREAK a withdrawal (warp-cfg.md, section 1)."""
+"""Convergence barriers (Volta and later): BSYNC, BREAK, and the barrier of the whole warp; BSSY is a push (warp-cfg.md, section 1)."""
 
 from collections.abc import Iterator
 
@@ -68,7 +68,7 @@ def leave_early(ground: Ground, step: Break, warp: Warp) -> Warp:
     return ground.domain.withdraw(warp, ground.points.of(step.tag), ACTIVE, sure=not step.some)
 
 
-def leave_late(ground: Ground, block: Block, facts: Facts, step: Step, *, taken: bool, before: Warp) -> Step:
+def leave_late(ground: Ground, block: Block, step: Step, *, taken: bool, before: Warp) -> Step:
     """Return a step of the branch that the held breaks of its block waited for, after the threads that left did so.
 
     Whether a thread left is whether it takes the branch, or whether it does not; where more than the guard decides, those who do not take
@@ -81,7 +81,7 @@ def leave_late(ground: Ground, block: Block, facts: Facts, step: Step, *, taken:
             if who is None:
                 continue
             # Threads that do not take it have a false guard, or, where that is not all that decides, perhaps a true one.
-            known = takes or facts.guard_alone
+            known = takes or (block.last is not None and block.last.guard_alone)
             # Others who wait at the same point did not leave now: they must be outside already, for what is said of the group to be true.
             alone = who == ACTIVE or ground.domain.outside(before, who, tag)
             if takes == one.takers or not known:

@@ -1,7 +1,7 @@
-"""Where calls and returns lead since Volta, where the return address is in ordinary registers (warp-cfg.md, section 1).
+"""Where calls and returns lead since Volta, which keeps return addresses in ordinary registers (warp-cfg.md, section 1).
 
-A fixpoint on single threads over (call string, block): it follows code addresses through moves, sums and stack slots, and checks that barrier
-registers are used as the stack of tokens takes them to be. The warp-level exploration asks it where a CALL or a RET goes.
+A fixpoint on single threads over (call string, block): it follows code addresses through moves, sums and stack slots, and checks that
+barrier registers are used as the stack of tokens takes them to be. The warp-level exploration asks it where a CALL or a RET goes.
 """
 
 import heapq
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from sassan.domains.lattice import bits
 from sassan.errors import Gap
-from sassan.ir import CodeAddress, Function, Instruction, Register, Target
+from sassan.ir import CodeAddress, Function, Instruction, Target
 from sassan.isa.facts import Facts, Flow
-from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, SaveBarrier, Store, moves
-from sassan.isa.registers import bit
+from sassan.isa.moves import RestoreBarrier, SaveBarrier
 from sassan.warpcfg.blocks import Block, Blocks, conditional
 from sassan.warpcfg.graph import Context, Kind
 from sassan.warpcfg.recursion import recursive_calls
 from sassan.warpcfg.steps import Key
+from sassan.warpcfg.thread_operations import STACK_POINTER, Operation, address_register, operations
 from sassan.warpcfg.thread_values import (
     Entry,
     Env,
@@ -37,9 +37,6 @@ from sassan.warpcfg.thread_values import (
 )
 
 MAX_NODES = 200_000
-_STACK_POINTER = 1
-_USES_VALUES = frozenset({Flow.INDIRECT_CALL, Flow.RETURN, Flow.CALL, Flow.BARRIER_MOVE})
-"""Without any of these, a thread's values decide nothing."""
 
 
 class Lead(NamedTuple):
@@ -51,22 +48,11 @@ class Lead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Leads:
-    """Per call and return, the ways on; empty where nobody knows (a gap says so). `through_pointer` says that a call had no known target."""
+    """Per call and return, the ways on; empty where nobody knows (a gap says so). `through_pointer`: a call had no known target."""
 
     of: Mapping[Key, tuple[Lead, ...]] = field(default_factory=dict[Key, tuple[Lead, ...]])
     gaps: frozenset[Gap] = frozenset()
     through_pointer: bool = False
-
-
-class _Op(NamedTuple):
-    """One instruction that matters: what it moves, what it writes besides, and what it does to a barrier."""
-
-    one: Instruction
-    flow: Flow
-    barrier: int
-    guarded: bool
-    moves: tuple[Move, ...]
-    kills: tuple[int, ...]
 
 
 def find_leads(function: Function, blocks: Blocks, successors: list[list[int]], call_depth: int | None) -> Leads:
@@ -84,7 +70,7 @@ def find_leads(function: Function, blocks: Blocks, successors: list[list[int]], 
 class _Search:
     def __init__(self, function: Function, blocks: Blocks, call_depth: int | None, recursive: frozenset[int]) -> None:
         self._function, self._blocks, self._depth, self._recursive = function, blocks, call_depth, recursive
-        self._ops, self._wanted = _operations(blocks)
+        self._ops, self._wanted = operations(blocks)
         self._bases = tuple(sorted({0, *(address for address, _ in function.symbols)}))
         self._states: dict[Key, Env] = {}
         self._callers: dict[Context, set[tuple[Context, int]]] = {}
@@ -101,12 +87,22 @@ class _Search:
         """Find the fixpoint, then go over it once more for what to tell."""
         start: Key = ((), self._blocks.at[self._function.entry])
         registers: dict[int, Values] = {number: frozenset({Entry(number)}) for number in bits(self._wanted)}
-        registers[_STACK_POINTER] = frozenset({FramePointer(0)})
+        registers[STACK_POINTER] = frozenset({FramePointer(0)})
         self._states[start] = Env(registers)
-        self._spread([start])
-        self._gaps.clear()
-        for key in sorted(self._states):
-            self._visit(key)
+        todo = [start]
+        while todo and len(self._states) <= MAX_NODES:
+            self._spread(todo)
+            self._gaps.clear()
+            # A call that was met late is one more place to return to, even where the callee knew all that the caller knows.
+            todo = sorted({to for key in sorted(self._states) for to, env in self._visit(key) if self._is_news(to, env)})
+
+    def _is_news(self, to: Key, env: Env) -> bool:
+        """Join what a thread knows to what was known there, and say whether that is more."""
+        old = self._states.get(to)
+        if old is not None and leq(env, old):
+            return False
+        self._states[to] = env if old is None else join(old, env)
+        return True
 
     def leads(self) -> Leads:
         """Return what was found; behind a call that is stepped over, what a thread knows is no news of its own."""
@@ -119,11 +115,7 @@ class _Search:
             key = heapq.heappop(todo)
             queued.discard(key)
             for to, env in self._visit(key):
-                old = self._states.get(to)
-                if old is not None and leq(env, old):
-                    continue
-                self._states[to] = env if old is None else join(old, env)
-                if to not in queued:
+                if self._is_news(to, env) and to not in queued:
                     queued.add(to)
                     heapq.heappush(todo, to)
             if len(self._states) > MAX_NODES:
@@ -137,7 +129,7 @@ class _Search:
             env = self._apply(op, env)
         return list(self._ways(context, block, env))
 
-    def _apply(self, op: _Op, env: Env) -> Env:
+    def _apply(self, op: Operation, env: Env) -> Env:
         out, problem = _barrier(op, kill(env, op.kills))
         if problem is not None:
             self._gaps.add(Gap(op.one.address, problem.code, problem.message))
@@ -251,12 +243,12 @@ class _Search:
 
     def _returns_to_caller(self, one: Instruction, env: Env) -> bool:
         """Say whether a return uses the address with which the function that is analyzed was itself entered."""
-        low = _address_register(one)
+        low = address_register(one)
         return low is not None and all(env.registers.get(half) == frozenset[Value]({Entry(half)}) for half in (low, low + 1))
 
     def _addresses(self, one: Instruction, env: Env) -> list[int] | None:
         """Return the code addresses that the register pair of a call or return may hold, None when it is not known."""
-        low = _address_register(one)
+        low = address_register(one)
         if low is None:
             return None
         values, highs = env.registers.get(low), env.registers.get(low + 1)
@@ -267,7 +259,7 @@ class _Search:
         for value in values:
             if isinstance(value, CodeAddress) and not value.high and CodeAddress(value.address, high=True) in highs and base is None:
                 out.add(value.address)
-            elif isinstance(value, int) and base is not None and highs == {0}:
+            elif isinstance(value, int) and base is not None and highs == frozenset[Value]({0}):
                 out.add(base + value)
             else:
                 return None
@@ -277,15 +269,7 @@ class _Search:
         self._gaps.add(Gap(one.address, code, message))
 
 
-def _address_register(one: Instruction) -> int | None:
-    """Return the bit index of the register pair that holds the address of a call or a return."""
-    for operand in one.operands:
-        if isinstance(operand, Register) and operand.file in ("R", "UR") and operand.index is not None:
-            return bit(operand.file, operand.index).bit_length() - 1
-    return None
-
-
-def _barrier(op: _Op, env: Env) -> tuple[Env, Problem | None]:
+def _barrier(op: Operation, env: Env) -> tuple[Env, Problem | None]:
     if op.flow is Flow.PUSH:
         return enter(env, op.barrier)
     if op.flow in {Flow.POP, Flow.BREAK}:
@@ -307,77 +291,3 @@ def _late(block: Block, env: Env, *, taken: bool) -> Env:
             left, _ = leave(env, int(one.tag[1:]))
             env = left if sure else join(env, left)
     return env
-
-
-def _operations(blocks: Blocks) -> tuple[list[list[_Op]], int]:
-    """Return, per block, the instructions that matter to where calls and returns go and to barriers, and the registers that do."""
-    following = any(facts is not None and facts.flow in _USES_VALUES for block in blocks.blocks for facts in block.facts)
-    read = [
-        [
-            (one, facts, moves(one) if following else ())
-            for one, facts in zip(block.instructions, block.facts, strict=True)
-            if facts is not None and (following or facts.flow is not Flow.NONE)
-        ]
-        for block in blocks.blocks
-    ]
-    wanted = _wanted([part for row in read for part in row]) if following else 0
-    out: list[list[_Op]] = []
-    for block, row in zip(blocks.blocks, read, strict=True):
-        late = {one.tag for one in block.late}
-        ops = [_operation(one, facts, done, wanted) for one, facts, done in row if not (facts.flow is Flow.BREAK and facts.tag in late)]
-        out.append([op for op in ops if op is not None])
-    return out, wanted
-
-
-def _wanted(program: list[tuple[Instruction, Facts, tuple[Move, ...]]]) -> int:
-    """Return the registers whose values may reach the address of a call or a return, or a restored barrier."""
-    wanted = 0
-    for one, facts, done in program:
-        low = _address_register(one) if facts.flow in {Flow.INDIRECT_CALL, Flow.RETURN} else None
-        wanted |= 0 if low is None else 0b11 << low
-        for part in done:
-            if isinstance(part, RestoreBarrier) and part.source is not None:
-                wanted |= 1 << part.source
-    before = -1
-    while wanted != before:
-        before = wanted
-        for _, _, done in program:
-            for part in done:
-                wanted |= _needed(part, wanted)
-    return wanted
-
-
-def _needed(part: Move, wanted: int) -> int:
-    """Return the registers that a move reads for a wanted one; what is stored is wanted once anything wanted is loaded."""
-    match part:
-        case Add(to, source) if wanted >> to & 1:
-            return 1 << source
-        case Load(to, count, base) if wanted & ((1 << count) - 1) << to:
-            return 1 << base | 1 << _STACK_POINTER
-        case Store(base, _, sources) if wanted >> _STACK_POINTER & 1:
-            return sum(1 << source for source in {base, *sources} if source is not None)
-        case _:
-            return 0
-
-
-def _operation(one: Instruction, facts: Facts, done: tuple[Move, ...], wanted: int) -> _Op | None:
-    """Return what an instruction does to the wanted registers, to the stack slots and to barriers; None for nothing."""
-    targets = 0
-    for part in done:
-        match part:
-            case Put(to) | Frame(to) | Add(to):
-                targets |= 1 << to
-            case Load(to, count):
-                targets |= ((1 << count) - 1) << to
-            case SaveBarrier(to) if to is not None:
-                targets |= 1 << to
-            case _:
-                pass
-    kept = tuple(part for part in done if targets & wanted or not isinstance(part, Put | Frame | Add | Load))
-    stores = [part for part in kept if not isinstance(part, Store) or wanted >> _STACK_POINTER & 1]
-    kills = tuple(bits(facts.writes & wanted & ~targets))
-    is_barrier = facts.is_barrier and facts.flow in {Flow.PUSH, Flow.POP, Flow.BREAK, Flow.BARRIER_MOVE}
-    if not stores and not kills and not is_barrier:
-        return None
-    number = int(facts.tag[1:]) if is_barrier else -1
-    return _Op(one, facts.flow if is_barrier else Flow.NONE, number, one.guard is not None, tuple(stores), kills)

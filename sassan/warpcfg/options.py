@@ -12,7 +12,7 @@ EITHER = "either"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`order` says which side of a divergence runs first (`ARCH`: as the generation does); `call_depth` bounds the call strings (None: no bound).
+    """`order`: which side of a divergence runs first (`ARCH`: as the generation does); `call_depth` bounds the call strings (None: not).
 
     Raises UsageError for an order or an ablation that does not exist, or a negative depth.
     """

@@ -18,7 +18,8 @@ from sassan.warpcfg.blocks import Block, Blocks, Break, Push, conditional, disag
 from sassan.warpcfg.calls import Lead, Leads
 from sassan.warpcfg.graph import Context, Kind, Point
 from sassan.warpcfg.options import EITHER, Options
-from sassan.warpcfg.steps import MEET, RET, Ground, Key, Step
+from sassan.warpcfg.pushed_calls import PushedCalls
+from sassan.warpcfg.steps import MEET, Ground, Key, Step
 
 _CC = bit("CC", 0)
 
@@ -48,7 +49,7 @@ class Transfer:
         self.trusts_tokens = bool(options.ablate)
         """Whether a stack without the token that an instruction leaves to is passed over: where the states are coarser than the program."""
         self._either = options.order == EITHER
-        self._call_depth = options.call_depth
+        self._pushed = PushedCalls(self.ground, calls.recursive, calls.pointers, options.call_depth)
 
     def start(self) -> Warp:
         """Return the state of a warp that begins."""
@@ -65,30 +66,30 @@ class Transfer:
         if block.end.guard is not None and block.end.guard.index is None and block.end.guard.negated:
             yield from self.ground.go_on(context, block.end, warp)  # @!PT: no thread ever takes it
             return
-        match block.last.flow:
+        yield from self._control(key, block, block.last, warp)
+
+    def _control(self, key: Key, block: Block, facts: Facts, warp: Warp) -> Iterator[Step]:
+        """Yield the productions of the control instruction at the end of a block."""
+        context, one = key[0], block.end
+        match facts.flow:
             case Flow.BRANCH:
-                yield from self._branch(context, block, block.last, warp)
+                yield from self._branch(context, block, facts, warp)
             case Flow.INDIRECT_BRANCH:
-                yield from self._indirect(context, block.end, block.last, warp)
-            case Flow.POP if block.last.is_barrier:
-                yield from barriers.sync(self.ground, context, block.end, block.last, warp)
+                yield from self._indirect(context, one, facts, warp)
+            case Flow.POP if facts.is_barrier:
+                yield from barriers.sync(self.ground, context, one, facts, warp)
             case Flow.POP | Flow.EXIT:
-                yield from self._leave(context, block.end, block.last, warp)
+                yield from self._leave(context, one, facts, warp)
             case Flow.WARP_BARRIER:
-                yield from barriers.meet(self.ground, context, block.end, block.last, warp)
-            case Flow.CALL | Flow.INDIRECT_CALL | Flow.RETURN if self._calls.leads is not None:
-                yield from self._lead(key, block.end, block.last, warp, self._calls.leads.of.get(key, ()))
-            case Flow.CALL:
-                yield from self._call(context, block.end, block.last, warp)
-            case Flow.INDIRECT_CALL:
-                yield from self._pointer_call(context, block.end, block.last, warp)
+                yield from barriers.meet(self.ground, context, one, facts, warp)
+            case Flow.CALL | Flow.INDIRECT_CALL | Flow.RETURN:
+                yield from self._call(key, block, facts, warp)
             case Flow.TRAP:
                 yield Step(Kind.EXIT, None, self.domain.bottom)
-                yield from self.ground.go_on(context, block.end, warp)
+                yield from self.ground.go_on(context, one, warp)
             case _:
-                message = f"{block.end.opcode} changes the flow in a way that is not modelled"
-                self.ground.report(block.end, "unsupported-flow", message)
-                yield from self.ground.go_on(context, block.end, self.ground.forget(warp))
+                self.ground.report(one, "unsupported-flow", f"{one.opcode} changes the flow in a way that is not modelled")
+                yield from self.ground.go_on(context, one, self.ground.forget(warp))
 
     def before_last(self, context: Context, block: Block, warp: Warp) -> Warp:
         """Return the state in which the control instruction of the block runs."""
@@ -120,30 +121,30 @@ class Transfer:
         # Whoever takes the branch knows that guard and predicate operands hold; a CC test says less than what CC holds.
         one, (kind, to) = block.end, way
         taken, passed = 0 if facts.uniform else facts.condition & ~_CC, facts.guard if facts.guard_alone and not facts.uniform else 0
-        yield self._late(block, facts, Step(kind, to, self.domain.learn(warp, taken)), warp, taken=True)
+        yield self._late(block, Step(kind, to, self.domain.learn(warp, taken)), warp, taken=True)
         if not conditional(one, facts):
             return
         for step in self.ground.go_on(context, one, warp, passed):
-            yield self._late(block, facts, step, warp, taken=False)
+            yield self._late(block, step, warp, taken=False)
         if one.following not in self._blocks.at or not disagree(facts, warp.active):
             return
         other = self.points.name(Point(context, one.following, ""))
         side = self.domain.learn(self.domain.diverge(warp, other, passed), taken)
-        yield self._late(block, facts, Step(Kind.DIVERGE, to, side, pushed=other), warp, taken=True)
+        yield self._late(block, Step(Kind.DIVERGE, to, side, pushed=other), warp, taken=True)
         if self._either:
             other = self.points.name(Point(to[0], self._blocks.blocks[to[1]].start, "", one.address))
             side = self.domain.learn(self.domain.diverge(warp, other, taken), passed)
             step = Step(Kind.DIVERGE, (context, self._blocks.at[one.following]), side, pushed=other)
-            yield self._late(block, facts, step, warp, taken=False)
+            yield self._late(block, step, warp, taken=False)
 
-    def _late(self, block: Block, facts: Facts, step: Step, before: Warp, *, taken: bool) -> Step:
-        return barriers.leave_late(self.ground, block, facts, step, taken=taken, before=before) if block.late else step
+    def _late(self, block: Block, step: Step, before: Warp, *, taken: bool) -> Step:
+        return barriers.leave_late(self.ground, block, step, taken=taken, before=before) if block.late else step
 
     def _indirect(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """BRX: one target runs, the others wait at the BRX itself and run it again (README, "A divergent BRX")."""
         targets = [self._blocks.at[target] for target in sorted(set(one.targets)) if target in self._blocks.at]
-        if not targets and self._calls.leads is None and self._returns_behind(one, warp):
-            yield from self._unknown_call(context, one, facts, warp)
+        if not targets and self._calls.leads is None and self._pushed.returns_behind(one, warp):
+            yield from self._pushed.unknown(context, one, facts, warp)
             return
         if not targets:
             self.ground.report(one, "indirect-branch", f"{one.opcode} jumps through a table that the input does not show")
@@ -161,11 +162,6 @@ class Transfer:
         again = self.points.name(Point(context, one.address, ""))
         for _, to in ways:
             yield Step(Kind.DIVERGE, to, self.domain.diverge(warp, again, 0), pushed=again)
-
-    def _returns_behind(self, one: Instruction, warp: Warp) -> bool:
-        """Say whether a return token to the next instruction is on top: PRET and BRX together are a call, even where no note says so."""
-        tops = [None if number == 0 else self.points[number] for number in bits(warp.stack.top)]
-        return all(point is not None and point.tag == RET and point.address == one.following for point in tops)
 
     def _leave(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         tag = self.points.of(facts.tag) if facts.flow is Flow.POP else 0
@@ -190,76 +186,27 @@ class Transfer:
         if not self.trusts_tokens:
             self.ground.report(one, "unmatched-token", message)
 
-    def _lead(self, key: Key, one: Instruction, facts: Facts, warp: Warp, leads: tuple[Lead, ...]) -> Iterator[Step]:
-        """Yield what a call or a return does since Volta: it jumps to where the thread-level analysis says."""
-        context, index = key
+    def _call(self, key: Key, block: Block, facts: Facts, warp: Warp) -> Iterator[Step]:
+        """Yield what a call or a return does: until Pascal it pushes a token, since Volta it jumps to where single threads went."""
+        if self._calls.leads is None:
+            yield from self._pushed(key[0], block.end, facts, warp)
+            return
+        leads = self._calls.leads.of.get(key)
+        if leads is None and not self.trusts_tokens:
+            self.ground.report(block.end, "unresolved-call", f"{block.end.opcode} stands where no single thread was followed to")
+        yield from self._lead(key[0], block, facts, warp, leads or ())
+
+    def _lead(self, context: Context, block: Block, facts: Facts, warp: Warp, leads: tuple[Lead, ...]) -> Iterator[Step]:
         match leads:
             case ():
                 if facts.flow is not Flow.RETURN:
-                    yield from self.ground.go_on(context, one, self.ground.forget(warp))
+                    yield from self.ground.go_on(context, block.end, self.ground.forget(warp))
             case (Lead(to=None),):
-                yield from self._leave(context, one, facts, warp)
+                yield from self._leave(context, block.end, facts, warp)
             case (Lead(kind=kind, to=to),) if to is not None:
-                yield from self._take(context, self._blocks.blocks[index], facts, warp, (kind, to))
+                yield from self._take(context, block, facts, warp, (kind, to))
             case _:
-                yield from self._one_of(context, one, facts, warp, [lead for lead in leads if lead.to is not None])
-
-    def _call(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
-        """Yield what a call does until Pascal: it pushes a token to the next instruction."""
-        target = self.ground.block_at(facts.target)
-        if facts.target is None:
-            self.ground.report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
-        elif target is None or conditional(one, facts):
-            code = "bad-target" if target is None else "guarded-push"
-            self.ground.report(one, code, f"{one.opcode} is not a plain call of a known address")
-        elif one.address in self._calls.recursive:
-            self._recursion(one)
-        elif one.following in self._blocks.at:
-            back = self.points.name(Point(context, one.following, facts.tag))
-            yield Step(Kind.CALL, (self._inner(context, one), target), self.domain.push(warp, back))
-            return
-        yield from self.ground.go_on(context, one, self.ground.forget(warp))
-
-    def _inner(self, context: Context, one: Instruction) -> Context:
-        inner = (*context, one.address)
-        return inner if self._call_depth is None else inner[max(0, len(inner) - self._call_depth) :]
-
-    def _recursion(self, one: Instruction) -> None:
-        self.ground.report(one, "recursion", f"{one.opcode} calls a function that is already running: no bound on the depth is known")
-
-    def _pointer_call(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
-        """Yield what a call through a pointer does until Pascal: JCAL pushes its own return, BRX after PRET finds it on the stack."""
-        callees = [self._blocks.at[address] for address in self._calls.pointers or () if address in self._blocks.at]
-        if not callees or conditional(one, facts) or one.address in self._calls.recursive:
-            yield from self._unknown_call(context, one, facts, warp)
-            return
-        inner = self._inner(context, one)
-        again = self.points.name(Point(context, one.address, ""))
-        states: list[tuple[Kind, Warp, int | None]] = [(Kind.CALL, warp, None)]
-        if disagree(facts, warp.active, places=len(callees)):
-            states.append((Kind.DIVERGE, self.domain.diverge(warp, again, 0), again))
-        for kind, state, pushed in states:
-            if facts.tag and one.following in self._blocks.at:
-                state = self.domain.push(state, self.points.name(Point(context, one.following, facts.tag)))  # noqa: PLW2901 - the callee's
-            for callee in callees:
-                yield Step(kind, (inner, callee), state, pushed=pushed)
-
-    def _unknown_call(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
-        """Step over a call of nobody knows what, so that the rest can be shown.
-
-        A call that pushes its own return goes on at the next instruction, a BRX after PRET at the token.
-        """
-        if one.address in self._calls.recursive:
-            self._recursion(one)
-        else:
-            self.ground.report(one, "indirect-call", f"{one.opcode} calls a function that the input does not name")
-        warp = self.ground.forget(warp)
-        if facts.tag:
-            yield from self.ground.go_on(context, one, warp)
-            return
-        outcomes, _ = self.domain.leave(warp, self.points.of(RET))
-        for outcome in outcomes:
-            yield self.ground.resume(outcome)
+                yield from self._one_of(context, block.end, facts, warp, [lead for lead in leads if lead.to is not None])
 
     def token_targets(self, context: Context, block: Block, warp: Warp) -> Iterator[Point]:
         """Yield where the threads that run the block's POP, or its barrier of the warp, resume, in the state before it."""
