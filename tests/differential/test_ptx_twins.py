@@ -1,4 +1,4 @@
-"""The fast parser of PTX lines against the one that gives every line to the grammar; and ptxas, where it is installed, on what is printed."""
+"""The fast parser of PTX lines against the one that gives every line to the grammar; and ptxas, where it is there, on what is printed."""
 
 import importlib.util
 import shutil

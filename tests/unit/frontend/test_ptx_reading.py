@@ -193,7 +193,8 @@ def test_a_fragment_is_one_function():
 
 
 def test_frames_of_cuobjdump_are_left_out():
-    frame = "\nFatbin elf code:\n================\narch = sm_61\n\nFatbin ptx code:\n================\narch = sm_61\ncode version = [8,8]\ncompressed\n\n"
+    elf, ptx = "Fatbin elf code:\n================\narch = sm_61\n", "Fatbin ptx code:\n================\narch = sm_61\n"
+    frame = f"\n{elf}\n{ptx}code version = [8,8]\ncompressed\n\n"
     found = functions(frame + kernel("ret;") + frame + kernel("exit;").replace("sm_61", "sm_90"))
     assert [(one.arch, one.instructions[0].text) for one in found] == [("sm_61", "ret"), ("sm_90", "exit")]
     assert found[0].instructions[0].span.line == 21

@@ -1,0 +1,84 @@
+"""Concrete warps run PTX samples with virtual tokens: every step is an edge, every agreement holds, every row of the IPET system too."""
+
+from dataclasses import replace
+
+import pytest
+
+from ptx import HEAD, functions, kernel, source
+from sassan.errors import SassanError
+from sassan.frontend.ptx.read import read_ptx
+from sassan.ir import Function, Target
+from sassan.isa.ptx import load
+from sassan.simt import plain_data, values
+from sassan.simt.state import Order
+from sassan.warpcfg import explore
+from sassan.warpcfg.postdominators import with_joins
+from soundness import oracles
+from soundness.oracles import Plan, Report, inspect
+from soundness.ptx_oracle import PREDICATES, EveryInstruction, Ptx, claims
+
+NAMES = [
+    "barrier_reduce", "bfs_step", "binary_search", "bitonic_step", "call_early_exit", "calls_nested", "continue_from_inner", "debug_build",
+    "discard_lanes", "early_return", "goto_two_heads", "histogram_atomic", "int64_divide", "loop_break_continue", "mandelbrot",
+    "nested_divergent_loops", "nested_if", "prefix_sum", "reduce_shuffle", "spin_lock", "spmv_csr", "switch_brx", "switch_loop",
+    "trap_guard", "uniform_branches", "voronoi", "warp_match", "warp_vote",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def predicates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tell the machine which of the oracle's registers are predicates."""
+    for module in (values, plain_data):
+        monkeypatch.setattr(module, "PREDICATES", PREDICATES)
+    monkeypatch.setattr(oracles, "name", str)
+
+
+def look(function: Function, seed: int, runs: int = 24, steps: int = 150) -> Report:
+    isa = load(function)
+    joined = with_joins(function, isa.facts)
+    cfg = claims(explore(function, isa.facts))
+    assert cfg.gaps == ()
+    plan = Plan(runs, seed, steps=steps, solve=1, order=Order.RANDOM, costs=EveryInstruction())
+    report = inspect(joined, cfg, plan, Ptx(joined))
+    # Where a `ret` resumes is an edge, and no target of a token.
+    return replace(report, findings=tuple(one for one in report.findings if "threads of ret at" not in one.detail))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("arch", ["sm_61", "sm_90"])
+def test_no_run_of_a_sample_leaves_its_graph(arch: str, name: str):
+    for function in read_ptx(source(f"{arch}/{name}.ptx")):
+        if function.kernel:
+            report = look(function, seed=1)
+            assert [str(one) for one in report.findings] == []
+            assert report.claims_checked > 0
+
+
+@pytest.mark.parametrize("wrong", [0x140, 0x1A8])
+def test_the_oracle_notices_a_token_that_resumes_elsewhere(wrong: int):
+    (function,) = read_ptx(source("sm_61/nested_if.ptx"))
+    isa = load(function)
+    joined = with_joins(function, isa.facts)
+    code = tuple(
+        replace(one, operands=(one.operands[0], Target(wrong))) if one.text == "_push join_01b8, 0x01b8" else one
+        for one in joined.instructions
+    )
+    assert code != joined.instructions
+    moved = replace(joined, instructions=code)
+    report = inspect(moved, claims(explore(function, isa.facts)), Plan(24, 1, steps=150, order=Order.RANDOM), Ptx(moved))
+    assert {one.kind for one in report.findings} >= {"edge", "token"}
+
+
+def test_the_oracle_notices_a_false_agreement():
+    (function,) = functions(kernel("mov.u32 %r1, %ctaid.x;", "setp.lt.s32 %p1, %r1, 4;", "@%p1 bra L;", "mov.u32 %r2, 1;", "L: ret;"))
+    (other,) = functions(kernel("mov.u32 %r1, %tid.x;", "setp.lt.s32 %p1, %r1, 4;", "@%p1 bra L;", "mov.u32 %r2, 1;", "L: ret;"))
+    cfg = claims(explore(function, load(function).facts))
+    joined = with_joins(other, load(function).facts)
+    report = inspect(joined, cfg, Plan(24, 1, steps=50, order=Order.RANDOM), Ptx(joined))
+    assert {one.kind for one in report.findings} >= {"agreement"}
+
+
+def test_the_oracle_refuses_what_it_does_not_know():
+    (function,) = functions(kernel("tanh.approx.f32 %f1, %f2;", "ret;", head=HEAD))
+    with pytest.raises(SassanError):
+        look(function, seed=1)
