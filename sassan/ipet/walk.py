@@ -115,10 +115,15 @@ def _items(cycle: _Cycle) -> Sequence:
     """Write a cycle out: all its turns alike where the inner cycles divide, else the last turn takes what is over."""
     if cycle.total == 1:
         return _turn(cycle)
-    if all(inner.total % cycle.total == 0 for _, inner in cycle.inner):
+    if _is_even(cycle):
         return (Loop(_turn(_split(cycle, 1)[0]), cycle.total),)
     most, last = _split(cycle, cycle.total - 1)
     return (*_items(most), *_items(last))
+
+
+def _is_even(cycle: _Cycle) -> bool:
+    """Say whether all turns of a cycle are alike: the inner cycles divide, and theirs too."""
+    return all(inner.total % cycle.total == 0 and _is_even(inner) for _, inner in cycle.inner)
 
 
 def _turn(cycle: _Cycle) -> Sequence:

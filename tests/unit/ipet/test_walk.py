@@ -34,6 +34,16 @@ def test_turns_that_do_not_divide_are_taken_in_one_place() -> None:
     assert matches(NEST, path, (1, 10, 103, 9, 1))
 
 
+def test_turns_of_an_innermost_loop_that_do_not_divide_are_not_lost() -> None:
+    # 1 -> 2 -> 3 -> 2, 3 -> 3: the loop at 1 turns four times, the one at 2 four times in all, the one at 3 six times in all.
+    deep = cfg_of((0, 1), (1, 2), (2, 3), (3, 3), (3, 2), (3, 1), (3, None))
+    found = [(1, 5, 5 + turns, inner, turns, 4, 1) for turns in range(9) for inner in range(30)]
+    for counts in found:
+        path = walk(deep, counts)
+        assert path is not None
+        assert matches(deep, path, counts)
+
+
 def test_counts_of_astronomic_size_are_not_expanded() -> None:
     counts = (1, 10**9 + 1, 10**18, 10**9, 1)
     path = walk(NEST, counts)
