@@ -35,10 +35,9 @@ def test_turns_that_do_not_divide_are_taken_in_one_place() -> None:
 
 
 def test_turns_of_an_innermost_loop_that_do_not_divide_are_not_lost() -> None:
-    # 1 -> 2 -> 3 -> 2, 3 -> 3: the loop at 1 turns four times, the one at 2 four times in all, the one at 3 six times in all.
-    deep = cfg_of((0, 1), (1, 2), (2, 3), (3, 3), (3, 2), (3, 1), (3, None))
-    found = [(1, 5, 5 + turns, inner, turns, 4, 1) for turns in range(9) for inner in range(30)]
-    for counts in found:
+    # Of three nested loops the middle one divides evenly over the outer one, the innermost does not over the middle one.
+    deep = cfg_of((0, 1), (1, 2), (2, 3), (3, 3), (3, 2), (2, 1), (2, None))
+    for counts in [(1, 5, middle, inner, middle, 4, 1) for middle in (5, 20, 21, 40) for inner in range(60)]:
         path = walk(deep, counts)
         assert path is not None
         assert matches(deep, path, counts)
