@@ -8,7 +8,8 @@ Of two instructions of a warp, the second issues as soon as
 
 A block costs the longest time from where the warp may enter it to where it may enter the next, whatever ran before. What may be open at
 its entry comes over the edges of the graph (`control_residuals`). Since Volta a block that runs while another side of a divergence is
-pending may take turns with it: there each wait is charged the longest latency of any setter (`in_turns`).
+pending may take turns with it: there each wait is charged the longest latency of any setter (`in_turns`). What is open when the warp ends
+is charged once, to the first block.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ from sassan.errors import Gap
 from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS, has_control_words
 from sassan.timing.control_ops import Op, op_of
-from sassan.timing.control_residuals import Residual, anything, residuals
+from sassan.timing.control_residuals import Flow, Residual, anything, regions, turning
 from sassan.timing.model import Prices
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
@@ -66,33 +67,32 @@ def _uncoded(code: Iterable[Instruction]) -> tuple[Gap, ...]:
     return (Gap(first.address, "no-control-codes", message),)
 
 
-def turning(cfg: WarpCfg) -> frozenset[int]:
-    """Return the blocks that run while another side of a divergence may: some stack holds one there, or nobody says what stacks hold."""
-    if not cfg.stack_points:
-        return frozenset(range(len(cfg.nodes)))
-    return frozenset(index for index, points in enumerate(cfg.stack_points) if any(not point.tag for point in points))
-
-
 def _costs(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], turns: frozenset[int]) -> tuple[int, ...]:
-    worst = anything([op for block in blocks for op in block])
-    successors: list[list[int]] = [[] for _ in blocks]
-    last = [False] * len(blocks)
-    for edge in cfg.edges:
-        if edge.dst is None:
-            last[edge.src] = True
-        else:
-            successors[edge.src].append(edge.dst)
+    steps = _steps(cfg, turns)
+    flow = Flow(blocks, steps, regions(steps, turns))
+    worst = flow.worst()
     # A graph with gaps may lack edges: then anything may be open anywhere.
-    known = not cfg.gaps
-    entered = residuals(blocks, successors, cfg.entry, dict.fromkeys(turns, worst)) if known else [worst] * len(blocks)
-    return tuple(
-        in_turns(block, worst, last=last[index]) if index in turns else in_order(block, entered[index], last=last[index])
+    entered = [anything(op for block in blocks for op in block)] * len(blocks) if cfg.gaps else flow.residuals(cfg.entry)
+    timed = [
+        in_turns(block, entered[index], worst[flow.region[index]]) if index in turns else in_order(block, entered[index])
         for index, block in enumerate(blocks)
-    )
+    ]
+    rest = max((timed[edge.src][1] for edge in cfg.edges if edge.dst is None), default=0)
+    return tuple(cost + (rest if index == cfg.entry else 0) for index, (cost, _) in enumerate(timed))
 
 
-def in_order(block: Sequence[Op], entered: Residual, *, last: bool) -> int:
-    """Return the longest time of a block that runs without turns; `last`: the warp may end behind it, when all has ended."""
+def _steps(cfg: WarpCfg, turns: frozenset[int]) -> list[list[int]]:
+    """Return what may run behind each block: warp edges, and the steps of threads to sides that need not wait for their turn."""
+    found = {(edge.src, edge.dst) for edge in cfg.edges if edge.dst is not None}
+    found |= {(edge.src, edge.dst) for edge in cfg.thread_edges if edge.dst in turns}
+    steps: list[list[int]] = [[] for _ in cfg.nodes]
+    for src, dst in sorted(found):
+        steps[src].append(dst)
+    return steps
+
+
+def in_order(block: Sequence[Op], entered: Residual) -> tuple[int, int]:
+    """Return the longest time of a block that runs without turns, and how much longer what was issued may take to end."""
     clear, free, end, now = list(entered.barriers), dict(entered.units), entered.all, 0
     for op in block:
         issue = max(now, free.get(op.unit, 0), end if op.drains else 0, *_waited(op, clear))
@@ -101,21 +101,27 @@ def in_order(block: Sequence[Op], entered: Residual, *, last: bool) -> int:
         free[op.unit] = issue + op.interval
         end = max(end, issue + op.ends)
         now = issue + op.most
-    return max(now, end) if last else now
+    return now, max(end - now, 0)
 
 
-def in_turns(block: Sequence[Op], worst: Residual, *, last: bool) -> int:
-    """Return the longest time that is charged to a block whose instructions take turns with those of other sides.
+def in_turns(block: Sequence[Op], entered: Residual, worst: Residual) -> tuple[int, int]:
+    """Return the longest time that is charged to a block whose instructions take turns with those of other sides, and what may be left.
 
-    Since the issue before it, of whatever side, an instruction is kept back by the rest of its predecessor's delay, or by setters and units
-    for at most as long as any instruction of the function can; the delay of the last one is charged to the block, too.
+    Since the last issue of whatever side, an instruction is kept back by the rest of its predecessor's delay, for as long as any setter or
+    unit of the region can (`worst`), or by what was open when the region was entered. The delay of the last one is charged, too.
     """
-    total = before = 0
+    total = delay = stalled = 0
+    outside = entered
     for op in block:
-        kept = max(worst.units[op.unit], worst.all if op.drains else 0, *_waited(op, worst.barriers))
-        total += max(before, kept)
-        before = op.most
-    return total + (max(before, worst.all) if last else before)
+        kept = max(_kept(op, worst), stalled + _kept(op, outside))
+        total += max(delay, kept)
+        delay, stalled, outside = op.most, op.least, outside.passed(op)
+    return total + delay, max(worst.all, outside.all)
+
+
+def _kept(op: Op, still: Residual) -> int:
+    """Return for how long what is still open keeps an instruction back."""
+    return max(still.units.get(op.unit, 0), still.all if op.drains else 0, *_waited(op, still.barriers))
 
 
 def _waited(op: Op, clear: Sequence[int]) -> Iterable[int]:

@@ -1,13 +1,11 @@
-"""What may still be open when a block is entered: a fixpoint over the edges of the warp-level graph, reactivations included.
+"""What may still be open at a point of the code, and where sides of a divergence take turns (README.md, "control")."""
 
-Times are counted from the moment at which the warp may issue the first instruction of the block, as far as the one before it says.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sassan.isa.control import BARRIERS
 from sassan.timing.control_ops import Op
+from sassan.warpcfg.graph import WarpCfg
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,54 +19,99 @@ class Residual:
     def join(self, other: "Residual") -> "Residual":
         """Return what bounds both."""
         units = {unit: max(self.units.get(unit, 0), other.units.get(unit, 0)) for unit in {**self.units, **other.units}}
-        barriers = tuple(map(max, self.barriers, other.barriers))
-        return Residual(barriers, units, max(self.all, other.all))
+        return Residual(tuple(map(max, self.barriers, other.barriers)), units, max(self.all, other.all))
+
+    def passed(self, op: Op) -> "Residual":
+        """Return what is left of it when an instruction has issued and its stall has passed: only that time surely has."""
+        if op.drains:
+            return NOTHING
+        barriers = tuple(0 if op.clears >> barrier & 1 else max(left - op.least, 0) for barrier, left in enumerate(self.barriers))
+        units = {unit: left - op.least for unit, left in self.units.items() if left > op.least}
+        return Residual(barriers, units, max(self.all - op.least, 0))
+
+    def after(self, op: Op) -> "Residual":
+        """Return the same, with what the instruction itself leaves open."""
+        return self.passed(op).join(_opened(op, op.least))
 
 
 NOTHING = Residual()
-"""Nothing is open when a warp starts."""
+"""Nothing is open when a warp starts, and when everything has ended."""
 
 
-def anything(ops: Sequence[Op]) -> Residual:
-    """Return a bound on what any execution of these instructions leaves open, in any order."""
+def _opened(op: Op, passed: int) -> Residual:
     barriers = [0] * BARRIERS
-    units: dict[str, int] = {}
+    for barrier, cycles in op.sets:
+        barriers[barrier] = max(barriers[barrier], cycles - passed)
+    units = {op.unit: op.interval - passed} if op.interval > passed else {}
+    return Residual(tuple(barriers), units, max(op.ends - passed, 0))
+
+
+def anything(ops: Iterable[Op]) -> Residual:
+    """Return a bound on what any execution of these instructions leaves open, in any order."""
+    worst = NOTHING
     for op in ops:
-        for barrier, cycles in op.sets:
-            barriers[barrier] = max(barriers[barrier], cycles)
-        units[op.unit] = max(units.get(op.unit, 0), op.interval)
-    return Residual(tuple(barriers), units, max((op.ends for op in ops), default=0))
+        worst = worst.join(_opened(op, 0))
+    return worst
 
 
-def leaves(block: Sequence[Op], entered: Residual) -> Residual:
-    """Return what is open behind a block, given what was open before it.
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The blocks of a graph, as far as times go.
 
-    Only what surely passes is taken off: the stalls. A wait may be over at once, and a block barrier may be passed before loads have ended.
+    `steps` are successors by index. `region` numbers the blocks that may take turns; blocks of different regions never do with each other.
     """
-    barriers, units, rest = list(entered.barriers), dict(entered.units), entered.all
-    for op in block:
-        barriers = [0 if op.clears >> barrier & 1 else left for barrier, left in enumerate(barriers)]
-        for barrier, cycles in op.sets:
-            barriers[barrier] = max(barriers[barrier], cycles)
-        units[op.unit] = op.interval
-        barriers = [max(left - op.least, 0) for left in barriers]
-        units = {unit: left - op.least for unit, left in units.items() if left > op.least}
-        rest = max(rest - op.least, op.ends - op.least, 0)
-    return Residual(tuple(barriers), units, rest)
+
+    blocks: Sequence[Sequence[Op]]
+    steps: Sequence[Sequence[int]]
+    region: Mapping[int, int]
+
+    def worst(self) -> dict[int, Residual]:
+        """Return what the blocks of each region leave open at most."""
+        members: dict[int, list[Op]] = {}
+        for block, region in self.region.items():
+            members.setdefault(region, []).extend(self.blocks[block])
+        return {region: anything(ops) for region, ops in members.items()}
+
+    def residuals(self, entry: int) -> tuple[Residual, ...]:
+        """Return what may be open at the start of each block; of a block that takes turns, what was issued outside its region."""
+        worst = self.worst()
+        states: dict[int, Residual] = {entry: NOTHING}
+        todo = [entry]
+        while todo:
+            block = todo.pop()
+            left = states[block]
+            for op in self.blocks[block]:
+                left = left.passed(op) if block in self.region else left.after(op)
+            for step in self.steps[block]:
+                out = left.join(worst[self.region[block]]) if block in self.region and step not in self.region else left
+                new = states[step].join(out) if step in states else out
+                if states.get(step) != new:
+                    states[step] = new
+                    todo.append(step)
+        return tuple(states.get(block, NOTHING) for block in range(len(self.blocks)))
 
 
-def residuals(
-    blocks: Sequence[Sequence[Op]], successors: Sequence[Sequence[int]], entry: int, fixed: Mapping[int, Residual]
-) -> tuple[Residual, ...]:
-    """Return what may be open at the start of each block; `fixed` holds blocks behind which so much is open, whatever was before them."""
-    states: dict[int, Residual] = {entry: NOTHING}
-    todo = [entry]
-    while todo:
-        block = todo.pop()
-        left = fixed[block] if block in fixed else leaves(blocks[block], states[block])
-        for after in successors[block]:
-            new = states[after].join(left) if after in states else left
-            if states.get(after) != new:
-                states[after] = new
-                todo.append(after)
-    return tuple(states.get(block, NOTHING) for block in range(len(blocks)))
+def turning(cfg: WarpCfg) -> frozenset[int]:
+    """Return the blocks that run while another side of a divergence may: some stack holds one there, or nobody says what stacks hold."""
+    if not cfg.stack_points:
+        return frozenset(range(len(cfg.nodes)))
+    return frozenset(index for index, points in enumerate(cfg.stack_points) if any(not point.tag for point in points))
+
+
+def regions(steps: Sequence[Sequence[int]], turns: frozenset[int]) -> dict[int, int]:
+    """Return a number for each block that may take turns: blocks that are pending together have the same.
+
+    While a side is pending, the blocks that run follow each other along steps, and its own first block follows that where it split off.
+    """
+    parent = {block: block for block in turns}
+
+    def root(block: int) -> int:
+        while parent[block] != block:
+            block = parent[block]
+        return block
+
+    for block, after in enumerate(steps):
+        together = [one for one in ((block, *after) if block in turns else after) if one in turns]
+        for one in together[1:]:
+            parent[root(one)] = root(together[0])
+    return {block: root(block) for block in sorted(turns)}

@@ -14,6 +14,8 @@ BACK = 5
 """Blocks that are run before the one that a run is about."""
 AHEAD = 6
 """Blocks of a side."""
+DRAIN = 0.7
+"""How often block barriers wait for earlier accesses."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +50,21 @@ class Runs:
         return path
 
     def excess(self, path: list[int], random: Random, draw: str) -> Iterator[Excess]:
-        """Run a walk block by block: each takes no longer than its price, and so does what is left when the warp ends."""
-        machine = Scheduler(random, draw, together=self._together)
-        entered = 0
+        """Run a walk: no block takes longer than its price, and all of it, with what is left at its end, no longer than the sum.
+
+        Where block barriers do not wait for earlier accesses, a later block may: then only the sums hold.
+        """
+        drains = random.random() < DRAIN
+        machine = Scheduler(random, draw, together=self._together, drains=drains)
+        entered = price = 0
         for place, node in enumerate(path):
             left = in_order(machine, self._steps[node], entered)
-            took = max(left, machine.rest) - entered if place == len(path) - 1 and node in self._ends else left - entered
-            if took > self.costs[node]:
-                yield Excess(self.cfg.nodes[node].id, took, self.costs[node])
+            price += self.costs[node]
+            ends = path[0] == self.cfg.entry and place == len(path) - 1 and node in self._ends
+            if drains and left - entered > self.costs[node]:
+                yield Excess(self.cfg.nodes[node].id, left - entered, self.costs[node])
+            if (whole := max(left, machine.rest) if ends else left) > price:
+                yield Excess(" ".join(self.cfg.nodes[one].id for one in path[: place + 1]), whole, price)
             entered = left
 
     def taking_turns(self, random: Random, draw: str) -> Excess | None:
@@ -63,7 +72,7 @@ class Runs:
         split = random.choice([edge for edge in self._edges if edge.kind is Kind.DIVERGE])
         path = self.to(split.src, random)
         sides = [self._side(first, random) for first in self._sides(split.src, split.dst, random)]
-        machine = Scheduler(random, draw, together=self._together)
+        machine = Scheduler(random, draw, together=self._together, drains=random.random() < DRAIN)
         entered = 0
         for node in path:
             entered = in_order(machine, self._steps[node], entered)
@@ -72,8 +81,13 @@ class Runs:
         for node in after:
             entered = in_order(machine, self._steps[node], entered)
         ran = [*path, *(node for side in sides for node in side), *after]
+        if path[0] == self.cfg.entry and {*after, *(side[-1] for side in sides)} & self._ends:
+            entered = max(entered, machine.rest)
         price = sum(self.costs[node] for node in ran)
         return None if entered <= price else Excess(" ".join(self.cfg.nodes[node].id for node in ran), entered, price)
+
+    def may_end(self, node: int) -> bool:
+        return node in self._ends
 
     @property
     def diverges(self) -> bool:

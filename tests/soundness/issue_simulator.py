@@ -66,10 +66,14 @@ def counted(text: str) -> Iterable[tuple[int, int]]:
 
 
 class Scheduler:
-    """What the sides of a warp share; `together`: a stall of 0 issues two instructions in one cycle."""
+    """What the sides of a warp share; `together`: a stall of 0 issues two instructions in one cycle.
 
-    def __init__(self, random: Random, draw: str, *, together: bool) -> None:
+    `drains`: a block barrier and a fence wait for all earlier instructions. Nobody says that they do.
+    """
+
+    def __init__(self, random: Random, draw: str, *, together: bool, drains: bool) -> None:
         self.now = 0
+        self._drains = drains
         self._random = random
         self._draw = draw
         self._together = together
@@ -91,7 +95,7 @@ class Scheduler:
             return False
         if any(self._counters[barrier] > most for barrier, most in one.counted):
             return False
-        return self._busy.get(one.unit, 0) <= self.now and not (one.drains and self._events)
+        return self._busy.get(one.unit, 0) <= self.now and not (one.drains and self._drains and self._events)
 
     def issue(self, one: Step) -> int:
         """Issue now; return when the next instruction of the side may issue."""

@@ -1,5 +1,6 @@
 """Random warp-level graphs of random instructions under random control codes: nothing that a compiler would write."""
 
+from dataclasses import replace
 from random import Random
 
 from sassan.ir import Function, Immediate, Instruction, Register, Word
@@ -86,3 +87,16 @@ def diverging(arch: str, random: Random) -> WarpCfg:
     threads = tuple(ThreadEdge(src, dst) for src, dst in sorted(steps | {(side, 5) for side in sides}))
     points = ((), *(pending for _ in sides), ())
     return WarpCfg(whole, tuple(Node((), block) for block in blocks), tuple(edges), 0, thread_edges=threads, stack_points=points)
+
+
+def quiet_sides(arch: str, random: Random) -> WarpCfg:
+    """The same with sides that set no barrier: what they wait for was open before."""
+    found = diverging(arch, random)
+    quiet = 7 << 5 | 7 << 8
+    nodes = tuple(
+        replace(node, instructions=tuple(replace(one, control=one.control | quiet) for one in node.instructions)) if points else node
+        for node, points in zip(found.nodes, found.stack_points, strict=True)
+    )
+    return replace(
+        found, nodes=nodes, function=replace(found.function, instructions=tuple(one for node in nodes for one in node.instructions))
+    )

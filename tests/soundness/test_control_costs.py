@@ -1,6 +1,7 @@
 """`control` is never below an independent simulation: on every block of every sample, and on random blocks that no compiler would write."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
@@ -14,13 +15,13 @@ from sassan.timing.rates import Tables
 from sassan.warpcfg.graph import WarpCfg
 from soundness.control_runs import Excess, Runs, priced
 from soundness.issue_simulator import DRAWS
-from soundness.random_blocks import BLOCKS, diverging, one_after_the_other
+from soundness.random_blocks import BLOCKS, diverging, one_after_the_other, quiet_sides
 
 TOLD = Control(Tables(told={"fence": 700, "sleep": 500, "async": 900}))
 """A latency for every class: no sample has a gap."""
 GRAPHS = 300
 """Random graphs per architecture: 8 * 300 * 6 = 14,400 blocks."""
-SPLIT_GRAPHS = 80
+SPLIT_GRAPHS = 60
 """The same with sides that take turns."""
 
 
@@ -52,12 +53,14 @@ def random_graphs(arch: str, make: Callable[[str, Random], WarpCfg], count: int 
     return [make(arch, Random(f"{arch} {seed}")) for seed in range(count)]
 
 
-def from_entry(cfg: WarpCfg, seed: str, length: int = 3 * BLOCKS) -> list[Excess]:
-    """A walk from the entry, so that what is open at a block came over edges."""
+def from_entry(cfg: WarpCfg, seed: str, length: int = 2 * BLOCKS) -> list[Excess]:
+    """A walk from the entry to the end, so that what is open at a block came over edges."""
     found, random = runs(cfg), Random(seed)
     assert found is not None
     path = [cfg.entry]
-    while len(path) < length and (after := [edge.dst for edge in cfg.edges if edge.src == path[-1] and edge.dst is not None]):
+    while not (len(path) > length and found.may_end(path[-1])) and (
+        after := [edge.dst for edge in cfg.edges if edge.src == path[-1] and edge.dst is not None]
+    ):
         path.append(random.choice(after))
     return [one for draw in DRAWS for one in found.excess(path, random, draw)]
 
@@ -77,9 +80,10 @@ def test_no_random_block_takes_longer_than_its_price(arch: str):
     assert [one for cfg in random_graphs(arch, one_after_the_other) for one in from_entry(cfg, arch)] == []
 
 
+@pytest.mark.parametrize("make", [diverging, quiet_sides])
 @pytest.mark.parametrize("arch", VOLTA)
-def test_random_sides_that_take_turns_take_no_longer_than_their_prices(arch: str):
-    assert [one for cfg in random_graphs(arch, diverging, SPLIT_GRAPHS) for one in over_in_turns(cfg, arch, 2)] == []
+def test_random_sides_that_take_turns_take_no_longer_than_their_prices(arch: str, make: Callable[[str, Random], WarpCfg]):
+    assert [one for cfg in random_graphs(arch, make, SPLIT_GRAPHS) for one in over_in_turns(cfg, arch, 2)] == []
 
 
 # ---- The simulation notices what would make the model wrong ----
@@ -87,39 +91,46 @@ def test_random_sides_that_take_turns_take_no_longer_than_their_prices(arch: str
 
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_a_model_that_forgets_what_earlier_blocks_left_open_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(control, "residuals", lambda blocks, *_: [control.Residual()] * len(blocks))
+    monkeypatch.setattr(control.Flow, "residuals", lambda flow, _: [control.Residual()] * len(flow.blocks))
     assert [one for cfg in random_graphs(arch, one_after_the_other, 20) for one in from_entry(cfg, arch)] != []
 
 
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_a_model_that_takes_a_wait_for_time_that_surely_passed_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
-    assert control_with_hasty_residuals(arch, monkeypatch) != []
+    whole = control.Residual.passed
+
+    def hasty(state: control.Residual, op: control.Op) -> control.Residual:
+        return whole(state, replace(op, least=max(op.least, op.waits and 100)))
+
+    monkeypatch.setattr(control.Residual, "passed", hasty)
+    assert [one for cfg in random_graphs(arch, one_after_the_other, 40) for one in from_entry(cfg, arch)] != []
 
 
-def control_with_hasty_residuals(arch: str, monkeypatch: pytest.MonkeyPatch) -> list[Excess]:
-    """Residuals as they would be if every block took its price: an access that ends early leaves its successors closer to what is open."""
-    whole = control.residuals
+def noticed_in_turns(make: Callable[[str, Random], WarpCfg] = diverging) -> bool:
+    """Whether a run of the model, as it is now, is over its price; the walks are those of the real model."""
+    found = [priced(cfg, TOLD, turning(cfg)) for cfg in random_graphs("sm_80", make, 60)]
+    return any(one.taking_turns(Random(index), "worst") is not None for index, one in enumerate(found) if one is not None)
 
-    def hasty(blocks, successors, entry, fixed):
-        entered = whole(blocks, successors, entry, fixed)
-        costs = [control.in_order(block, state, last=False) for block, state in zip(blocks, entered, strict=True)]
-        return [control.Residual(tuple(max(one - min(costs), 0) for one in state.barriers), state.units, state.all) for state in entered]
 
-    monkeypatch.setattr(control, "residuals", hasty)
-    return [one for cfg in random_graphs(arch, one_after_the_other, 40) for one in from_entry(cfg, arch)]
+@pytest.mark.parametrize("make", [diverging, quiet_sides])
+def test_the_real_model_is_not_noticed(make: Callable[[str, Random], WarpCfg]) -> None:
+    assert not noticed_in_turns(make)
 
 
 def test_a_model_that_lets_sides_run_one_after_the_other_is_noticed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(control, "turning", lambda _: frozenset[int]())
-    found = [
-        one
-        for cfg in random_graphs("sm_80", diverging, 60)
-        for draws in [priced(cfg, TOLD, turning(cfg))]
-        if draws is not None
-        for one in [draws.taking_turns(Random(cfg.function.name), "worst")]
-        if one is not None
-    ]
-    assert found != []
+    assert noticed_in_turns()
+
+
+def test_a_model_that_forgets_the_setters_of_other_sides_is_noticed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(control, "regions", lambda _, turns: {block: block for block in turns})
+    assert noticed_in_turns()
+
+
+def test_a_model_that_forgets_what_was_open_before_a_divergence_is_noticed(monkeypatch: pytest.MonkeyPatch):
+    whole = control.in_turns
+    monkeypatch.setattr(control, "in_turns", lambda block, _, worst: whole(block, control.Residual(), worst))
+    assert noticed_in_turns(quiet_sides)
 
 
 def test_a_model_without_intervals_of_units_is_noticed(monkeypatch: pytest.MonkeyPatch):
@@ -129,4 +140,4 @@ def test_a_model_without_intervals_of_units_is_noticed(monkeypatch: pytest.Monke
 
 
 def without_interval(op: control.Op) -> control.Op:
-    return control.Op(op.least, op.most, op.waits, op.clears, op.sets, op.drains, op.ends, op.unit, 0)
+    return replace(op, interval=0)
