@@ -13,7 +13,7 @@ from sassan.simt import plain_data, values
 from sassan.simt.state import Order
 from sassan.warpcfg import explore
 from sassan.warpcfg.postdominators import with_joins
-from soundness import oracles
+from soundness import generator_ptx, oracles
 from soundness.oracles import Plan, Report, inspect
 from soundness.ptx_oracle import PREDICATES, EveryInstruction, Ptx, claims
 
@@ -52,6 +52,13 @@ def test_no_run_of_a_sample_leaves_its_graph(arch: str, name: str):
             report = look(function, seed=1)
             assert [str(one) for one in report.findings] == []
             assert report.claims_checked > 0
+
+
+@pytest.mark.parametrize("start", range(0, 120, 10))
+def test_no_run_of_a_random_kernel_leaves_its_graph(start: int):
+    for seed in range(start, start + 10):
+        (function,) = functions(generator_ptx.program(seed))
+        assert (seed, [str(one) for one in look(function, seed, runs=16, steps=80).findings]) == (seed, [])
 
 
 @pytest.mark.parametrize("wrong", [0x140, 0x1A8])
