@@ -76,7 +76,7 @@ class Level(StrEnum):
     THREAD = "thread"
 
 
-_INPUT = "A cubin, a program or library with cubins inside, or a listing of cuobjdump -sass or nvdisasm -c; - reads standard input."
+_INPUT = "A cubin, a program or library with cubins inside, a listing of cuobjdump -sass or nvdisasm -c, or PTX; - reads standard input."
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE", help=_INPUT)]
 File = Annotated[str, typer.Argument(metavar="FILE", help=_INPUT)]
