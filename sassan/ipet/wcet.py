@@ -10,6 +10,7 @@ from sassan.errors import Gap, SelfCheckError
 from sassan.ilp.model import Model, Row
 from sassan.ilp.solve import Solution, Status, solve
 from sassan.ipet.flow_facts import Bounds
+from sassan.ipet.merged_calls import merged_calls
 from sassan.ipet.paper import build as build_paper
 from sassan.ipet.rows import ROW_SWITCHES
 from sassan.ipet.steps import steps_of
@@ -72,7 +73,8 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: Bounds, setup: Setup | None 
     setup = setup or Setup()
     prices = costs.price(cfg)
     per_node = prices.costs
-    gaps = tuple(sorted({*cfg.gaps, *prices.gaps, *(() if setup.paper else bounds.gaps)}))
+    unknown = () if setup.paper else (*bounds.gaps, *(() if cfg.gaps else merged_calls(steps_of(cfg))))
+    gaps = tuple(sorted({*cfg.gaps, *prices.gaps, *unknown}))
     assumptions = (*prices.assumptions, *cfg.assumptions, *bounds.assumptions, *_said(setup))
     if gaps:
         return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup)
