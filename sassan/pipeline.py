@@ -9,20 +9,23 @@ from sassan import frontend, machine
 from sassan.alphabet import Letter
 from sassan.errors import Gap, InputError, UsageError
 from sassan.ilp import write
-from sassan.ipet import flow_facts
+from sassan.ipet import flow_facts, shares
 from sassan.ipet.flow_facts import Bounds, FlowFacts
-from sassan.ipet.loop_bounds import infer
+from sassan.ipet.loop_bounds import check_bounds, infer
 from sassan.ipet.paths import LONGEST
 from sassan.ipet.paths import paths as walks
-from sassan.ipet.sm_bound import SmBound, path_bound, sm_bound
+from sassan.ipet.residents import Grid, Group, group
+from sassan.ipet.shares import Share
+from sassan.ipet.sm_bound import Contention, GridBound, SmBound, check_warps, contention, path_bound
 from sassan.ipet.wcet import Problem, Setup, Wcet, problem, wcet
 from sassan.ir import Function, Instruction, Program
 from sassan.isa import tables
 from sassan.isa.facts import Flow
 from sassan.isa.languages import Isa, isa_of
-from sassan.machine import MachineFile, machine_of
+from sassan.machine import MachineFile, Multiprocessor, machine_of
 from sassan.machine.fields import HINT
 from sassan.machine.launch import Launch
+from sassan.machine.occupancy import Occupancy, Resources, demand_of, occupancy
 from sassan.makespan.bounds import waiting_slots
 from sassan.makespan.problem import Processor
 from sassan.makespan.problem import problem as makespan_problem
@@ -64,6 +67,10 @@ class Settings:
     costs: CostModel = field(default_factory=Unit)
     machine: MachineFile | None = None
     """The user's; None: the SM table."""
+    resources: Resources | None = None
+    """Of a launch whose occupancy is asked for."""
+    partition: bool = False
+    """Whether the makespan is bounded in the partition model, too."""
     setup: Setup = field(default_factory=Setup)
     solve: bool = True
     """False: the program is only built."""
@@ -71,10 +78,23 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Makespan:
-    """What W warps on one SM take: `bound` over all paths; `worst_path`, in cycles, if every warp takes that one, None where unknown."""
+    """What W warps on one SM take: `bound` over all paths; `worst_path`, in cycles, if every warp takes that one, None where unknown.
+
+    `partition` is the bound in the partition model, `grid` that of the whole grid; None where they were not asked for.
+    """
 
     bound: SmBound
     worst_path: int | None
+    partition: SmBound | None = None
+    grid: GridBound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Residency:
+    """How many blocks of the launch are resident on an SM; where that is not known, `why` says what is missing."""
+
+    occupancy: Occupancy | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +120,7 @@ class Analysis:
     wcet: Wcet
     worst_path: KernelString | None = None
     makespan: Makespan | None = None
+    residency: Residency | None = None
 
     @property
     def function(self) -> Function:
@@ -181,9 +202,11 @@ def _explored(function: Function, isa: Isa, options: Options) -> WarpCfg:
 
 
 def analyze(function: Function, settings: Settings, warps: int | None = None) -> Analysis:
-    """Return all that is known of a function; with `warps`, also the bound of their makespan on one SM.
+    """Return all that is known of a function.
 
-    Raises InputError for an architecture without a table, MissingToolError and UsageError for the solver, SelfCheckError.
+    With `warps`, also the bound of their makespan on one SM; with the shape of a block, that of as many as are resident, and of the grid.
+    Raises InputError for an architecture without a table, MissingToolError and UsageError for the solver, UsageError for a launch that is
+    impossible, SelfCheckError.
     """
     isa = isa_of(function, settings.letters)
     cfg = _explored(function, isa, settings.exploration)
@@ -192,12 +215,13 @@ def analyze(function: Function, settings: Settings, warps: int | None = None) ->
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     found = Analysis(cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings))
-    return found if warps is None or not bound.bound else replace(found, makespan=_makespan(found, isa, warps, settings.machine))
+    return _launched(found, isa, settings, warps) if bound.bound else found
 
 
 def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> Bounds:
     """Return the bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
     found = () if settings.setup.paper else infer(cfg, isa.facts, settings.launch)
+    check_bounds(cfg, isa.facts, settings.launch, found)
     return flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, found)
 
 
@@ -247,29 +271,81 @@ def has_block_barrier(found: Analysis, settings: Settings) -> bool:
     return any(_is_barrier(one, isa) for node in found.cfg.nodes for one in node.instructions)
 
 
-def _makespan(found: Analysis, isa: Isa, warps: int, file: MachineFile | None) -> Makespan:
+def _launched(found: Analysis, isa: Isa, settings: Settings, warps: int | None) -> Analysis:
+    """Add what the warps on an SM take together, as far as it is asked for."""
+    told = settings.resources
+    threads = settings.launch.threads if told is not None and found.function.kernel else None
+    if warps is None and threads is None:
+        return found
     try:
-        sm = machine_of(found.function.arch, file)
+        sm = machine_of(found.function.arch, settings.machine)
     except InputError as error:
         # Without a table of its SM, a function keeps its WCET and lists what is missing.
-        return Makespan(SmBound(warps, None, gaps=(Gap(found.function.entry, error.code, error.message),)), None)
-    counts = [(one or KernelString()).counts() for one in found.strings]
+        gap = Gap(found.function.entry, error.code, error.message)
+        return found if warps is None else replace(found, makespan=Makespan(SmBound(warps, None, gaps=(gap,)), None))
+    residency = None if threads is None or told is None else _residency(found.function, threads, told, sm)
+    known = residency.occupancy if residency is not None else None
+    found = replace(found, residency=residency)
+    asked = warps if warps is not None else known.warps if known is not None else None
+    if asked is None:
+        return found
+    check_warps(asked, sm, known)
+    return replace(found, makespan=_makespan(found, isa, settings, (sm, asked)))
+
+
+def _residency(function: Function, threads: int, told: Resources, sm: Multiprocessor) -> Residency:
+    demand = demand_of(function, threads, told)
+    if demand is None:
+        return Residency(None, "the input does not tell registers and shared memory: give a cubin, or --registers N and --shared BYTES")
+    return Residency(occupancy(sm, demand))
+
+
+def _makespan(found: Analysis, isa: Isa, settings: Settings, on: tuple[Multiprocessor, int]) -> Makespan:
+    sm, warps = on
     barriers = any(_is_barrier(one, isa) for node in found.cfg.nodes for one in node.instructions)
-    bound = sm_bound(found.problem, counts, warps, sm, barriers=barriers)
-    if found.worst_path is None:
-        return Makespan(bound, None)
-    return Makespan(bound, _path_upper(found.wcet, found.worst_path, warps, sm, barriers=barriers))
+    known = found.residency.occupancy if found.residency is not None else None
+    block = known.block_warps if known is not None else None
+    taken = _shares(found, sm)
+    whole = contention(found.problem, taken, sm, barriers=barriers)
+    partition = None
+    if settings.partition:
+        parts = contention(found.problem, _shares(found, sm, partition=True), sm, barriers=barriers, partition=True)
+        partition = parts.resident(group(warps, block, sm.schedulers))
+    return Makespan(
+        whole.resident(group(warps, block)),
+        _path_upper(found, taken, group(warps, block), sm, barriers=barriers),
+        partition,
+        _grid(whole, known, settings),
+    )
 
 
-def _path_upper(cost: Wcet, path: KernelString, warps: int, sm: machine.Multiprocessor, *, barriers: bool) -> int | None:
-    """Return the bound if every warp takes this path: of two that hold, the smaller."""
-    if cost.value is None:
+def _shares(found: Analysis, sm: Multiprocessor, *, partition: bool = False) -> tuple[Share, ...]:
+    """Return what each block takes of the SM: by letters where each instruction counts as one slot, else by the units of its opcodes."""
+    if found.problem.cost_name == Unit().name:
+        counts = ((one or KernelString()).counts() for one in found.strings)
+        return tuple(shares.of_letters(sm, one, partition=partition) for one in counts)
+    return tuple(shares.of_code(sm, node.code, partition=partition) for node in found.cfg.nodes)
+
+
+def _grid(whole: Contention, known: Occupancy | None, settings: Settings) -> GridBound | None:
+    blocks, told = settings.launch.blocks, settings.resources
+    if known is None or blocks is None or told is None:
         return None
-    plain = path_bound(cost.value, path.counts(), warps, sm, barriers=barriers)
-    if barriers or cost.model != Unit().name:
+    bound = whole.grid(Grid(blocks, known.block_warps, told.sms, known.blocks))
+    return replace(bound, assumptions=(*bound.assumptions, *known.assumptions))
+
+
+def _path_upper(found: Analysis, taken: tuple[Share, ...], of: Group, sm: Multiprocessor, *, barriers: bool) -> int | None:
+    """Return the bound if every warp takes the worst path: of two that hold, the smaller."""
+    if found.wcet.value is None or found.worst_path is None:
+        return None
+    counts = zip(found.cfg.edges, found.wcet.counts, strict=True)
+    share = sum((taken[edge.src] * count for edge, count in counts if count), Share())
+    plain = path_bound(found.wcet.value, share, of, barriers=barriers)
+    if barriers or found.wcet.model != Unit().name:
         return plain
     processor = Processor({letter: sm.capacity(letter) for letter in Letter}, {}, sm.issue)
-    return min(plain, waiting_slots(makespan_problem((path,) * warps, processor)))
+    return min(plain, waiting_slots(makespan_problem((found.worst_path,) * of.warps, processor)))
 
 
 def _is_barrier(instruction: Instruction, isa: Isa) -> bool:

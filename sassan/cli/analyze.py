@@ -14,6 +14,10 @@ def analyze(
     block_dim: options.BlockDim = None,
     grid: options.Grid = None,
     param: options.Parameters = None,
+    registers: options.Registers = None,
+    shared: options.Shared = None,
+    sms: options.Sms = None,
+    partition: options.PartitionBound = False,
     model: options.ModelOption = options.Model.UNIT,
     machine: options.MachineFile = None,
     latency: options.Latencies = None,
@@ -31,12 +35,13 @@ def analyze(
     """Bound every function: graph, string, WCET, makespan.
 
     A function that cannot be bounded lists its gaps: what is missing, and at which address. A bound holds under the assumptions that are
-    printed with it.
+    printed with it. With --block-dim, as many warps as are resident on an SM are bounded together; with --grid, the whole grid.
 
     \b
     Examples:
       sassan analyze kernels.sass
       sassan analyze kernels.sass -f '*saxpy*' --loop-bound 10 -W 16
+      sassan analyze k.cubin --block-dim 256 --grid 120 --sms 20 --model table
       sassan analyze a.sass b.sass --bounds facts.toml --json
       cuobjdump -sass a.out | sassan analyze -
     """
@@ -53,6 +58,8 @@ def analyze(
         call_depth=call_depth,
         ablate=ablate,
         paper_experiment=paper_experiment,
+        resources=settings.resources(block_dim, grid, registers=registers, shared=shared, sms=sms),
+        partition=partition,
     )
     inputs = read(files, arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
     from sassan import pipeline
@@ -61,5 +68,5 @@ def analyze(
     if json:
         document.show([document.analysis(one) for one in results], inputs.refused)
     else:
-        report.show(results, warps)
+        report.show(results)
     finish(inputs, [one.analysis for one in results] if function else [])

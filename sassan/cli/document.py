@@ -10,7 +10,7 @@ from sassan.cli.terminal import out
 if TYPE_CHECKING:
     from sassan.cli.inputs import Refused, Result
     from sassan.errors import Gap
-    from sassan.pipeline import Analysis, Makespan
+    from sassan.pipeline import Analysis, Makespan, Residency
     from sassan.strings.kernel_string import KernelString
     from sassan.warpcfg.graph import WarpCfg
 
@@ -62,6 +62,8 @@ def analysis(result: "Result") -> Mapping[str, Value]:
         "strings": {"worst_path": string(one.worst_path)},
         "wcet": wcet(one),
         "makespan": _makespan(one.makespan),
+        "occupancy": _occupancy(one.residency),
+        "grid": _grid(one.makespan),
         "paths": _paths(one),
         "loops": loops(one),
         "gaps": gaps(one.gaps),
@@ -101,7 +103,44 @@ def wcet(one: "Analysis") -> Value:
 def _makespan(found: "Makespan | None") -> Value:
     if found is None:
         return None
-    return {"warps": found.bound.warps, "lower": None, "upper": found.bound.value, "assumptions": list(found.bound.assumptions)}
+    common = {"warps": found.bound.warps, "lower": None, "upper": found.bound.value, "assumptions": list(found.bound.assumptions)}
+    if found.partition is None:
+        return common
+    return common | {"partition": {"upper": found.partition.value, "assumptions": list(found.partition.assumptions)}}
+
+
+def _occupancy(found: "Residency | None") -> Value:
+    """Return how many blocks are resident on an SM, None where no launch is told; `why` says why there is no number."""
+    if found is None:
+        return None
+    known = found.occupancy
+    if known is None:
+        return {"blocks": None, "warps": None, "why": found.why}
+    return {
+        "blocks": known.blocks,
+        "warps": known.warps,
+        "block_warps": known.block_warps,
+        "threads": known.demand.threads,
+        "registers": known.demand.registers,
+        "shared": known.demand.shared,
+        "barriers": known.demand.barriers,
+        "limits": dict(known.limits),
+        "limited_by": list(known.limited_by),
+        "assumptions": list(known.assumptions),
+    }
+
+
+def _grid(found: "Makespan | None") -> Value:
+    grid = found.grid if found is not None else None
+    if grid is None:
+        return None
+    return {
+        "blocks": grid.grid.blocks,
+        "sms": grid.grid.sms,
+        "resident": grid.grid.places,
+        "upper": grid.value,
+        "assumptions": list(grid.assumptions),
+    }
 
 
 def _paths(one: "Analysis") -> Sequence[Value]:

@@ -84,7 +84,7 @@ def ipet(
     if json:
         document.show([_document(one) for one in results], inputs.refused)
     else:
-        report.show(results, None)
+        report.show(results)
     finish(inputs, [one.analysis for one in (results if function and chosen.solve else unwritten)])
 
 

@@ -129,6 +129,28 @@ Parameters = Annotated[
         help="An integer parameter: param_0=64 (the first, of a cubin), or 0x140=64 (its place in constant bank 0); may be repeated.",
     ),
 ]
+Registers = Annotated[
+    int | None,
+    typer.Option("--registers", metavar="N", min=0, max=_MANY, help="Registers per thread, with --block-dim; a cubin tells them."),
+]
+Shared = Annotated[
+    int | None,
+    typer.Option(
+        "--shared",
+        metavar="BYTES",
+        min=0,
+        max=_MANY,
+        help="Shared memory per block, with --block-dim: of a cubin the dynamic part, else all of it.",
+    ),
+]
+Sms = Annotated[
+    int | None,
+    typer.Option("--sms", metavar="N", min=1, max=_MANY, help="SMs of the GPU, with --grid; any number is bounded by 1.", show_default="1"),
+]
+PartitionBound = Annotated[
+    bool,
+    typer.Option("--partition", help="Also bound the warps when each keeps to its scheduler and to the units of its partition of the SM."),
+]
 CallDepth = Annotated[
     int | None,
     typer.Option("--call-depth", metavar="N", min=0, max=_MANY, help="Tell at most N nested calls apart; merge deeper ones."),

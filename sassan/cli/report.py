@@ -1,7 +1,8 @@
 """The report of `analyze` and `ipet`: a table of numbers, the worst paths, the assumptions, the gaps."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sassan.cli import table
@@ -19,17 +20,18 @@ NONE = "-"
 """Stands where no number can be given."""
 
 
-def show(results: Sequence["Result"], warps: int | None) -> None:
+def show(results: Sequence["Result"]) -> None:
     """Print the report of `analyze`."""
     if not results:
         return
-    _numbers(results, warps)
+    _numbers(results)
+    _launches(results)
     paths(results)
     assumptions(results)
     gaps(results)
 
 
-def _numbers(results: Sequence["Result"], warps: int | None) -> None:
+def _numbers(results: Sequence["Result"]) -> None:
     columns = [
         NAME,
         Column("arch"),
@@ -39,17 +41,43 @@ def _numbers(results: Sequence["Result"], warps: int | None) -> None:
         Column("react", number=True),
         Column("WCET" if all(one.analysis.wcet.bound for one in results) else "(not a bound)", number=True),
     ]
-    if warps is not None:
-        columns.append(Column(f"{warps} warps", number=True))
-    rows = [_row(one.analysis, warps) for one in results]
+    warps = sorted({one.analysis.makespan.bound.warps for one in results if one.analysis.makespan})
+    if warps:
+        columns.append(Column(f"{warps[0]} warps" if len(warps) == 1 else "full SM", number=True))
+    grids = any(one.analysis.makespan.grid for one in results if one.analysis.makespan)
+    if grids:
+        columns.append(Column("grid", number=True))
+    rows = [_row(one.analysis)[: len(columns)] for one in results]
     table.show(Table(tuple(columns), tuple(rows)))
 
 
-def _row(analysis: "Analysis", warps: int | None) -> tuple[str, ...]:
+def _row(analysis: "Analysis") -> tuple[str, ...]:
     numbers = (len(analysis.function.instructions), len(analysis.cfg.nodes), analysis.divergent_branches, analysis.reactivation_edges)
-    bounds = [analysis.wcet.value] if warps is None else [analysis.wcet.value, analysis.makespan.bound.value if analysis.makespan else None]
+    found = analysis.makespan
+    bounds = (analysis.wcet.value, found.bound.value if found else None, found.grid.value if found and found.grid else None)
     shown = (NONE if one is None else str(one) for one in bounds)
     return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown)
+
+
+def _launches(results: Sequence["Result"]) -> None:
+    """Print how many warps are resident, and the bound in the partition model, where they were asked for."""
+    rows = [(one.analysis.function.name, text) for one in results for text in _launch(one.analysis)]
+    if rows:
+        _section("launch:")
+    for name, text in rows:
+        out(f"  {middle(safe(name), 30)}: {safe(text)}\n")
+
+
+def _launch(analysis: "Analysis") -> Iterator[str]:
+    found, residency = analysis.makespan, analysis.residency
+    known = residency.occupancy if residency is not None else None
+    if known is not None:
+        limited = ", ".join(known.limited_by)
+        yield f"{known.blocks} blocks of {known.block_warps} warps on an SM (limited by {limited})"
+    elif residency is not None:
+        yield f"occupancy not known: {residency.why}"
+    if found is not None and found.partition is not None:
+        yield f"partition model: {NONE if found.partition.value is None else found.partition.value}"
 
 
 def paths(results: Sequence["Result"]) -> None:
@@ -84,9 +112,11 @@ def assumptions(results: Sequence["Result"]) -> None:
 
 def _assumed(analysis: "Analysis") -> tuple[str, ...]:
     """Return what the numbers of one function rest on; where there is none, nothing is assumed."""
+    found = analysis.makespan
+    bounds = (found.bound, found.partition, found.grid) if found else ()
+    several = (one.assumptions for one in bounds if one is not None and one.value is not None)
     wcet = analysis.wcet.assumptions if analysis.wcet.value is not None else ()
-    makespan = analysis.makespan.bound.assumptions if analysis.makespan and analysis.makespan.bound.value is not None else ()
-    return tuple(dict.fromkeys((*wcet, *makespan)))
+    return tuple(dict.fromkeys((*wcet, *chain.from_iterable(several))))
 
 
 def _some(names: Sequence[str]) -> str:

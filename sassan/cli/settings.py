@@ -8,6 +8,7 @@ from sassan.errors import UsageError
 if TYPE_CHECKING:
     from sassan.machine import MachineFile
     from sassan.machine.launch import Launch
+    from sassan.machine.occupancy import Resources
     from sassan.pipeline import Settings
     from sassan.timing import CostModel
 
@@ -30,6 +31,8 @@ def make(
     paper_experiment: bool = False,
     solver: str | None = None,
     launch: "Launch | None" = None,
+    resources: "Resources | None" = None,
+    partition: bool = False,
 ) -> "Settings":
     """Return the settings that the options ask for.
 
@@ -52,6 +55,8 @@ def make(
         setup=setup,
         solve=solver != UNSOLVED,
         launch=launch or Launch(),
+        resources=resources,
+        partition=partition,
     )
 
 
@@ -67,6 +72,21 @@ def launch(block: str | None, grid: str | None, parameters: list[str] | None) ->
         grid=shape(grid, "--grid") if grid is not None else None,
         parameters=tuple(setting(one) for one in parameters or ()),
     )
+
+
+def resources(block: str | None, grid: str | None, *, registers: int | None, shared: int | None, sms: int | None) -> "Resources":
+    """Return what is told of a launch beside its shape.
+
+    Raises UsageError where it would tell nothing.
+    """
+    from sassan.machine.occupancy import Resources
+
+    for option, value in (("--registers", registers), ("--shared", shared)):
+        if value is not None and block is None:
+            raise UsageError("usage", f"{option} says how many blocks fit on an SM", hint="give --block-dim, too")
+    if sms is not None and (block is None or grid is None):
+        raise UsageError("usage", "--sms says where the blocks of a grid run", hint="give --block-dim and --grid, too")
+    return Resources(registers, shared, sms or 1)
 
 
 def machine_file(path: str | None) -> "MachineFile | None":

@@ -1,36 +1,34 @@
-"""How long W warps take on one SM when each may take any path: two optima over one warp graph (timing.md, "The SM-level bound").
+"""How long many warps of one kernel take on one SM when each may take any path: optima over one warp graph (timing.md).
 
-The model is that of makespan.md: one instruction of a warp at most per cycle, capacities per unit and issue, work-conserving; instructions
-of a unit with capacity 1/n occupy it for n cycles. Write C(v) for the isolated cost of warp v, n_U(v) for its instructions of unit U, and
-s_U = min(sigma_U, issue). README.md, "W warps", proves
+Work conservation is all that is asked of the SM: no warp waits while its unit and an issue slot are free. README.md, "W warps", proves
 
-    without block barriers   T <= max_v (C(v) + own(v)) + floor((W - 1) * max_v sum_U n_U(v) / s_U)
-    with block barriers      T <= W * max_v (C(v) + own(v))
+    without block barriers   T <= max_v (C(v) + own(v)) + (W - 1) * max_v share(v)
+    with block barriers      T <= p * max_v (C(v) + own(v)) + (W - p) * max_v share(v)       (blocks of p warps)
 
-where own(v) = sum over units with sigma_U < 1 of n_U(v) * (1 / sigma_U - 1): a warp may wait for a unit that it occupies itself.
+for the isolated cost C(v) of a warp v; own(v) and share(v) are sums over its instructions (`shares`).
 """
 
-from collections.abc import Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor, lcm
+from math import lcm
 
-from sassan.alphabet import Letter
 from sassan.errors import Gap, UsageError
 from sassan.ilp.model import Model
 from sassan.ilp.solve import Status, solve
+from sassan.ipet.residents import Grid, Group, Optima, grid, resident
 from sassan.ipet.rows import Columns
+from sassan.ipet.shares import Share
 from sassan.ipet.system import objective
 from sassan.ipet.wcet import Problem
 from sassan.machine import Multiprocessor
-
-Letters = Mapping[Letter, int]
-"""How often each letter occurs in a block or a string."""
+from sassan.machine.occupancy import Occupancy
 
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
-_CONSERVING = "the SM is work-conserving, any warp may use any unit (whole-SM model); one instruction per warp and cycle"
-_SERIAL = "block barriers: the bound is that of one warp after the other; every barrier is reached by all warps of its block"
+_CONSERVING = "the SM is work-conserving: no warp waits while its unit and an issue slot are free"
+_POOLED = "any warp may use any unit of the SM (whole-SM model)"
+_SERIAL = "block barriers: the warps of a block are charged one after the other; warps of different blocks never wait for each other"
+_DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,47 +41,65 @@ class SmBound:
     gaps: tuple[Gap, ...] = ()
 
 
-def sm_bound(one: Problem, letters: Many[Letters], warps: int, machine: Multiprocessor, *, barriers: bool) -> SmBound:
-    """Return the bound for `warps` warps; `letters` per node of the graph, `barriers` says whether a block holds a block barrier.
+@dataclass(frozen=True, slots=True)
+class GridBound:
+    """`value` in cycles of the cost model for a whole grid; None where there is no bound."""
 
-    Raises UsageError for less than one warp or more than are resident.
-    """
-    check_warps(warps, machine)
-    said = (*one.assumptions, *machine.assumptions, _ANY_PATH, _CONSERVING, *((_SERIAL,) if barriers else ()))
+    grid: Grid
+    value: int | None
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contention:
+    """What the warps of one kernel do to each other on an SM; `optima` is None where `gaps` forbid it."""
+
+    optima: Optima | None
+    assumptions: tuple[str, ...]
+    barriers: bool
+    gaps: tuple[Gap, ...] = ()
+
+    def resident(self, of: Group) -> SmBound:
+        """Return the bound for warps that start together on one SM."""
+        said = (*self.assumptions, _ANY_PATH)
+        if self.optima is None:
+            return SmBound(of.warps, None, said, self.gaps)
+        return SmBound(of.warps, resident(self.optima, of, barriers=self.barriers), said)
+
+    def grid(self, of: Grid) -> GridBound:
+        """Return the bound for a grid, whose blocks are dispatched as places get free."""
+        said = (*self.assumptions, _DISPATCH)
+        return GridBound(of, None if self.optima is None else grid(self.optima, of, barriers=self.barriers), said)
+
+
+def contention(one: Problem, shares: Many[Share], machine: Multiprocessor, *, barriers: bool, partition: bool = False) -> Contention:
+    """Return the optima over all paths; `shares` per node of the graph, `barriers` says whether a block of it holds a block barrier."""
+    model = machine.partition_assumptions if partition else (*machine.assumptions, _POOLED)
+    said = (*one.assumptions, *model, _CONSERVING, *((_SERIAL,) if barriers else ()))
     if one.model is None:
-        return SmBound(warps, None, said, one.gaps)
-    alone = _maximum(one, one.model, [cost + _own(machine, row) for cost, row in zip(one.costs, letters, strict=True)])
-    if alone is not None and (barriers or warps == 1):
-        return SmBound(warps, floor(warps * alone), said)
-    others = _maximum(one, one.model, [occupancy(machine, row) for row in letters])
-    if alone is None or others is None:
-        gap = Gap(one.cfg.nodes[one.cfg.entry].start, "no-proof", "the solver proved no optimum of the occupancies")
-        return SmBound(warps, None, said, (gap,))
-    return SmBound(warps, floor(alone) + floor((warps - 1) * others), said)
+        return Contention(None, said, barriers, one.gaps)
+    alone = _maximum(one, one.model, [cost + share.own for cost, share in zip(one.costs, shares, strict=True)])
+    mine = _maximum(one, one.model, [share.mine for share in shares])
+    common = _maximum(one, one.model, [share.common for share in shares]) if partition else mine
+    if alone is None or mine is None or common is None:
+        gap = Gap(one.cfg.nodes[one.cfg.entry].start, "no-proof", "the solver proved no optimum of what the warps take of the SM")
+        return Contention(None, said, barriers, (gap,))
+    return Contention(Optima(alone, mine, common), said, barriers)
 
 
-def check_warps(warps: int, machine: Multiprocessor) -> None:
-    """Raise UsageError unless so many warps can be resident on the SM."""
+def check_warps(warps: int, machine: Multiprocessor, known: Occupancy | None = None) -> None:
+    """Raise UsageError unless so many warps can be resident on the SM; `known` is how many blocks are, of a launch that is told."""
     if not 1 <= warps <= machine.warps:
         message = f"{warps} warps cannot be resident on an SM of compute capability {machine.capability}"
         raise UsageError("bad-warps", message, hint=f"1 to {machine.warps}")
+    if known is not None and warps > known.warps:
+        message = f"{warps} warps cannot be resident: {known.blocks} blocks of {known.block_warps} warps are"
+        raise UsageError("bad-warps", message, hint=f"1 to {known.warps}, or another --block-dim ({', '.join(known.limited_by)} limit it)")
 
 
-def path_bound(cost: int, letters: Letters, warps: int, machine: Multiprocessor, *, barriers: bool) -> int:
-    """Return the bound if every warp takes the one path that costs `cost` alone and has these letters: no bound of the kernel."""
-    check_warps(warps, machine)
-    alone = cost + _own(machine, letters)
-    return floor(warps * alone if barriers else alone + floor((warps - 1) * occupancy(machine, letters)))
-
-
-def occupancy(machine: Multiprocessor, letters: Letters) -> Fraction:
-    """Return sum_U n_U / min(sigma_U, issue): how many cycles these instructions can make another warp wait at most."""
-    return sum((count / min(machine.capacity(letter), Fraction(machine.issue)) for letter, count in letters.items()), Fraction(0))
-
-
-def _own(machine: Multiprocessor, letters: Letters) -> Fraction:
-    slow = [(count, machine.capacity(letter)) for letter, count in letters.items() if machine.capacity(letter) < 1]
-    return sum((count * (1 / sigma - 1) for count, sigma in slow), Fraction(0))
+def path_bound(cost: int, share: Share, of: Group, *, barriers: bool) -> int:
+    """Return the bound if every warp takes the one path that costs `cost` alone and takes this of the SM: no bound of the kernel."""
+    return resident(Optima(cost + share.own, share.mine, share.common), of, barriers=barriers)
 
 
 def _maximum(one: Problem, model: Model, costs: Many[Fraction]) -> Fraction | None:

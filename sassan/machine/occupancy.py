@@ -11,6 +11,7 @@ from importlib import resources
 from types import MappingProxyType
 
 from sassan.errors import InputError, UsageError
+from sassan.ir import Function
 from sassan.machine.fields import Fields
 from sassan.machine.launch import BLOCK_THREADS
 from sassan.machine.multiprocessor import WARP_SIZE, Multiprocessor
@@ -28,6 +29,18 @@ class Demand:
     registers: int
     shared: int
     barriers: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What is told of a launch beside its shape: registers per thread, bytes of shared memory per block, and the SMs of the GPU.
+
+    `shared` is dynamic where the input tells the static part (a cubin), else all. None is what is not told; one SM is the worst.
+    """
+
+    registers: int | None = None
+    shared: int | None = None
+    sms: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,17 @@ class Occupancy:
     def warps(self) -> int:
         """Return how many warps are resident on an SM at most."""
         return self.blocks * self.block_warps
+
+
+def demand_of(function: Function, threads: int, told: Resources) -> Demand | None:
+    """Return what a block of a kernel asks for, None where neither the input nor the user tells registers and shared memory."""
+    facts = function.compiler
+    registers = told.registers if told.registers is not None else facts and facts.registers
+    if registers is None or (facts is None and told.shared is None):
+        return None
+    shared = (told.shared or 0) + (facts.shared if facts is not None else 0)
+    barriers = facts.barriers if facts is not None and facts.barriers is not None else 1
+    return Demand(threads, registers, shared, barriers)
 
 
 def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:

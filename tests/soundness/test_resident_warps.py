@@ -1,0 +1,89 @@
+"""Bounds of the warps of an SM and of a grid against the longest of all executions: random kernels, with and without block barriers."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from sassan.ipet.residents import Grid, grid, group, resident
+from soundness.resident_warps import Kernel, Search, kernel, optima
+
+ONE_EACH = (("L", 1), ("C", 1), ("D", 1))
+LAUNCHES = ((1, 2), (1, 3), (2, 1), (2, 2), (3, 1))
+"""Blocks, and warps of a block."""
+
+
+def residents(count: int, seed: int, *, barriers: bool) -> list[tuple[int, int, int]]:
+    """Return (longest execution, bound, bound that knows segments) of random kernels whose blocks start together."""
+    random, found = Random(seed), list[tuple[int, int, int]]()
+    for _ in range(count):
+        one = kernel(random, random.randint(2, 4), 3 if barriers else 4, barriers=barriers)
+        blocks, warps = random.choice(LAUNCHES)
+        plain, segments = (
+            resident(optima(one, segments=known), group(blocks * warps, warps), barriers=barriers) for known in (False, barriers)
+        )
+        found.append((Search(one).residents(blocks, warps), plain, segments))
+    return found
+
+
+def grids(count: int, seed: int, *, barriers: bool) -> list[tuple[int, int, int]]:
+    """Return the same of random grids."""
+    random, found = Random(seed), list[tuple[int, int, int]]()
+    for _ in range(count):
+        one = kernel(random, random.randint(1, 2), 3, barriers=barriers)
+        warps, sms, places = random.choice((1, 1, 2)), random.choice((1, 1, 2)), random.choice((1, 2, 2))
+        blocks = random.randint(1, 5 if sms * places * warps <= 2 else 4)
+        of = Grid(blocks, warps, sms, places)
+        plain, segments = (grid(optima(one, segments=known), of, barriers=barriers) for known in (False, barriers))
+        found.append((Search(one).grid(blocks, warps, sms, places), plain, segments))
+    return found
+
+
+def average(found: list[tuple[int, int, int]]) -> float:
+    """Return how many times the longest execution the better bound is."""
+    return sum(min(bounds) / longest for longest, *bounds in found) / len(found)
+
+
+@pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
+def test_no_execution_of_2500_kernels_takes_longer_than_the_bounds(barriers: bool) -> None:
+    found = residents(2500, 7, barriers=barriers)
+    assert [one for one in found if one[0] > min(one[1:])] == []
+    assert average(found) < 1.2
+
+
+@pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
+def test_no_execution_of_500_grids_takes_longer_than_the_bounds(barriers: bool) -> None:
+    found = grids(500, 8, barriers=barriers)
+    assert [one for one in found if one[0] > min(one[1:])] == []
+    assert average(found) < 1.25
+
+
+@pytest.mark.parametrize(
+    ("path", "warps", "longest"), [("LCL", 4, 9), ("LCCL", 3, 8), ("LLCL", 4, 13), ("LCLCL", 3, 11), ("CCLCC", 1, 5)], ids=str
+)
+def test_the_search_finds_the_vectors_of_the_makespan_page(path: str, warps: int, longest: int) -> None:
+    assert Search(Kernel((path,), ONE_EACH, 8)).residents(warps, 1) == longest
+
+
+def test_the_search_knows_that_a_barrier_makes_warps_of_a_block_wait() -> None:
+    one = Kernel(("CCCCB", "BCCCC"), (("L", 1), ("C", 4), ("D", 1)), 8)
+    assert (Search(one).residents(1, 2), Search(one).residents(2, 1)) == (8, 4)
+
+
+def test_waves_times_the_bound_of_a_full_sm_is_no_bound_of_a_grid() -> None:
+    # timing.md: LCL, one unit of each, two blocks of one warp resident, four blocks: 9 slots, and two waves of 4.
+    search = Search(Kernel(("LCL",), ONE_EACH, 8))
+    assert (search.residents(2, 1), search.grid(4, 1, 1, 2)) == (4, 9)
+
+
+def test_with_barriers_the_bound_without_them_would_be_wrong() -> None:
+    one = Kernel(("CCCCB", "BCCCC"), (("L", 1), ("C", 4), ("D", 1)), 8)
+    wrong, right = (resident(optima(one, segments=False), group(2, 2), barriers=barriers) for barriers in (False, True))
+    assert (wrong, right) == (5, 8)
+
+
+def test_more_sms_never_raise_the_bound_of_a_grid() -> None:
+    one = optima(Kernel(("LCL", "CCCCL"), ONE_EACH, 2), segments=False)
+    bounds = [grid(one, Grid(40, 2, sms, 4), barriers=False) for sms in range(1, 12)]
+    assert bounds == sorted(bounds, reverse=True)
