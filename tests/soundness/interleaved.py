@@ -59,5 +59,7 @@ def _costs(code: Code, cfg: WarpCfg, turns: Turns, watch: Watch, outcome: FreeOu
     for run in [int(run) for run in np.argsort(-costs, kind="stable") if whole[run]][: turns.solve]:
         bounds = Bounds(tuple(max(int(one) - turns.short, 0) for one in watch.turns[:, run]))
         best = wcet(problem(cfg, turns.costs, bounds))
+        if best.gaps:
+            return  # refused: call strings too short to tell calls apart
         if best.value is None or best.value < costs[run]:
             yield "wcet", run, f"costs {costs[run]} taking turns, WCET {best.value} with bounds {bounds.of_loop}"
