@@ -1,6 +1,7 @@
-"""`scripts/experiments makespan` repeats the schedules that the papers print; the curves need an optional extra and are drawn by hand."""
+"""`scripts/experiments`: the schedules that the papers print (the curves need an optional extra and are drawn by hand), the table of times."""
 
 import csv
+import shutil
 import sys
 from pathlib import Path
 
@@ -39,3 +40,19 @@ def test_the_suite_of_the_benchmark_has_its_forty_instances(monkeypatch: pytest.
 
     names = [case.name for case in suite()]
     assert len(names) == len(set(names)) == 63
+
+
+def test_the_table_of_times_has_every_model_and_what_dominates_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
+    from _lib import times_experiment  # noqa: PLC0415
+
+    for arch in ("sm_61", "sm_80"):
+        (tmp_path / arch).mkdir()
+        for tool in ("cuobjdump", "nvdisasm"):
+            for name in ("saxpy", "nested_if"):
+                shutil.copy(ROOT / "samples" / arch / f"{name}.{tool}.sass", tmp_path / arch)
+    assert times_experiment.run(tmp_path, tmp_path / "times.csv", 10, {}) == 0
+    with (tmp_path / "times.csv").open(encoding="utf-8") as file:
+        found = {(row["kernel"], row["arch"]): row for row in csv.DictReader(file)}
+    assert [found["saxpy", "sm_61"][key] for key in ("unit", "table", "control", "gaps")] == ["22", "816", "543", ""]
+    assert [found["nested_if", "sm_80"][key] for key in ("unit", "table", "control", "gaps")] == ["121", "", "", "no-latency"]

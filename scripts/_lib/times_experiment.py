@@ -1,0 +1,181 @@
+"""Samples under each cost model, on every architecture: unit, table and control WCETs side by side, and what control consists of.
+
+One loop bound for all loops. '' in the CSV where a gap forbids the number; `gaps` names it. Three further columns say what dominates
+`control`: its WCET if memory answered in one cycle, if no instruction waited for the lanes of its unit, and (since Volta; no bound then) if
+sides of a divergence ran one after the other.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+from sassan import frontend
+from sassan.errors import SassanError
+from sassan.ipet.flow_facts import bounds_of
+from sassan.ipet.wcet import problem, wcet
+from sassan.isa import tables
+from sassan.machine import load
+from sassan.machine.user import MachineFile
+from sassan.timing import CostModel, Unit
+from sassan.timing.control import Control
+from sassan.timing.rates import Tables
+from sassan.timing.table import Table
+from sassan.warpcfg import explore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from sassan.ir import Function
+    from sassan.timing.model import Prices
+    from sassan.warpcfg.graph import WarpCfg
+
+MEMORY = ("global", "store", "atomic", "constant", "texture", "shared")
+
+
+class Row(NamedTuple):
+    """One kernel on one architecture; None where there is no number, and `gaps` says why."""
+
+    kernel: str
+    arch: str
+    instructions: int
+    unit: int | None
+    table: int | None
+    control: int | None
+    fast_memory: int | None
+    free_units: int | None
+    no_turns: int | None
+    gaps: str
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """`control` as if sides of a divergence never took turns: no bound since Volta."""
+
+    tables: Tables
+
+    @property
+    def name(self) -> str:
+        """Return what it is."""
+        return "control without turns"
+
+    def price(self, cfg: WarpCfg) -> Prices:
+        """Return the prices of a graph on which no stack holds a pending side."""
+        return Control(self.tables).price(replace(cfg, stack_points=((),) * len(cfg.nodes)))
+
+
+def rows(folder: Path, loop_bound: int, told: dict[str, int]) -> Iterator[Row]:
+    """Yield a row for every function of DIR/sm_NN; a file that is refused is named."""
+    for place in sorted(folder.glob("sm_*"), key=lambda path: int(path.name[3:])):
+        for path in sorted(place.glob("*.nvdisasm.sass")):
+            try:
+                for function in _functions(path):
+                    yield _row(function, loop_bound, told)
+            except SassanError as error:
+                print(f"{path.name}: {error.code}: {error.message}", file=sys.stderr)
+
+
+def _functions(path: Path) -> Iterator[Function]:
+    """Yield the functions of a listing of nvdisasm, which has jump tables, with the encodings of that of cuobjdump beside it.
+
+    Where code of other sections was linked to a function, its listing of cuobjdump is taken.
+    """
+    beside = path.with_name(path.name.replace(".nvdisasm.", ".cuobjdump."))
+    coded = {one.name: one for one in (frontend.read(frontend.load(str(beside))).functions if beside.exists() else ())}
+    for function in frontend.read(frontend.load(str(path))).functions:
+        other = coded.get(function.name)
+        yield function if other is None else _with_codes(function, other)
+
+
+def _with_codes(function: Function, other: Function) -> Function:
+    codes = {one.address: one for one in other.instructions}
+    if any((same := codes.get(one.address)) is None or same.opcode != one.opcode for one in function.instructions):
+        return other
+    mine = ((one, codes[one.address]) for one in function.instructions)
+    return replace(function, instructions=tuple(replace(one, encoding=same.encoding, control=same.control) for one, same in mine))
+
+
+def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
+    cfg = explore(function, tables.load(function.arch).facts)
+    bounds = bounds_of(cfg, None, loop_bound)
+    gaps: set[str] = set()
+
+    def value(model: CostModel) -> int | None:
+        found = wcet(problem(cfg, model, bounds))
+        gaps.update(gap.code for gap in found.gaps)
+        return found.value
+
+    usual = Tables(told=told)
+    sm = load(function.arch)
+    free = replace(sm, pipes=tuple(replace(pipe, cycles=1) for pipe in sm.pipes))
+    return Row(
+        function.name,
+        function.arch,
+        len(function.instructions),
+        value(Unit()),
+        value(Table(usual)),
+        value(Control(usual)),
+        value(Control(Tables(told=told | dict.fromkeys(MEMORY, 1)))),
+        value(Control(Tables(MachineFile("free units", "an experiment", free), told))),
+        value(Ordered(usual)),
+        " ".join(sorted(gaps)),
+    )
+
+
+def run(folder: Path, output: Path | None, loop_bound: int, told: dict[str, int]) -> int:
+    """Print the tables, and write the CSV."""
+    found = list(rows(folder, loop_bound, told))
+    if not found:
+        print(f"no listing of nvdisasm under {folder}/sm_*", file=sys.stderr)
+        return 3
+    archs = list(dict.fromkeys(row.arch for row in found))
+    by_place = {(row.kernel, row.arch): row for row in found}
+    grid = Grid("kernel", *archs, title=f"WCET by unit / table / control, loop bound {loop_bound}", box=None)
+    for kernel in sorted({row.kernel for row in found}):
+        grid.add_row(kernel, *(_cell(by_place.get((kernel, arch))) for arch in archs))
+    Console(width=40 + 26 * len(archs), markup=False).print(grid)
+    _summary(found, archs)
+    if output is not None:
+        _write(found, output)
+        print(f"written: {output}")
+    return 0
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return ""
+    return " / ".join("-" if value is None else str(value) for value in (row.unit, row.table, row.control))
+
+
+def _summary(found: Iterable[Row], archs: Iterable[str]) -> None:
+    print("\nmedians over the kernels: cycles per instruction, control / table, and the part of control that goes without ...")
+    print(f"{'':8}{'kernels':>9}{'table/unit':>12}{'control/unit':>14}{'control/table':>15}{'memory':>9}{'units':>8}{'turns':>8}")
+    for arch in archs:
+        known = [row for row in found if row.arch == arch and row.control]
+        told = [
+            [(row.table or 0) / (row.unit or 1) for row in known],
+            [(row.control or 0) / (row.unit or 1) for row in known],
+            [(row.control or 0) / (row.table or 1) for row in known],
+        ]
+        parts = [[1 - (value or 0) / (row.control or 1) for row, value in zip(known, values, strict=True)] for values in _without(known)]
+        cells = [median(one) for one in (*told, *parts)] if known else [0.0] * 6
+        count = f"{len(known)} of {sum(row.arch == arch for row in found)}"
+        print(f"{arch:8}{count:>9}{cells[0]:12.1f}{cells[1]:14.1f}{cells[2]:15.2f}{cells[3]:9.0%}{cells[4]:8.0%}{cells[5]:8.0%}")
+
+
+def _without(known: list[Row]) -> tuple[list[int | None], list[int | None], list[int | None]]:
+    return [row.fast_memory for row in known], [row.free_units for row in known], [row.no_turns for row in known]
+
+
+def _write(found: Iterable[Row], output: Path) -> None:
+    with output.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(Row._fields)
+        writer.writerows(tuple("" if value is None else value for value in row) for row in found)
