@@ -247,7 +247,8 @@ def _initial(tree: "Tree[Token]", depth: int = 0) -> str:
     if depth > 2 * DEEPEST:
         raise SyntaxProblem(f"more than {DEEPEST} brackets stand in each other", 0, ("_END",))
     if tokens and trees:
-        return f"{tokens[0]}({_initial(trees[0], depth + 1)})"
+        inner = _initial(trees[0], depth + 1)
+        return f"{tokens[0]} = {inner}" if trees[0].data == "initial" else f"{tokens[0]}({inner})"
     if tree.data == "list":
         return f"{{{', '.join([_initial(one, depth + 1) for one in trees])}}}"
     if not tokens:

@@ -6,7 +6,7 @@ from sassan.errors import InputError
 from sassan.frontend.ptx.build import Text
 from sassan.frontend.ptx.lower import STEP, Around, Body
 from sassan.frontend.ptx.scopes import Names, Numbers, instructions
-from sassan.frontend.ptx.syntax import Function, Group, Module, Name, Variable
+from sassan.frontend.ptx.syntax import Function, Group, Header, Module, Name, Variable
 from sassan.ir import Function as IrFunction
 
 ALIGN = 0x1000
@@ -26,12 +26,14 @@ class Linker:
                 self._add(item)
             elif isinstance(item, Variable):
                 self._declare(item)
-        self._devices = [name for name, one in self._functions.items() if one.body is not None and not one.kernel]
+            elif isinstance(item, Header) and item.keyword == ".alias":
+                self._alias(item)
+        self._devices = [name for name, one in self._functions.items() if one.body is not None and not one.kernel and name == one.name]
 
     def functions(self) -> Iterator[IrFunction]:
         """Yield every function that has a body, in order of the text; raises InputError."""
-        for one in self._functions.values():
-            if one.body is not None:
+        for name, one in self._functions.items():
+            if one.body is not None and name == one.name:
                 yield self._link(one)
 
     def _add(self, one: Function) -> None:
@@ -42,6 +44,20 @@ class Linker:
             )
         if known is None or one.body is not None:
             self._functions[one.name] = one
+
+    def _alias(self, one: Header) -> None:
+        """Let a name stand for the function that `.alias` names."""
+        name, other = one.words
+        known = self._functions.get(other)
+        if known is None or known.body is None:
+            raise InputError(
+                "undeclared-name",
+                f"'{other}' has no body here; expected a function that '{name}' may stand for",
+                source=self._text.source,
+                span=one.span,
+                hint="ptxas refuses such a text too",
+            )
+        self._functions[name] = known
 
     def _declare(self, one: Variable) -> None:
         if one.space == ".reg":
@@ -63,7 +79,7 @@ class Linker:
             starts[one.name] = at
             size = _size(one)
             at += -(-size // ALIGN) * ALIGN
-        around = Around(self._names, {name: starts.get(name) for name in self._functions})
+        around = Around(self._names, {name: (one.name, starts.get(one.name)) for name, one in self._functions.items()})
         numbers = Numbers()
         parts = [Body(self._text, one, around, numbers, starts[one.name]).part() for one in order]
         return IrFunction(
@@ -85,8 +101,8 @@ class Linker:
             indirect = indirect or "" in called
             for name in (*called, *(self._devices if indirect else ())):
                 callee = self._functions.get(name)
-                if callee is not None and callee.body is not None and name not in seen:
-                    seen.add(name)
+                if callee is not None and callee.body is not None and callee.name not in seen:
+                    seen.add(callee.name)
                     order.append(callee)
         return order, indirect
 

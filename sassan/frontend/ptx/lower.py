@@ -41,10 +41,13 @@ _WARP_SIZE = Immediate(32)
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What a function body may name beside its own: variables of the module, and the functions with where their code starts, if it has."""
+    """What a function body may name beside its own: variables of the module, and functions.
+
+    Each name of a function has its own name (another one where it is an alias), and where its code starts, None where the input has none.
+    """
 
     names: Names
-    functions: Mapping[str, int | None]
+    functions: Mapping[str, tuple[str, int | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +200,8 @@ class Body:
 
     def _callee(self, name: str, one: Instruction, names: Names) -> IrOperand:
         if name in self._around.functions:
-            start = self._around.functions[name]
-            return Symbol(name) if start is None else Target(start, name)
+            own, start = self._around.functions[name]
+            return Symbol(own) if start is None else Target(start, own)
         found = self._variable(name, one, names)
         if isinstance(found, IrVariable):
             return found

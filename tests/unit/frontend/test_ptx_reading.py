@@ -3,9 +3,11 @@
 import pytest
 
 from ptx import HEAD, NAMES, SAMPLES, functions, kernel, only, source
-from sassan.frontend import load, read
+from sassan.frontend import load as load_file
+from sassan.frontend import read
 from sassan.frontend.ptx.read import read_ptx
 from sassan.ir import Frame, Guard, Immediate, Place, Several, Special, Symbol, Target, Variable, Word
+from sassan.isa.ptx import load
 from sassan.source import Source, Span
 
 
@@ -15,7 +17,7 @@ def operands(line: str, **more: str):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_sample_is_read(name: str):
-    assert all(one.instructions for one in read(load(str(SAMPLES / name))).functions)
+    assert all(one.instructions for one in read(load_file(str(SAMPLES / name))).functions)
 
 
 def test_a_function_keeps_its_name_its_architecture_and_its_place():
@@ -243,3 +245,113 @@ def test_debug_information_is_data():
 def test_tensor_and_asynchronous_instructions_are_known(line):
     function, isa = only(line, "ret;")
     assert isa.facts(function.instructions[0]) is not None
+
+
+OLD = """
+	.version 1.4
+	.target sm_10, map_f64_to_f32
+	// compiled with nvopencc 4.1
+	.file	1	"<command-line>"
+	.const .align 4 .b8 coef[16] = {0,0,128,63,0,0,0,64};
+	.tex .u64 image;
+	.extern .shared .align 4 .b8 buffer[];
+
+	.entry _Z3addPfS_i (
+		.param .u32 __cudaparm__Z3addPfS_i_a,
+		.param .s32 __cudaparm__Z3addPfS_i_n)
+	{
+	.reg .u16 %rh<4>;
+	.reg .u32 %r<12>;
+	.reg .f32 %f<9>;
+	.reg .pred %p<4>;
+	.loc	14	3	0
+$LDWbegin__Z3addPfS_i:
+	mov.u16 	%rh1, %ctaid.x;
+	mul.wide.u16 	%r1, %rh1, %rh2;
+	cvt.u32.u16 	%r2, %tid.x;
+	add.u32 	%r3, %r2, %r1;
+	ld.param.s32 	%r4, [__cudaparm__Z3addPfS_i_n];
+	setp.le.s32 	%p1, %r4, %r3;
+	@%p1 bra 	$Lt_0_1026;
+	tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4},[image,{%f5,%f6,%f7,%f8}];
+ //<loop> Loop body line 3, nesting depth: 1, estimated iterations: unknown
+	ld.const.f32 %f5, [coef+4];
+	st.volatile.shared.f32 [buffer+0], %f5;
+	bar.sync 0;
+$Lt_0_1026:
+	.loc	14	7	0
+	exit;
+$LDWend__Z3addPfS_i:
+	} // _Z3addPfS_i
+"""
+LLVM = """
+.version 8.7
+.target sm_100a
+.address_size 64
+	// .globl	add_kernel              // -- Begin function add_kernel
+.extern .shared .align 16 .b8 global_smem[];
+                                        // @add_kernel
+.visible .entry add_kernel(
+	.param .u64 .ptr .global .align 1 add_kernel_param_0
+)
+.reqntid 128, 1, 1
+{
+	.reg .pred 	%p<9>;
+	.reg .b32 	%r<30>;
+	.reg .f32 	%f<8>;
+	.reg .b64 	%rd<12>;
+	.loc	1 8 0                           // k.py:8:0
+$L__func_begin0:
+// %bb.0:
+	ld.param.u64 	%rd4, [add_kernel_param_0];
+$L__tmp0:
+	.loc	1 21 24                         // k.py:21:24
+	// begin inline asm
+	mov.u32 %r5, 0x0;
+	@%p1 ld.global.v4.b32 { %r2, %r3, %r4, %r5 }, [ %rd4 + 0 ];
+	// end inline asm
+
+{
+	.reg .pred complete;
+	waitLoop:
+	mbarrier.try_wait.parity.shared.b64 complete, [%r1], %r2;
+	@!complete bra.uni waitLoop;
+}
+	{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %r3; cvt.f32.f16 %f1, hi; }
+	tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r2, %r3, %r4, %r5}, [%r1 + 0];
+	tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%rd4];
+	ret;
+$L__tmp1:
+                                        // -- End function
+}
+	.file	1 "/k.py"
+	.section	.debug_abbrev
+	{
+.b8 1                                   // Abbreviation Code
+	}
+	.section	.debug_loc	{	}
+"""
+
+
+@pytest.mark.parametrize(("text", "name", "arch", "count"), [(OLD, "_Z3addPfS_i", "sm_10", 12), (LLVM, "add_kernel", "sm_100a", 10)])
+def test_the_ptx_of_other_compilers_is_read(text, name, arch, count):
+    (one,) = functions(text)
+    isa = load(one)
+    written = [each for each in one.instructions if not each.virtual]
+    assert (one.name, one.arch, len(written)) == (name, arch, count)
+    assert [each.text for each in written if isa.facts(each) is None] == []
+
+
+def test_an_alias_is_the_function_that_it_stands_for():
+    head = HEAD + ".func g()\n{\nret;\n}\n.func f();\n.alias f, g;\n"
+    found = functions(kernel("call.uni f;", "ret;", head=head))
+    assert [one.name for one in found] == ["g", "k"]
+    assert found[1].instructions[0].operands == (Target(0x1000, "g"),)
+
+
+@pytest.mark.parametrize(
+    "initial",
+    ["{1, 2, -3}", "{{1, 2}, {3, 4}}", "generic(k)", "{0xFF(k), k+4}", '"text"', "{addr_mode_0 = clamp_to_edge, filter_mode = linear}"],
+)
+def test_initial_values_of_every_kind_are_read(initial):
+    assert functions(f"{HEAD}.global .align 4 .b8 x[8] = {initial};\n" + kernel("ret;", head=""))[0].name == "k"
