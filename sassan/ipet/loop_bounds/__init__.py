@@ -1,5 +1,6 @@
 """Loop bounds from the code itself, for a launch (timing.md, "Loop bounds")."""
 
 from sassan.ipet.loop_bounds.infer import Inferred, infer
+from sassan.ipet.loop_bounds.recheck import check as check_bounds
 
-__all__ = ["Inferred", "infer"]
+__all__ = ["Inferred", "check_bounds", "infer"]

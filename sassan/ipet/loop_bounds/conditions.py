@@ -89,13 +89,14 @@ def _opposite(relation: str, left: Value, right: Value) -> tuple[str, Value, Val
 
 def _narrow(state: State, value: Value, how: tuple[str, bool, bool], other: Range) -> State | None:
     """Return the state with a narrower range of the symbol of a value, None where nothing is left."""
-    symbol, offset = value.symbol, value.range.constant
-    if symbol is None or offset is None or value.factor not in {1, -1}:
+    symbol = value.symbol
+    if symbol is None or value.factor not in {1, -1}:
         return state
     words = _cut(state.range_of(value), how[0], other, is_signed=how[1], flipped=how[2])
     if words is None:
         return None
-    found = ranges.scale(ranges.add(words, ranges.const(-offset)), value.factor)
+    # The symbol is one of these words minus one of the range, or the negative of that.
+    found = ranges.scale(ranges.add(words, ranges.negate(value.range)), value.factor)
     old = state.facts.get(symbol, symbol.range)
     return replace(state, facts={**state.facts, symbol: found}) if found.width < old.width else state
 

@@ -33,6 +33,7 @@ class Counter:
     start: Range
     first: Value | None
     steps: tuple[Range, ...]
+    origins: Origins = frozenset()
 
     @property
     def step(self) -> Range:
@@ -64,7 +65,8 @@ def counters(node: int, head: State, entries: Sequence[State], back: Sequence[St
             continue
         start = _all([state.range_of(one) for state, one in zip(entries, starts, strict=True) if isinstance(one, Value)])
         first = starts[0] if all(one == starts[0] for one in starts) and isinstance(starts[0], Value) else None
-        found.append(Counter(register, known.symbol, start, first, tuple(one for one in steps if one is not None)))
+        origins: Origins = frozenset().union(*(one.origins for one in starts if isinstance(one, Value)))
+        found.append(Counter(register, known.symbol, start, first, tuple(one for one in steps if one is not None), origins))
     return found
 
 
@@ -103,11 +105,7 @@ def corridor(counter: Counter, back: Sequence[State]) -> Found | None:
     change = str(least) if least == most else f"{least} to {most}"
     text = f"from {_shown(counter.start)}, {'plus' if upward else 'minus'} {change} a turn, {'at most' if upward else 'at least'} {limit}"
     origins: Origins = frozenset().union(*(_reasons(state, counter.symbol) for state in back))
-    return Found(top // least + 1, text, origins | _origins(counter))
-
-
-def _origins(counter: Counter) -> Origins:
-    return counter.symbol.origins | (counter.first.origins if counter.first is not None else frozenset())
+    return Found(top // least + 1, text, origins | counter.origins)
 
 
 def _reasons(state: State, symbol: Symbol) -> Origins:

@@ -10,7 +10,7 @@ from sassan.ipet.loop_bounds.flow import Flows, flows_of, wanted
 from sassan.ipet.loop_bounds.ranges import Range
 from sassan.ipet.loop_bounds.surroundings import BLOCK, GRID, PARAMETER, Surroundings
 from sassan.ipet.loop_bounds.values import Origins, State, Value
-from sassan.ipet.loop_bounds.walk import Walk
+from sassan.ipet.loop_bounds.walk import Walk, turns_of
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.isa.registers import names
@@ -21,6 +21,8 @@ _ROOM = 12
 """States that stay apart at one place."""
 _TURNS = 80
 """Turns that are tried one by one: shifts and other short loops that no counter explains."""
+_FEWEST, _WORK = 12, 4000
+"""But of a long loop fewer, so that no more than so many instructions are executed."""
 _USELESS = 1 << 20
 """A bound above this that rests on words nobody told is none: `i < n` with any n."""
 
@@ -55,39 +57,48 @@ class _Search:
     room: int
     found: dict[int, Inferred] = field(default_factory=dict[int, Inferred])
 
-    def look(self, loop: int, entries: Sequence[State]) -> Mapping[int, Range]:
+    def look(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
         """Find the bound of a loop that is entered in these states; return the ranges of registers at its head."""
-        cfg = self.flows.cfg
-        head = cfg.loops[loop].head
-        start = self.walk.at_head(loop, entries, {})
-        back = self.walk.turn(loop, {head: [start]})
-        late = self._from_the_side(loop, entries)
+        best, known, back = self._bound(loop, entries, side)
+        head = self.flows.cfg.nodes[self.flows.cfg.loops[loop].head].start
+        if best is None:
+            self.found[loop] = Inferred(loop, head, None, "", _missing(back) - {turns_of(head)})
+            return {}
+        self.found[loop] = Inferred(loop, head, best.bound, best.reason)
+        return {one.register: ranges.add(one.start, _moved(one, best.bound)) for one in known}
+
+    def pass_by(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
+        """Return how far an inner loop may have moved its counters since it was entered, for each visit of its head."""
+        best, known, _ = self._bound(loop, entries, side)
+        return {one.register: _moved(one, best.bound) for one in known} if best is not None else {}
+
+    def _bound(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> tuple[Found | None, list[Counter], list[State]]:
+        """Return the bound of a loop, its counters, and the states in which threads go back."""
+        head = self.flows.cfg.loops[loop].head
+        start = self.walk.at_head(loop, [*entries, *side], {})
+        back = self.walk.turn(loop, {head: [start]}, self.pass_by)
+        late = self._from_the_side(loop, side)
         firsts = [*entries, *late]
         known = counters(head, start, firsts, back) if back else []
         fixed = [one for one in start.registers.values() if isinstance(one, Value) and (one.symbol is None or one.symbol.head != head)]
         best = _never(back) or _counted(known, back, fixed, firsts) or self._tried(loop, firsts)
-        best = best if best is None else replace(best, bound=best.bound + bool(late))
-        missing = frozenset[str]() if best is not None else _missing(back)
-        bound = None if best is None else best.bound
-        reason = "" if best is None else best.reason
-        self.found[loop] = Inferred(loop, cfg.nodes[head].start, bound, reason, missing)
-        return {one.register: _visited(one, bound) for one in known} if bound is not None else {}
+        return best if best is None else replace(best, bound=best.bound + bool(late)), known, back
 
-    def _from_the_side(self, loop: int, entries: Sequence[State]) -> list[State]:
+    def _from_the_side(self, loop: int, side: Sequence[State]) -> list[State]:
         """Return the states in which threads come to the head first that entered the loop elsewhere."""
         inside = frozenset(self.flows.cfg.loops[loop].nodes)
         head = self.flows.cfg.loops[loop].head
         doors = [one for one in sorted(inside - {head}) if not inside.issuperset(self.flows.predecessors[one])]
-        if not doors:
+        if not doors or not side:
             return []
         # Which of the entering states came through which door is not kept: each may have.
-        return self.walk.turn(loop, {door: list(entries) for door in doors})
+        return self.walk.turn(loop, {door: list(side) for door in doors}, self.pass_by)
 
     def _tried(self, loop: int, entries: Sequence[State]) -> Found | None:
         """Turn the loop until no way leads back any more."""
         head = self.flows.cfg.loops[loop].head
         states = reduce([replace(one, atoms=()) for one in entries], self.room)
-        for turn in range(_TURNS):
+        for turn in range(self._patience(loop)):
             before = [one.registers for one in states]
             states = self.walk.turn(loop, {head: states})
             if not states:
@@ -96,6 +107,11 @@ class _Search:
             if [one.registers for one in states] == before:
                 return None
         return None
+
+    def _patience(self, loop: int) -> int:
+        """Return how many turns are worth trying: fewer of a long loop."""
+        size = sum(len(self.flows.cfg.nodes[node].instructions) for node in self.flows.cfg.loops[loop].nodes)
+        return max(_FEWEST, min(_TURNS, _WORK // size))
 
 
 def _never(back: Sequence[State]) -> Found | None:
@@ -114,10 +130,10 @@ def _counted(known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Va
     return min(options, key=lambda one: one.bound, default=None)
 
 
-def _visited(one: Counter, bound: int) -> Range:
-    """Return the values of a counter at the visits of the head."""
+def _moved(one: Counter, bound: int) -> Range:
+    """Return by how much a counter has changed at the visits of the head."""
     low, high = one.step.signed
-    return ranges.add(one.start, ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1))
+    return ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1)
 
 
 def _missing(back: Sequence[State]) -> Origins:
@@ -141,7 +157,8 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     changed = tuple(_changed(cfg, known, loop.nodes) for loop in cfg.loops)
     search = _Search(flows, Walk(flows, machine, changed, heads, before), room)
     search.walk.function(search.look)
-    return tuple(search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, None, "")) for index, loop in enumerate(cfg.loops))
+    never = "no way leads to it"
+    return tuple(search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, never)) for index, loop in enumerate(cfg.loops))
 
 
 def _changed(cfg: WarpCfg, facts: Mapping[int, Facts], nodes: Sequence[int]) -> int:

@@ -277,8 +277,9 @@ def set_float(step: Step) -> Outcomes | None:
 def extreme(step: Step) -> Outcomes | None:
     """IMNMX, VIMNMX, VIADDMNMX: the lesser of two words, or the greater where the condition fails."""
     _, *sources, which = step.instruction.operands
+    sources = [one for one in sources if not _is_condition(one)]
     wanted = step.truth(which).what
-    if set(step.modifiers) - {"U32", "S32"} or not isinstance(wanted, bool) or any(map(_is_condition, sources)):
+    if set(step.modifiers) - {"U32", "S32"} or not isinstance(wanted, bool):
         return None
     words = [step.word(one) for one in sources]
     if len(words) == 3:  # noqa: PLR2004  # a sum and another
@@ -292,7 +293,7 @@ CHOICES: Mapping[str, Choice] = {
     "ICMP": select_by_word,
     "ISET": set_word,
     **dict.fromkeys(("FSET", "DSET"), set_float),
-    **dict.fromkeys(("IMNMX", "VIMNMX", "VIADDMNMX", "UIMNMX"), extreme),
+    **dict.fromkeys(("IMNMX", "VIMNMX", "VIADDMNMX", "UIMNMX", "UVIMNMX"), extreme),
 }
 OPERATIONS: Mapping[str, Operation] = {
     **dict.fromkeys(("LOP", "LOP32I"), bitwise),

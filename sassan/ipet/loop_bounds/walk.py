@@ -11,8 +11,8 @@ from sassan.ipet.loop_bounds.operands import CARRY, PREDICATES, ZERO
 from sassan.ipet.loop_bounds.ranges import Range
 from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value
 
-Narrow = Callable[[int, Sequence[State]], Mapping[int, Range]]
-"""Given a loop and the states in which threads enter it: the ranges of registers at its head, as far as they are known."""
+Narrow = Callable[[int, Sequence[State], Sequence[State]], Mapping[int, Range]]
+"""Given a loop, the states in which threads enter it at its head and those elsewhere: ranges of registers at its head, as far as known."""
 
 
 @dataclass(slots=True)
@@ -42,9 +42,9 @@ class Walk:
             states = waiting.pop(node, [])
             loop = self.heads.get(node)
             if loop is not None:
-                states = [*states, *self._side_entries(loop, ends)]
-                if states:
-                    states = [self.at_head(loop, states, narrow(loop, states))]
+                side = self._side_entries(loop, ends)
+                if states or side:
+                    states = [self.at_head(loop, [*states, *side], narrow(loop, states, side))]
             ends[node] = self._leave(node, states, everything, waiting)
 
     def _side_entries(self, loop: int, ends: Mapping[int, list[State]]) -> list[State]:
@@ -65,15 +65,15 @@ class Walk:
         while lost:
             name = (lost & -lost).bit_length() - 1
             lost &= lost - 1
-            registers[name] = _new(name, head, known.get(name, ranges.EVERY), registers.get(name))
+            registers[name] = _new(name, head, known.get(name), registers.get(name), self.flows.cfg.nodes[head].start)
             if name == CARRY:
                 registers[ZERO] = Truth(Maybe())
         return replace(out, registers=registers, atoms=())
 
-    def turn(self, loop: int, starts: Mapping[int, list[State]]) -> list[State]:
+    def turn(self, loop: int, starts: Mapping[int, list[State]], inside_of: Narrow | None = None) -> list[State]:
         """Return the states in which a thread goes back to the head, from states at nodes of the loop.
 
-        An inner loop is taken for all its turns at once.
+        An inner loop is taken for all its turns at once; `inside_of` says how far each may move its counters.
         """
         inside, head = self._inside[loop], self.flows.cfg.loops[loop].head
         waiting = {node: list(states) for node, states in starts.items()}
@@ -84,10 +84,21 @@ class Walk:
             states = waiting.pop(node)
             inner = self.heads.get(node)
             if inner is not None and inner != loop:
-                states = [self.at_head(inner, [*states, *self._later(inner, waiting)], {})]
+                states = self._passed(inner, states, self._later(inner, waiting), inside_of)
             self._leave(node, states, inside, waiting)
             back += waiting.pop(head, []) if head in self.flows.successors[node] else []
         return back
+
+    def _passed(self, loop: int, states: list[State], side: list[State], inside_of: Narrow | None) -> list[State]:
+        """Return a state for every visit of the head of an inner loop: counters as they were on entry, plus what they may have moved."""
+        (entry,) = reduce([*states, *side], 1)
+        out = self.at_head(loop, [*states, *side], {})
+        registers = dict(out.registers)
+        for register, moved in (inside_of(loop, states, side) if inside_of is not None else {}).items():
+            old = entry.registers.get(register)
+            if isinstance(old, Value):
+                registers[register] = Value(old.symbol, old.factor, ranges.add(old.range, moved), old.origins)
+        return [replace(out, registers=registers)]
 
     def _later(self, loop: int, waiting: Mapping[int, list[State]]) -> list[State]:
         inside, head = self._inside[loop], self.flows.cfg.loops[loop].head
@@ -113,11 +124,19 @@ class Walk:
         return [state] if found is None else assume(state, found[0], found[1], 2)
 
 
-def _new(name: int, head: int, known: Range, old: Known | None) -> Known:
+def _new(name: int, head: int, known: Range | None, old: Known | None, address: int) -> Known:
+    """Return what a register holds at the head of a loop that may write it."""
     if name in PREDICATES or name == CARRY:
         return Truth(Maybe())
     origins = old.origins if isinstance(old, Value) else frozenset[str]()
+    if known is None:
+        known, origins = ranges.EVERY, origins | {turns_of(address)}
     return Value(Symbol(known, origins, head, name), 1, ranges.const(0), origins)
+
+
+def turns_of(address: int) -> str:
+    """Return the reason why nobody knows what a loop leaves in a register."""
+    return f"the turns of the loop at 0x{address:04x}"
 
 
 def _only(state: State, wanted: int) -> State:

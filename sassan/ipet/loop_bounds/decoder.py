@@ -1,0 +1,110 @@
+"""What the SIMT machine executes of a function, from the opcode tables."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sassan.errors import SassanError
+from sassan.ipet.loop_bounds.operands import CONDITIONS, number
+from sassan.ir import Instruction, Register, Target
+from sassan.isa.facts import Facts, Flow
+from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Moves, Operation, Push, Test, Unity
+from sassan.simt.values import ONE_COPY, key
+
+_QUIET = frozenset({Flow.NONE, Flow.BLOCK_BARRIER})
+_UNANIMOUS = frozenset({"DIV", "CONV"})
+
+
+@dataclass(frozen=True, slots=True)
+class TableDecoder:
+    """The decoder of the re-check: `facts` are those of the tables."""
+
+    facts: Callable[[Instruction], Facts | None]
+
+    def decode(self, instruction: Instruction) -> Decoded:
+        """Return what the instruction does.
+
+        Raises SassanError `unsupported-instruction` where the tables, or the machine, have no rule for it.
+        """
+        facts = self.facts(instruction)
+        if facts is None:
+            raise _refused(instruction)
+        condition = _condition(instruction, facts)
+        if facts.flow in _QUIET:
+            return _operation(instruction, facts, condition)
+        if facts.flow is Flow.PUSH:
+            if condition != ALWAYS or facts.target is None:
+                raise _refused(instruction)
+            return Push(facts.tag, facts.target)
+        if facts.flow is Flow.BARRIER_MOVE:
+            return _barrier_move(instruction, condition)
+        return _control(instruction, facts, condition)
+
+
+def _refused(instruction: Instruction) -> SassanError:
+    return SassanError("unsupported-instruction", f"the SIMT machine has no rule for {instruction.opcode} at 0x{instruction.address:04x}")
+
+
+def _bits(registers: int) -> tuple[int, ...]:
+    return tuple(index for index in range(registers.bit_length()) if registers >> index & 1)
+
+
+def _condition(instruction: Instruction, facts: Facts) -> Condition:
+    tests: list[Test] = []
+    never = False
+    guards = [Register(instruction.guard.file, instruction.guard.index, instruction.guard.negated)] if instruction.guard else []
+    if facts.flow not in _QUIET:
+        guards += [one for one in instruction.operands if isinstance(one, Register) and one.file in CONDITIONS]
+    for one in guards:
+        name = number(one)
+        if name is None:
+            never = never or one.negated
+        else:
+            tests.append(Test(name, one.negated))
+    if instruction.condition:
+        flags = number(Register("CC", 0))
+        assert flags is not None
+        tests.append(Test(flags, flags=key(instruction.condition)))
+    return Condition(tuple(tests), never) if tests or never else ALWAYS
+
+
+def _operation(instruction: Instruction, facts: Facts, condition: Condition) -> Operation | None:
+    writes = _bits(facts.writes)
+    if not writes:
+        return None
+    broadcast = all(one in ONE_COPY for one in writes)
+    return Operation(instruction, key(instruction.opcode), _bits(facts.reads), writes, condition, time=True, broadcast=broadcast)
+
+
+def _control(instruction: Instruction, facts: Facts, condition: Condition) -> Control:
+    modifiers = instruction.opcode.split(".")
+    match facts.flow:
+        case Flow.BRANCH:
+            unity = Unity.OPEN if not _UNANIMOUS.isdisjoint(modifiers) else Unity.FIRST if "U" in modifiers else Unity.EACH
+            return Control(facts.flow, condition, target=facts.target, unity=unity)
+        case Flow.INDIRECT_BRANCH if instruction.targets:
+            return Control(facts.flow, condition, targets=instruction.targets, selector=_bits(facts.reads), key=key("BRX"))
+        case Flow.RETURN:
+            where = instruction.operands[0]
+            register = number(where) if isinstance(where, Register) else None
+            if register is None:
+                raise _refused(instruction)
+            base = next((one.address for one in instruction.operands if isinstance(one, Target)), 0) if "REL" in modifiers else 0
+            return Control(facts.flow, condition, selector=(register,), base=base)
+        case Flow.WARP_BARRIER:
+            return Control(facts.flow, condition, tag=WARPSYNC_TAG)
+        case Flow.CALL | Flow.POP | Flow.BREAK | Flow.EXIT | Flow.TRAP:
+            return Control(facts.flow, condition, tag=facts.tag, target=facts.target)
+        case _:
+            raise _refused(instruction)
+
+
+def _barrier_move(instruction: Instruction, condition: Condition) -> Decoded:
+    into, out = instruction.operands
+    modifiers = instruction.opcode.split(".")
+    if not isinstance(into, Register) or not isinstance(out, Register) or "32" not in modifiers:
+        raise _refused(instruction)
+    if into.file == "B":
+        return Control(Flow.NONE, condition, moves=Moves(f"B{into.index}", number(out), save=False))
+    if into.index is None and condition == ALWAYS and "CLEAR" in modifiers:
+        return Clear(f"B{out.index}")
+    return Control(Flow.NONE, condition, moves=Moves(f"B{out.index}", number(into), save=True, clear="CLEAR" in modifiers))

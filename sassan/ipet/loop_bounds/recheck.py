@@ -1,0 +1,185 @@
+"""Inferred bounds held to the concrete SIMT machine: warps of the launch run the part of the program that decides where control goes.
+
+Integer instructions compute what they compute; what memory and everything else hold is drawn. No thread may go back to the head of a loop
+more often, between two entries, than its bound says. A run that takes too long is cut: what it did is the prefix of an execution.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.errors import SassanError, SelfCheckError
+from sassan.ipet.loop_bounds.decoder import TableDecoder
+from sassan.ipet.loop_bounds.infer import Inferred
+from sassan.ipet.loop_bounds.surroundings import Surroundings
+from sassan.ir import Instruction
+from sassan.isa.facts import Facts
+from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Launch, Shape
+from sassan.simt.code import Code, lower
+from sassan.simt.integers import Integers, Place
+from sassan.simt.machine import Limits, Machine
+from sassan.simt.slicing import control_slice
+from sassan.simt.state import Order, Session, lanes
+from sassan.simt.values import LANES, Rows, Truth, Words, key
+from sassan.warpcfg.graph import WarpCfg
+
+_AXES = "XYZ"
+_VOLTA = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is run: so many warps of each launch, each so many blocks long; `seed` draws places and contents."""
+
+    warps: int = 12
+    steps: int = 400
+    seed: int = 1
+
+
+SMALL = Effort()
+
+
+def turns(
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launches: Sequence[Launch], effort: Effort = SMALL
+) -> tuple[tuple[int, ...], ...] | None:
+    """Return, per launch and loop, the most often that a thread of the warps that were run went back between two entries.
+
+    None where the machine has no rule for an instruction of the function.
+    """
+    try:
+        code = control_slice(lower(cfg.function, TableDecoder(facts_of), [node.start for node in cfg.nodes]))
+        place, active = _together([_place(cfg, one, effort, index) for index, one in enumerate(launches)])
+        watch = Turns(cfg, code, len(place))
+        order = Order.TAKEN_FIRST if _generation(cfg) < _VOLTA else Order.RANDOM
+        Machine(code, Integers(place), order, Limits(steps=effort.steps)).run(active, watch)
+    except SassanError:
+        return None
+    most = watch.most.reshape(len(cfg.loops), len(launches), effort.warps).max(axis=2)
+    return tuple(tuple(int(one) for one in column) for column in most.T)
+
+
+def check(
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, found: Sequence[Inferred], effort: Effort = SMALL
+) -> bool:
+    """Say whether the bounds were held to runs at all.
+
+    Raises SelfCheckError where a thread goes back more often than a bound says.
+    """
+    bounded = [one for one in found if one.bound is not None]
+    seen = turns(cfg, facts_of, (launch,), effort) if bounded else None
+    for one in bounded if seen is not None else ():
+        most = 0 if seen is None else seen[0][one.loop]
+        if one.bound is not None and most > one.bound:
+            message = f"{cfg.function.name}: a thread went back {most} times to 0x{one.head:04x}, and {one.bound} was inferred"
+            raise SelfCheckError("loop-bound", f"{message} ({one.reason})")
+    return seen is not None
+
+
+def _generation(cfg: WarpCfg) -> int:
+    return int("".join(filter(str.isdigit, cfg.function.arch)))
+
+
+@dataclass(slots=True)
+class Turns:
+    """An observer that counts, per loop and thread, how often it went back since it entered: `most` (loops, runs)."""
+
+    cfg: WarpCfg
+    code: Code
+    runs: int
+    most: Words = field(init=False)
+    _last: Rows = field(init=False)
+    _count: Words = field(init=False)
+    _nodes: Mapping[tuple[tuple[int, ...], int], int] = field(init=False)
+    _inside: tuple[Truth, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start with every thread outside."""
+        loops, nodes = self.cfg.loops, self.cfg.nodes
+        self.most = np.zeros((len(loops), self.runs), dtype=np.uint32)
+        self._last = np.full((self.runs, LANES), len(nodes), dtype=np.intp)
+        self._count = np.zeros((len(loops), self.runs, LANES), dtype=np.uint32)
+        self._nodes = {(node.context, node.start): index for index, node in enumerate(nodes)}
+        self._inside = tuple(np.isin(np.arange(len(nodes) + 1), loop.nodes) for loop in loops)
+
+    def enter(self, session: Session, block: int, rows: Rows) -> None:
+        """Count the steps of the threads that are about to execute a block."""
+        address = self.code.blocks[block].address
+        active = lanes(session.warps.active[rows])
+        contexts = session.warps.context[rows]
+        for context in np.unique(contexts).tolist():
+            node = self._nodes.get((session.contexts.strings[context], address))
+            if node is not None:
+                where = contexts == context
+                self._visit(node, rows[where], active[where])
+
+    def _visit(self, node: int, rows: Rows, active: Truth) -> None:
+        run, lane = np.nonzero(active)
+        run = rows[run]
+        before = self._last[run, lane]
+        for index, loop in enumerate(self.cfg.loops):
+            if self._inside[index][node]:
+                came_back = self._inside[index][before]
+                turned = self._count[index, run, lane] + np.uint32(loop.head == node)
+                now = np.where(came_back, turned, np.uint32(0)).astype(np.uint32)
+                self._count[index, run, lane] = now
+                np.maximum.at(self.most[index], run, now)
+        self._last[run, lane] = node
+
+
+def _place(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Place, Words]:
+    """Return warps of a launch: the first and the last of the grid, and others; and the threads that each has."""
+    random = np.random.default_rng((effort.seed, index))
+    block, grid = launch.block or _draw(random, BLOCK_LIMITS), launch.grid or _draw(random, GRID_LIMITS)
+    count = effort.warps
+    around = Surroundings(cfg.function, Launch(block, grid, launch.parameters))
+    secret = int(random.integers(0, 1 << 32))
+
+    def bank(offset: int) -> Words:
+        # A word that is not told is the same in every thread and every warp of this launch.
+        known = around.constant(offset).constant
+        return np.full(count, secret ^ key(f"c[{offset}]") if known is None else known, dtype=np.uint32)
+
+    threads, inside = _threads(random, block, count)
+    places = np.stack([random.integers(0, extent, count) for extent in grid])
+    places[:, 0], places[:, -1] = 0, np.array(grid) - 1
+    wide = np.ones((count, LANES), dtype=np.int64)
+    special = {"SR_LANEID": np.arange(LANES) * wide, "SRZ": 0 * wide}
+    coordinates = (threads % block[0], threads // block[0] % block[1], threads // (block[0] * block[1]))
+    for axis, name in enumerate(_AXES):
+        special |= {f"SR_TID.{name}": coordinates[axis], f"SR_CTAID.{name}": places[axis][:, None] * wide}
+        special |= {f"SR_NTID.{name}": block[axis] * wide, f"SR_NCTAID.{name}": grid[axis] * wide}
+    salt = random.integers(0, 1 << 32, count, dtype=np.uint32)
+    words = {name: one.astype(np.uint32) for name, one in special.items()}
+    return Place(salt, words, bank, _generation(cfg) < _VOLTA), np.packbits(inside, axis=1, bitorder="little").view(np.uint32)[:, 0]
+
+
+def _threads(random: np.random.Generator, block: Shape, count: int) -> tuple[npt.NDArray[np.int64], Truth]:
+    """Return the threads of warps of a block by number, the first and the last warp among them, and which of them exist."""
+    size = prod(block)
+    last = (size + LANES - 1) // LANES
+    first = random.integers(0, last, count)
+    first[0], first[-1] = 0, last - 1
+    threads = first[:, None] * LANES + np.arange(LANES)
+    return np.minimum(threads, size - 1), threads < size
+
+
+def _together(parts: Sequence[tuple[Place, Words]]) -> tuple[Place, Words]:
+    """Return the warps of several launches as one batch."""
+    places = [place for place, _ in parts]
+    special = {name: np.concatenate([one.special[name] for one in places]) for name in places[0].special}
+
+    def bank(offset: int) -> Words:
+        return np.concatenate([one.bank(offset) for one in places])
+
+    whole = Place(np.concatenate([one.salt for one in places]), special, cache(bank), places[0].short)
+    return whole, np.concatenate([active for _, active in parts])
+
+
+def _draw(random: np.random.Generator, limits: Shape) -> Shape:
+    """Return extents of a launch that nobody told: some that can be launched."""
+    x = int(random.integers(1, min(limits[0], BLOCK_THREADS) + 1))
+    return x, 1, 1

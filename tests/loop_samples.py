@@ -1,0 +1,79 @@
+"""The loops of the samples with what a reader of their sources says of them (unit/loop_bounds/samples.toml)."""
+
+import random
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from samples import explored, program
+from sassan.ipet.loop_bounds import Inferred, infer
+from sassan.isa import tables
+from sassan.machine.launch import Launch, Setting, layout
+from sassan.warpcfg.graph import WarpCfg
+
+_FILE = Path(__file__).parent / "unit" / "loop_bounds" / "samples.toml"
+
+
+@lru_cache(maxsize=1)
+def entries() -> dict[str, Any]:
+    """Return the file: sample name to `verdicts` and `told`."""
+    return tomllib.loads(_FILE.read_text())
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One function with loops, and what is said of each head, in order."""
+
+    name: str
+    cfg: WarpCfg
+    verdicts: dict[int, str]
+    told: dict[int, int]
+
+    def launch(self, block: tuple[int, int, int] = (128, 1, 1), grid: tuple[int, int, int] = (30, 1, 1), **changed: int) -> Launch:
+        """Return a launch with the parameters of the file, some of them changed (`p16=7`)."""
+        where = layout(self.cfg.function.arch)
+        assert where is not None
+        values = {offset: changed.get(f"p{offset}", value) for offset, value in self.told.items()}
+        return Launch(block, grid, tuple(Setting("", where.parameters + offset, value) for offset, value in values.items()))
+
+    def infer(self, launch: Launch) -> tuple[Inferred, ...]:
+        """Return what is inferred of each loop."""
+        return infer(self.cfg, tables.load(self.cfg.function.arch).facts, launch)
+
+    def launches(self, count: int, seed: int) -> list[Launch]:
+        """Return launches that differ in shape and parameters: small ones, negative ones, and those of the file."""
+        draw = random.Random(seed)
+        return [
+            self.launch(
+                draw.choice([(128, 1, 1), (32, 1, 1), (draw.randrange(1, 1025), 1, 1), (draw.randrange(1, 33), draw.randrange(1, 33), 1)]),
+                (draw.randrange(1, 60), draw.randrange(1, 4), 1),
+                **{
+                    f"p{offset}": draw.choice([value, draw.randrange(2 * value + 2), draw.randrange(-3, 40)])
+                    for offset, value in self.told.items()
+                },
+            )
+            for _ in range(count)
+        ]
+
+
+def sample(arch: str, name: str) -> Sample | None:
+    """Return the function with loops of a sample, None where its graph has gaps."""
+    entry = entries()[name]
+    graphs = [explored(one) for one in program(arch, name, "cuobjdump").functions]
+    cfg = next(one for one in graphs if one.loops)
+    if cfg.gaps:
+        return None
+    heads = sorted({cfg.nodes[loop.head].start for loop in cfg.loops} - set(cfg.spins))
+    verdicts = dict(zip(heads, entry.get(arch, entry["verdicts"]), strict=True))
+    return Sample(name, cfg, verdicts, {int(offset): value for offset, value in entry.get("told", {}).items()})
+
+
+def samples(arch: str) -> Iterator[Sample]:
+    """Yield every sample with loops whose graph is whole."""
+    for name in entries():
+        found = sample(arch, name)
+        if found is not None:
+            yield found

@@ -1,0 +1,49 @@
+"""Inferred bounds against concrete execution: 100 sets of parameters, blocks and grids for each loop, none exceeded."""
+
+import pytest
+
+from loop_samples import entries, sample
+from sassan.ipet.loop_bounds import recheck
+from sassan.isa import tables
+
+SETS = 100
+EFFORT = recheck.Effort(warps=2, steps=160, seed=3)
+ARCHS = ("sm_61", "sm_80", "sm_120")
+UNBOUNDED = {"binary_search"}
+NAMES = [name for name, entry in entries().items() if set(entry["verdicts"]) != {"data"} and name not in UNBOUNDED]
+REACHED = ("double_horner", "histogram_atomic", "matmul_tiled", "prefix_sum", "reduce_shuffle", "smith_waterman", "two_kernels", "voronoi")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("arch", ARCHS)
+def test_no_thread_turns_more_often_than_its_bound(arch, name):
+    found = sample(arch, name)
+    if found is None:
+        return
+    launches = found.launches(SETS, seed=7)
+    seen = recheck.turns(found.cfg, tables.load(arch).facts, launches, EFFORT)
+    assert seen is not None
+    wrong = [
+        (f"{one.head:#x}", str(launch), turns[one.loop], one.bound)
+        for launch, turns in zip(launches, seen, strict=True)
+        for one in found.infer(launch)
+        if one.bound is not None and turns[one.loop] > one.bound
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", REACHED)
+@pytest.mark.parametrize("arch", ARCHS)
+def test_some_thread_reaches_the_bound_of_a_plain_counter(arch, name):
+    found = sample(arch, name)
+    assert found is not None
+    launches = found.launches(20, seed=11)
+    seen = recheck.turns(found.cfg, tables.load(arch).facts, launches, EFFORT)
+    assert seen is not None
+    reached = [
+        turns[one.loop] == one.bound > 0
+        for launch, turns in zip(launches, seen, strict=True)
+        for one in found.infer(launch)
+        if one.bound is not None
+    ]
+    assert any(reached)

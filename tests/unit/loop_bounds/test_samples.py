@@ -1,0 +1,42 @@
+"""How many loops of the samples are bounded from the code: figures per architecture, with every miss by name."""
+
+import pytest
+
+from loop_samples import samples
+from samples import EVERY
+
+HALVING = ("binary_search", 0)
+"""No counter: the distance of two indices halves."""
+DIVISION = {("histogram_atomic", 0), ("histogram_atomic", 3)}
+"""The remainder of a division by blockDim.x, which goes by way of a floating-point reciprocal."""
+
+
+def expected(arch):
+    return {HALVING} | DIVISION if arch in {"sm_100", "sm_120"} else {HALVING}
+
+
+@pytest.mark.parametrize("arch", EVERY)
+def test_loops_that_need_no_memory_are_bounded(arch):
+    told = missed = 0
+    misses = set()
+    for one in samples(arch):
+        bounds = {found.head: found.bound for found in one.infer(one.launch())}
+        for place, (head, verdict) in enumerate(one.verdicts.items()):
+            told += verdict == "told"
+            if verdict == "told" and bounds[head] is None:
+                missed += 1
+                misses.add((one.name, place))
+    print(f"{arch}: {told - missed} of {told} loops; missed: {sorted(misses)}")  # noqa: T201  # the figures: pytest -s
+    assert misses == expected(arch)
+    assert (told - missed) / told >= 0.8
+
+
+@pytest.mark.parametrize("arch", EVERY)
+def test_loops_that_memory_decides_get_no_bound(arch):
+    bounded = {
+        (one.name, found.head)
+        for one in samples(arch)
+        for found in one.infer(one.launch())
+        if one.verdicts.get(found.head) == "data" and found.bound is not None
+    }
+    assert bounded == set()
