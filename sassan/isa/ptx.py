@@ -21,6 +21,8 @@ from sassan.isa.rows import Letters
 RET = "RET"
 _WHOLE_WARP = 0x1F
 """Operand c of shfl.idx when every lane of the warp may be named: clamp 31, no segment bits."""
+_CLAMP = 2
+"""Which source of shfl that is."""
 _READS = frozenset({Agree.LANEWISE, Agree.ADDRESS})
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 
@@ -75,22 +77,12 @@ class PtxIsa:
         """Return on what the threads must agree so that they agree on the result, None where they never do."""
         if agree in _READS:
             return self._reads(agree, sources)
-        match agree:
-            case Agree.PARAMETER:
-                return self._parameter(instruction)
-            case Agree.ALWAYS:
-                return 0
-            case Agree.MASK:
-                return _bits(_variables(sources[-1:]))
-            case Agree.BARRIER:
-                return _bits(_variables(sources[:-1]))
-            case Agree.LANE if len(sources) == 3:  # noqa: PLR2004 - value, lane, clamp
-                return _lane(sources[1], sources[2])
-            case Agree.LANE_MASK if len(sources) == 4:  # noqa: PLR2004 - value, lane, clamp, mask
-                lane = _lane(sources[1], sources[2])
-                return None if lane is None else lane | _bits(_variables(sources[3:]))
-            case _:
-                return None
+        if agree is Agree.PARAMETER:
+            return self._parameter(instruction)
+        deciding = _deciding(agree, sources)
+        if deciding is None or any(isinstance(one, Special | Place) for one in deciding):
+            return None
+        return _bits(_variables(deciding))
 
     def _reads(self, agree: Agree, sources: Sequence[Operand]) -> int | None:
         for one in sources:
@@ -227,9 +219,21 @@ def _stored(instruction: Instruction) -> tuple[Effect, ...]:
     return (Effect(written, values if whole else values | written),)
 
 
-def _lane(lane: Operand, clamp: Operand) -> int | None:
-    whole = isinstance(clamp, Immediate) and clamp.value == _WHOLE_WARP
-    return _bits(_variables([lane])) if whole and not isinstance(lane, Special) else None
+def _deciding(agree: Agree, sources: Sequence[Operand]) -> Sequence[Operand] | None:
+    """Return the operands that decide whether the threads that run an instruction together get one result; None: nothing does."""
+    match agree:
+        case Agree.ALWAYS:
+            return ()
+        case Agree.MASK:
+            return sources[-1:]
+        case Agree.BARRIER:
+            return sources[:-1]
+        case Agree.LANE | Agree.LANE_MASK if len(sources) > _CLAMP:
+            clamp = sources[_CLAMP]
+            whole = isinstance(clamp, Immediate) and clamp.value == _WHOLE_WARP
+            return (sources[1], *sources[_CLAMP + 1 :]) if whole else None
+        case _:
+            return None
 
 
 def _lists(instruction: Instruction) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:

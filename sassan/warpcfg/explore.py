@@ -13,7 +13,7 @@ from sassan.warpcfg.calls import find_leads
 from sassan.warpcfg.graph import Context, Edge, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
 from sassan.warpcfg.loops import nest, weak_order
 from sassan.warpcfg.options import Options
-from sassan.warpcfg.postdominators import RECONVERGENCE, with_joins
+from sassan.warpcfg.virtual_tokens import RECONVERGENCE, with_joins
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
 from sassan.warpcfg.spins import spins
 from sassan.warpcfg.steps import MEET, NOWHERE, RELEASED, RET, WARP, Key, Step

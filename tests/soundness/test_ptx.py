@@ -12,7 +12,7 @@ from sassan.isa.ptx import load
 from sassan.simt import plain_data, values
 from sassan.simt.state import Order
 from sassan.warpcfg import explore
-from sassan.warpcfg.postdominators import with_joins
+from sassan.warpcfg.virtual_tokens import with_joins
 from soundness import generator_ptx, oracles
 from soundness.oracles import Plan, Report, inspect
 from soundness.ptx_oracle import PREDICATES, EveryInstruction, Ptx, claims

@@ -9,7 +9,8 @@ from sassan.isa.ptx import load
 from sassan.timing import Unit
 from sassan.warpcfg import Options, explore
 from sassan.warpcfg.graph import Kind, WarpCfg
-from sassan.warpcfg.postdominators import RECONVERGENCE, post_dominators, regions, with_joins
+from sassan.warpcfg.postdominators import post_dominators, regions
+from sassan.warpcfg.virtual_tokens import RECONVERGENCE, with_joins
 
 IF_ELSE = (
     "mov.u32 %r1, %tid.x;",
