@@ -13,11 +13,11 @@ from sassan.warpcfg.calls import find_leads
 from sassan.warpcfg.graph import Context, Edge, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
 from sassan.warpcfg.loops import nest, weak_order
 from sassan.warpcfg.options import Options
-from sassan.warpcfg.virtual_tokens import RECONVERGENCE, with_joins
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
 from sassan.warpcfg.spins import spins
 from sassan.warpcfg.steps import MEET, NOWHERE, RELEASED, RET, WARP, Key, Step
 from sassan.warpcfg.transfer import Calls, Transfer
+from sassan.warpcfg.virtual_tokens import RECONVERGENCE, with_joins
 
 MAX_NODES = 200_000
 """Call strings can multiply; past this many nodes the function is a gap, and `call_depth` is the way out."""
