@@ -43,7 +43,13 @@ def _package_folder(name: str) -> Path | None:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
-def _find_nvrtc() -> Path:
+def nvrtc_library() -> Path:
+    """Return the installed compiler.
+
+    Raises:
+        MissingToolError: it is not installed, or not in the version that the samples are made with.
+
+    """
     command = f"pip install {NVRTC_WHEEL}=={NVRTC_VERSION}"
     folder = _package_folder("nvidia.cuda_nvrtc")
     library = folder / "lib" / "libnvrtc.so.12" if folder else None
@@ -77,7 +83,7 @@ def find_tools(folder: Path | None) -> Tools:
         MissingToolError: one is not there; the message holds the command that installs it.
 
     """
-    return Tools(_find_nvrtc(), _find_binary("nvdisasm", folder), _find_binary("cuobjdump", folder))
+    return Tools(nvrtc_library(), _find_binary("nvdisasm", folder), _find_binary("cuobjdump", folder))
 
 
 def run(command: list[str], folder: Path) -> str:

@@ -1,0 +1,132 @@
+"""Run samples on a GPU, one warp alone and every SM full, and bound the same cubins."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import datetime as dt
+import struct
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _lib.validate_kernels import BUFFER, LARGEST, THREADS, Sample, Timed, timed
+from _lib.validate_records import Record
+
+from sassan import pipeline
+from sassan.errors import InputError
+from sassan.machine.launch import Launch
+from sassan.machine.occupancy import Resources
+from sassan.timing.control import Control
+from sassan.timing.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from _lib.validate_driver import Device, Driver
+    from _samples.tools import Nvrtc
+
+SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "kernels"
+MODELS = (Table(), Control())
+REPEATS = 20
+_LONG = 8
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A GPU, and the compiler for it."""
+
+    driver: Driver
+    device: Device
+    nvrtc: Nvrtc
+
+    @property
+    def arch(self) -> str:
+        """Return the architecture that is compiled for."""
+        return "sm_{}{}".format(*self.device.capability)
+
+
+def records(bench: Bench, sample: Sample) -> Iterator[Record]:
+    """Yield what one sample takes and what its bounds are, per cost model and launch.
+
+    Raises ToolError, DriverError, SassanError.
+    """
+    text = timed((SAMPLES / f"{sample.name}.cu").read_text(encoding="utf-8"), sample.name)
+    cubin, _ = bench.nvrtc.compile(text.source, f"{sample.name}.cu", [f"-arch={bench.arch}", "-std=c++17", "-diag-suppress=128"])
+    alone = {model.name: _bounds(cubin, sample, text, model, 32) for model in MODELS}
+    full = {model.name: _bounds(cubin, sample, text, model, THREADS) for model in MODELS}
+    occupancy = next(iter(full.values())).residency
+    resident = occupancy.occupancy if occupancy is not None else None
+    yield from _compared(bench, sample, alone, ("warp", 32, 1, 1), _measured(bench, sample, text, cubin, (1, 32)))
+    if resident is not None:
+        blocks = resident.blocks * bench.device.sms
+        longest = _measured(bench, sample, text, cubin, (blocks, THREADS))
+        yield from _compared(bench, sample, full, ("sm", THREADS, blocks, resident.warps), longest)
+
+
+def _compared(
+    bench: Bench, sample: Sample, bounds: dict[str, pipeline.Analysis], launch: tuple[str, int, int, int], longest: int
+) -> Iterator[Record]:
+    device, today = bench.device, dt.datetime.now(tz=dt.UTC).date().isoformat()
+    what, block, blocks, warps = launch
+    for model, found in bounds.items():
+        bound = found.wcet.value if what == "warp" else found.makespan and found.makespan.bound.value
+        yield Record(
+            device.name,
+            "{}.{}".format(*device.capability),
+            device.driver,
+            today,
+            sample.name,
+            model,
+            what,
+            block,
+            blocks,
+            warps,
+            REPEATS,
+            longest,
+            bound,
+            " ".join(sorted({gap.code for gap in found.gaps})),
+        )
+
+
+def _bounds(cubin: bytes, sample: Sample, text: Timed, model: Table | Control, threads: int) -> pipeline.Analysis:
+    """Return the analysis of the very code that runs."""
+    settings = pipeline.Settings(
+        loop_bound=sample.loop_bound, launch=Launch(block=(threads, 1, 1)), costs=model, resources=Resources(shared=0)
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch, f"{sample.name}.cubin")
+        path.write_bytes(cubin)
+        functions = {one.name: one for one in pipeline.read(str(path), cached=False).functions}
+    if text.name not in functions:
+        raise InputError("no-kernel", f"the cubin of {sample.name} has no kernel '{text.name}'")
+    return pipeline.analyze(functions[text.name], settings)
+
+
+def _measured(bench: Bench, sample: Sample, text: Timed, cubin: bytes, launch: tuple[int, int]) -> int:
+    """Return the longest time of a thread, in cycles. The first run only fills caches, which the bounds take for granted."""
+    blocks, threads = launch
+    driver, kernel = bench.driver, bench.driver.kernel(cubin, text.name)
+    data = array.array("i", [value % LARGEST + 1 for value in range(3, 3 + 7 * (BUFFER // 4), 7)]).tobytes()
+    pointers = [driver.buffer(data) for one in text.parameters if one.kind == "pointer"]
+    times = driver.buffer(bytes(_LONG * blocks * threads))
+    longest = 0
+    for run in range(REPEATS + 1):
+        for pointer in pointers:
+            driver.fill(pointer, data)
+        driver.launch(kernel, blocks, threads, _arguments(sample, text, pointers, times))
+        found = struct.unpack(f"{blocks * threads}q", driver.read(times, _LONG * blocks * threads))
+        longest = max(longest, *found) if run else 0
+    return longest
+
+
+def _arguments(sample: Sample, text: Timed, pointers: list[ctypes.c_uint64], times: ctypes.c_uint64) -> list[object]:
+    left = iter(pointers)
+    made: list[object] = []
+    for one in text.parameters:
+        if one.kind == "pointer":
+            made.append(next(left))
+        else:
+            made.append(ctypes.c_float(sample.scalars[one.name]) if one.kind == "float" else ctypes.c_int(int(sample.scalars[one.name])))
+    return [*made, times]
