@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _CUOBJDUMP = re.compile(r"^[ \t]*(?:code for sm_|Function : )", re.MULTILINE)
 _NVDISASM = re.compile(r"^[ \t]*(?:\.section[ \t]|\.headerflags[ \t])", re.MULTILINE)
 _PTX = re.compile(r"^[ \t]*\.version[ \t]+[0-9]", re.MULTILINE)
-_PTX_PART = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.(?:target|entry|func)\b", re.MULTILINE)
+_PTX_PART = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.(?:entry|func)\b", re.MULTILINE)
 _OLD = re.compile(r"^[ \t]*(?:code for (sm_[0-9]{2,3}[af]?)|\.headerflags[ \t].*?[ \"](EF_CUDA_SM[0-9]{2,3})\b)", re.MULTILINE)
 _DUMP_HINT = "make a text with: cuobjdump -sass FILE > dump.sass, or nvdisasm -c FILE > dump.sass"
 
