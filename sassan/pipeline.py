@@ -294,7 +294,7 @@ def _launched(found: Analysis, isa: Isa, settings: Settings, warps: int | None) 
 
 
 def _residency(function: Function, threads: int, told: Resources, sm: Multiprocessor) -> Residency:
-    demand = demand_of(function, threads, told)
+    demand = demand_of(function, threads, told, sm)
     if demand is None:
         return Residency(None, "the input does not tell registers and shared memory: give a cubin, or --registers N and --shared BYTES")
     return Residency(occupancy(sm, demand))

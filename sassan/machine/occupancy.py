@@ -55,6 +55,7 @@ class Rules:
     checked_partitions: int
     shared_unit: int
     shared_reserved: int
+    reserved_in_cubin: bool
     barriers: int
     source: str
 
@@ -79,15 +80,21 @@ class Occupancy:
         return self.blocks * self.block_warps
 
 
-def demand_of(function: Function, threads: int, told: Resources) -> Demand | None:
-    """Return what a block of a kernel asks for, None where neither the input nor the user tells registers and shared memory."""
+def demand_of(function: Function, threads: int, told: Resources, machine: Multiprocessor) -> Demand | None:
+    """Return what a block of a kernel asks for, None where neither the input nor the user tells registers and shared memory.
+
+    Raises InputError `no-occupancy` for an SM whose rules are not known.
+    """
     facts = function.compiler
-    registers = told.registers if told.registers is not None else facts and facts.registers
-    if registers is None or (facts is None and told.shared is None):
+    if facts is None:
+        known = told.registers is not None and told.shared is not None
+        return Demand(threads, told.registers or 0, told.shared or 0) if known else None
+    registers = told.registers if told.registers is not None else facts.registers
+    if registers is None:
         return None
-    shared = (told.shared or 0) + (facts.shared if facts is not None else 0)
-    barriers = facts.barriers if facts is not None and facts.barriers is not None else 1
-    return Demand(threads, registers, shared, barriers)
+    rules = rules_of(machine)
+    twice = rules.shared_reserved if rules.reserved_in_cubin and facts.shared >= rules.shared_reserved else 0
+    return Demand(threads, registers, facts.shared - twice + (told.shared or 0), facts.barriers if facts.barriers is not None else 1)
 
 
 def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:
@@ -200,14 +207,15 @@ def read(name: str, text: str) -> tuple[Rules, ...]:
 
 
 def _row(one: Fields, sources: Mapping[str, str]) -> Rules:
-    one.only("archs", *_NUMBERS, "shared_reserved", "barriers", "source")
+    one.only("archs", *_NUMBERS, "shared_reserved", "reserved_in_cubin", "barriers", "source")
     keys = one.texts("source")
     if not keys or any(key not in sources for key in keys):
         raise one.fail("source", f"must name some of {', '.join(sources)}")
     first, last = one.pair("archs")
     numbers = {key: one.whole(key) for key in _NUMBERS}
     maybe = {key: one.whole(key) if one.values.get(key) != 0 else 0 for key in ("shared_reserved", "barriers")}
-    return Rules(first=first, last=last, source="; ".join(sources[key] for key in keys), **numbers, **maybe)
+    source = "; ".join(sources[key] for key in keys)
+    return Rules(first=first, last=last, reserved_in_cubin=one.flag("reserved_in_cubin"), source=source, **numbers, **maybe)
 
 
 def _up(value: int, unit: int) -> int:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from sassan.errors import InputError, UsageError
+from sassan.ir import CompilerFacts, Function
 from sassan.machine import load
-from sassan.machine.occupancy import Demand, occupancy, read
+from sassan.machine.occupancy import Demand, Resources, demand_of, occupancy, read
 
 ROWS = list(csv.DictReader(Path(__file__).with_name("occupancy.csv").read_text("utf-8").splitlines()))
 LIMITS = ("warps", "blocks", "registers", "shared", "barriers")
@@ -67,6 +68,23 @@ def test_a_block_that_fits_no_sm_is_a_usage_error_that_says_what_is_too_large(wa
     with pytest.raises(UsageError) as caught:
         occupancy(load("sm_61"), wanted)
     assert (caught.value.code, caught.value.message) == ("launch", words)
+
+
+@pytest.mark.parametrize(("arch", "counted"), [("sm_80", 2048), ("sm_90", 3072)])
+def test_since_hopper_a_cubin_counts_the_reserved_kilobyte(arch: str, counted: int) -> None:
+    kernel = Function("f", arch, (), compiler=CompilerFacts(0, registers=32, barriers=1, shared=counted))
+    assert demand_of(kernel, 256, Resources(), load(arch)) == Demand(256, 32, 2048, 1)
+
+
+def test_dynamic_shared_memory_comes_on_top_of_what_a_cubin_tells() -> None:
+    kernel = Function("f", "sm_61", (), compiler=CompilerFacts(0, registers=32, shared=100))
+    assert demand_of(kernel, 64, Resources(shared=1000), load("sm_61")) == Demand(64, 32, 1100, 1)
+
+
+def test_a_listing_tells_nothing_and_the_user_all() -> None:
+    kernel = Function("f", "sm_61", ())
+    told = (Resources(), Resources(registers=8), Resources(shared=0), Resources(registers=8, shared=4))
+    assert [demand_of(kernel, 64, one, load("sm_61")) for one in told] == [None, None, None, Demand(64, 8, 4)]
 
 
 def test_an_sm_without_rules_is_refused() -> None:
