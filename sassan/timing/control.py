@@ -12,7 +12,7 @@ pending may take turns with it: there each wait is charged the longest latency o
 is charged once, to the first block.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sassan.errors import Gap
@@ -54,8 +54,8 @@ class Control:
         if gaps := (*_uncoded(code), *rates.gaps(code)):
             return Prices(nothing, assumptions, tuple(sorted(gaps)))
         ops = {one.address: op_of(one, rates, together=together) for one in code}
-        blocks = [tuple(ops[one.address] for one in node.code) for node in cfg.nodes]
-        return Prices(_costs(cfg, blocks, turns), assumptions)
+        found = times(cfg, [tuple(ops[one.address] for one in node.code) for node in cfg.nodes], turns)
+        return Prices(_prices(cfg, found), assumptions)
 
 
 def _uncoded(code: Iterable[Instruction]) -> tuple[Gap, ...]:
@@ -67,7 +67,20 @@ def _uncoded(code: Iterable[Instruction]) -> tuple[Gap, ...]:
     return (Gap(first.address, "no-control-codes", message),)
 
 
-def _costs(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], turns: frozenset[int]) -> tuple[int, ...]:
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The longest time of each block: `longest`, whatever ran before; `behind`, by the edge over which it is entered, where that is known.
+
+    `rest` is how much longer than its last block a warp may last, until everything that it issued has ended.
+    """
+
+    longest: tuple[int, ...]
+    behind: Mapping[tuple[int, int], int]
+    rest: int
+
+
+def times(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], turns: frozenset[int]) -> Times:
+    """Return how long the blocks of a graph may take; `turns` are those that may take turns with a pending side."""
     steps = _steps(cfg, turns)
     flow = Flow(blocks, steps, regions(steps, turns))
     worst = flow.worst()
@@ -77,8 +90,39 @@ def _costs(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], turns: frozenset[int]) 
         in_turns(block, entered[index], worst[flow.region[index]]) if index in turns else in_order(block, entered[index])
         for index, block in enumerate(blocks)
     ]
+    behind = {
+        (edge.src, edge.dst): in_order(blocks[edge.dst], flow.left(edge.src, entered[edge.src], edge.dst, worst))[0]
+        for edge in cfg.edges
+        if edge.dst is not None and edge.dst not in turns and not cfg.gaps
+    }
     rest = max((timed[edge.src][1] for edge in cfg.edges if edge.dst is None), default=0)
-    return tuple(cost + (rest if index == cfg.entry else 0) for index, (cost, _) in enumerate(timed))
+    return Times(tuple(time for time, _ in timed), behind, rest)
+
+
+def _prices(cfg: WarpCfg, found: Times) -> tuple[int, ...]:
+    """Return one price per block, of which every execution pays the sum.
+
+    Where a block has one successor, each of its executions enters that one: it pays what the successor takes longer behind it than behind
+    blocks that lead elsewhere too. So a load before a loop is not waited for in every turn.
+    """
+    prices = list(found.longest)
+    successors: list[set[int | None]] = [set() for _ in cfg.nodes]
+    for edge in cfg.edges:
+        successors[edge.src].add(edge.dst)
+    into: dict[int, dict[int, int]] = {}
+    for (src, dst), time in sorted(found.behind.items()):
+        into.setdefault(dst, {})[src] = time
+    for dst, by_source in into.items():
+        if dst == cfg.entry:
+            continue
+        forked = [time for src, time in by_source.items() if len(successors[src]) > 1]
+        base = max(forked, default=min(by_source.values()))
+        prices[dst] += base - found.longest[dst]
+        for src, time in by_source.items():
+            if len(successors[src]) == 1:
+                prices[src] += max(time - base, 0)
+    prices[cfg.entry] += found.rest
+    return tuple(prices)
 
 
 def _steps(cfg: WarpCfg, turns: frozenset[int]) -> list[list[int]]:

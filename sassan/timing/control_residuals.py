@@ -72,6 +72,14 @@ class Flow:
             members.setdefault(region, []).extend(self.blocks[block])
         return {region: anything(ops) for region, ops in members.items()}
 
+    def left(self, block: int, entered: Residual, step: int, worst: Mapping[int, Residual]) -> Residual:
+        """Return what may be open where a block ends and `step` begins; behind a region that is anything of it."""
+        turns = block in self.region
+        left = entered
+        for op in self.blocks[block]:
+            left = left.passed(op) if turns else left.after(op)
+        return left.join(worst[self.region[block]]) if turns and step not in self.region else left
+
     def residuals(self, entry: int) -> tuple[Residual, ...]:
         """Return what may be open at the start of each block; of a block that takes turns, what was issued outside its region."""
         worst = self.worst()
@@ -79,11 +87,8 @@ class Flow:
         todo = [entry]
         while todo:
             block = todo.pop()
-            left = states[block]
-            for op in self.blocks[block]:
-                left = left.passed(op) if block in self.region else left.after(op)
             for step in self.steps[block]:
-                out = left.join(worst[self.region[block]]) if block in self.region and step not in self.region else left
+                out = self.left(block, states[block], step, worst)
                 new = states[step].join(out) if step in states else out
                 if states.get(step) != new:
                     states[step] = new

@@ -18,25 +18,37 @@ from rich.table import Table as Grid
 
 from sassan import frontend
 from sassan.errors import SassanError
+from sassan.frontend.architectures import architecture
+from sassan.frontend.cubin.elf import Elf
+from sassan.frontend.cubin.facts import compiler_facts
+from sassan.frontend.image import Image
 from sassan.ipet.flow_facts import bounds_of
+from sassan.ipet.residents import group
+from sassan.ipet.shares import of_code
+from sassan.ipet.sm_bound import contention
 from sassan.ipet.wcet import problem, wcet
 from sassan.isa import tables
+from sassan.isa.facts import Flow
 from sassan.machine import load
+from sassan.machine.occupancy import Resources, demand_of, occupancy
 from sassan.machine.user import MachineFile
 from sassan.timing import CostModel, Unit
 from sassan.timing.control import Control
-from sassan.timing.rates import Tables
+from sassan.timing.rates import Tables, code_of
 from sassan.timing.table import Table
 from sassan.warpcfg import explore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from sassan.ir import Function
+    from sassan.ipet.wcet import Problem
+    from sassan.ir import CompilerFacts, Function
     from sassan.timing.model import Prices
     from sassan.warpcfg.graph import WarpCfg
 
+THREADS = 256
+"""Of the blocks that fill an SM."""
 MEMORY = ("global", "store", "atomic", "constant", "texture", "shared")
 
 
@@ -49,6 +61,8 @@ class Row(NamedTuple):
     unit: int | None
     table: int | None
     control: int | None
+    warps: int | None
+    full_sm: int | None
     fast_memory: int | None
     free_units: int | None
     no_turns: int | None
@@ -76,8 +90,9 @@ def rows(folder: Path, loop_bound: int, told: dict[str, int]) -> Iterator[Row]:
     for place in sorted(folder.glob("sm_*"), key=lambda path: int(path.name[3:])):
         for path in sorted(place.glob("*.nvdisasm.sass")):
             try:
+                facts = _facts(path)
                 for function in _functions(path):
-                    yield _row(function, loop_bound, told)
+                    yield _row(replace(function, compiler=facts.get(function.name)), loop_bound, told)
             except SassanError as error:
                 print(f"{path.name}: {error.code}: {error.message}", file=sys.stderr)
 
@@ -94,12 +109,35 @@ def _functions(path: Path) -> Iterator[Function]:
         yield function if other is None else _with_codes(function, other)
 
 
+def _facts(path: Path) -> Mapping[str, CompilerFacts]:
+    """Return what the cubin beside a listing says of its functions."""
+    cubin, arch = path.with_name(path.name.replace(".nvdisasm.sass", ".cubin")), architecture(path.parent.name)
+    if arch is None or not cubin.exists():
+        return {}
+    image = Image(str(cubin), cubin.read_bytes())
+    return compiler_facts(image, Elf(image), arch)
+
+
 def _with_codes(function: Function, other: Function) -> Function:
     codes = {one.address: one for one in other.instructions}
     if any((same := codes.get(one.address)) is None or same.opcode != one.opcode for one in function.instructions):
         return other
     mine = ((one, codes[one.address]) for one in function.instructions)
     return replace(function, instructions=tuple(replace(one, encoding=same.encoding, control=same.control) for one, same in mine))
+
+
+def _full_sm(one: Problem) -> tuple[int | None, int | None]:
+    """Return how many warps fill an SM, and how long they take together at most."""
+    function = one.cfg.function
+    sm = load(function.arch)
+    demand = demand_of(function, THREADS, Resources(), sm) if function.kernel else None
+    if demand is None:
+        return None, None
+    full = occupancy(sm, demand)
+    taken = [of_code(sm, node.code) for node in one.cfg.nodes]
+    found = (tables.load(function.arch).facts(each) for each in code_of(one.cfg))
+    barriers = any(facts is not None and facts.flow is Flow.BLOCK_BARRIER for facts in found)
+    return full.warps, contention(one, taken, sm, barriers=barriers).resident(group(full.warps, full.block_warps)).value
 
 
 def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
@@ -122,6 +160,7 @@ def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
         value(Unit()),
         value(Table(usual)),
         value(Control(usual)),
+        *_full_sm(problem(cfg, Control(usual), bounds)),
         value(Control(Tables(told=told | dict.fromkeys(MEMORY, 1)))),
         value(Control(Tables(MachineFile("free units", "an experiment", free), told))),
         value(Ordered(usual)),
@@ -137,10 +176,10 @@ def run(folder: Path, output: Path | None, loop_bound: int, told: dict[str, int]
         return 3
     archs = list(dict.fromkeys(row.arch for row in found))
     by_place = {(row.kernel, row.arch): row for row in found}
-    grid = Grid("kernel", *archs, title=f"WCET by unit / table / control, loop bound {loop_bound}", box=None)
+    grid = Grid("kernel", *archs, title=f"WCET by unit / table / control / control on a full SM, loop bound {loop_bound}", box=None)
     for kernel in sorted({row.kernel for row in found}):
         grid.add_row(kernel, *(_cell(by_place.get((kernel, arch))) for arch in archs))
-    Console(width=40 + 26 * len(archs), markup=False).print(grid)
+    Console(width=40 + 36 * len(archs), markup=False).print(grid)
     _summary(found, archs)
     if output is not None:
         _write(found, output)
@@ -151,23 +190,28 @@ def run(folder: Path, output: Path | None, loop_bound: int, told: dict[str, int]
 def _cell(row: Row | None) -> str:
     if row is None:
         return ""
-    return " / ".join("-" if value is None else str(value) for value in (row.unit, row.table, row.control))
+    return " / ".join("-" if value is None else str(value) for value in (row.unit, row.table, row.control, row.full_sm))
 
 
 def _summary(found: Iterable[Row], archs: Iterable[str]) -> None:
     print("\nmedians over the kernels: cycles per instruction, control / table, and the part of control that goes without ...")
-    print(f"{'':8}{'kernels':>9}{'table/unit':>12}{'control/unit':>14}{'control/table':>15}{'memory':>9}{'units':>8}{'turns':>8}")
+    print(
+        f"{'':8}{'kernels':>9}{'table/unit':>12}{'control/unit':>14}{'control/table':>15}{'SM/control':>12}{'memory':>9}{'units':>8}{'turns':>8}"
+    )
     for arch in archs:
         known = [row for row in found if row.arch == arch and row.control]
         told = [
             [(row.table or 0) / (row.unit or 1) for row in known],
             [(row.control or 0) / (row.unit or 1) for row in known],
             [(row.control or 0) / (row.table or 1) for row in known],
+            [(row.full_sm or 0) / (row.control or 1) for row in known if row.full_sm],
         ]
         parts = [[1 - (value or 0) / (row.control or 1) for row, value in zip(known, values, strict=True)] for values in _without(known)]
-        cells = [median(one) for one in (*told, *parts)] if known else [0.0] * 6
+        cells = [median(one) if one else 0.0 for one in (*told, *parts)]
         count = f"{len(known)} of {sum(row.arch == arch for row in found)}"
-        print(f"{arch:8}{count:>9}{cells[0]:12.1f}{cells[1]:14.1f}{cells[2]:15.2f}{cells[3]:9.0%}{cells[4]:8.0%}{cells[5]:8.0%}")
+        print(
+            f"{arch:8}{count:>9}{cells[0]:12.1f}{cells[1]:14.1f}{cells[2]:15.2f}{cells[3]:12.2f}{cells[4]:9.0%}{cells[5]:8.0%}{cells[6]:8.0%}"
+        )
 
 
 def _without(known: list[Row]) -> tuple[list[int | None], list[int | None], list[int | None]]:

@@ -1,4 +1,4 @@
-"""`scripts/experiments`: the schedules that the papers print (the curves need an optional extra and are drawn by hand), the table of times."""
+"""`scripts/experiments`: the schedules that the papers print (the curves need an optional extra: drawn by hand), and the table of times."""
 
 import csv
 import shutil

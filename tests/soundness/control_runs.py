@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 
 from sassan.isa.control import has_control_words
+from sassan.timing import control
 from sassan.timing.control import Control
 from sassan.timing.rates import Rates
 from sassan.warpcfg.graph import Kind, WarpCfg
@@ -33,6 +34,9 @@ class Runs:
     def __init__(self, cfg: WarpCfg, rates: Rates, costs: tuple[int, ...], turning: frozenset[int]) -> None:
         self.cfg = cfg
         self.costs = costs
+        words = has_control_words(cfg.function.arch)
+        blocks = [tuple(control.op_of(one, rates, together=words) for one in node.code) for node in cfg.nodes]
+        self._times = control.times(cfg, blocks, turning)
         self.turning = turning
         self._together = has_control_words(cfg.function.arch)
         self._steps: list[tuple[Step, ...]] = [tuple(step(one, rates) for one in node.code) for node in cfg.nodes]
@@ -50,7 +54,7 @@ class Runs:
         return path
 
     def excess(self, path: list[int], random: Random, draw: str) -> Iterator[Excess]:
-        """Run a walk: no block takes longer than its price, and all of it, with what is left at its end, no longer than the sum.
+        """Run a walk: no block takes longer than its time, and all of it, with what is left at its end, no longer than its price.
 
         Where block barriers do not wait for earlier accesses, a later block may: then only the sums hold.
         """
@@ -61,8 +65,9 @@ class Runs:
             left = in_order(machine, self._steps[node], entered)
             price += self.costs[node]
             ends = path[0] == self.cfg.entry and place == len(path) - 1 and node in self._ends
-            if drains and left - entered > self.costs[node]:
-                yield Excess(self.cfg.nodes[node].id, left - entered, self.costs[node])
+            longest = self._times.behind.get((path[place - 1], node), self._times.longest[node]) if place else self._times.longest[node]
+            if drains and left - entered > longest:
+                yield Excess(self.cfg.nodes[node].id, left - entered, longest)
             if (whole := max(left, machine.rest) if ends else left) > price:
                 yield Excess(" ".join(self.cfg.nodes[one].id for one in path[: place + 1]), whole, price)
             entered = left
@@ -104,7 +109,7 @@ class Runs:
         return path
 
 
-def priced(cfg: WarpCfg, control: Control, turning: frozenset[int]) -> Runs | None:
+def priced(cfg: WarpCfg, model: Control, turning: frozenset[int]) -> Runs | None:
     """The graph with its prices, None where there are gaps."""
-    prices = control.price(cfg)
-    return None if prices.gaps else Runs(cfg, control.tables.rates(cfg.function.arch), prices.costs, turning)
+    prices = model.price(cfg)
+    return None if prices.gaps else Runs(cfg, model.tables.rates(cfg.function.arch), prices.costs, turning)

@@ -21,7 +21,7 @@ TOLD = Control(Tables(told={"fence": 700, "sleep": 500, "async": 900}))
 """A latency for every class: no sample has a gap."""
 GRAPHS = 300
 """Random graphs per architecture: 8 * 300 * 6 = 14,400 blocks."""
-SPLIT_GRAPHS = 60
+SPLIT_GRAPHS = 40
 """The same with sides that take turns."""
 
 
@@ -131,6 +131,12 @@ def test_a_model_that_forgets_what_was_open_before_a_divergence_is_noticed(monke
     whole = control.in_turns
     monkeypatch.setattr(control, "in_turns", lambda block, _, worst: whole(block, control.Residual(), worst))
     assert noticed_in_turns(quiet_sides)
+
+
+def test_a_model_that_charges_a_load_before_a_loop_to_nobody_is_noticed(monkeypatch: pytest.MonkeyPatch):
+    whole = control._prices
+    monkeypatch.setattr(control, "_prices", lambda cfg, found: tuple(map(min, whole(cfg, found), found.longest)))
+    assert [one for cfg in random_graphs("sm_61", one_after_the_other, 60) for one in from_entry(cfg, "sm_61")] != []
 
 
 def test_a_model_without_intervals_of_units_is_noticed(monkeypatch: pytest.MonkeyPatch):
