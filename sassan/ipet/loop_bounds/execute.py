@@ -30,11 +30,13 @@ class Machine:
 
     def run(self, states: Sequence[State], instruction: Instruction) -> list[State]:
         """Return the states after a data instruction."""
-        lost = self.facts[instruction.address].writes & self.wanted[instruction.address]
+        writes = self.facts[instruction.address].writes
+        lost = writes & self.wanted[instruction.address]
         if not lost:
-            return list(states)
+            # What does not matter is not worked out, but an old value must not stand for the new one.
+            return [_forget(state, writes) for state in states] if writes else list(states)
         out: list[State] = []
-        for state in states:
+        for state in [_forget(one, writes & ~lost) for one in states]:
             out.extend(self._one(state, instruction, lost, self.room - len(states)))
         return out
 
@@ -99,6 +101,12 @@ def truth_of(state: State, guard: Guard | None) -> Truth:
     held = state.registers.get(name)
     truth = held if isinstance(held, Truth) else Truth(Maybe())
     return truth.negate() if guard.negated else truth
+
+
+def _forget(state: State, registers: int) -> State:
+    """Return the state without some registers."""
+    gone = [name for name in state.registers if registers >> (CARRY if name == ZERO else name) & 1]
+    return replace(state, registers={name: known for name, known in state.registers.items() if name not in gone}) if gone else state
 
 
 def _after(state: State, written: Mapping[int, Known]) -> State:

@@ -119,7 +119,7 @@ def _guards(flows: Flows, doors: set[int], inside: frozenset[int]) -> dict[int, 
     pending = [(node, _NEAREST) for node in sorted(doors)]
     while pending:
         node, left = pending.pop()
-        if _decides(flows, node) and len(flows.successors[node]) > 1:
+        if _decides(flows, node) and (len(flows.successors[node]) > 1 or flows.facts[flows.cfg.nodes[node].end].flow is Flow.EXIT):
             out[node] = _decides(flows, node)
             left -= 1
         fresh = [src for src in flows.predecessors[node] if left and src not in reached and src not in inside]
