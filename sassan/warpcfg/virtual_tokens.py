@@ -17,6 +17,8 @@ from sassan.warpcfg.postdominators import post_dominators, regions
 RECONVERGENCE = "reconvergence at the immediate post-dominator; the machine code may differ"
 _JOIN_BEFORE = 4
 """A join stands this many bytes before the instruction where its threads go on: instructions of PTX are 8 apart."""
+_SKIP_BEFORE = 2
+"""A virtual branch past a guarded call stands this many bytes before it."""
 _INLINE = _JOIN_BEFORE - 1
 _STEP = 8
 _ALIGN = 0x1000
@@ -24,6 +26,7 @@ _ALIGN = 0x1000
 
 def with_joins(function: Function, facts_of: FactsOf) -> Function:
     """Return a function of PTX with virtual tokens, pushed and left to by virtual instructions."""
+    function = _with_plain_calls(function)
     blocks = cut(function, facts_of)
     successors = static_successors(blocks)
     code = _Code(function, blocks)
@@ -32,6 +35,33 @@ def with_joins(function: Function, facts_of: FactsOf) -> Function:
         if own:
             _Frame(code, own, successors).place()
     return code.function()
+
+
+def _with_plain_calls(function: Function) -> Function:
+    """Return a function in which virtual branches lead threads past the guarded calls that they do not take."""
+    starts = {frame.start for frame in function.frames}
+    guarded = {one.address for one in function.instructions if _is_guarded_call(one) and one.address not in starts}
+    if not guarded:
+        return function
+
+    def moved(address: int) -> int:
+        return address - _SKIP_BEFORE if address in guarded else address
+
+    code: list[Instruction] = []
+    for one in function.instructions:
+        operands = tuple(replace(each, address=moved(each.address)) if isinstance(each, Target) else each for each in one.operands)
+        here = replace(one, operands=operands, following=moved(one.following), targets=tuple(map(moved, one.targets)))
+        if one.address in guarded and one.guard is not None:
+            skips = replace(one.guard, negated=not one.guard.negated)
+            past = (Target(here.following),)
+            code.append(Instruction(moved(one.address), one.address, "_goto", past, skips, one.span, text="_goto", virtual=True))
+            here = replace(here, guard=None)
+        code.append(here)
+    return replace(function, instructions=tuple(code))
+
+
+def _is_guarded_call(one: Instruction) -> bool:
+    return one.guard is not None and one.opcode.partition(".")[0] == "call"
 
 
 @dataclass(slots=True)

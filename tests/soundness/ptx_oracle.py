@@ -167,7 +167,7 @@ def call(one: Instruction, function: Function) -> tuple[tuple[Operand, ...], lis
 
 def place(one: Variable) -> int:
     """Return where the machine keeps a variable."""
-    return PREDICATES[one.number] if re.fullmatch(r"%p[0-9]+", one.name) else one.number + _OTHERS
+    return PREDICATES[one.number] if re.fullmatch(r"%p[0-9]*", one.name) else one.number + _OTHERS
 
 
 def claims(cfg: WarpCfg) -> WarpCfg:

@@ -54,6 +54,21 @@ def test_no_run_of_a_sample_leaves_its_graph(arch: str, name: str):
             assert report.claims_checked > 0
 
 
+@pytest.mark.parametrize("guard", ["%p1", "!%p1"])
+def test_no_run_leaves_the_graph_of_a_guarded_call(guard: str):
+    device = ".func g()\n{\n.reg .b32 %r<3>;\n.reg .pred %p;\nmov.u32 %r1, %laneid;\nsetp.lt.u32 %p, %r1, 9;\n@%p ret;\nret;\n}\n"
+    lines = (
+        "mov.u32 %r1, %tid.x;",
+        "LOOP: setp.lt.u32 %p1, %r1, 4;",
+        f"@{guard} call.uni g;",
+        "add.u32 %r1, %r1, 1;",
+        "@%p1 bra LOOP;",
+        "ret;",
+    )
+    _, function = functions(kernel(*lines, head=HEAD + device))
+    assert [str(one) for one in look(function, 1).findings] == []
+
+
 @pytest.mark.parametrize("start", range(0, 120, 10))
 def test_no_run_of_a_random_kernel_leaves_its_graph(start: int):
     for seed in range(start, start + 10):

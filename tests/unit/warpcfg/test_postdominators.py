@@ -195,6 +195,25 @@ def test_a_call_before_a_join_returns_to_the_join():
     assert ("ret", "_join join_0020", "return") in kinds(cfg)
 
 
+@pytest.mark.parametrize("jump", [(), ("@%p2 bra CALL;",)])
+def test_threads_pass_a_guarded_call_that_they_do_not_take(jump: tuple[str, ...]):
+    head = HEAD + ".func g()\n{\nret;\n}\n"
+    lines = (
+        "mov.u32 %r1, %tid.x;",
+        "setp.lt.u32 %p1, %r1, 4;",
+        *jump,
+        "mov.u32 %r3, 1;",
+        "CALL: @%p1 call.uni g;",
+        "mov.u32 %r2, 1;",
+        "ret;",
+    )
+    _, function = functions(kernel(*lines, head=head))
+    cfg = explore(function, load(function).facts)
+    assert cfg.gaps == ()
+    assert {kind for _, to, kind in kinds(cfg) if to == "@%p1 call.uni g"} >= {"fallthrough", "diverge"}
+    assert sum(Unit().price(cfg).costs) == len(lines) + 1
+
+
 def test_recursion_is_a_gap():
     text = HEAD + ".func f(.reg .b32 a);\n.func f(.reg .b32 a)\n{\ncall f, (a);\nret;\n}\n"
     (function,) = functions(text)
