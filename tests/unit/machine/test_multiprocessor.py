@@ -90,6 +90,34 @@ def test_every_entry_has_a_source() -> None:
     assert all(one.source for one in (*entries().values(), *table()))
 
 
+# FP32, INT32, FP64, SFU, LD/ST; schedulers, dispatch units of each; warps, blocks, registers; shared memory of SM and block in KB.
+@pytest.mark.parametrize(
+    ("capability", "figures"),
+    [
+        ("2.0", (32, 32, 16, 4, 16, 2, 1, 48, 8, 32768, (48, 48))),
+        ("3.0", (192, 160, 8, 32, 32, 4, 2, 64, 16, 65536, (48, 48))),
+        ("3.5", (192, 160, 64, 32, 32, 4, 2, 64, 16, 65536, (48, 48))),
+        ("5.0", (128, 128, 4, 32, 32, 4, 2, 64, 32, 65536, (64, 48))),
+        ("5.2", (128, 128, 4, 32, 32, 4, 2, 64, 32, 65536, (96, 48))),
+        ("5.3", (128, 128, 4, 32, 32, 4, 2, 64, 32, 65536, (64, 48))),
+        ("6.0", (64, 64, 32, 16, 16, 2, 2, 64, 32, 65536, (64, 48))),
+        ("6.1", (128, 128, 4, 32, 32, 4, 2, 64, 32, 65536, (96, 48))),
+        ("7.0", (64, 64, 32, 16, 32, 4, 1, 64, 32, 65536, (96, 96))),
+        ("7.5", (64, 64, 2, 16, 16, 4, 1, 32, 16, 65536, (64, 64))),
+        ("8.0", (64, 64, 32, 16, 32, 4, 1, 64, 32, 65536, (164, 163))),
+        ("8.6", (128, 64, 2, 16, 16, 4, 1, 48, 16, 65536, (100, 99))),
+        ("8.9", (128, 64, 2, 16, 16, 4, 1, 48, 24, 65536, (100, 99))),
+        ("9.0", (128, 64, 64, 16, 32, 4, 1, 64, 32, 65536, (228, 227))),
+        ("10.0", (128, 64, 64, 16, 32, 4, 1, 64, 32, 65536, (228, 227))),
+        ("12.0", (128, 128, 2, 16, 16, 4, 1, 48, 24, 65536, (100, 99))),
+    ],
+)
+def test_the_figures_are_those_of_the_publications(capability: str, figures: tuple[object, ...]) -> None:
+    sm = entries()[capability]
+    lanes = (sm.fp32, sm.int32, sm.fp64, sm.sfu, sm.ldst)
+    assert (*lanes, sm.schedulers, sm.dispatch, sm.warps, sm.blocks, sm.registers, sm.shared) == figures
+
+
 def test_the_unit_map_and_the_opcodes_name_the_same_units() -> None:
     assert {one.unit for one in table()} == set(units())
 
