@@ -1,9 +1,12 @@
 """Printing PTX and reading it again changes nothing: neither the records nor the ir."""
 
+import hashlib
+import tomllib
+
 import pytest
 from hypothesis import given
 
-from ptx import FILES, NAMES, again, functions, generated, placeless, source, syntax
+from ptx import FILES, NAMES, SAMPLES, again, functions, generated, placeless, source, syntax
 from sassan.frontend.ptx.read import read_ptx
 from sassan.frontend.ptx.syntax import Module
 from sassan.frontend.ptx.text import module_text
@@ -37,3 +40,9 @@ def test_a_generated_module_has_the_same_ir_when_it_is_printed_twice(module: Mod
 def test_there_are_samples_of_many_versions():
     versions = {line.split()[1] for path in FILES for line in path.read_text("utf-8").splitlines() if line.startswith(".version")}
     assert {"3.2", "4.0", "4.3", "5.0", "6.3", "7.0", "7.8", "8.1", "8.4", "8.8", "9.5"} <= versions
+
+
+def test_the_samples_are_those_of_their_record():
+    record = tomllib.loads((SAMPLES / "ptx" / "PROVENANCE.toml").read_text("utf-8"))["sha256"]
+    shipped = {str(path.relative_to(SAMPLES / "ptx")): path for path in (SAMPLES / "ptx").glob("*_*/*.ptx")}
+    assert record == {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in shipped.items()}

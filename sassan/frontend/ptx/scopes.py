@@ -89,9 +89,12 @@ class Names:
     def _bound(space: str, kinds: tuple[str, ...], one: Declarator, numbers: Numbers, escaped: frozenset[str]) -> Bound:
         if space == ".reg":
             return Family(int(one.count.rstrip("U"))) if one.count else Variable(one.name, numbers.take())
-        if space == ".param" and one.name not in escaped:
-            return Variable(one.name, numbers.take(), size=size_of(kinds, one.dimensions))
-        return Symbol(one.name)
+        if space != ".param":
+            return Symbol(one.name)
+        if one.name in escaped:
+            # Not the name alone: a parameter of the kernel may have it, and that one never changes.
+            return Symbol(f"&{one.name}")
+        return Variable(one.name, numbers.take(), size=size_of(kinds, one.dimensions))
 
 
 def parameter(one: Parameter, numbers: Numbers) -> Variable:

@@ -190,6 +190,12 @@ def test_a_return_binds_what_its_callers_receive():
     assert end.effects == (Effect(bits["out"], bits["out"] | 1 << frame.returns[0].number),)
 
 
+def test_a_call_parameter_that_hides_one_of_the_kernel_is_not_taken_for_it():
+    function, isa = only("{", ".param .b32 k_1;", "mov.b64 %rd1, k_1;", "ld.param.b32 %r1, [k_1];", "}", "ld.param.b32 %r2, [k_1];", "ret;")
+    found = [isa.facts(one) for one in function.instructions[1:3]]
+    assert [[effect.needs for effect in one.effects] for one in found if one is not None] == [[None], [0]]
+
+
 def test_a_store_to_a_part_of_a_parameter_keeps_the_rest():
     body = ("{", ".param .b64 in;", "st.param.b32 [in+4], %r1;", "}", "ret;")
     function, isa = only(*body)
