@@ -1,0 +1,295 @@
+"""What is inferred of small loops, and what must not be."""
+
+import pytest
+
+from listing import assemble
+from sassan.errors import SelfCheckError
+from sassan.ipet.loop_bounds import Inferred, check_bounds, infer
+from sassan.isa import tables
+from sassan.machine.launch import Launch, Setting
+
+N = 0x150
+"""An offset of a parameter, until Pascal."""
+
+
+def loops(text: str, arch: str = "sm_61", block: tuple[int, int, int] | None = None, grid=None, **told: int) -> tuple[Inferred, ...]:
+    """Return what is inferred of a listing for the parameters `x150=4`; each answer is held to runs."""
+    code = assemble(text, arch)
+    launch = Launch(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in told.items()))
+    cfg, facts = code.graph(), tables.load(arch).facts
+    found = infer(cfg, facts, launch)
+    assert check_bounds(cfg, facts, launch, found) or all(one.bound is None for one in found)
+    return found
+
+
+def bound(text: str, arch: str = "sm_61", **told) -> int | None:
+    (one,) = loops(text, arch, **told)
+    return one.bound
+
+
+def counter(test: str, step: str = "IADD32I R0, R0, 0x1", start: str = "MOV R0, RZ", body: str = "NOP") -> str:
+    """Return a loop that goes back under P0."""
+    return f"""
+        {start}
+    head:
+        {body}
+        {step}
+        {test}
+        @P0 BRA head
+        EXIT
+    """
+
+
+def test_a_counter_below_a_constant():
+    (one,) = loops(counter("ISETP.LT.AND P0, PT, R0, 0xa, PT"))
+    assert (one.bound, one.reason) == (9, "R0 from 0, plus 1 a turn, at most 8")
+
+
+@pytest.mark.parametrize(
+    ("test", "turns"),
+    [
+        ("ISETP.LT.AND P0, PT, R0, c[0x0][0x150], PT", 11),
+        ("ISETP.LE.AND P0, PT, R0, c[0x0][0x150], PT", 12),
+        ("ISETP.GT.AND P0, PT, c[0x0][0x150], R0, PT", 11),
+        ("ISETP.NE.AND P0, PT, R0, c[0x0][0x150], PT", 11),
+        ("ISETP.LT.U32.AND P0, PT, R0, c[0x0][0x150], PT", 11),
+    ],
+)
+def test_every_comparison_with_a_parameter(test, turns):
+    assert bound(counter(test), x150=12) == turns
+
+
+def test_a_parameter_that_is_not_told_is_asked_for():
+    (one,) = loops(counter("ISETP.LT.AND P0, PT, R0, c[0x0][0x150], PT"))
+    assert (one.bound, one.advice) == (None, "give --param 0x150=N")
+
+
+def test_memory_gives_no_bound():
+    (one,) = loops(counter("ISETP.LT.AND P0, PT, R0, R4, PT", body="LDG.E R4, [R2]"))
+    assert (one.bound, one.advice) == (None, "depends on memory, read by LDG at 0x0010")
+
+
+def test_few_bits_of_memory_give_a_bound():
+    assert bound(counter("ISETP.LT.AND P0, PT, R0, R4, PT", start="LDG.E R4, [R2]\nLOP32I.AND R4, R4, 0x7\nMOV R0, RZ")) == 6
+
+
+def test_a_counter_that_may_step_over_the_limit_has_no_bound():
+    assert bound(counter("ISETP.LE.AND P0, PT, R0, c[0x0][0x150], PT"), x150=0x7FFFFFFF) is None
+
+
+def test_a_counter_that_wraps_around_before_it_meets_the_limit_is_followed():
+    assert bound(counter("ISETP.NE.AND P0, PT, R0, 0x5, PT", start="MOV32I R0, 0xfffffffb")) == 9
+
+
+def test_a_counter_that_jumps_over_what_it_should_meet_has_no_bound():
+    assert bound(counter("ISETP.NE.AND P0, PT, R0, 0x9, PT", step="IADD32I R0, R0, 0x4")) is None
+
+
+def test_steps_of_different_size_count_as_the_smallest():
+    text = counter("ISETP.LT.AND P0, PT, R0, 0x64, PT", body="LDG.E R4, [R2]\nISETP.GT.AND P1, PT, R4, RZ, PT\n@P1 IADD32I R0, R0, 0x4")
+    assert bound(text) == 99
+
+
+def test_a_step_that_may_not_happen_gives_no_bound():
+    text = counter(
+        "ISETP.LT.AND P0, PT, R0, 0x64, PT", body="LDG.E R4, [R2]\nISETP.GT.AND P1, PT, R4, RZ, PT", step="@P1 IADD32I R0, R0, 0x4"
+    )
+    assert bound(text) is None
+
+
+def test_a_way_back_that_tests_nothing_gives_no_bound():
+    text = """
+        MOV R0, RZ
+    head:
+        IADD32I R0, R0, 0x1
+        LDG.E R4, [R2]
+        ISETP.GT.AND P1, PT, R4, RZ, PT
+        @P1 BRA head
+        ISETP.LT.AND P0, PT, R0, 0x64, PT
+        @P0 BRA head
+        EXIT
+    """
+    assert bound(text) is None
+
+
+def test_the_tightest_of_several_exits_counts():
+    text = """
+        MOV R0, RZ
+    head:
+        ISETP.GE.AND P1, PT, R0, 0x1e, PT
+        @P1 EXIT
+        IADD32I R0, R0, 0x1
+        LDG.E R4, [R2]
+        ISETP.GT.AND P2, PT, R4, RZ, PT
+        @P2 BRA out
+        ISETP.LT.AND P0, PT, R0, 0x64, PT
+        @P0 BRA head
+    out:
+        EXIT
+    """
+    assert bound(text) == 30
+
+
+@pytest.mark.parametrize(("how", "turns"), [("AND", 9), ("OR", None)])
+def test_a_combined_condition_bounds_where_it_implies_the_comparison(how, turns):
+    body = "LDG.E R4, [R2]\nISETP.GT.AND P1, PT, R4, RZ, PT"
+    assert bound(counter(f"ISETP.LT.{how} P0, PT, R0, 0xa, P1", body=body)) == turns
+
+
+def test_a_flag_that_ends_the_loop_is_followed_to_its_test():
+    text = """
+        MOV R0, RZ
+        PSETP.AND.AND P0, PT, PT, PT, PT
+    head:
+        @!P0 EXIT
+        IADD32I R0, R0, 0x1
+        ISETP.LT.AND P0, PT, R0, 0xa, PT
+        BRA head
+    """
+    assert bound(text) is None or bound(text) >= 10
+
+
+def test_halving_is_turned_step_by_step():
+    (one,) = loops(counter("ISETP.NE.AND P0, PT, R0, RZ, PT", step="SHR.U32 R0, R0, 0x1", start="MOV R0, c[0x0][0x8]"))
+    assert (one.bound, one.reason) == (10, "turned step by step")
+
+
+def test_a_block_that_is_told_halves_less_often():
+    text = counter("ISETP.NE.AND P0, PT, R0, RZ, PT", step="SHR.U32 R0, R0, 0x1", start="MOV R0, c[0x0][0x8]")
+    assert bound(text, block=(64, 1, 1)) == 6
+
+
+STRIDED = """
+    S2R R0, SR_TID.X
+    ISETP.GE.AND P0, PT, R0, c[0x0][0x150], PT
+    @P0 EXIT
+head:
+    IADD R0, R0, c[0x0][0x8]
+    ISETP.GE.AND P0, PT, R0, c[0x0][0x150], PT
+    @!P0 BRA head
+    EXIT
+"""
+
+
+def test_the_thread_that_starts_first_turns_most_often():
+    (one,) = loops(STRIDED, block=(128, 1, 1), x150=1000)
+    assert (one.bound, one.reason) == (7, "R0 from 0 to 127, plus 128 a turn, at most 871")
+
+
+def test_a_loop_that_no_thread_enters_is_never_turned():
+    assert bound(STRIDED, block=(128, 1, 1), x150=0) == 0
+
+
+def test_the_distance_of_two_unknown_words_bounds():
+    text = """
+        LDG.E R4, [R2]
+        IADD32I R5, R4, 0x28
+    head:
+        IADD32I R4, R4, 0x8
+        ISETP.NE.AND P0, PT, R4, R5, PT
+        @P0 BRA head
+        EXIT
+    """
+    assert bound(text) == 4
+
+
+def test_an_inner_loop_begins_anew_in_each_turn():
+    text = """
+        MOV R0, RZ
+    outer:
+        MOV R1, RZ
+    inner:
+        IADD32I R1, R1, 0x1
+        ISETP.LT.AND P0, PT, R1, R0, PT
+        @P0 BRA inner
+        IADD32I R0, R0, 0x1
+        ISETP.LT.AND P1, PT, R0, 0x6, PT
+        @P1 BRA outer
+        EXIT
+    """
+    assert [one.bound for one in loops(text)] == [5, 4]
+
+
+def test_a_loop_in_a_device_function_is_bounded_per_call():
+    text = """
+        MOV32I R0, 0x3
+        CAL f
+        MOV32I R0, 0x9
+        CAL f
+        EXIT
+    f():
+        IADD32I R0, R0, -0x1
+        ISETP.NE.AND P0, PT, R0, RZ, PT
+        @P0 BRA f
+        RET
+    """
+    assert [one.bound for one in loops(text)] == [2, 8]
+
+
+def test_pairs_are_compared_word_by_word():
+    text = """
+        CS2R R2, SRZ
+    head:
+        IADD3 R2, P0, R2, 0x3, RZ
+        IADD3.X R3, RZ, R3, RZ, P0, !PT
+        ISETP.GE.U32.AND P0, PT, R2, 0x64, PT
+        ISETP.GE.AND.EX P0, PT, R3, RZ, PT, P0
+        @!P0 BRA head
+        EXIT
+    """
+    assert bound(text, "sm_80") == 33
+
+
+def test_the_borrow_of_the_low_words_decides_until_pascal():
+    text = """
+        MOV R2, RZ
+        MOV R3, RZ
+        MOV32I R4, 0x64
+    head:
+        IADD32I R2.CC, R2, 0x3
+        IADD.X R3, RZ, R3
+        IADD RZ.CC, R2, -R4
+        ISETP.GE.X.AND P0, PT, R3, RZ, PT
+        @!P0 BRA head
+        EXIT
+    """
+    assert bound(text) == 33
+
+
+def test_a_uniform_counter_is_one():
+    text = """
+        UMOV UR4, URZ
+    head:
+        UIADD3 UR4, UR4, 0x1, URZ
+        UISETP.GE.AND UP0, UPT, UR4, 0x8, UPT
+        PLOP3.LUT P0, PT, PT, PT, UP0, 0x80, 0x0
+        @!P0 BRA head
+        EXIT
+    """
+    assert bound(text, "sm_80") == 7
+
+
+def test_an_instruction_that_does_not_matter_forgets_what_it_writes():
+    # The early test of P0 matters to nobody in between; the guard of the EXIT is another one.
+    text = """
+        ISETP.EQ.AND P0, PT, RZ, 0x1, PT
+        LDG.E R4, [R2]
+        @P0 IADD32I R5, R5, 0x1
+        ISETP.GE.AND P0, PT, R4, 0x1, PT
+        @!P0 EXIT
+        MOV R0, RZ
+    head:
+        IADD32I R0, R0, 0x1
+        ISETP.GE.AND P0, PT, R0, R5, PT
+        @!P0 BRA head
+        EXIT
+    """
+    assert bound(text) is None
+
+
+def test_a_bound_that_runs_refute_is_a_defect():
+    code = assemble(counter("ISETP.LT.AND P0, PT, R0, 0xa, PT"))
+    cfg = code.graph()
+    with pytest.raises(SelfCheckError) as caught:
+        check_bounds(cfg, tables.load("sm_61").facts, Launch(), (Inferred(0, cfg.nodes[cfg.loops[0].head].start, 8, "a lie"),))
+    assert caught.value.code == "loop-bound"
