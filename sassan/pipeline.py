@@ -10,17 +10,17 @@ from sassan.alphabet import Letter
 from sassan.errors import Gap, InputError, UsageError
 from sassan.ilp import write
 from sassan.ipet import flow_facts, shares
-from sassan.ipet.flow_facts import Bounds, FlowFacts
+from sassan.ipet.block_barriers import block_barriers
+from sassan.ipet.flow_facts import Bounds, FlowFacts, Origin
 from sassan.ipet.loop_bounds import check_bounds, infer
 from sassan.ipet.paths import LONGEST
 from sassan.ipet.paths import paths as walks
 from sassan.ipet.residents import Grid, Group, group
 from sassan.ipet.shares import Share
-from sassan.ipet.sm_bound import Contention, GridBound, SmBound, check_warps, contention, path_bound
+from sassan.ipet.sm_bound import Contention, GridBound, SmBound, Waits, check_warps, contention, path_bound
 from sassan.ipet.wcet import Problem, Setup, Wcet, problem, wcet
-from sassan.ir import Function, Instruction, Program
+from sassan.ir import Function, Program
 from sassan.isa import tables
-from sassan.isa.facts import Flow
 from sassan.isa.languages import Isa, isa_of
 from sassan.machine import MachineFile, Multiprocessor, machine_of
 from sassan.machine.fields import HINT
@@ -221,8 +221,13 @@ def analyze(function: Function, settings: Settings, warps: int | None = None) ->
 def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> Bounds:
     """Return the bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
     found = () if settings.setup.paper else infer(cfg, isa.facts, settings.launch)
-    check_bounds(cfg, isa.facts, settings.launch, found)
-    return flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, found)
+    ran = check_bounds(cfg, isa.facts, settings.launch, found)
+    bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, found)
+    if Origin.INFERRED not in bounds.origins:
+        return bounds
+    told = (f"launched as told: {settings.launch}",) if str(settings.launch) else ()
+    unchecked = () if ran else ("inferred bounds were held to no run: the SIMT machine has no rule for some instruction",)
+    return replace(bounds, assumptions=(*told, *bounds.assumptions, *unchecked))
 
 
 def _string(node: Node, isa: Isa) -> KernelString | None:
@@ -268,7 +273,7 @@ def paths(found: Analysis, limit: int) -> tuple[ListedPath, ...]:
 def has_block_barrier(found: Analysis, settings: Settings) -> bool:
     """Say whether a warp may wait for others at a block barrier."""
     isa = isa_of(found.function, settings.letters)
-    return any(_is_barrier(one, isa) for node in found.cfg.nodes for one in node.instructions)
+    return bool(block_barriers(found.cfg, isa.facts))
 
 
 def _launched(found: Analysis, isa: Isa, settings: Settings, warps: int | None) -> Analysis:
@@ -302,18 +307,19 @@ def _residency(function: Function, threads: int, told: Resources, sm: Multiproce
 
 def _makespan(found: Analysis, isa: Isa, settings: Settings, on: tuple[Multiprocessor, int]) -> Makespan:
     sm, warps = on
-    barriers = any(_is_barrier(one, isa) for node in found.cfg.nodes for one in node.instructions)
+    barriers = block_barriers(found.cfg, isa.facts)
+    waits = Waits(barriers, tuple(bound or 0 for bound in found.bounds.of_loop)) if barriers else None
     known = found.residency.occupancy if found.residency is not None else None
     block = known.block_warps if known is not None else None
     taken = _shares(found, sm)
-    whole = contention(found.problem, taken, sm, barriers=barriers)
+    whole = contention(found.problem, taken, sm, waits)
     partition = None
     if settings.partition:
-        parts = contention(found.problem, _shares(found, sm, partition=True), sm, barriers=barriers, partition=True)
+        parts = contention(found.problem, _shares(found, sm, partition=True), sm, waits, partition=True)
         partition = parts.resident(group(warps, block, sm.schedulers))
     return Makespan(
         whole.resident(group(warps, block)),
-        _path_upper(found, taken, group(warps, block), sm, barriers=barriers),
+        _path_upper(found, taken, group(warps, block), sm, barriers=bool(barriers)),
         partition,
         _grid(whole, known, settings),
     )
@@ -346,11 +352,6 @@ def _path_upper(found: Analysis, taken: tuple[Share, ...], of: Group, sm: Multip
         return plain
     processor = Processor({letter: sm.capacity(letter) for letter in Letter}, {}, sm.issue)
     return min(plain, waiting_slots(makespan_problem((found.worst_path,) * of.warps, processor)))
-
-
-def _is_barrier(instruction: Instruction, isa: Isa) -> bool:
-    facts = isa.facts(instruction)
-    return facts is not None and facts.flow is Flow.BLOCK_BARRIER
 
 
 def template(functions: tuple[Function, ...], settings: Settings) -> str:

@@ -76,6 +76,11 @@ class Launch:
         if self.block is not None and prod(self.block) > BLOCK_THREADS:
             raise _refused(f"a block of {prod(self.block)} threads cannot be launched", f"{BLOCK_THREADS} at most")
 
+    def __str__(self) -> str:
+        """Return what is told, '' where nothing is."""
+        parts = [f"{what} {' x '.join(map(str, one))}" for what, one in (("block", self.block), ("grid", self.grid)) if one is not None]
+        return ", ".join(parts + [f"parameter {one}" for one in self.parameters])
+
     @property
     def threads(self) -> int | None:
         """Return the threads of a block."""
