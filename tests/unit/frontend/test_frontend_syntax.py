@@ -57,7 +57,11 @@ def test_the_span_of_an_instruction_is_its_text():
 
 @pytest.mark.parametrize(
     ("name", "starts"),
-    [("sass_instruction", ["instruction", "operands"]), ("sass_listing", ["cuobjdump", "nvdisasm"])],
+    [
+        ("sass_instruction", ["instruction", "operands"]),
+        ("sass_listing", ["cuobjdump", "nvdisasm"]),
+        ("ptx", ["module", "fragment", "instruction", "operand"]),
+    ],
 )
 def test_no_two_terminals_and_no_two_rules_of_a_grammar_collide(name, starts):
     assert lark.Lark(grammar_text(f"{name}.lark"), parser="lalr", lexer="contextual", start=starts, strict=True)
