@@ -17,7 +17,7 @@ import pytest
 
 from sassan.ir import Function
 from sassan.isa import tables
-from sassan.isa.facts import Flow
+from sassan.isa.facts import Facts, Flow
 from tests.samples import EVERY, PRE_VOLTA, explored, golden, names, own_end, program
 
 NORMALISED = {
@@ -29,44 +29,48 @@ NORMALISED = {
 CONTROL = frozenset(Flow) - {Flow.NONE, Flow.PUSH, Flow.BLOCK_BARRIER, Flow.BREAK, Flow.BARRIER_MOVE, Flow.WARP_BARRIER}
 
 
-def compared(
-    function: Function, document: dict[str, list[list[str]]], end: int = 1 << 32
-) -> tuple[set[tuple[int, int]], set[tuple[int, int]], Counter[str]]:
+Pairs = set[tuple[int, int]]
+
+
+def compared(function: Function, document: dict[str, list[list[str]]], end: int = 1 << 32) -> tuple[Pairs, Pairs, Counter[str]]:
     """Return our edges and nvdisasm's after normalisation, and how often each normalisation was applied."""
     facts = {one.address: tables.load(function.arch).facts(one) for one in function.instructions}
-    graph = explored(function)
-    normalised: set[tuple[str, tuple[int, int]]] = set()
-    own: set[tuple[int, int]] = set()
-    peer = {(int(src, 16), int(dst, 16)) for src, dst in document["edges"]}
-    peer = {(src, dst if dst in facts else dst + 8) for src, dst in peer}
-    peer = {edge for edge in peer if facts[edge[0]].flow in CONTROL}
     following = {one.address: one.following for one in function.instructions}
+    graph = explored(function)
+    recursive = {gap.address for gap in graph.gaps if gap.code == "recursion" and function.arch not in PRE_VOLTA}
     steps = {(graph.nodes[step.src].end, graph.nodes[step.dst].start) for step in graph.thread_edges}
     returned = {dst for src, dst in steps if facts[src].flow is Flow.RETURN}
-    recursive = {gap.address for gap in graph.gaps if gap.code == "recursion"}
+    drawn = {(int(src, 16), int(dst, 16)) for src, dst in document["edges"]}
+    peer = {(src, dst if dst in facts else dst + 8) for src, dst in drawn}
+    normalised: set[tuple[str, tuple[int, int]]] = set()
     for edge in sorted(peer):
-        if edge[0] in recursive and facts[edge[0]].target is not None and function.arch not in PRE_VOLTA:
-            normalised.add(("recursion", edge))
-            peer.remove(edge)
-        elif facts[edge[0]].flow in {Flow.CALL, Flow.INDIRECT_CALL} and (edge[1] in returned or recursive) and edge[1] == following[edge[0]]:
-            normalised.add(("over", edge))
-            peer.remove(edge)
-    for edge in sorted(steps):
-        known = facts[edge[0]]
-        why = "return" if known.flow is Flow.POP and known.tag == "RET" else NORMALISED.get(known.flow)
-        if known.flow is Flow.POP and known.is_barrier and edge[1] == following[edge[0]]:
-            why = "sync"
-        if edge[0] >= end:
-            continue
-        if edge[0] in recursive and function.arch not in PRE_VOLTA:
-            normalised.add(("recursion", edge))
-        elif why is None and known.flow in CONTROL:
-            own.add(edge)
-        elif why is not None and edge not in peer:
+        if why := drawn_as(edge, facts[edge[0]], following, recursive, returned):
             normalised.add((why, edge))
-        elif why is not None:
+            peer.remove(edge)
+    peer = {edge for edge in peer if facts[edge[0]].flow in CONTROL}
+    own: Pairs = set()
+    for edge in sorted(one for one in steps if one[0] < end):
+        why = "recursion" if edge[0] in recursive else reason(edge, facts[edge[0]], following)
+        if why and edge not in peer:
+            normalised.add((why, edge))
+        elif facts[edge[0]].flow in CONTROL:
             own.add(edge)
     return own, peer, Counter(why for why, _ in normalised)
+
+
+def drawn_as(edge: tuple[int, int], facts: Facts, following: dict[int, int], recursive: set[int], returned: set[int]) -> str:
+    """Return why an edge of nvdisasm is none of ours, or ''."""
+    if edge[0] in recursive and facts.target is not None:
+        return "recursion"
+    is_call = facts.flow in {Flow.CALL, Flow.INDIRECT_CALL}
+    return "over" if is_call and edge[1] == following[edge[0]] and (edge[1] in returned or bool(recursive)) else ""
+
+
+def reason(edge: tuple[int, int], facts: Facts, following: dict[int, int]) -> str:
+    """Return why an edge of ours may be none of nvdisasm's, or ''."""
+    if facts.flow is Flow.POP and facts.is_barrier and edge[1] == following[edge[0]]:
+        return "sync"
+    return "return" if facts.flow is Flow.POP and facts.tag == "RET" else NORMALISED.get(facts.flow, "")
 
 
 @pytest.mark.parametrize(("arch", "name"), [(arch, name) for arch in EVERY for name in names(arch)])
