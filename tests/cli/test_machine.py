@@ -59,6 +59,12 @@ def test_control_codes_are_needed_and_said_to_be(sassan: Sassan):
     assert [gap["code"] for gap in one["gaps"]] == ["no-control-codes"]
 
 
+@pytest.mark.parametrize("model", ["table", "control"])
+def test_ptx_has_no_latencies_of_its_own(model: str, sassan: Sassan):
+    (one,) = json.loads(sassan("analyze", SAMPLES / "sm_61" / "saxpy.ptx", "--model", model, "--json").out)["functions"]
+    assert (one["wcet"]["value"], [gap["code"] for gap in one["gaps"]]) == (None, ["no-machine-code"])
+
+
 def test_measured_blocks_are_added_up_and_called_no_bounds(sassan: Sassan, tmp_path: Path):
     template = sassan("ipet", SAMPLES / "sm_61" / "mandelbrot.cuobjdump.sass", "--facts-template").out
     text = next(line.split('"')[1] for line in template.splitlines() if line.startswith("text"))
