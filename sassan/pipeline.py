@@ -317,12 +317,11 @@ def _makespan(found: Analysis, isa: Isa, settings: Settings, on: tuple[Multiproc
     if settings.partition:
         parts = contention(found.problem, _shares(found, sm, partition=True), sm, waits, partition=True)
         partition = parts.resident(group(warps, block, sm.schedulers))
-    return Makespan(
-        whole.resident(group(warps, block)),
-        _path_upper(found, taken, group(warps, block), sm, barriers=bool(barriers)),
-        partition,
-        _grid(whole, known, settings),
-    )
+    bound = whole.resident(group(warps, block))
+    path = _path_upper(found, taken, group(warps, block), sm, barriers=bool(barriers))
+    if path is not None and bound.value is not None:
+        path = min(path, bound.value)
+    return Makespan(bound, path, partition, _grid(whole, known, settings))
 
 
 def _shares(found: Analysis, sm: Multiprocessor, *, partition: bool = False) -> tuple[Share, ...]:

@@ -4,6 +4,7 @@ Work conservation is all that is asked of the SM: no warp waits while its unit a
 
     without block barriers   T <= max_v (C(v) + own(v)) + (W - 1) * max_v share(v)
     with block barriers      T <= p * max_v (C(v) + own(v)) + (W - p) * max_v share(v)       (blocks of p warps)
+                     and     T <= (openings + 1) * max_segment (C + own) + W * max_v share(v)   where barriers open in order
 
 for the isolated cost C(v) of a warp v; own(v) and share(v) are sums over its instructions (`shares`).
 """
@@ -16,9 +17,12 @@ from math import lcm
 from sassan.errors import Gap, UsageError
 from sassan.ilp.model import Model
 from sassan.ilp.solve import Status, solve
+from sassan.ipet.block_barriers import Barriers
 from sassan.ipet.residents import Grid, Group, Optima, grid, resident
 from sassan.ipet.rows import Columns
+from sassan.ipet.segments import segments
 from sassan.ipet.shares import Share
+from sassan.ipet.steps import steps_of
 from sassan.ipet.system import objective
 from sassan.ipet.wcet import Problem
 from sassan.machine import Multiprocessor
@@ -27,8 +31,17 @@ from sassan.machine.occupancy import Occupancy
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _CONSERVING = "the SM is work-conserving: no warp waits while its unit and an issue slot are free"
 _POOLED = "any warp may use any unit of the SM (whole-SM model)"
-_SERIAL = "block barriers: the warps of a block are charged one after the other; warps of different blocks never wait for each other"
+_BLOCKS = "block barriers: warps of different blocks never wait for each other"
+_TOGETHER = "a warp arrives at a block barrier with all its threads that have not ended, and all warps of its block arrive"
 _DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """The block barriers of a kernel, of which there are some, and the bounds of the loops of its graph."""
+
+    barriers: Barriers
+    turns: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +85,36 @@ class Contention:
         return GridBound(of, None if self.optima is None else grid(self.optima, of, barriers=self.barriers), said)
 
 
-def contention(one: Problem, shares: Many[Share], machine: Multiprocessor, *, barriers: bool, partition: bool = False) -> Contention:
-    """Return the optima over all paths; `shares` per node of the graph, `barriers` says whether a block of it holds a block barrier."""
+def contention(
+    one: Problem, shares: Many[Share], machine: Multiprocessor, waits: Waits | None = None, *, partition: bool = False
+) -> Contention:
+    """Return the optima over all paths; `shares` per node of the graph, `waits` where there are block barriers."""
     model = machine.partition_assumptions if partition else (*machine.assumptions, _POOLED)
-    said = (*one.assumptions, *model, _CONSERVING, *((_SERIAL,) if barriers else ()))
+    said = (*one.assumptions, *model, _CONSERVING, *((_BLOCKS,) if waits else ()))
+    barriers = waits is not None
     if one.model is None:
         return Contention(None, said, barriers, one.gaps)
-    alone = _maximum(one, one.model, [cost + share.own for cost, share in zip(one.costs, shares, strict=True)])
+    costs = [cost + share.own for cost, share in zip(one.costs, shares, strict=True)]
+    alone = _maximum(one, one.model, costs)
     mine = _maximum(one, one.model, [share.mine for share in shares])
     common = _maximum(one, one.model, [share.common for share in shares]) if partition else mine
     if alone is None or mine is None or common is None:
         gap = Gap(one.cfg.nodes[one.cfg.entry].start, "no-proof", "the solver proved no optimum of what the warps take of the SM")
         return Contention(None, said, barriers, (gap,))
-    return Contention(Optima(alone, mine, common), said, barriers)
+    pieces = _pieces(one, one.model, costs, waits) if waits is not None and waits.barriers.in_order else None
+    if pieces is None:
+        return Contention(Optima(alone, mine, common), said, barriers)
+    return Contention(Optima(alone, mine, common, *pieces), (*said, _TOGETHER), barriers)
+
+
+def _pieces(one: Problem, model: Model, costs: Many[Fraction], waits: Waits) -> tuple[Fraction, int] | None:
+    """Return the largest cost from barrier to barrier, and how many barriers a warp waits at, None where either has no proof."""
+    scale, whole = _scaled(costs)
+    nodes = [index for index, count in enumerate(waits.barriers.arrivals) if count]
+    system = segments(steps_of(one.cfg), whole, waits.turns, nodes)
+    segment = _optimum(one, system, scale) if system is not None else None
+    openings = _maximum(one, model, [Fraction(count) for count in waits.barriers.arrivals])
+    return None if segment is None or openings is None else (segment, int(openings))
 
 
 def check_warps(warps: int, machine: Multiprocessor, known: Occupancy | None = None) -> None:
@@ -104,10 +134,18 @@ def path_bound(cost: int, share: Share, of: Group, *, barriers: bool) -> int:
 
 def _maximum(one: Problem, model: Model, costs: Many[Fraction]) -> Fraction | None:
     """Return the largest sum of rational block costs over the paths of the system, or None without a proof."""
-    scale = lcm(*(cost.denominator for cost in costs))
+    scale, whole = _scaled(costs)
     columns = Columns(0, tuple(range(1, 1 + len(one.cfg.edges))))
-    whole = [int(cost * scale) for cost in costs]
-    solution = solve(replace(model, objective=objective(one.cfg, columns, whole)), one.setup.solver, one.setup.time_limit)
+    return _optimum(one, replace(model, objective=objective(one.cfg, columns, whole)), scale)
+
+
+def _scaled(costs: Many[Fraction]) -> tuple[int, list[int]]:
+    scale = lcm(*(cost.denominator for cost in costs))
+    return scale, [int(cost * scale) for cost in costs]
+
+
+def _optimum(one: Problem, model: Model, scale: int) -> Fraction | None:
+    solution = solve(model, one.setup.solver, one.setup.time_limit)
     if solution.status is not Status.OPTIMAL or solution.value is None:
         return None
     return Fraction(solution.value, scale)

@@ -25,7 +25,7 @@ def build(steps: Steps, costs: Sequence[int], bounds: Sequence[int], without: fr
     threads = 0 if NO_THREAD_ROWS in without else len(cfg.thread_edges)
     first_thread = 1 + len(cfg.edges)
     columns = Columns(0, tuple(range(1, first_thread)), tuple(range(first_thread, first_thread + threads)))
-    variables = (*warp_variables(cfg), *_thread_variables(cfg, threads))
+    variables = (*warp_variables(cfg), *thread_variables(cfg, threads))
     rows = (
         *flow_rows(steps, columns),
         *loop_rows(steps, columns, bounds),
@@ -74,7 +74,8 @@ def _meaning(cfg: WarpCfg, edge: Edge) -> str:
     return f"{cfg.nodes[edge.src].id} -> {end}, {edge.kind}{pushed}{popped}"
 
 
-def _thread_variables(cfg: WarpCfg, count: int) -> Iterator[Variable]:
+def thread_variables(cfg: WarpCfg, count: int) -> Iterator[Variable]:
+    """Return a variable per thread edge, of the first `count`."""
     for index, step in enumerate(cfg.thread_edges[:count]):
         src, dst = cfg.nodes[step.src], cfg.nodes[step.dst]
         yield Variable(f"y{index:05d}_{src.start:04x}_{dst.start:04x}", f"thread steps {src.id} -> {dst.id}")

@@ -22,19 +22,19 @@ from sassan.frontend.architectures import architecture
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.facts import compiler_facts
 from sassan.frontend.image import Image
+from sassan.ipet.block_barriers import block_barriers
 from sassan.ipet.flow_facts import bounds_of
 from sassan.ipet.residents import group
 from sassan.ipet.shares import of_code
-from sassan.ipet.sm_bound import contention
+from sassan.ipet.sm_bound import Waits, contention
 from sassan.ipet.wcet import problem, wcet
 from sassan.isa import tables
-from sassan.isa.facts import Flow
 from sassan.machine import load
 from sassan.machine.occupancy import Resources, demand_of, occupancy
 from sassan.machine.user import MachineFile
 from sassan.timing import CostModel, Unit
 from sassan.timing.control import Control
-from sassan.timing.rates import Tables, code_of
+from sassan.timing.rates import Tables
 from sassan.timing.table import Table
 from sassan.warpcfg import explore
 
@@ -126,7 +126,7 @@ def _with_codes(function: Function, other: Function) -> Function:
     return replace(function, instructions=tuple(replace(one, encoding=same.encoding, control=same.control) for one, same in mine))
 
 
-def _full_sm(one: Problem) -> tuple[int | None, int | None]:
+def _full_sm(one: Problem, turns: tuple[int, ...]) -> tuple[int | None, int | None]:
     """Return how many warps fill an SM, and how long they take together at most."""
     function = one.cfg.function
     sm = load(function.arch)
@@ -135,9 +135,9 @@ def _full_sm(one: Problem) -> tuple[int | None, int | None]:
         return None, None
     full = occupancy(sm, demand)
     taken = [of_code(sm, node.code) for node in one.cfg.nodes]
-    found = (tables.load(function.arch).facts(each) for each in code_of(one.cfg))
-    barriers = any(facts is not None and facts.flow is Flow.BLOCK_BARRIER for facts in found)
-    return full.warps, contention(one, taken, sm, barriers=barriers).resident(group(full.warps, full.block_warps)).value
+    barriers = block_barriers(one.cfg, tables.load(function.arch).facts)
+    waits = Waits(barriers, turns) if barriers else None
+    return full.warps, contention(one, taken, sm, waits).resident(group(full.warps, full.block_warps)).value
 
 
 def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
@@ -160,7 +160,7 @@ def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
         value(Unit()),
         value(Table(usual)),
         value(Control(usual)),
-        *_full_sm(problem(cfg, Control(usual), bounds)),
+        *_full_sm(problem(cfg, Control(usual), bounds), tuple(bound or 0 for bound in bounds.of_loop)),
         value(Control(Tables(told=told | dict.fromkeys(MEMORY, 1)))),
         value(Control(Tables(MachineFile("free units", "an experiment", free), told))),
         value(Ordered(usual)),

@@ -45,7 +45,7 @@ def test_the_bound_of_one_path_is_no_bound_of_the_kernel() -> None:
     cfg = graph([Op("bra", (5,), some=True, uniform=True), Op("op"), Op("op"), Op("op"), Op("exit"), Op("op"), Op("op"), Op("exit")])
     sm = machine(32, 128, 8)
     shares = [of_letters(sm, {Letter.LOAD: 3} if node.start == 40 else {Letter.COMPUTE: len(node.instructions)}) for node in cfg.nodes]
-    whole = contention(problem(cfg, Unit(), bounds_of(cfg)), shares, sm, barriers=False).resident(group(8))
+    whole = contention(problem(cfg, Unit(), bounds_of(cfg)), shares, sm).resident(group(8))
     assert whole.value is not None
     assert whole.value >= 24
 
@@ -94,7 +94,7 @@ def test_more_warps_than_the_launch_allows_is_a_usage_error_that_says_what_limit
 
 def test_a_problem_with_gaps_has_no_bound_and_says_why() -> None:
     cfg = graph([Op("op"), Op("bra", (0,), some=True), Op("exit")])
-    found = contention(problem(cfg, Unit(), bounds_of(cfg)), [Share()] * len(cfg.nodes), load("sm_61"), barriers=False)
+    found = contention(problem(cfg, Unit(), bounds_of(cfg)), [Share()] * len(cfg.nodes), load("sm_61"))
     result = found.resident(group(4))
     assert (result.value, [gap.code for gap in result.gaps]) == (None, ["unbounded-loop"])
     assert found.grid(Grid(10, 4, 1, 2)).value is None
@@ -104,5 +104,5 @@ def test_without_a_proof_of_an_optimum_there_is_no_bound() -> None:
     cfg = graph([Op("op"), Op("exit")])
     one = problem(cfg, Unit(), bounds_of(cfg))
     huge = replace(one, costs=tuple(2**60 for _ in one.costs))
-    found = contention(huge, [Share()] * len(cfg.nodes), load("sm_61"), barriers=False).resident(group(4))
+    found = contention(huge, [Share()] * len(cfg.nodes), load("sm_61")).resident(group(4))
     assert (found.value, [gap.code for gap in found.gaps]) == (None, ["no-proof"])

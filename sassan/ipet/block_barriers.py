@@ -1,0 +1,49 @@
+"""The block barriers of a kernel: where a warp waits for others of its block, and whether one opens after the other for all of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sassan.ir import Immediate, Instruction, Register
+from sassan.isa.facts import Facts, Flow
+from sassan.warpcfg.graph import WarpCfg
+
+_WHOLE = ("BAR.SYNC", "BAR.RED")
+"""Opcodes that wait for all warps of the block where they name a barrier and no number of threads."""
+_BAR = "BAR."
+
+
+@dataclass(frozen=True, slots=True)
+class Barriers:
+    """How many instructions of each node of the graph wait; `in_order`: all warps of a block pass the same openings one after the other."""
+
+    arrivals: tuple[int, ...]
+    in_order: bool
+
+    def __bool__(self) -> bool:
+        """Say whether there are any."""
+        return any(self.arrivals)
+
+
+def block_barriers(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> Barriers:
+    """Return where the warps of a graph wait.
+
+    They pass the same openings where all of them wait at one barrier (`BAR.SYNC 0x0`), for all warps, and nobody arrives without waiting.
+    """
+    code = [[one for one in node.instructions if _is_barrier(one, facts_of)] for node in cfg.nodes]
+    waits = [one for row in code for one in row]
+    others = any(one.opcode.startswith(_BAR) and not _is_barrier(one, facts_of) for node in cfg.nodes for one in node.instructions)
+    names = {_name(one) for one in waits}
+    return Barriers(tuple(map(len, code)), in_order=not others and len(names) == 1 and None not in names)
+
+
+def _is_barrier(one: Instruction, facts_of: Callable[[Instruction], Facts | None]) -> bool:
+    facts = facts_of(one)
+    return facts is not None and facts.flow is Flow.BLOCK_BARRIER
+
+
+def _name(one: Instruction) -> int | float | None:
+    """Return the number of the barrier at which an instruction waits for all warps, None where it may wait for some, or at any."""
+    predicates = [operand for operand in one.operands if isinstance(operand, Register) and operand.file == "P"]
+    numbers = [operand.value for operand in one.operands if isinstance(operand, Immediate)]
+    plain = len(numbers) == 1 and len(predicates) + 1 == len(one.operands)
+    return numbers[0] if plain and one.opcode.startswith(_WHOLE) else None
