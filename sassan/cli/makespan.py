@@ -86,8 +86,8 @@ def makespan(
     wanted = makespan_report.Wanted(output, lp, rows or options.Rows.SHORT, json=json, quiet=quiet)
     _check_formats(output, lp)
     if not listing:
-        launch = {"--block-dim": block_dim, "--grid": grid, "--param": param}
-        _refuse({"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound} | launch)
+        paths = {"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound}
+        _refuse({**paths, "--block-dim": block_dim, "--grid": grid, "--param": param})
         _strings(chosen, wanted, rows)
         return
     if len(texts) > 1:
