@@ -2,6 +2,7 @@
 
 from sassan.cli import document, options, report, settings
 from sassan.cli.inputs import analyses, finish, read
+from sassan.errors import UsageError
 
 
 def analyze(
@@ -45,6 +46,8 @@ def analyze(
       sassan analyze a.sass b.sass --bounds facts.toml --json
       cuobjdump -sass a.out | sassan analyze -
     """
+    if partition and warps is None and block_dim is None:
+        raise UsageError("usage", "--partition says how warps share an SM", hint="give -W or --block-dim, too")
     chosen = settings.make(
         bounds=bounds,
         loop_bound=loop_bound,

@@ -1,91 +1,91 @@
-"""The options that tell the launch, and what they do for loop bounds."""
+"""`sassan analyze` with a launch: occupancy, the bound of a full SM, the bound of a grid, and launches that are impossible."""
 
-from pathlib import Path
+import json
 
 import pytest
 
 from cli.shell import SAMPLES, Sassan, assert_refused
 
-REDUCE = SAMPLES / "sm_61" / "reduce_shuffle.cuobjdump.sass"
-MANDELBROT = SAMPLES / "sm_61" / "mandelbrot.cuobjdump.sass"
-SPMV = SAMPLES / "sm_61" / "spmv_csr.cuobjdump.sass"
-LAUNCH = ("--block-dim", "128", "--grid", "30", "--param", "0x150=1000000")
+SAXPY = SAMPLES / "sm_61" / "saxpy.nvdisasm.sass"
+SUM = SAMPLES / "sm_61" / "reduce_shared.nvdisasm.sass"
+TOLD = ("--registers", "7", "--shared", "0")
 
 
-def test_a_launch_bounds_a_strided_loop(sassan: Sassan):
-    (function,) = sassan("analyze", REDUCE, *LAUNCH, "--json").document["functions"]
-    assert function["gaps"] == []
-    assert function["loops"] == [
-        {
-            "head": "0x0088",
-            "context": [],
-            "bound": 260,
-            "source": "inferred",
-            "reason": "R0 from 0 to 3839, plus 3840 a turn, at most 996159",
-        },
-        {"head": "0x0108", "context": [], "bound": 4, "source": "inferred", "reason": "turned step by step"},
+def one(sassan: Sassan, *arguments: object) -> dict[str, object]:
+    (found,) = json.loads(sassan("analyze", *arguments, "--json").out)["functions"]
+    return found
+
+
+def test_a_block_says_how_many_warps_fill_an_sm_and_they_are_bounded(sassan: Sassan):
+    found = one(sassan, SAXPY, "--block-dim", "256", "--registers", "64", "--shared", "0")
+    assert found["makespan"]["warps"] == 32
+    assert found["makespan"]["upper"] == 308
+    occupancy = {key: found["occupancy"][key] for key in ("blocks", "warps", "block_warps", "registers", "limited_by")}
+    assert occupancy == {"blocks": 4, "warps": 32, "block_warps": 8, "registers": 64, "limited_by": ["registers"]}
+
+
+def test_a_grid_has_a_bound_of_its_own_that_falls_with_the_number_of_sms(sassan: Sassan):
+    asked = (SAXPY, "--block-dim", "256", "--grid", "100", *TOLD)
+    grids = [one(sassan, *asked, *sms)["grid"] for sms in ((), ("--sms", "2"), ("--sms", "20"))]
+    assert [(grid["blocks"], grid["sms"], grid["resident"], grid["upper"]) for grid in grids] == [
+        (100, 1, 8, 8083),
+        (100, 2, 8, 4307),
+        (100, 20, 8, 604),
     ]
 
 
-def test_the_argument_is_printed_as_an_assumption(sassan: Sassan):
-    result = sassan("analyze", REDUCE, *LAUNCH)
-    text = "inferred: the loop at 0x0088 goes back at most 260 times per entry (R0 from 0 to 3839, plus 3840 a turn, at most 996159)"
-    assert text in result.out
-    assert "launched as told: block 128 x 1 x 1, grid 30 x 1 x 1, parameter 0x150=1000000" in result.out
+def test_a_grid_that_one_sm_holds_waits_for_its_own_warps_only(sassan: Sassan):
+    found = one(sassan, SAXPY, "--block-dim", "32", "--grid", "3", *TOLD)
+    assert found["grid"]["upper"] == 40
 
 
-def test_a_gap_says_which_parameter_is_missing(sassan: Sassan):
-    (function,) = sassan("ipet", MANDELBROT, "--json").document["functions"]
-    (gap,) = function["gaps"]
-    assert gap["message"] == "the loop at 0x0188 has no bound (give --param 0x15c=N): give one with --bounds or --loop-bound"
-    assert [one["source"] for one in function["loops"]] == ["none"]
+def test_what_a_launch_takes_for_granted_is_printed(sassan: Sassan):
+    out = sassan("analyze", SAXPY, "--block-dim", "16,16", "--grid", "4", "--sms", "2", *TOLD, "--partition").out
+    assert "saxpy     sm_61     22       2    1      0    22       604   308\n" in out
+    assert "  saxpy: 8 blocks of 8 warps on an SM (limited by warps)\n  saxpy: partition model: 592\n" in out
+    assert (
+        "- a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU\n"
+        in out
+    )
+    assert "- a warp stays with its scheduler, which has ceil(W / 4) of W warps\n" in out
 
 
-def test_a_flow_fact_goes_before_what_is_inferred(sassan: Sassan, tmp_path: Path):
-    facts = tmp_path / "facts.toml"
-    facts.write_text(sassan("ipet", MANDELBROT, "--facts-template").out.replace("# bound = ", "bound = 9"))
-    (function,) = sassan("ipet", MANDELBROT, "--bounds", facts, "--param", "0x15c=200", "--json").document["functions"]
-    assert [(one["bound"], one["source"]) for one in function["loops"]] == [(9, "fact")]
+def test_fewer_warps_than_are_resident_may_be_asked_for(sassan: Sassan):
+    assert one(sassan, SAXPY, "--block-dim", "64", "-W", "4", *TOLD)["makespan"]["warps"] == 4
 
 
-def test_what_is_inferred_goes_before_the_default(sassan: Sassan):
-    (function,) = sassan("ipet", SPMV, "--loop-bound", "7", "--json").document["functions"]
-    assert [(one["bound"], one["source"]) for one in function["loops"]] == [(2, "inferred"), (7, "default")]
+def test_barriers_are_charged_by_the_block(sassan: Sassan):
+    asked = (SUM, "--loop-bound", "10", "--registers", "10", "--shared", "1024", "-W", "64")
+    bounds = [one(sassan, *asked, "--block-dim", size)["makespan"]["upper"] for size in ("1024", "256", "64")]
+    assert bounds == sorted(bounds, reverse=True)
+    assert len(set(bounds)) == 3
 
 
-def test_the_template_lists_what_is_missing_and_why(sassan: Sassan):
-    lines = sassan("ipet", SPMV, "--facts-template").out.splitlines()
-    assert [line for line in lines if line.startswith("head")] == ['head = "0x0308"']
-    assert "# depends on memory, read by LDG at 0x0090, memory, read by LDG at 0x0098" in lines
-
-
-@pytest.mark.parametrize("command", ["analyze", "cfg", "strings", "ipet"])
-def test_every_command_over_bounds_takes_the_launch(command: str, sassan: Sassan):
-    assert sassan(command, REDUCE, *LAUNCH).status == 0
-
-
-def test_a_makespan_takes_the_launch(sassan: Sassan):
-    result = sassan("makespan", REDUCE, "-W", "2", "--engine", "bounds", *LAUNCH)
-    assert result.status == 0
+def test_a_listing_that_tells_no_registers_says_what_to_give(sassan: Sassan):
+    found = one(sassan, SAXPY, "--block-dim", "256")
+    assert (found["makespan"], found["grid"], found["occupancy"]["blocks"]) == (None, None, None)
+    assert found["occupancy"]["why"].endswith("give a cubin, or --registers N and --shared BYTES")
+    assert "saxpy: occupancy not known: " in sassan("analyze", SAXPY, "--block-dim", "256").out
 
 
 @pytest.mark.parametrize(
-    ("options", "code"),
+    ("arguments", "code", "words"),
     [
-        (("--block-dim", "1025"), "launch"),
-        (("--block-dim", "32,32,2"), "launch"),
-        (("--grid", "0"), "launch"),
-        (("--grid", "many"), "launch"),
-        (("--param", "n"), "parameter"),
-        (("--param", "n=4"), "unknown-parameter"),
-        (("--param", "0x20=4"), "unknown-parameter"),
+        (("--block-dim", "1025"), "launch", "a block of x extent 1025 cannot be launched"),
+        (("--block-dim", "32,32,2"), "launch", "a block of 2048 threads cannot be launched"),
+        (("--block-dim", "32", "--grid", "0"), "launch", "a grid of x extent 0 cannot be launched"),
+        (("--block-dim", "32", "--grid", "1,65536"), "launch", "a grid of y extent 65536 cannot be launched"),
+        (("--block-dim", "1024", "--registers", "128", "--shared", "0"), "launch", "128 registers each cannot be launched"),
+        (("--block-dim", "32", "--registers", "8", "--shared", "65536"), "launch", "65536 bytes of shared memory cannot be launched"),
+        (("--block-dim", "1024", "--registers", "64", "--shared", "0", "-W", "64"), "bad-warps", "1 blocks of 32 warps are"),
+        (("--registers", "8"), "usage", "--registers says how many blocks fit on an SM"),
+        (("--block-dim", "32", "--sms", "4"), "usage", "--sms says where the blocks of a grid run"),
+        (("--partition",), "usage", "--partition says how warps share an SM"),
     ],
+    ids=str,
 )
-def test_a_launch_that_cannot_be_is_refused(options: tuple[str, str], code: str, sassan: Sassan):
-    result = sassan("analyze", MANDELBROT, *options)
+def test_a_launch_that_is_impossible_is_a_usage_error(arguments: tuple[str, ...], code: str, words: str, sassan: Sassan):
+    result = sassan("analyze", SAXPY, *arguments)
     assert_refused(result, 2)
     assert result.codes == [code]
-
-
-def test_a_launch_means_nothing_to_a_string(sassan: Sassan):
-    assert_refused(sassan("makespan", "LCL", "-W", "2", "--block-dim", "32"), 2)
+    assert words in result.err
