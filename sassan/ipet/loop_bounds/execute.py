@@ -16,7 +16,7 @@ CHOICES = logic.CHOICES
 _MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Machine:
     """What states are executed with.
 
@@ -27,6 +27,8 @@ class Machine:
     facts: Mapping[int, Facts]
     wanted: Mapping[int, int]
     room: int
+    steps: int = 0
+    """Instructions executed so far, once per state."""
 
     def run(self, states: Sequence[State], instruction: Instruction) -> list[State]:
         """Return the states after a data instruction."""
@@ -35,6 +37,7 @@ class Machine:
         if not lost:
             # What does not matter is not worked out, but an old value must not stand for the new one.
             return [_forget(state, writes) for state in states] if writes else list(states)
+        self.steps += len(states)
         out: list[State] = []
         for state in [_forget(one, writes & ~lost) for one in states]:
             out.extend(self._one(state, instruction, lost, self.room - len(states)))

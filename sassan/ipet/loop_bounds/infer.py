@@ -21,8 +21,8 @@ _ROOM = 12
 """States that stay apart at one place."""
 _TURNS = 80
 """Turns that are tried one by one: shifts and other short loops that no counter explains."""
-_FEWEST, _WORK = 12, 4000
-"""But of a long loop fewer, so that no more than so many instructions are executed."""
+_WORK, _WORK_IN_ALL = 1500, 8_000
+"""But for one loop, and for all of a function, no more than so many instructions."""
 _USELESS = 1 << 20
 """A bound above this that rests on words nobody told is none: `i < n` with any n."""
 
@@ -55,6 +55,8 @@ class _Search:
     flows: Flows
     walk: Walk
     room: int
+    left: int = _WORK_IN_ALL
+    """Instructions that may still be executed turn by turn."""
     found: dict[int, Inferred] = field(default_factory=dict[int, Inferred])
 
     def look(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
@@ -95,10 +97,19 @@ class _Search:
         return self.walk.turn(loop, {door: list(side) for door in doors}, self.pass_by)
 
     def _tried(self, loop: int, entries: Sequence[State]) -> Found | None:
-        """Turn the loop until no way leads back any more."""
+        """Turn the loop until no way leads back any more, as long as the work is worth it."""
+        machine = self.walk.machine
+        begun = machine.steps
+        found = self._turned(loop, entries, begun + min(_WORK, self.left))
+        self.left -= machine.steps - begun
+        return found
+
+    def _turned(self, loop: int, entries: Sequence[State], limit: int) -> Found | None:
         head = self.flows.cfg.loops[loop].head
         states = reduce([replace(one, atoms=()) for one in entries], self.room)
-        for turn in range(self._patience(loop)):
+        for turn in range(_TURNS):
+            if self.walk.machine.steps >= limit:
+                return None
             before = [one.registers for one in states]
             states = self.walk.turn(loop, {head: states})
             if not states:
@@ -107,11 +118,6 @@ class _Search:
             if [one.registers for one in states] == before:
                 return None
         return None
-
-    def _patience(self, loop: int) -> int:
-        """Return how many turns are worth trying: fewer of a long loop."""
-        size = sum(len(self.flows.cfg.nodes[node].instructions) for node in self.flows.cfg.loops[loop].nodes)
-        return max(_FEWEST, min(_TURNS, _WORK // size))
 
 
 def _never(back: Sequence[State]) -> Found | None:

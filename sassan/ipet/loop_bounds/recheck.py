@@ -33,14 +33,19 @@ _VOLTA = 70
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is run: so many warps of each launch, each so many blocks long; `seed` draws places and contents."""
+    """How much is run: so many warps of each launch, each so many blocks long; `seed` draws places and contents.
 
-    warps: int = 12
+    `operations` is about how many are executed at most, over all warps: long blocks make runs shorter.
+    """
+
+    warps: int = 8
     steps: int = 400
     seed: int = 1
+    operations: int | None = None
 
 
-SMALL = Effort()
+SMALL = Effort(operations=6_000)
+_SHORTEST = 24
 
 
 def turns(
@@ -55,7 +60,7 @@ def turns(
         place, active = _together([_place(cfg, one, effort, index) for index, one in enumerate(launches)])
         watch = Turns(cfg, code, len(place))
         order = Order.TAKEN_FIRST if _generation(cfg) < _VOLTA else Order.RANDOM
-        Machine(code, Integers(place), order, Limits(steps=effort.steps)).run(active, watch)
+        Machine(code, Integers(place), order, Limits(steps=_steps(code, effort))).run(active, watch)
     except SassanError:
         return None
     most = watch.most.reshape(len(cfg.loops), len(launches), effort.warps).max(axis=2)
@@ -77,6 +82,14 @@ def check(
             message = f"{cfg.function.name}: a thread went back {most} times to 0x{one.head:04x}, and {one.bound} was inferred"
             raise SelfCheckError("loop-bound", f"{message} ({one.reason})")
     return seen is not None
+
+
+def _steps(code: Code, effort: Effort) -> int:
+    """Return how many blocks a run may take."""
+    if effort.operations is None:
+        return effort.steps
+    size = 1 + sum(len(block.operations) for block in code.blocks) // len(code.blocks)
+    return max(_SHORTEST, min(effort.steps, effort.operations // (size * effort.warps)))
 
 
 def _generation(cfg: WarpCfg) -> int:
