@@ -71,6 +71,16 @@ class Search:
         longest = _longest(self.kernel)
         return max(longest((tuple(sorted(some)),), 0) for some in every)
 
+    def partitions(self, warps: int) -> int:
+        """Return the longest time of so many warps on an SM with two partitions: every other warp has the units C of its own, all share L.
+
+        E are the units C of the second partition; `.capacity` holds both, and the issue limit must not bind.
+        """
+        first = combinations_with_replacement(self.kernel.paths, -(-warps // 2))
+        second = list(combinations_with_replacement([path.replace("C", "E") for path in self.kernel.paths], warps // 2))
+        longest = _longest(self.kernel)
+        return max(longest((((tuple(sorted((*some, *others))), ()),),), 0) for some in first for others in second)
+
     def grid(self, blocks: int, warps: int, sms: int, places: int) -> int:
         """Return the longest time of a grid, whichever SM with a free place each block goes to."""
         starts = self._starts(warps)

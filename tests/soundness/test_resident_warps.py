@@ -6,8 +6,10 @@ from random import Random
 
 import pytest
 
-from sassan.ipet.residents import Grid, grid, group, resident
-from soundness.resident_warps import Kernel, Search, kernel, optima
+from sassan.ipet.residents import Grid, Optima, grid, group, resident
+from sassan.ipet.shares import of_letters
+from sassan.machine import Multiprocessor
+from soundness.resident_warps import Kernel, Search, counts, kernel, optima
 
 ONE_EACH = (("L", 1), ("C", 1), ("D", 1))
 LAUNCHES = ((1, 2), (1, 3), (2, 1), (2, 2), (3, 1))
@@ -57,6 +59,31 @@ def test_no_execution_of_500_grids_takes_longer_than_the_bounds(barriers: bool) 
     found = grids(500, 8, barriers=barriers)
     assert [one for one in found if one[0] > min(one[1:])] == []
     assert average(found) < 1.25
+
+
+def partitions(count: int, seed: int) -> list[tuple[int, int]]:
+    """Return (longest execution, bound) of random kernels on an SM with two partitions, whose warps alternate between them."""
+    random, found = Random(seed), list[tuple[int, int]]()
+    for _ in range(count):
+        part, shared = random.choice((1, 2, -2)), random.choice((1, 2, -2, -4))
+        paths = tuple(sorted({"".join(random.choices("LC.", k=random.randint(1, 4))) for _ in range(random.randint(1, 4))}))
+        lanes = 2 * (32 * part if part > 0 else 32 // -part)
+        sm = Multiprocessor(
+            "9.9", lanes, lanes, 32, 32, 32 * shared if shared > 0 else 32 // -shared, 2, 8, 64, 32, 65536, (48, 48), (), "a test"
+        )
+        shares = [of_letters(sm, counts(path), partition=True) for path in paths]
+        alone = max(len(path) + share.own for path, share in zip(paths, shares, strict=True))
+        best = Optima(alone, max(share.mine for share in shares), max(share.common for share in shares))
+        warps = random.randint(1, 4)
+        one = Kernel(paths, (("L", shared), ("C", part), ("E", part)), 99)
+        found.append((Search(one).partitions(warps), resident(best, group(warps, None, 2), barriers=False)))
+    return found
+
+
+def test_no_execution_on_1000_partitioned_sms_takes_longer_than_the_bound_of_the_partition_model() -> None:
+    found = partitions(1000, 9)
+    assert [one for one in found if one[0] > one[1]] == []
+    assert sum(bound / longest for longest, bound in found) / len(found) < 1.25
 
 
 @pytest.mark.parametrize(
