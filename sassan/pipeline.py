@@ -9,15 +9,14 @@ from sassan import frontend, machine
 from sassan.alphabet import Letter
 from sassan.errors import Gap, InputError, UsageError
 from sassan.ilp import write
-from sassan.ipet import flow_facts, shares
+from sassan.ipet import flow_facts
 from sassan.ipet.block_barriers import block_barriers
 from sassan.ipet.flow_facts import Bounds, FlowFacts, Origin
+from sassan.ipet.launched import Asked, Kernel, Makespan, Residency, makespan, residency
 from sassan.ipet.loop_bounds import check_bounds, infer
 from sassan.ipet.paths import LONGEST
 from sassan.ipet.paths import paths as walks
-from sassan.ipet.residents import Grid, Group, group
-from sassan.ipet.shares import Share
-from sassan.ipet.sm_bound import Contention, GridBound, SmBound, Waits, check_warps, contention, path_bound
+from sassan.ipet.sm_bound import SmBound, Waits
 from sassan.ipet.wcet import Problem, Setup, Wcet, problem, wcet
 from sassan.ir import Function, Program
 from sassan.isa import tables
@@ -25,7 +24,7 @@ from sassan.isa.languages import Isa, isa_of
 from sassan.machine import MachineFile, Multiprocessor, machine_of
 from sassan.machine.fields import HINT
 from sassan.machine.launch import Launch
-from sassan.machine.occupancy import Occupancy, Resources, demand_of, occupancy
+from sassan.machine.occupancy import Resources
 from sassan.makespan.bounds import waiting_slots
 from sassan.makespan.problem import Processor
 from sassan.makespan.problem import problem as makespan_problem
@@ -74,27 +73,6 @@ class Settings:
     setup: Setup = field(default_factory=Setup)
     solve: bool = True
     """False: the program is only built."""
-
-
-@dataclass(frozen=True, slots=True)
-class Makespan:
-    """What W warps on one SM take: `bound` over all paths; `worst_path`, in cycles, if every warp takes that one, None where unknown.
-
-    `partition` is the bound in the partition model, `grid` that of the whole grid; None where they were not asked for.
-    """
-
-    bound: SmBound
-    worst_path: int | None
-    partition: SmBound | None = None
-    grid: GridBound | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Residency:
-    """How many blocks of the launch are resident on an SM; where that is not known, `why` says what is missing."""
-
-    occupancy: Occupancy | None
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,79 +256,32 @@ def has_block_barrier(found: Analysis, settings: Settings) -> bool:
 
 def _launched(found: Analysis, isa: Isa, settings: Settings, warps: int | None) -> Analysis:
     """Add what the warps on an SM take together, as far as it is asked for."""
-    told = settings.resources
-    threads = settings.launch.threads if told is not None and found.function.kernel else None
-    if warps is None and threads is None:
+    asked = Asked(settings.launch, settings.resources, warps, settings.partition)
+    if warps is None and asked.threads(found.function) is None:
         return found
     try:
         sm = machine_of(found.function.arch, settings.machine)
     except InputError as error:
         # Without a table of its SM, a function keeps its WCET and lists what is missing.
+        if warps is None:
+            return replace(found, residency=Residency(None, error.message))
         gap = Gap(found.function.entry, error.code, error.message)
-        return found if warps is None else replace(found, makespan=Makespan(SmBound(warps, None, gaps=(gap,)), None))
-    residency = None if threads is None or told is None else _residency(found.function, threads, told, sm)
-    known = residency.occupancy if residency is not None else None
-    found = replace(found, residency=residency)
-    asked = warps if warps is not None else known.warps if known is not None else None
-    if asked is None:
-        return found
-    check_warps(asked, sm, known)
-    return replace(found, makespan=_makespan(found, isa, settings, (sm, asked)))
-
-
-def _residency(function: Function, threads: int, told: Resources, sm: Multiprocessor) -> Residency:
-    demand = demand_of(function, threads, told, sm)
-    if demand is None:
-        return Residency(None, "the input does not tell registers and shared memory: give a cubin, or --registers N and --shared BYTES")
-    return Residency(occupancy(sm, demand))
-
-
-def _makespan(found: Analysis, isa: Isa, settings: Settings, on: tuple[Multiprocessor, int]) -> Makespan:
-    sm, warps = on
+        return replace(found, makespan=Makespan(SmBound(warps, None, gaps=(gap,)), None))
+    resident = residency(found.function, asked, sm)
     barriers = block_barriers(found.cfg, isa.facts)
     waits = Waits(barriers, tuple(bound or 0 for bound in found.bounds.of_loop)) if barriers else None
-    known = found.residency.occupancy if found.residency is not None else None
-    block = known.block_warps if known is not None else None
-    taken = _shares(found, sm)
-    whole = contention(found.problem, taken, sm, waits)
-    partition = None
-    if settings.partition:
-        parts = contention(found.problem, _shares(found, sm, partition=True), sm, waits, partition=True)
-        partition = parts.resident(group(warps, block, sm.schedulers))
-    bound = whole.resident(group(warps, block))
-    path = _path_upper(found, taken, group(warps, block), sm, barriers=bool(barriers))
-    if path is not None and bound.value is not None:
-        path = min(path, bound.value)
-    return Makespan(bound, path, partition, _grid(whole, known, settings))
+    kernel = Kernel(found.problem, tuple((one or KernelString()).counts() for one in found.strings), waits)
+    bounds = makespan(kernel, found.wcet, asked, sm, resident.occupancy if resident is not None else None)
+    return replace(found, residency=resident, makespan=bounds and _by_waiting(found, bounds, sm, barriers=bool(barriers)))
 
 
-def _shares(found: Analysis, sm: Multiprocessor, *, partition: bool = False) -> tuple[Share, ...]:
-    """Return what each block takes of the SM: by letters where each instruction counts as one slot, else by the units of its opcodes."""
-    if found.problem.cost_name == Unit().name:
-        counts = ((one or KernelString()).counts() for one in found.strings)
-        return tuple(shares.of_letters(sm, one, partition=partition) for one in counts)
-    return tuple(shares.of_code(sm, node.code, partition=partition) for node in found.cfg.nodes)
-
-
-def _grid(whole: Contention, known: Occupancy | None, settings: Settings) -> GridBound | None:
-    blocks, told = settings.launch.blocks, settings.resources
-    if known is None or blocks is None or told is None:
-        return None
-    bound = whole.grid(Grid(blocks, known.block_warps, told.sms, known.blocks))
-    return replace(bound, assumptions=(*bound.assumptions, *known.assumptions))
-
-
-def _path_upper(found: Analysis, taken: tuple[Share, ...], of: Group, sm: Multiprocessor, *, barriers: bool) -> int | None:
-    """Return the bound if every warp takes the worst path: of two that hold, the smaller."""
-    if found.wcet.value is None or found.worst_path is None:
-        return None
-    counts = zip(found.cfg.edges, found.wcet.counts, strict=True)
-    share = sum((taken[edge.src] * count for edge, count in counts if count), Share())
-    plain = path_bound(found.wcet.value, share, of, barriers=barriers)
-    if barriers or found.wcet.model != Unit().name:
-        return plain
+def _by_waiting(found: Analysis, bounds: Makespan, sm: Multiprocessor, *, barriers: bool) -> Makespan:
+    """Return the bounds with that of the worst path by the slots in which its last warp waits, if that is less: the letters tell it."""
+    if bounds.worst_path is None or found.worst_path is None or barriers or found.wcet.model != Unit().name:
+        return bounds
     processor = Processor({letter: sm.capacity(letter) for letter in Letter}, {}, sm.issue)
-    return min(plain, waiting_slots(makespan_problem((found.worst_path,) * of.warps, processor)))
+    waiting = waiting_slots(makespan_problem((found.worst_path,) * bounds.bound.warps, processor))
+    return replace(bounds, worst_path=min(bounds.worst_path, waiting))
 
 
 def template(functions: tuple[Function, ...], settings: Settings) -> str:

@@ -10,7 +10,8 @@ from sassan.cli.terminal import out
 if TYPE_CHECKING:
     from sassan.cli.inputs import Refused, Result
     from sassan.errors import Gap
-    from sassan.pipeline import Analysis, Makespan, Residency
+    from sassan.ipet.launched import Makespan, Residency
+    from sassan.pipeline import Analysis
     from sassan.strings.kernel_string import KernelString
     from sassan.warpcfg.graph import WarpCfg
 
