@@ -62,7 +62,9 @@ def sum_of(step: Step) -> None:
     if "X" in modifiers:
         total = _with_carries(step, total, ins)
     step.put(to, total)
-    carry = _carry_of(step, sources, words) if "X" not in modifiers else _unknown_carry(total)
+    # Which of two carries belongs to which partial sum is not told.
+    plain = "X" not in modifiers and sum(isinstance(one, Register) and one.index is not None for one in outs) <= 1
+    carry = _carry_of(step, sources, words) if plain else _unknown_carry(total)
     for out in outs:
         step.put(out, carry)
     if isinstance(to, Register) and "CC" in to.modifiers:
