@@ -1,0 +1,87 @@
+"""What `simt.integers` computes of one instruction: literal words in, literal words out."""
+
+import numpy as np
+import pytest
+
+from assembly import instruction
+from sassan.isa.registers import bit
+from sassan.isa.tables import load
+from sassan.simt.code import Operation
+from sassan.simt.integers import Integers, Place
+from sassan.simt.values import Moment
+
+
+def number(name: str) -> int:
+    file = name.rstrip("0123456789")
+    return bit(file, int(name[len(file) :] or 0)).bit_length() - 1
+
+
+def run(text: str, arch: str = "sm_80", short: bool = False, **held: int) -> dict[int, int]:
+    """Return the words that an instruction writes, by bit number, for these contents of its registers."""
+    one = instruction(text)
+    facts = load(arch).facts(one)
+    assert facts is not None
+    reads, writes = ([index for index in range(560) if registers >> index & 1] for registers in (facts.reads, facts.writes))
+    values = {number(name): value for name, value in held.items()}
+    place = Place(np.array([7], dtype=np.uint32), {}, lambda offset: np.array([offset], dtype=np.uint32), short)
+    inputs = tuple(np.full((1, 32), values.get(register, 0), dtype=np.uint32) for register in reads)
+    at = Moment(np.array([0]), np.array([0], dtype=np.uint32), np.ones((1, 32), dtype=np.bool_))
+    out = Integers(place).outputs(Operation(one, 0, tuple(reads), tuple(writes)), inputs, at)
+    return {register: int(words[0, 0]) for register, words in zip(writes, out, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("text", "held", "word"),
+    [
+        ("IADD3 R0, R1, -R2, 0x5", {"R1": 3, "R2": 10}, 0xFFFFFFFE),
+        ("IMAD R0, R1, R2, R3", {"R1": 0x10000, "R2": 0x10003, "R3": 1}, 0x30001),
+        ("IMAD.HI.U32 R0, R1, R2, RZ", {"R1": 0x80000000, "R2": 6}, 3),
+        ("SHF.R.S32.HI R0, RZ, 0x4, R1", {"R1": 0xFFFFFF00}, 0xFFFFFFF0),
+        ("LEA R0, R1, R2, 0x2", {"R1": 5, "R2": 3}, 23),
+        ("LEA.HI R0, R1, R2, RZ, 0x1", {"R1": 0x80000000, "R2": 3}, 4),
+        ("LOP3.LUT R0, R1, R2, RZ, 0x3c, !PT", {"R1": 0b1100, "R2": 0b1010}, 0b0110),
+        ("SEL R0, R1, R2, !P3", {"R1": 1, "R2": 2, "P3": 1}, 2),
+        ("IMNMX R0, R1, R2, !PT", {"R1": 0xFFFFFFFF, "R2": 2}, 2),
+        ("IABS R0, R1", {"R1": 0xFFFFFFFD}, 3),
+        ("POPC R0, R1", {"R1": 0xF0F}, 8),
+        ("MOV R0, c[0x0][0x168]", {}, 0x168),
+        ("HFMA2.MMA R0, -RZ, RZ, 0, 9.5367431640625e-07", {}, 16),
+    ],
+)
+def test_a_word(text, held, word):
+    assert run(text, **held)[number("R0")] == word
+
+
+@pytest.mark.parametrize(
+    ("text", "held", "word"),
+    [
+        ("XMAD R0, R1, R2.H1, R3", {"R1": 0x10003, "R2": 0x50007, "R3": 1}, 16),
+        ("XMAD.MRG R0, R1, R2.H1, RZ", {"R1": 3, "R2": 0x50007}, 0x7000F),
+        ("XMAD.PSL.CBCC R0, R1.H1, R2.H1, R3", {"R1": 0x20000, "R2": 0x7000F, "R3": 21}, 0x1D0015),
+        ("IADD3 R0, R1, 0xffffe, RZ", {"R1": 5}, 3),
+        ("ISET.LT.AND R0, R1, 0x3, PT", {"R1": 0xFFFFFFFF}, 0xFFFFFFFF),
+    ],
+)
+def test_a_word_until_pascal(text, held, word):
+    assert run(text, "sm_61", short=True, **held)[number("R0")] == word
+
+
+@pytest.mark.parametrize(
+    ("text", "held", "truth"),
+    [
+        ("ISETP.LT.AND P0, PT, R1, 0x3, PT", {"R1": 0xFFFFFFFF}, 1),
+        ("ISETP.LT.U32.AND P0, PT, R1, 0x3, PT", {"R1": 0xFFFFFFFF}, 0),
+        ("ISETP.GE.AND.EX P0, PT, R1, R2, PT, P1", {"R1": 4, "R2": 4, "P1": 0}, 0),
+        ("IADD3 R0, P0, R1, -R2, RZ", {"R1": 4, "R2": 4}, 1),
+        ("IADD3 R0, P0, R1, -R2, RZ", {"R1": 4, "R2": 0}, 1),
+        ("IADD3 R0, P0, R1, R2, RZ", {"R1": 0xFFFFFFFF, "R2": 1}, 1),
+        ("PLOP3.LUT P0, PT, P1, P2, PT, 0x2a, 0x0", {"P1": 1, "P2": 0}, 1),
+        ("PLOP3.LUT P0, PT, P1, P2, PT, 0x2a, 0x0", {"P1": 1, "P2": 1}, 0),
+    ],
+)
+def test_a_condition(text, held, truth):
+    assert run(text, **held)[number("P0")] == truth
+
+
+def test_memory_is_drawn_anew_for_each_lane_and_run():
+    assert run("LDG.E R0, [R2]", "sm_61")[number("R0")] not in {0, 1}
