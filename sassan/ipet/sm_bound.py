@@ -27,7 +27,9 @@ from sassan.ipet.system import objective
 from sassan.ipet.wcet import Problem
 from sassan.machine import Multiprocessor
 from sassan.machine.occupancy import Occupancy
+from sassan.timing import Unit
 
+_ONCE = "an access keeps its unit as long as the tables say, however many addresses or bank conflicts it has (--machine may say more)"
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _CONSERVING = "the SM is work-conserving: no warp waits while its unit and an issue slot are free"
 _POOLED = "any warp may use any unit of the SM (whole-SM model)"
@@ -90,7 +92,8 @@ def contention(
 ) -> Contention:
     """Return the optima over all paths; `shares` per node of the graph, `waits` where there are block barriers."""
     model = machine.partition_assumptions if partition else (*machine.assumptions, _POOLED)
-    said = (*one.assumptions, *model, _CONSERVING, *((_BLOCKS,) if waits else ()))
+    once = () if one.cost_name == Unit().name else (_ONCE,)
+    said = (*one.assumptions, *model, _CONSERVING, *once, *((_BLOCKS,) if waits else ()))
     barriers = waits is not None
     if one.model is None:
         return Contention(None, said, barriers, one.gaps)
