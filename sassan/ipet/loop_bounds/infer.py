@@ -23,6 +23,8 @@ _TURNS = 80
 """Turns that are tried one by one: shifts and other short loops that no counter explains."""
 _WORK, _WORK_IN_ALL = 1500, 8_000
 """But for one loop, and for all of a function, no more than so many instructions."""
+_WORD = 1 << 30
+"""So many turns say no more than that a counter is a word."""
 _USELESS = 1 << 20
 """A bound above this that rests on words nobody told is none: `i < n` with any n."""
 
@@ -130,7 +132,7 @@ def _counted(known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Va
     options: list[Found] = []
     for one in known:
         for way in (corridor(one, back), meeting(one, back, fixed, old)):
-            if way is not None and (way.bound <= _USELESS or not way.origins):
+            if way is not None and (way.bound <= _USELESS or (not way.origins and way.bound < _WORD)):
                 named = replace(way, reason=f"{next(names(1 << one.register))} {way.reason}")
                 options.append(named)
     return min(options, key=lambda one: one.bound, default=None)
