@@ -65,6 +65,7 @@ def search(one: "Instance", engine: "Engine", *, seconds: float, seed: int, quie
 
     Raises UsageError `too-large` when the engine does not take the instance.
     """
+    from sassan.makespan.compiling import NOTE
     from sassan.makespan.engine import Budget
     from sassan.makespan.merge import Merged
 
@@ -78,7 +79,9 @@ def search(one: "Instance", engine: "Engine", *, seconds: float, seed: int, quie
         else:
             known(last)
     took = time.monotonic() - begin
-    stopped = INTERRUPT if watch.seen else TIME_LIMIT if took >= seconds and known.exact is None else ""
+    # A search that is not begun because its first use takes longer than what is left is cut short by the limit too.
+    limited = took >= seconds or any(NOTE in found.note for found in known.last.values())
+    stopped = INTERRUPT if watch.seen else TIME_LIMIT if limited and known.exact is None else ""
     return Answer(one, engine.name, known, took, stopped)
 
 
