@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sassan.cli import compare as compared
 from sassan.cli import document, options, settings
 from sassan.cli.files import check, extension, outputs
 from sassan.cli.inputs import Result, analyses, finish, read
@@ -14,8 +15,7 @@ from sassan.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sassan.cli.inputs import Inputs
-    from sassan.pipeline import Analysis, Settings
+    from sassan.pipeline import Analysis
 
 
 def cfg(
@@ -63,7 +63,14 @@ def cfg(
         ablate=ablate,
     )
     if compare is not None:
-        _compare(read([file], arch=sm, patterns=function, cached=not no_cache), compare, chosen, output, json=json, quiet=quiet)
+        if output is not None:
+            raise UsageError(
+                "nothing-to-draw", "--compare prints a table and draws nothing", hint="leave out -o, or draw each file by itself"
+            )
+        sides = [read([one], arch=sm, patterns=function, cached=not no_cache) for one in (file, compare)]
+        compared.run(*sides, chosen, json=json, quiet=quiet)
+        for one in sides:
+            finish(one)
         return
     kind = extension(output, pipeline.DRAWINGS) if output is not None else ""
     inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
@@ -79,17 +86,6 @@ def cfg(
             _blocks(result.analysis, level)
         list_gaps([(one.analysis.function.name, one.analysis.cfg.gaps) for one in results])
     finish(inputs)
-
-
-def _compare(inputs: "Inputs", other: str, chosen: "Settings", output: str | None, *, json: bool, quiet: bool) -> None:
-    from sassan.cli.compare import run
-
-    if output is not None:
-        raise UsageError("nothing-to-draw", "--compare prints a table and draws nothing", hint="leave out -o, or draw each file by itself")
-    others = read([other], patterns=None, cached=True)
-    run(inputs, others, chosen, json=json, quiet=quiet)
-    finish(inputs)
-    finish(others)
 
 
 def _names(results: tuple[Result, ...]) -> tuple[str, ...]:

@@ -80,11 +80,15 @@ def _pair(left: Branch, right: Branch, partner: Mapping[int, int], back: Mapping
 
 
 def branches(cfg: WarpCfg) -> tuple[Branch, ...]:
-    """Return the branches of a graph by address."""
+    """Return the branches of a graph by address: where threads may go several ways, calls through pointers and returns aside."""
     successors = _successors(cfg)
     ends = {edge.src for edge in cfg.edges if edge.kind is Kind.EXIT}
-    numbered = [(number, node) for number, node in enumerate(cfg.nodes) if node.code]
-    deciding = {number: node.code[-1] for number, node in numbered if _decides(cfg, number, successors, ends)}
+    calling = {edge.src for edge in cfg.edges if edge.kind in {Kind.CALL, Kind.RETURN}}
+    deciding = {
+        number: node.code[-1]
+        for number, node in enumerate(cfg.nodes)
+        if node.code and number not in calling and len(successors[number]) + (number in ends and bool(successors[number])) > 1
+    }
     regions = _regions(cfg, successors)
     depth = [sum(node in loop.nodes for loop in cfg.loops) for node in range(len(cfg.nodes))]
     found: dict[int, list[tuple[int, int | None, frozenset[int]]]] = {}
@@ -128,12 +132,6 @@ def _successors(cfg: WarpCfg) -> list[list[int]]:
     for step in cfg.thread_edges:
         out[step.src].add(step.dst)
     return [sorted(one) for one in out]
-
-
-def _decides(cfg: WarpCfg, node: int, successors: Sequence[Sequence[int]], ends: set[int]) -> bool:
-    """Say whether threads may go several ways at the end of a block; calls through pointers and returns aside."""
-    calls = any(edge.src == node and edge.kind in {Kind.CALL, Kind.RETURN} for edge in cfg.edges)
-    return not calls and len(successors[node]) + (node in ends and bool(successors[node])) > 1
 
 
 def _regions(cfg: WarpCfg, successors: Sequence[Sequence[int]]) -> list[tuple[int, frozenset[int]]]:
