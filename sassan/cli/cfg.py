@@ -64,13 +64,12 @@ def cfg(
     )
     if compare is not None:
         if output is not None:
-            raise UsageError(
-                "nothing-to-draw", "--compare prints a table and draws nothing", hint="leave out -o, or draw each file by itself"
-            )
-        sides = [read([one], arch=sm, patterns=function, cached=not no_cache) for one in (file, compare)]
-        compared.run(*sides, chosen, json=json, quiet=quiet)
-        for one in sides:
-            finish(one)
+            hint = "leave out -o, or draw each file by itself"
+            raise UsageError("nothing-to-draw", "--compare prints a table and draws nothing", hint=hint)
+        left, right = (read([one], arch=sm, patterns=function, cached=not no_cache) for one in (file, compare))
+        compared.run(left, right, chosen, json=json, quiet=quiet)
+        finish(left)
+        finish(right)
         return
     kind = extension(output, pipeline.DRAWINGS) if output is not None else ""
     inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
