@@ -1,5 +1,6 @@
 """`sassan analyze`: the main job."""
 
+from sassan import documents
 from sassan.cli import document, options, report, settings
 from sassan.cli.inputs import analyses, finish, read
 from sassan.errors import UsageError
@@ -69,7 +70,7 @@ def analyze(
 
     results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen, warps), "analyzing", quiet=quiet)
     if json:
-        document.show([document.analysis(one) for one in results], inputs.refused)
+        document.show([documents.analysis(one.file, one.analysis) for one in results], inputs.refused)
     else:
         report.show(results)
     finish(inputs, [one.analysis for one in results] if function else [])

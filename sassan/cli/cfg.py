@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sassan import documents
 from sassan.cli import compare as compared
 from sassan.cli import document, options, settings
 from sassan.cli.files import check, extension, outputs
@@ -105,7 +106,7 @@ def _draw(path: "Path", kind: str, analysis: "Analysis", level: options.Level, *
 def _document(result: Result, level: options.Level) -> Mapping[str, object]:
     from sassan import pipeline
 
-    return {**document.head(result.file, result.analysis.cfg), **pipeline.graph_document(result.analysis, level.value)}
+    return {**documents.head(result.file, result.analysis.cfg), **pipeline.graph_document(result.analysis, level.value)}
 
 
 def _blocks(analysis: "Analysis", level: options.Level) -> None:
@@ -117,7 +118,7 @@ def _blocks(analysis: "Analysis", level: options.Level) -> None:
         after.setdefault(arc.src, []).append(arc.kind.value if arc.dst is None else f"{arc.kind.value} {target}")
     columns = (Column("block"), Column("to"), Column("instr", number=True), Column("string", widest=24), Column("next"))
     rows = tuple(
-        (node.id, document.address(node.end), str(len(node.code)), str(letters or "?"), ", ".join(after.get(at, [])))
+        (node.id, documents.address(node.end), str(len(node.code)), str(letters or "?"), ", ".join(after.get(at, [])))
         for at, (node, letters) in enumerate(zip(analysis.cfg.nodes, analysis.strings, strict=True))
     )
     function = analysis.function

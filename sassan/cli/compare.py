@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from sassan import documents
 from sassan.cli import document
 from sassan.cli.inputs import Inputs, Selected
 from sassan.cli.table import Column, Table
@@ -65,8 +66,8 @@ def _table(one: Selected, other: Selected, found: "Comparison") -> None:
 def _cells(branch: "Branch | None") -> tuple[str, str, str, str]:
     if branch is None:
         return "", "", "", ""
-    meets = "-" if not branch.divergent else "end" if branch.meets is None else document.address(branch.meets)
-    return document.address(branch.address), branch.text, "yes" if branch.divergent else "no", meets
+    meets = "-" if not branch.divergent else "end" if branch.meets is None else documents.address(branch.meets)
+    return documents.address(branch.address), branch.text, "yes" if branch.divergent else "no", meets
 
 
 def _verdict(pair: "Pair") -> str:
@@ -94,14 +95,14 @@ def _document(one: Selected, other: Selected, found: "Comparison") -> Mapping[st
     }
 
 
-def _branches(several: "Sequence[Branch]") -> list[Mapping[str, document.Value]]:
+def _branches(several: "Sequence[Branch]") -> list[Mapping[str, documents.Value]]:
     return [_branch(one) for one in several]
 
 
-def _branch(one: "Branch") -> Mapping[str, document.Value]:
+def _branch(one: "Branch") -> Mapping[str, documents.Value]:
     return {
-        "address": document.address(one.address),
+        "address": documents.address(one.address),
         "text": one.text,
         "divergent": one.divergent,
-        "meets": None if one.meets is None or not one.divergent else document.address(one.meets),
+        "meets": None if one.meets is None or not one.divergent else documents.address(one.meets),
     }

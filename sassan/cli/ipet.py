@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sassan import documents
 from sassan.cli import document, options, report, settings
 from sassan.cli.files import check, extension, outputs
 from sassan.cli.inputs import Inputs, Result, analyses, finish, read
@@ -115,12 +116,12 @@ def _write(path: Path, kind: str, result: Result, *, quiet: bool) -> bool:
     return True
 
 
-def _document(result: Result) -> Mapping[str, document.Value]:
+def _document(result: Result) -> Mapping[str, documents.Value]:
     one = result.analysis
     return {
-        **document.head(result.file, one.cfg),
-        "wcet": document.wcet(one),
-        "strings": {"worst_path": document.string(one.worst_path)},
-        "loops": document.loops(one),
-        "gaps": document.gaps(one.gaps),
+        **documents.head(result.file, one.cfg),
+        "wcet": documents.wcet(one),
+        "strings": {"worst_path": documents.string(one.worst_path)},
+        "loops": documents.loops(one),
+        "gaps": documents.gaps(one.gaps),
     }

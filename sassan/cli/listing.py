@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
+from sassan import documents
 from sassan.cli import document, failure, listing_check, options, settings
 from sassan.cli.inputs import Inputs, Refused, Selected, finish, read
 from sassan.cli.progress import track
@@ -67,7 +68,7 @@ def listing(
     if check:
         checked, inputs = _each(inputs, pipeline.check_control, "checking", quiet=quiet)
         if json:
-            document.show(listing_check.documents(checked), inputs.refused)
+            document.show(listing_check.rows(checked), inputs.refused)
         else:
             listing_check.text(checked)
         listing_check.finish(checked, inputs)
@@ -126,14 +127,14 @@ def _document(one: Selected, found: "Listing") -> Mapping[str, object]:
         "arch": one.function.arch,
         "file": one.file,
         "rows": [_row(row) for row in found.rows],
-        "gaps": document.gaps(found.gaps),
+        "gaps": documents.gaps(found.gaps),
     }
 
 
-def _row(row: "Row") -> Mapping[str, document.Value]:
+def _row(row: "Row") -> Mapping[str, documents.Value]:
 
     control = row.control
-    codes: dict[str, document.Value] = {"control": None}
+    codes: dict[str, documents.Value] = {"control": None}
     if control is not None:
         codes["control"] = {
             "stall": control.stall,
@@ -144,7 +145,7 @@ def _row(row: "Row") -> Mapping[str, document.Value]:
             "reuse": control.reuse,
         }
     return {
-        "address": document.address(row.instruction.address),
+        "address": documents.address(row.instruction.address),
         **codes,
         "unit": row.unit,
         "letter": row.letter.value if row.letter else None,

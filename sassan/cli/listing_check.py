@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sassan.cli import document, failure
+from sassan import documents
+from sassan.cli import failure
 from sassan.cli.inputs import Inputs, Selected
 from sassan.cli.report import NAME, list_gaps
 from sassan.cli.table import Column, Table, show
@@ -34,7 +35,7 @@ def text(checked: Sequence[Checked]) -> None:
     for one, report in checked:
         for finding in report.findings:
             name = middle(safe(one.function.name), 30)
-            out(f"  {name} {document.address(finding.address)} {finding.code}: {safe(_message(one, finding))}\n")
+            out(f"  {name} {documents.address(finding.address)} {finding.code}: {safe(_message(one, finding))}\n")
     list_gaps([(one.function.name, report.gaps) for one, report in checked if not _is_unchecked(report)])
 
 
@@ -51,7 +52,7 @@ def _message(one: Selected, finding: "Finding") -> str:
     return finding.message(code[finding.address], code[finding.producer])
 
 
-def documents(checked: Sequence[Checked]) -> list[Mapping[str, object]]:
+def rows(checked: Sequence[Checked]) -> list[Mapping[str, object]]:
     """Return the document of each function; `findings` is null where nothing could be checked."""
     return [
         {
@@ -60,19 +61,19 @@ def documents(checked: Sequence[Checked]) -> list[Mapping[str, object]]:
             "file": one.file,
             "instructions": len(one.function.instructions),
             "findings": None if _is_unchecked(report) else [_finding(one, finding) for finding in report.findings],
-            "gaps": document.gaps(report.gaps),
+            "gaps": documents.gaps(report.gaps),
         }
         for one, report in checked
     ]
 
 
-def _finding(one: Selected, finding: "Finding") -> Mapping[str, document.Value]:
+def _finding(one: Selected, finding: "Finding") -> Mapping[str, documents.Value]:
     from sassan.isa.registers import names
 
     return {
         "code": finding.code,
-        "address": document.address(finding.address),
-        "producer": document.address(finding.producer),
+        "address": documents.address(finding.address),
+        "producer": documents.address(finding.producer),
         "dependence": finding.dependence or None,
         "registers": list(names(finding.registers)),
         "barrier": _known(finding.barrier),

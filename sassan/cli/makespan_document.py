@@ -4,11 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sassan import __version__
-from sassan.cli import document
-from sassan.cli.document import Value
+from sassan import documents
 from sassan.cli.search import Answer
 from sassan.cli.terminal import out
+from sassan.documents import Value
 
 if TYPE_CHECKING:
     from sassan.cli.kernels import Kernel
@@ -20,7 +19,7 @@ _FEW_STATES = 500
 
 def show(one: Answer) -> None:
     """Print the document of one question about strings."""
-    head: dict[str, Value] = {"schema": document.SCHEMA, "tool": {"name": "sassan", "version": __version__}}
+    head = documents.tool()
     # The schedule may hold 100,000 rows: each on a line of its own, not on five.
     text = json.dumps({**head, **answer(one), "schedule": None}, indent=2)
     rows = schedule(one)
@@ -98,11 +97,11 @@ def function(kernel: "Kernel", answers: Sequence[Answer]) -> Mapping[str, Value]
         for found in answers
     ]
     return {
-        **document.head(kernel.result.file, one.cfg),
-        "strings": {"worst_path": document.string(one.worst_path)},
-        "wcet": document.wcet(one),
+        **documents.head(kernel.result.file, one.cfg),
+        "strings": {"worst_path": documents.string(one.worst_path)},
+        "wcet": documents.wcet(one),
         "paths": paths,
-        "gaps": document.gaps(one.gaps),
+        "gaps": documents.gaps(one.gaps),
     }
 
 

@@ -6,9 +6,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from sassan.cli import table
-from sassan.cli.document import address
 from sassan.cli.table import Column, Table
 from sassan.cli.terminal import middle, out, safe
+from sassan.documents import address
 
 if TYPE_CHECKING:
     from sassan.cli.inputs import Result

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sassan import documents
 from sassan.cli import document, options, settings
 from sassan.cli.inputs import Result, analyses, finish, read
 from sassan.cli.report import gaps
@@ -62,17 +63,17 @@ def strings(
     finish(inputs)
 
 
-def _document(result: Result) -> Mapping[str, document.Value]:
+def _document(result: Result) -> Mapping[str, documents.Value]:
     one = result.analysis
-    blocks: list[document.Value] = [
-        {"id": node.id, "start": document.address(node.start), "end": document.address(node.end), "string": document.string(letters)}
+    blocks: list[documents.Value] = [
+        {"id": node.id, "start": documents.address(node.start), "end": documents.address(node.end), "string": documents.string(letters)}
         for node, letters in zip(one.cfg.nodes, one.strings, strict=True)
     ]
     return {
-        **document.head(result.file, one.cfg),
-        "strings": {"worst_path": document.string(one.worst_path), "blocks": blocks},
-        "wcet": document.wcet(one),
-        "gaps": document.gaps(one.gaps),
+        **documents.head(result.file, one.cfg),
+        "strings": {"worst_path": documents.string(one.worst_path), "blocks": blocks},
+        "wcet": documents.wcet(one),
+        "gaps": documents.gaps(one.gaps),
     }
 
 

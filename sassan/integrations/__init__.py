@@ -1,0 +1,1 @@
+"""sassan inside other tools: Triton, Numba, NVRTC, and the compiler driver."""
