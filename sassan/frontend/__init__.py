@@ -1,7 +1,7 @@
-"""Everything that reads a file format: `load` gets the text, `read` makes it a program."""
+"""Everything that reads a file format: `load` gets the text (`content`: of bytes), `read` makes it a program."""
 
 from sassan.frontend.image import Image
-from sassan.frontend.load import load
+from sassan.frontend.load import content, load
 from sassan.frontend.reader import read
 
-__all__ = ["Image", "load", "read"]
+__all__ = ["Image", "content", "load", "read"]

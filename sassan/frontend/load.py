@@ -18,30 +18,37 @@ def load(path: str) -> Source | Image:
 
     Raises InputError with one of the codes missing-file, is-directory, no-permission, unreadable, too-large, binary-input, not-utf8.
     """
-    blank = Source(path, "")
-    data = _bytes(path, blank)
+    return content(path, _bytes(path, Source(path, "")))
+
+
+def content(name: str, data: bytes) -> Source | Image:
+    """Return the text, or the image, that these bytes are; `name` is what errors call them.
+
+    Raises InputError with one of the codes too-large, binary-input, not-utf8.
+    """
+    blank = Source(name, "")
     if len(data) > LIMIT:
         raise InputError(
             "too-large",
-            f"'{path}' is larger than {LIMIT // 1024 // 1024} MiB",
+            f"'{name}' is larger than {LIMIT // 1024 // 1024} MiB",
             source=blank,
             hint=_TAKE_OUT if kind_of(data) else "dump one function at a time: cuobjdump -sass -fun NAME FILE",
         )
     if kind_of(data):
-        return Image(path, data)
+        return Image(name, data)
     if b"\0" in data:
         raise InputError(
             "binary-input",
-            f"'{path}' holds NUL bytes; expected text",
+            f"'{name}' holds NUL bytes; expected text",
             source=blank,
             hint="give a cubin, a program with cubins inside, or a text: cuobjdump -sass FILE > dump.sass",
         )
     try:
-        return Source(path, data.decode("utf-8"))
+        return Source(name, data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(
-            "not-utf8", f"'{path}' is not UTF-8 text: byte {error.start}, on line {line}", source=blank, hint="give a text in UTF-8"
+            "not-utf8", f"'{name}' is not UTF-8 text: byte {error.start}, on line {line}", source=blank, hint="give a text in UTF-8"
         ) from None
 
 
