@@ -1,0 +1,204 @@
+"""The GPU of this machine through cuda-core: NVRTC makes a cubin, CUDA events time its launches, `clock64` counts cycles inside.
+
+The only module that imports cuda-core. Memory is filled before the first run and restored after every run, outside the time that is
+measured and before the delay: each run meets the same data, and a GPU that has rested is not woken by a copy.
+"""
+
+import ctypes
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from sassan.errors import InputError, MissingToolError
+from sassan.measure.device import DATA_LARGEST, Argument, Task, Timing
+
+CudaObject = Any
+"""Something of cuda-core, which is untyped to the checkers (`_cuda`)."""
+INSTALL = "pip install 'sassan[measure]'"
+_TICK = 1e-3
+"""Seconds of the unit in which events are subtracted."""
+_LONG = 8
+_SCALARS: dict[str, Callable[..., object]] = {
+    "int": ctypes.c_int,
+    "long": ctypes.c_longlong,
+    "float": ctypes.c_float,
+    "double": ctypes.c_double,
+}
+
+
+class Gpu:
+    """One GPU of this machine."""
+
+    def __init__(self, number: int = 0) -> None:
+        """Take GPU `number`, counted from 0.
+
+        Raises MissingToolError `missing-extra`, `no-gpu`.
+        """
+        cuda = _cuda()
+        try:
+            with _cuda_errors("no-gpu"):
+                self._device = cuda.Device(number)
+                self._device.set_current()
+        except (RuntimeError, ValueError, InputError) as error:
+            why = " ".join(str(error).split())
+            hint = "samples of another machine are read without one: sassan measure SAMPLES.csv"
+            raise MissingToolError("no-gpu", f"GPU {number} of this machine cannot be used: {why}", hint=hint) from error
+
+    @property
+    def name(self) -> str:
+        """Return what the GPU calls itself."""
+        return str(self._device.name)
+
+    @property
+    def arch(self) -> str:
+        """Return its architecture, such as `sm_61`."""
+        return f"sm_{self._device.arch}"
+
+    def load(self, task: Task) -> "Launches":
+        """Return a task ready to run.
+
+        Raises InputError `launch-failed`.
+        """
+        with _cuda_errors("launch-failed"):
+            return Launches(self._device, task)
+
+
+class Launches:
+    """A kernel on a GPU with its arguments; each run is timed by two events."""
+
+    def __init__(self, device: CudaObject, task: Task) -> None:
+        """Load the kernel and fill its memory."""
+        cuda = _cuda()
+        self._task = task
+        self._stream = device.create_stream()
+        self._object = cuda.ObjectCode.from_cubin(task.cubin)
+        self._kernel = self._object.get_kernel(task.kernel)
+        self._config = cuda.LaunchConfig(grid=task.grid, block=task.block, shmem_size=task.shared)
+        timed = cuda.EventOptions(timing_enabled=True)
+        self._start, self._end = device.create_event(timed), device.create_event(timed)
+        self._pristine = {one.name: self._data(device, int(one.value)) for one in task.arguments if one.kind == "pointer"}
+        self._memory = {name: device.allocate(data.size, stream=self._stream) for name, data in self._pristine.items()}
+        self._pinned: CudaObject = None
+        self._times: CudaObject = None
+        if task.clocked:
+            self._pinned = cuda.LegacyPinnedMemoryResource().allocate(_LONG * task.threads)
+            self._times = device.allocate(_LONG * task.threads, stream=self._stream)
+        self._restore()
+
+    def run(self) -> Timing:
+        """Run it once, and wait for its end.
+
+        Raises InputError `launch-failed`.
+        """
+        cuda = _cuda()
+        with _cuda_errors("launch-failed"):
+            self._stream.record(self._start)
+            cuda.launch(self._stream, self._config, self._kernel, *self._arguments())
+            self._stream.record(self._end)
+            self._end.sync()
+            seconds = (self._end - self._start) * _TICK
+            cycles = self._cycles()
+            self._restore()
+        return Timing(seconds, cycles)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        for one in (*self._memory.values(), *self._pristine.values(), self._times, self._pinned):
+            if one is not None:
+                one.close()
+        self._stream.close()
+
+    def _arguments(self) -> list[object]:
+        values = [self._memory[one.name] if one.kind == "pointer" else scalar(one) for one in self._task.arguments]
+        return [*values, *([self._times] if self._times is not None else [])]
+
+    def _data(self, device: CudaObject, size: int) -> CudaObject:
+        """Return memory of the GPU that holds small integers."""
+        cuda = _cuda()
+        pinned = cuda.LegacyPinnedMemoryResource().allocate(size)
+        np.from_dlpack(pinned).view(np.uint8)[:] = np.frombuffer(small_integers(size), dtype=np.uint8)
+        data = device.allocate(size, stream=self._stream)
+        data.copy_from(pinned, stream=self._stream)
+        self._stream.sync()
+        pinned.close()
+        return data
+
+    def _restore(self) -> None:
+        for name, data in self._pristine.items():
+            self._memory[name].copy_from(data, stream=self._stream)
+        self._stream.sync()
+
+    def _cycles(self) -> int | None:
+        if self._times is None or self._pinned is None:
+            return None
+        self._pinned.copy_from(self._times, stream=self._stream)
+        self._stream.sync()
+        return int(np.from_dlpack(self._pinned).view(np.int64).max())
+
+
+def scalar(one: Argument) -> object:
+    """Return the value of an argument in the type that the kernel declares: a bare Python number would be passed as 64 bits.
+
+    Raises InputError `launch-failed` for a fraction where an integer is declared.
+    """
+    kind = _SCALARS[one.kind]
+    if one.kind in {"int", "long"}:
+        if one.value != int(one.value):
+            raise InputError("launch-failed", f"argument '{one.name}' is an integer, and {one.value:g} is none")
+        return kind(int(one.value))
+    return kind(one.value)
+
+
+def small_integers(size: int) -> bytes:
+    """Return `size` bytes of 32-bit integers from 1 to DATA_LARGEST, in a fixed irregular order."""
+    values = (np.arange(size // 4 + 1, dtype=np.int64) * 7 + 3) % DATA_LARGEST + 1
+    return values.astype("<i4").tobytes()[:size]
+
+
+def compiled(source: str, name: str, arch: str, options: Sequence[str] = ()) -> bytes:
+    """Return the cubin that NVRTC makes of CUDA C++; `name` is what its messages call the source. No GPU is needed.
+
+    `options` are macros: `NAME` or `NAME=VALUE`. Raises InputError `compile-failed` with the compiler's first complaint, MissingToolError.
+    """
+    cuda = _cuda()
+    macros: list[tuple[str, str]] = [(key, value or "1") for key, _, value in (one.partition("=") for one in options)]
+    try:
+        with _cuda_errors("compile-failed"):
+            settings = cuda.ProgramOptions(name=name, arch=arch, std="c++17", define_macro=macros or None)
+            code: object = cuda.Program(source, "c++", settings).compile("cubin").code
+    except RuntimeError as error:
+        raise MissingToolError("no-nvrtc", "NVRTC was not found", hint=INSTALL) from error
+    assert isinstance(code, bytes)
+    return code
+
+
+def _cuda() -> ModuleType:
+    """Return cuda-core. Its wheel puts the package together when it is imported: checkers of types see nothing of it.
+
+    Raises MissingToolError `missing-extra`.
+    """
+    try:
+        return import_module("cuda.core")
+    except ImportError as error:
+        raise MissingToolError("missing-extra", "running kernels needs cuda-core", hint=INSTALL) from error
+
+
+@contextmanager
+def _cuda_errors(code: str) -> Generator[None]:
+    """Turn what CUDA refuses into InputError `code`."""
+    # cuda-core gives its exception no public name.
+    refused: type[Exception] = import_module("cuda.core._utils.cuda_utils").CUDAError
+    try:
+        yield
+    except refused as error:
+        raise InputError(code, _complaint(str(error))) from error
+
+
+def _complaint(text: str) -> str:
+    """Return the line of a log that says what is wrong: the first with an error, else the first."""
+    lines = [line.strip() for line in text.replace("\0", "").splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line), lines[0] if lines else "no reason given")

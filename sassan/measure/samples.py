@@ -1,0 +1,126 @@
+"""Durations of a kernel, as they were taken: runs one after the other in groups, the first run of each group being its warm-up."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+from sassan.errors import InputError
+
+SHORTEST, LONGEST = 1e-12, 1e9
+"""Seconds. Shorter than a picosecond no clock sees; what is longer than thirty years was written in another unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs of one kernel, one after the other under the same conditions, in the order in which they were taken.
+
+    Units: `seconds` of each run; `delay` is waited before each run but the first, `pause` before the first; `cycles` of the longest thread
+    by `clock64`, empty where none were taken. `size` is what the duration depends on, such as the count of a loop; None: not known.
+    """
+
+    number: int
+    seconds: tuple[float, ...]
+    delay: float = 0.0
+    pause: float = 0.0
+    size: float | None = None
+    cycles: tuple[int, ...] = ()
+
+    @property
+    def warm(self) -> tuple[float, ...]:
+        """Return the durations without the warm-up: T_2 to T_N."""
+        return self.seconds[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Groups in the order in which they were taken, and what is known of them (`device`, `date`, `kernel`, `clock`, …)."""
+
+    groups: tuple[Group, ...]
+    about: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def runs(self) -> int:
+        """Return how many runs there are."""
+        return sum(len(group.seconds) for group in self.groups)
+
+    @property
+    def warm(self) -> tuple[float, ...]:
+        """Return the durations of all groups without their warm-ups, in the order in which they were taken."""
+        return tuple(value for group in self.groups for value in group.warm)
+
+    @property
+    def delays(self) -> tuple[float, ...]:
+        """Return the different delays, in order."""
+        return tuple(sorted({group.delay for group in self.groups}))
+
+    def by_size(self) -> Mapping[float | None, tuple[Group, ...]]:
+        """Return the groups of each size, sizes in order; None, the unknown size, comes first."""
+        sizes = sorted({group.size for group in self.groups}, key=lambda size: (size is not None, size or 0.0))
+        return {size: tuple(group for group in self.groups if group.size == size) for size in sizes}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run as a line of a file tells it; units as in `Group`, `index` from 0 within its group."""
+
+    group: int
+    index: int
+    seconds: float
+    delay: float = 0.0
+    size: float | None = None
+    cycles: int | None = None
+
+
+def grouped(runs: Iterable[Run], about: Mapping[str, str] | None = None) -> Samples:
+    """Return runs as groups: the runs of a group stand together, and count from 0.
+
+    Raises InputError `bad-samples` for runs that do not, or that differ in what a group has in common.
+    """
+    groups = tuple(_group(some) for some in _adjacent(runs))
+    seen: set[int] = set()
+    for one in groups:
+        if one.number in seen:
+            raise bad(f"the runs of group {one.number} do not stand together")
+        seen.add(one.number)
+    return Samples(groups, dict(about or {}))
+
+
+def duration(seconds: float) -> float:
+    """Return a duration that can be one.
+
+    Raises InputError `bad-samples`.
+    """
+    if not isfinite(seconds) or not SHORTEST <= seconds <= LONGEST:
+        raise bad(f"{seconds:g} is no duration in seconds (from {SHORTEST:g} to {LONGEST:g})")
+    return seconds
+
+
+def bad(message: str) -> InputError:
+    """Return the error for what is no set of samples."""
+    return InputError("bad-samples", message, hint="'sassan measure --help' describes the files")
+
+
+def _adjacent(runs: Iterable[Run]) -> Iterator[list[Run]]:
+    together: list[Run] = []
+    for run in runs:
+        if together and run.group != together[0].group:
+            yield together
+            together = []
+        if run.index != len(together):
+            raise bad(f"group {run.group}: run {run.index} stands where run {len(together)} is expected")
+        together.append(run)
+    if together:
+        yield together
+
+
+def _group(runs: Sequence[Run]) -> Group:
+    first, rest = runs[0], runs[1:]
+    delays, sizes = {run.delay for run in rest}, {run.size for run in runs}
+    if len(delays) > 1 or len(sizes) > 1:
+        what = "delays after the warm-up" if len(delays) > 1 else "sizes"
+        raise bad(f"group {first.group} has different {what}")
+    cycles = tuple(run.cycles for run in runs if run.cycles is not None)
+    if cycles and len(cycles) != len(runs):
+        raise bad(f"group {first.group} has cycles for {len(cycles)} of {len(runs)} runs")
+    delay = delays.pop() if delays else first.delay
+    return Group(first.group, tuple(run.seconds for run in runs), delay, first.delay, first.size, cycles)
