@@ -65,7 +65,7 @@ class Settings:
     letters: str = "timing"
     costs: CostModel = field(default_factory=Unit)
     machine: MachineFile | None = None
-    """The user's; None: the SM table."""
+    """The one that the user names; None: that of the code's own architecture."""
     resources: Resources | None = None
     """Of a launch whose occupancy is asked for."""
     partition: bool = False
@@ -134,15 +134,18 @@ def read_facts(path: str) -> FlowFacts:
 
     Raises InputError.
     """
-    return flow_facts.read(path, _text(path, "facts-syntax", "sassan ipet --facts-template writes such a file"))
+    return flow_facts.read(path, read_text(path, "facts-syntax", "sassan ipet --facts-template writes such a file"))
 
 
 def read_machine(path: str) -> MachineFile:
-    """Return the machine of a user's file.
+    """Return the machine of a name such as `sm_61`, or of a user's file (`./sm_61` is one).
 
     Raises InputError.
     """
-    found = machine.read_file(path, _text(path, "bad-machine", HINT))
+    named = machine.known(path)
+    if named is not None:
+        return named
+    found = machine.read_file(path, read_text(path, "bad-machine", HINT))
     latencies.known(found.latency, path)
     return found
 
@@ -152,10 +155,14 @@ def read_measurements(path: str) -> measured.Measured:
 
     Raises InputError.
     """
-    return measured.read(path, _text(path, "bad-measurements", "a table: CSV or TOML"))
+    return measured.read(path, read_text(path, "bad-measurements", "a table: CSV or TOML"))
 
 
-def _text(path: str, code: str, hint: str) -> str:
+def read_text(path: str, code: str, hint: str) -> str:
+    """Return the text of a file of settings; `code` and `hint` are of the error for one that holds no text.
+
+    Raises InputError.
+    """
     try:
         return Path(path).read_text("utf-8")
     except UnicodeDecodeError:
@@ -183,9 +190,11 @@ def analyze(function: Function, settings: Settings, warps: int | None = None) ->
     """Return all that is known of a function.
 
     With `warps`, also the bound of their makespan on one SM; with the shape of a block, that of as many as are resident, and of the grid.
-    Raises InputError for an architecture without a table, MissingToolError and UsageError for the solver, UsageError for a launch that is
-    impossible, SelfCheckError.
+    Raises InputError for an architecture without a table or a machine that does not run it, MissingToolError and UsageError for the solver,
+    UsageError for a launch that is impossible, SelfCheckError.
     """
+    if settings.machine is not None:
+        settings.machine.of(function.arch)
     isa = isa_of(function, settings.letters)
     cfg = _explored(function, isa, settings.exploration)
     bounds = _bounds(cfg, isa, settings)

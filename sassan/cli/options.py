@@ -126,7 +126,8 @@ Parameters = Annotated[
     typer.Option(
         "--param",
         metavar="NAME=V",
-        help="An integer parameter: param_0=64 (the first, of a cubin), or 0x140=64 (its place in constant bank 0); may be repeated.",
+        help="An integer parameter: n=64 (of a -G build, PTX, or named in a --bounds file), param_0=64 (the first of a cubin), or 0x140=64 "
+        "(its place in constant bank 0); may be repeated.",
     ),
 ]
 Registers = Annotated[
@@ -184,7 +185,11 @@ Measurements = Annotated[
 ]
 MachineFile = Annotated[
     str | None,
-    typer.Option("--machine", metavar="MY.toml", help="The SM and its latencies: an entry of the tables with changes of your own."),
+    typer.Option(
+        "--machine",
+        metavar="sm_61|MY.toml",
+        help="The GPU that runs the code: an architecture of the tables (its own by default), or a file with changes of your own.",
+    ),
 ]
 Latencies = Annotated[
     list[str] | None,
@@ -201,6 +206,40 @@ Warps = Annotated[
         max=_MANY,
         help="Also bound the makespan of N warps on one SM.",
     ),
+]
+
+MaxWcet = Annotated[
+    int | None, typer.Option("--max-wcet", metavar="N", min=0, max=_MANY, help="Fail functions whose WCET is above N, or not known.")
+]
+MaxMakespan = Annotated[
+    int | None,
+    typer.Option("--max-makespan", metavar="N", min=0, max=_MANY, help="Fail functions whose makespan (with -W) is above N, or not known."),
+]
+MaxRegisters = Annotated[
+    int | None,
+    typer.Option(
+        "--max-registers", metavar="N", min=0, max=_MANY, help="Fail functions with more registers per thread; only a cubin tells."
+    ),
+]
+MaxDivergent = Annotated[
+    int | None,
+    typer.Option("--max-divergent", metavar="N", min=0, max=_MANY, help="Fail functions with more branches that may split a warp."),
+]
+RequireBounded = Annotated[bool, typer.Option("--require-bounded", help="Fail functions without a WCET (with -W: or without a makespan).")]
+NoGaps = Annotated[bool, typer.Option("--no-gaps", help="Fail at every gap: whatever the analysis does not understand.")]
+Control = Annotated[bool, typer.Option("--control", help="Fail at every instruction that does not wait for its producer.")]
+Gates = Annotated[str | None, typer.Option("--gates", metavar="GATES.toml", help="Gates of single functions, by name or pattern.")]
+Baseline = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="OLD.json", help="Fail functions whose WCET or makespan grew: what analyze --json said before."),
+]
+MaxGrowth = Annotated[
+    str | None,
+    typer.Option("--max-growth", metavar="5%|N", help="Growth that is allowed, in percent or in cycles.", show_default="0%"),
+]
+Sarif = Annotated[
+    str | None,
+    typer.Option("--sarif", metavar="X.sarif", help="Write the failures as SARIF 2.1.0; - prints them to standard output instead of text."),
 ]
 
 Agreement = Annotated[bool, typer.Option("--agreement", help="Before each block, list the registers on which the warp agrees.")]

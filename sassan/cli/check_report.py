@@ -1,0 +1,143 @@
+"""What `sassan check` says: a line per failure, a document, or SARIF."""
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sassan import __version__, documents
+from sassan.cli.inputs import Inputs, Result
+from sassan.cli.terminal import colourful, note, out, safe
+
+if TYPE_CHECKING:
+    from sassan.gates import Failure
+    from sassan.render.sarif import Finding, Place, Rule
+
+_RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A function, its document, and the gates that it fails."""
+
+    result: Result
+    row: Mapping[str, documents.Value]
+    failures: "tuple[Failure, ...]"
+
+
+def show(checked: Sequence[Checked]) -> None:
+    """Print one line per failure, then how many functions failed."""
+    import sys
+
+    start, end = (_RED, _PLAIN) if colourful(sys.stdout) else ("", "")
+    for one in checked:
+        for failure in one.failures:
+            place = safe(f"{one.result.file}:{one.result.analysis.function.name}:{documents.address(_address(one, failure))}")
+            out(f"{place}: {start}{failure.rule}{end}: {safe(failure.message)}{_behind(one, failure)}\n")
+    failed = sum(bool(one.failures) for one in checked)
+    count = f"{len(checked)} function" + ("" if len(checked) == 1 else "s")
+    out(f"{count} checked, {f'{failed} failed' if failed else 'all pass'}\n")
+
+
+def _behind(one: Checked, failure: "Failure") -> str:
+    """Return the source line that the place was made from, where the input knows it."""
+    source = _source(one, _address(one, failure))
+    return safe(f" [{source[0]}:{source[1]}]") if source else ""
+
+
+def _address(one: Checked, failure: "Failure") -> int:
+    return one.result.analysis.function.entry if failure.address is None else failure.address
+
+
+def _source(one: Checked, address: int) -> tuple[str, int] | None:
+    """Return the file and the line that an instruction was made from, None where the input has no line information."""
+    lines = one.result.analysis.function.lines
+    place = bisect_right([line.address for line in lines], address)
+    return (lines[place - 1].file, lines[place - 1].line) if place else None
+
+
+def row(one: Checked) -> Mapping[str, object]:
+    """Return the document of a function: that of `analyze`, and its failures."""
+    return {**one.row, "failures": [_failure(one, failure) for failure in one.failures]}
+
+
+def _failure(one: Checked, failure: "Failure") -> Mapping[str, documents.Value]:
+    source = _source(one, _address(one, failure))
+    return {
+        "gate": failure.rule.value,
+        "address": documents.address(_address(one, failure)),
+        "source": {"file": source[0], "line": source[1]} if source else None,
+        "code": failure.code or None,
+        "value": failure.value,
+        "limit": failure.limit,
+        "message": failure.message,
+    }
+
+
+def write_sarif(checked: Sequence[Checked], inputs: Inputs, path: str, status: int, *, quiet: bool) -> None:
+    """Write the failures as SARIF to a file, or to standard output for `-`.
+
+    Raises UsageError where the file cannot be written.
+    """
+    from sassan.render import sarif
+    from sassan.render.files import write_atomically
+
+    refused = tuple((one.error.code, one.error.message, one.file) for one in inputs.refused)
+    files = tuple(dict.fromkeys([*(one.result.file for one in checked), *(one.file for one in inputs.refused)]))
+    findings = tuple(_finding(one, failure) for one in checked for failure in one.failures)
+    run = sarif.Run(__version__, _rules(), findings, files, status, Path.cwd().as_posix(), refused)
+    text = json.dumps(sarif.log(run), indent=2) + "\n"
+    if path == "-":
+        out(text)
+        return
+    write_atomically(Path(path), text.encode())
+    if not quiet:
+        note(f"wrote {safe(path)}\n")
+
+
+def _rules() -> "tuple[Rule, ...]":
+    from sassan import gates
+    from sassan.render.sarif import Rule
+
+    def name(rule: gates.Rule) -> str:
+        return "".join(part.capitalize() for part in rule.value.split("-"))
+
+    return tuple(Rule(rule.value, name(rule), *gates.EXPLAINED[rule]) for rule in gates.Rule)
+
+
+def _finding(one: Checked, failure: "Failure") -> "Finding":
+    from sassan.render.sarif import Finding
+
+    function = one.result.analysis.function
+    first, *more = _places(one, _address(one, failure))
+    related = [place for at, text in failure.related for place in _places(one, at, text)]
+    properties = (
+        ("function", function.name),
+        ("arch", function.arch),
+        ("code", failure.code),
+        ("value", failure.value),
+        ("limit", failure.limit),
+    )
+    return Finding(
+        failure.rule.value,
+        f"{function.name}: {failure.message}",
+        first,
+        (function.name, function.arch, failure.code),
+        (*more, *related),
+        tuple((key, value) for key, value in properties if value not in ("", None)),
+    )
+
+
+def _places(one: Checked, address: int, message: str = "") -> "Iterator[Place]":
+    """Yield the source line of an instruction, where it is known, then its place in the input: a line of a listing, or an address."""
+    from sassan.render.sarif import Place
+
+    function = one.result.analysis.function
+    source = _source(one, address)
+    if source is not None:
+        yield Place(source[0], source[1], function.name, address, message)
+    spans = {each.address: each.span.line for each in function.instructions}
+    line = None if function.compiler is not None else spans.get(address)
+    yield Place(one.result.file, line, function.name, address, message)

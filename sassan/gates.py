@@ -1,0 +1,303 @@
+"""Gates: what a build must keep, and where a function fails to.
+
+Unknown is not below any limit: a number that is not known fails its gate.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sassan.errors import InputError, UsageError
+from sassan.results import Measure, Result
+
+if TYPE_CHECKING:
+    from sassan.ir import Function
+    from sassan.timing.findings import Report
+
+
+class Rule(StrEnum):
+    """What a gate asks for, as it is written on the command line and in a file of gates."""
+
+    MAX_WCET = "max-wcet"
+    MAX_MAKESPAN = "max-makespan"
+    MAX_REGISTERS = "max-registers"
+    MAX_DIVERGENT = "max-divergent"
+    REQUIRE_BOUNDED = "require-bounded"
+    NO_GAPS = "no-gaps"
+    GROWTH = "growth"
+    CONTROL = "control"
+
+
+LIMITS: Mapping[Rule, Measure] = {
+    Rule.MAX_WCET: Measure.WCET,
+    Rule.MAX_MAKESPAN: Measure.MAKESPAN,
+    Rule.MAX_REGISTERS: Measure.REGISTERS,
+    Rule.MAX_DIVERGENT: Measure.DIVERGENT,
+}
+"""The gates that are a limit, and the number that each holds to it."""
+EXPLAINED: Mapping[Rule, tuple[str, str]] = {
+    Rule.MAX_WCET: (
+        "The worst-case execution time of a function is at most a limit.",
+        "Bound loops tighter (--bounds, --param, --block-dim), shorten the worst path that 'sassan strings' prints, or raise the limit.",
+    ),
+    Rule.MAX_MAKESPAN: (
+        "The makespan of the warps on an SM is at most a limit.",
+        "Give an SM fewer warps, take instructions of the busiest unit away ('sassan makespan' names it), or raise the limit.",
+    ),
+    Rule.MAX_REGISTERS: (
+        "A thread uses at most a number of registers.",
+        "Compile with --maxrregcount or __launch_bounds__, or raise the limit. Only a cubin tells registers.",
+    ),
+    Rule.MAX_DIVERGENT: (
+        "A function has at most a number of branches that may split a warp.",
+        "'sassan cfg' draws them; a condition that is the same in all threads of a warp splits none.",
+    ),
+    Rule.REQUIRE_BOUNDED: (
+        "A function has a bound of its execution time, and of the makespan where one is asked for.",
+        "'sassan analyze' lists the gaps; 'sassan ipet --facts-template' writes a file for the loops that need a bound.",
+    ),
+    Rule.NO_GAPS: (
+        "Nothing in a function is unknown to the analysis.",
+        "Each gap says what is missing: a loop bound (--bounds), the target of an indirect branch, an instruction without an entry.",
+    ),
+    Rule.GROWTH: (
+        "No number is larger than in the baseline by more than is allowed.",
+        "'sassan diff OLD NEW' shows what changed; write a new baseline with 'sassan analyze --json' where the growth is meant.",
+    ),
+    Rule.CONTROL: (
+        "Every instruction waits for the results that it reads, by its control code.",
+        "'sassan listing --check' prints the same; whoever wrote the control codes must wait for the barrier or stall longer.",
+    ),
+}
+"""What each rule asks for, in a sentence, and how to mend a failure."""
+GROWING = (Measure.WCET, Measure.MAKESPAN)
+"""The numbers that must not grow beyond a baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A rule for one function; `limit` belongs to the rules of LIMITS. `source` says who asks: `--max-wcet`, or a table of a file."""
+
+    rule: Rule
+    limit: int | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How much a number may grow: by a share of what it was, or by a number of cycles."""
+
+    share: Fraction = Fraction(0)
+    cycles: int = 0
+
+    def allows(self, old: int, new: int) -> bool:
+        """Say whether `new` is no more than `old` may become."""
+        return new <= old + old * self.share + self.cycles
+
+    def __str__(self) -> str:
+        """Return it as it is typed."""
+        return f"{float(self.share * 100):g}%" if self.share or not self.cycles else str(self.cycles)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A gate that a function fails, at an address of it, None where it is the function as a whole.
+
+    `value` is the number that was held to `limit`, None where it is not known. `code` is that of the gap or finding, '' for others.
+    `related` lists further addresses with what is there.
+    """
+
+    rule: Rule
+    message: str
+    address: int | None = None
+    code: str = ""
+    value: int | None = None
+    limit: int | None = None
+    related: tuple[tuple[int, str], ...] = ()
+
+
+def growth(text: str) -> Growth:
+    """Return the growth that a text such as `5%`, `2.5%` or `12` (cycles) allows.
+
+    Raises UsageError.
+    """
+    found = re.fullmatch(r"([0-9]{1,9})(\.[0-9]{1,6})?(%?)", text.strip(), re.ASCII)
+    if found is None or (found[2] and not found[3]):
+        raise UsageError("growth", f"'{text}' is no growth", hint="write it as 5% or, in cycles, as 12")
+    if found[3]:
+        return Growth(share=Fraction(found[1] + (found[2] or "")) / 100)
+    return Growth(cycles=int(found[1]))
+
+
+def failures(result: Result, gates: Sequence[Gate]) -> Iterator[Failure]:
+    """Yield every gate that a function fails, in the order of the gates."""
+    for gate in gates:
+        if gate.rule in LIMITS:
+            yield from _limit(result, gate)
+        elif gate.rule is Rule.REQUIRE_BOUNDED:
+            yield from _bounded(result)
+        elif gate.rule is Rule.NO_GAPS:
+            yield from _gaps(result)
+
+
+def _limit(result: Result, gate: Gate) -> Iterator[Failure]:
+    measure = LIMITS[gate.rule]
+    value = result.number(measure)
+    if gate.limit is None or (value is not None and value <= gate.limit):
+        return
+    asked = f"the limit {gate.limit} of {gate.source}"
+    if value is None:
+        message = f"the {named(result, measure)} is not known ({_why(result, measure)}), and unknown is not below {asked}"
+    else:
+        message = f"the {named(result, measure)} is {value}, above {asked}"
+    yield Failure(gate.rule, message, _first(result) if value is None and measure in GROWING else None, "", value, gate.limit)
+
+
+def named(result: Result, measure: Measure) -> str:
+    """Return the name of a number with what it depends on."""
+    if measure is Measure.WCET and result.model:
+        return f"WCET ({result.model} model)"
+    if measure is Measure.MAKESPAN and result.warps is not None:
+        return f"makespan of {result.warps} warps ({result.model} model)"
+    return f"number of {measure.value}" if measure not in GROWING else measure.value
+
+
+def _why(result: Result, measure: Measure) -> str:
+    """Return why a number is not known."""
+    if measure is Measure.REGISTERS:
+        return "only a cubin tells it"
+    if result.gaps:
+        first = result.gaps[0]
+        more = f" and {len(result.gaps) - 1} more" if len(result.gaps) > 1 else ""
+        return f"{first.code} at {first.address}{more}"
+    if measure is Measure.MAKESPAN and result.warps is None:
+        return "no number of warps was told"
+    return f"the solver ended with '{result.status}'" if measure is Measure.WCET else "it has no bound"
+
+
+def _first(result: Result) -> int | None:
+    return int(result.gaps[0].address, 16) if result.gaps else None
+
+
+def _bounded(result: Result) -> Iterator[Failure]:
+    asked = [Measure.WCET] if result.warps is None else list(GROWING)
+    for measure in asked:
+        if result.number(measure) is None:
+            message = f"the {named(result, measure)} has no bound: {_why(result, measure)}"
+            yield Failure(Rule.REQUIRE_BOUNDED, message, _first(result), related=_others(result))
+            return
+
+
+def _others(result: Result) -> tuple[tuple[int, str], ...]:
+    return tuple((int(gap.address, 16), f"{gap.code}: {gap.message}") for gap in result.gaps[1:])
+
+
+def _gaps(result: Result) -> Iterator[Failure]:
+    for gap in result.gaps:
+        yield Failure(Rule.NO_GAPS, f"{gap.code}: {gap.message}", int(gap.address, 16), gap.code)
+
+
+def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
+    """Yield every number that grew beyond what is allowed, or is no longer known; one that was not known before is held to nothing.
+
+    Raises UsageError where the numbers count different things: another cost model, another number of warps.
+    """
+    if old.model != new.model:
+        raise _incomparable(old, f"the cost model '{old.model}'", f"'{new.model}'")
+    for measure in GROWING:
+        before, after = old.number(measure), new.number(measure)
+        if before is None or (measure is Measure.MAKESPAN and new.warps is None):
+            continue
+        if measure is Measure.MAKESPAN and old.warps != new.warps:
+            raise _incomparable(old, f"{old.warps} warps", str(new.warps))
+        if after is None:
+            message = f"the {named(new, measure)} was {before} and is no longer known ({_why(new, measure)})"
+            yield Failure(Rule.GROWTH, message, _first(new), limit=before)
+        elif not allowed.allows(before, after):
+            message = f"the {named(new, measure)} grew from {before} to {after} ({change(before, after)}); allowed is {allowed}"
+            yield Failure(Rule.GROWTH, message, value=after, limit=before)
+
+
+def change(old: int, new: int) -> str:
+    """Return by how much a number changed: `+3.1%`, or `+4` where it was 0."""
+    return f"{(new - old) / old:+.1%}" if old else f"{new - old:+d}"
+
+
+def _incomparable(old: Result, before: str, after: str) -> UsageError:
+    message = f"'{old.name}': the baseline is for {before}, and this analysis for {after}"
+    return UsageError("baseline", message, hint="analyze both with the same --model and -W")
+
+
+def control(function: "Function", report: "Report") -> Iterator[Failure]:
+    """Yield every consumer that does not wait for its producer; where control codes could not be followed, that, too."""
+    code = {one.address: one.text for one in function.instructions}
+    for finding in report.findings:
+        message = f"{finding.code}: {finding.message(code[finding.address], code[finding.producer])}"
+        related = ((finding.producer, f"producer: {code[finding.producer]}"),)
+        yield Failure(Rule.CONTROL, message, finding.address, finding.code, related=related)
+    for gap in report.gaps:
+        yield Failure(Rule.CONTROL, f"not checked: {gap.message}", gap.address, gap.code)
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Say whether the gates of a pattern are for a function of this name."""
+    return name == pattern or fnmatchcase(name, pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """The gates of the functions whose names match a pattern; `file` is where it is written, '' for the command line."""
+
+    pattern: str
+    gates: tuple[Gate, ...]
+    file: str = ""
+
+
+def read(name: str, text: str) -> tuple[Demand, ...]:
+    """Return the demands of a TOML text: a table per pattern of function names, with the gates as keys.
+
+    Raises InputError `bad-gates`.
+    """
+    import tomllib  # noqa: PLC0415 - only a file of gates needs it
+
+    try:
+        document: dict[str, object] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _refused(name, f"no TOML: {error}") from None
+    functions = document.pop("function", {})
+    if document:
+        raise _refused(name, f"no such key: '{next(iter(document))}' (known: function)")
+    if not isinstance(functions, dict):
+        raise _refused(name, "function must be a table")
+    return tuple(_demand(name, str(pattern), table) for pattern, table in functions.items())
+
+
+def _demand(name: str, pattern: str, table: object) -> Demand:
+    where = f"function.'{pattern}'"
+    if not isinstance(table, dict):
+        raise _refused(name, f"{where} must be a table")
+    return Demand(pattern, tuple(_gate(name, where, str(key), value) for key, value in table.items()), name)
+
+
+_IN_FILES = (*LIMITS, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
+
+
+def _gate(name: str, where: str, key: str, value: object) -> Gate:
+    rule = next((one for one in _IN_FILES if one.value == key), None)
+    if rule is None:
+        raise _refused(name, f"{where}: no such gate: '{key}' (known: {', '.join(_IN_FILES)})")
+    if rule in LIMITS:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise _refused(name, f"{where}.{key} must be a whole number, 0 or more")
+        return Gate(rule, value, f"{name}: {where}")
+    if value is not True:
+        raise _refused(name, f"{where}.{key} can only be true; leave it away otherwise")
+    return Gate(rule, None, f"{name}: {where}")
+
+
+def _refused(name: str, why: str) -> InputError:
+    return InputError("bad-gates", f"{name}: {why}", hint='a table per pattern: [function."*saxpy*"] with max-wcet = 400')
