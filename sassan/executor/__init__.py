@@ -1,7 +1,10 @@
-"""Where independent work runs: one small Protocol, injected into whoever runs many things; here, on threads, or on processes."""
+"""Where independent work runs: one small Protocol, injected into whoever runs many things; here, on threads, on processes, on a cluster."""
 
-from sassan.executor.executor import Executor
-from sassan.executor.pools import Processes, Threads, available
+from sassan.executor.dask import Dask
+from sassan.executor.executor import Executor, More
+from sassan.executor.processes import Processes, end_after
+from sassan.executor.processors import available
 from sassan.executor.serial import Serial
+from sassan.executor.threads import Threads
 
-__all__ = ["Executor", "Processes", "Serial", "Threads", "available"]
+__all__ = ["Dask", "Executor", "More", "Processes", "Serial", "Threads", "available", "end_after"]

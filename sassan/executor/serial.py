@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from sassan.executor.executor import In, Out
+from sassan.errors import SassanError
+from sassan.executor.executor import In, More, Out, unfolded
 
 
 class Serial:
@@ -13,6 +14,19 @@ class Serial:
         """Return 1."""
         return 1
 
-    def map(self, function: Callable[[In], Out], items: Iterable[In]) -> Iterator[Out]:
+    def map(
+        self,
+        function: Callable[[In], Out | More[In, Out]],
+        items: Iterable[In],
+        *,
+        lost: Callable[[In, SassanError], Out | More[In, Out]] | None = None,
+    ) -> Iterator[Out]:
         """Yield the results in order."""
-        return (function(item) for item in items)
+        del lost  # nobody can be lost here
+        for item in items:
+            waiting = [item]
+            while waiting:
+                found: tuple[Out, tuple[In, ...]] = unfolded(function(waiting.pop()))
+                result, left = found
+                waiting.extend(reversed(left))
+                yield result
