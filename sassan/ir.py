@@ -178,11 +178,15 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A kernel parameter: `ordinal` counts from 0, `offset` and `size` are in bytes from `CompilerFacts.parameter_base`."""
+    """A kernel parameter: `ordinal` counts from 0, `offset` and `size` are in bytes from `CompilerFacts.parameter_base`.
+
+    `name` is that of the source, '' where the input does not tell it.
+    """
 
     ordinal: int
     offset: int
     size: int
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

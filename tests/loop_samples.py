@@ -11,7 +11,8 @@ from typing import Any
 from samples import explored, program
 from sassan.ipet.loop_bounds import Inferred, infer
 from sassan.isa import tables
-from sassan.machine.launch import Launch, Setting, layout
+from sassan.machine.launch import Launch
+from sassan.machine.parameters import Setting, layout
 from sassan.warpcfg.graph import WarpCfg
 
 _FILE = Path(__file__).parent / "unit" / "loop_bounds" / "samples.toml"

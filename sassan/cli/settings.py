@@ -1,5 +1,6 @@
 """From options as typed to the settings of the pipeline."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sassan.cli import options
@@ -45,16 +46,17 @@ def make(
 
     setup = Setup(solver=solver if solver and solver != UNSOLVED else Setup().solver, paper=paper_experiment)
     file = machine_file(machine)
+    facts = pipeline.read_facts(bounds) if bounds is not None else None
     return pipeline.Settings(
         exploration=Options(ablate=frozenset(one.value for one in ablate or ()), order=order.value, call_depth=call_depth),
-        facts=pipeline.read_facts(bounds) if bounds is not None else None,
+        facts=facts,
         loop_bound=loop_bound,
         letters=letters.value,
         costs=_costs(model, file, latency or [], measurements),
         machine=file,
         setup=setup,
         solve=solver != UNSOLVED,
-        launch=launch or Launch(),
+        launch=replace(launch or Launch(), named=facts.named if facts is not None else ()),
         resources=resources,
         partition=partition,
     )
@@ -65,7 +67,8 @@ def launch(block: str | None, grid: str | None, parameters: list[str] | None) ->
 
     Raises UsageError where they are not what they should be, or cannot be launched.
     """
-    from sassan.machine.launch import Launch, setting, shape
+    from sassan.machine.launch import Launch, shape
+    from sassan.machine.parameters import setting
 
     return Launch(
         block=shape(block, "--block-dim") if block is not None else None,
@@ -90,7 +93,7 @@ def resources(block: str | None, grid: str | None, *, registers: int | None, sha
 
 
 def machine_file(path: str | None) -> "MachineFile | None":
-    """Return the machine of a user's file, None without one.
+    """Return the machine of a name or of a user's file, None without one.
 
     Raises InputError when it is refused.
     """

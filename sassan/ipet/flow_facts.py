@@ -3,6 +3,7 @@
 A fact speaks of the loop head at an address, in every call context: `bound` is how often one thread goes back to the head per entry.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +13,20 @@ from typing import cast
 from sassan.errors import Gap, InputError, UsageError
 from sassan.ipet.loop_bounds import Inferred
 from sassan.ir import Function
+from sassan.machine.parameters import Named, places
 from sassan.warpcfg.graph import WarpCfg
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionFacts:
-    """`text` is the hash of the function that the facts were written for; `bounds` are (address of the head, bound), sorted."""
+    """`text` is the hash of the function that the facts were written for; `bounds` are (address of the head, bound), sorted.
+
+    `parameters` are (name, offset in constant bank 0), in the order of the file.
+    """
 
     text: str
     bounds: tuple[tuple[int, int], ...]
+    parameters: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,11 @@ class FlowFacts:
 
     name: str
     functions: tuple[tuple[str, FunctionFacts], ...] = ()
+
+    @property
+    def named(self) -> tuple[Named, ...]:
+        """Return what the file calls the parameters of functions."""
+        return tuple(Named(function, name, offset) for function, one in self.functions for name, offset in one.parameters)
 
 
 class Origin(StrEnum):
@@ -72,7 +83,7 @@ def read(name: str, text: str) -> FlowFacts:
 def _function(name: str, function: str, value: object) -> FunctionFacts:
     where = f"function {function!r}"
     table = _table(name, where, value)
-    _only(name, where, table, {"text", "loop"})
+    _only(name, where, table, {"text", "loop", "parameters"})
     text = table.get("text")
     if not isinstance(text, str):
         raise _refused(name, where, 'needs text = "sha256:…", the hash of its instructions')
@@ -85,7 +96,14 @@ def _function(name: str, function: str, value: object) -> FunctionFacts:
         if head in bounds:
             raise _refused(name, where, f"has two bounds for the loop at 0x{head:04x}")
         bounds[head] = bound
-    return FunctionFacts(text, tuple(sorted(bounds.items())))
+    told = _table(name, f"the parameters of {where}", table.get("parameters", {}))
+    return FunctionFacts(text, tuple(sorted(bounds.items())), tuple((key, _offset(name, where, key, value)) for key, value in told.items()))
+
+
+def _offset(name: str, where: str, parameter: str, value: object) -> int:
+    if isinstance(value, str) and re.fullmatch("0x[0-9a-fA-F]{1,4}", value):
+        return int(value, 16)
+    raise _refused(name, where, f'has parameter {parameter!r} at {value!r}: it must be a place in constant bank 0 such as "0x140"')
 
 
 def _loop(name: str, where: str, value: object) -> tuple[int, int]:
@@ -204,10 +222,16 @@ def template(cfgs: Iterable[tuple[WarpCfg, Bounds]]) -> str:
         name = _quoted(cfg.function.name)
         if not bounds.gaps:
             continue
-        lines += ["", f"[function.{name}]", f'text = "{cfg.function.text_hash}"']
+        lines += ["", f"[function.{name}]", f'text = "{cfg.function.text_hash}"', *_parameters(cfg.function)]
         for gap in bounds.gaps:
             lines += [f"[[function.{name}.loop]]", f'head = "0x{gap.address:04x}"', *_why(gap), "# bound = "]
     return "\n".join(lines) + "\n"
+
+
+def _parameters(function: Function) -> list[str]:
+    """Return the line that gives the parameters names, where the input says where they stand."""
+    known = [f'{_quoted(one.source or one.name)} = "0x{one.offset:x}"' for one in places(function) if one.offset >= 0]
+    return [f"parameters = {{ {', '.join(known)} }} # as --param calls them: change the names"] if known else []
 
 
 def _why(gap: Gap) -> list[str]:

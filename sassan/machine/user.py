@@ -11,6 +11,7 @@ scope = "partition"                 # or "sm"
 global = 900
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -22,7 +23,7 @@ from sassan.machine.pipes import PARTITION, SM, Change, changed
 
 @dataclass(frozen=True, slots=True)
 class MachineFile:
-    """What a user's file says: the SM with its changes, and worst latencies in cycles by name; `name` is the file, `source` its own."""
+    """The machine that a user names: an SM, and worst latencies in cycles by name; `name` is the file, or the architecture."""
 
     name: str
     source: str
@@ -37,9 +38,23 @@ class MachineFile:
         major, minor = divmod(_number(arch), 10)
         mine = divmod(self.sm.number, 10)
         if major != mine[0] or minor > mine[1]:
-            message = f"{self.name} describes compute capability {self.sm.capability}, and this is code of {arch}"
-            raise InputError("other-machine", message, hint=f"-f and --sm choose code of {self.sm.arch}; or write a file with another base")
+            message = f"--machine {self.name} is compute capability {self.sm.capability}, which does not run this code of {arch}"
+            raise InputError(
+                "other-machine", message, hint=f"a GPU runs code of its own major version, up to its minor one: --machine {arch}"
+            )
         return self.sm
+
+
+def known(name: str) -> MachineFile | None:
+    """Return the machine of `sm_61` or `6.1` as the tables have it, None for what is no name of an architecture.
+
+    Raises InputError where no table knows it.
+    """
+    found = re.fullmatch(r"(?:sm_)?([0-9]{1,2})\.?([0-9])[af]?", name, re.ASCII)
+    if found is None:
+        return None
+    sm = load(f"sm_{found[1]}{found[2]}")
+    return MachineFile(sm.arch, sm.source, sm)
 
 
 def machine_of(arch: str, file: MachineFile | None) -> Multiprocessor:

@@ -47,6 +47,31 @@ def test_a_machine_file_changes_the_bound_of_the_makespan(sassan: Sassan, tmp_pa
     assert "SM of compute capability 6.1, changed by " in sassan("analyze", SAXPY, "-W", "8", "--machine", file).out
 
 
+@pytest.mark.parametrize("name", ["sm_61", "6.1"])
+def test_a_machine_may_be_named(name: str, sassan: Sassan):
+    assert wcet(sassan, SAXPY, "--model", "control", "--machine", name)["value"] == 543
+
+
+def test_code_runs_on_a_later_machine_of_its_major_version(sassan: Sassan):
+    sm_80 = SAMPLES / "sm_80" / "double_horner.cuobjdump.sass"
+    values = [wcet(sassan, sm_80, "--model", "control", "--machine", name)["value"] for name in ("sm_80", "sm_86")]
+    assert values[0] < values[1]
+
+
+def test_a_string_runs_on_a_named_machine(sassan: Sassan):
+    assert "SM of compute capability 6.1" in sassan("makespan", "LCL", "-W", "4", "--machine", "sm_61", "--engine", "bounds").out
+
+
+def test_the_command_of_the_manual_bounds_a_launch_by_the_names_of_its_source(sassan: Sassan, tmp_path: Path):
+    file = SAMPLES / "sm_61" / "voronoi.nvdisasm.sass"
+    template = sassan("ipet", file, "--facts-template").out
+    facts = written(tmp_path, template.partition("[[")[0] + 'parameters = { points = "0x150" }\n', "facts.toml")
+    launch = ("--block-dim", "256", "--grid", "120", "--param", "points=4096", "--machine", "sm_61")
+    (one,) = json.loads(sassan("analyze", file, "--bounds", facts, *launch, "--json").out)["functions"]
+    assert one["wcet"]["status"] == "optimal"
+    assert "launched as told: block 256 x 1 x 1, grid 120 x 1 x 1, parameter points=4096" in one["wcet"]["assumptions"]
+
+
 def test_unknown_times_are_gaps_and_can_be_told(sassan: Sassan):
     (one,) = json.loads(sassan("analyze", SPIN, "--model", "control", "--loop-bound", "10", "--json").out)["functions"]
     assert (one["wcet"]["value"], {gap["code"] for gap in one["gaps"]}) == (None, {"no-latency"})
@@ -95,6 +120,11 @@ def test_a_partition_says_which_units_it_shares(sassan: Sassan):
         (["analyze", SAXPY, "--measurements", "x.csv"], 2, "usage"),
         (["analyze", SAXPY, "--model", "measured", "--measurements", "missing.csv"], 3, "cannot-read"),
         (["analyze", SAXPY, "--machine", "missing.toml"], 3, "cannot-read"),
+        (["analyze", SAXPY, "--machine", "sm_70"], 3, "other-machine"),
+        (["analyze", SAXPY, "--machine", "sm_60"], 3, "other-machine"),
+        (["analyze", SAXPY, "--machine", "sm_67"], 3, "unknown-sm"),
+        (["analyze", SAXPY, "--machine", "./sm_61"], 3, "cannot-read"),
+        (["analyze", SAXPY, "--param", "n=4096"], 2, "unknown-parameter"),
         (["makespan", "LCL", "-W", "4", "--partition"], 2, "usage"),
         (["makespan", "LCL", "LL", "--sm", "8.6", "--partition"], 2, "usage"),
         (["makespan", "LCL", "-W", "4", "--sm", "3.5", "--partition"], 3, "no-partitions"),

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sassan.frontend.architectures import Architecture
 from sassan.frontend.cubin.attributes import Attribute, AttributeProblem, Kind, attributes, branches, words
 from sassan.frontend.cubin.elf import Elf, Section, malformed
+from sassan.frontend.cubin.names import parameter_names
 from sassan.frontend.image import Image
 from sassan.ir import CompilerFacts, Parameter
 
@@ -54,8 +55,17 @@ def compiler_facts(image: Image, elf: Elf, arch: Architecture) -> dict[str, Comp
                 reader.read(section, reader.found.get(name) if name else None)
             except AttributeProblem as problem:
                 raise malformed(image, f"'{section.name}': {problem}") from None
-    banks = _constants(elf)
+    banks, names = _constants(elf), parameter_names(elf)
+    for name, found in reader.found.items():
+        found.parameters = list(_named(found.parameters, names.get(name, ())))
     return {name: _facts(image, elf, section, reader.found[name], banks.get(name, ())) for name, section in code.items()}
+
+
+def _named(parameters: list[Parameter], names: tuple[str, ...]) -> Iterator[Parameter]:
+    """Yield the parameters in order, named where there is one name of its own for each."""
+    ordered = sorted(parameters, key=lambda one: (one.ordinal, one.offset))
+    fit = len(names) == len(ordered) == len(set(names)) and [one.ordinal for one in ordered] == list(range(len(ordered)))
+    yield from (replace(one, name=names[one.ordinal]) for one in ordered) if fit else ordered
 
 
 def _check_sizes(image: Image, elf: Elf) -> None:
@@ -135,7 +145,7 @@ def _facts(image: Image, elf: Elf, section: Section, found: _Found, banks: tuple
         tuple(sorted(found.calls)),
         None if found.exits is None else tuple(sorted(found.exits)),
         shared=shared.size if shared else 0,
-        parameters=tuple(sorted(found.parameters, key=lambda one: (one.ordinal, one.offset))),
+        parameters=tuple(found.parameters),
         constants=banks,
         **{"barriers": barriers, **found.numbers},
     )

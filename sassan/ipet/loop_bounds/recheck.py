@@ -5,7 +5,7 @@ more often, between two entries, than its bound says. A run that takes too long 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import prod
 
@@ -148,7 +148,7 @@ def _place(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Pl
     random = np.random.default_rng((effort.seed, index))
     block, grid = launch.block or _draw(random, BLOCK_LIMITS), launch.grid or _draw(random, GRID_LIMITS)
     count = effort.warps
-    around = Surroundings(cfg.function, Launch(block, grid, launch.parameters))
+    around = Surroundings(cfg.function, replace(launch, block=block, grid=grid))
     secret = int(random.integers(0, 1 << 32))
 
     def bank(offset: int) -> Words:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from sassan.ipet.loop_bounds import ranges
 from sassan.ipet.loop_bounds.values import Origins, Value, constant, unknown
 from sassan.ir import Function
-from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Layout, Shape, layout, place_of
+from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Shape
+from sassan.machine.parameters import Layout, layout, places
 
 _AXES = "xyz"
 _WARP = 32
@@ -50,8 +51,8 @@ class Surroundings:
             self._words |= {where.block + 4 * axis: one for axis, one in enumerate(block)}
             self._words |= {where.grid + 4 * axis: one for axis, one in enumerate(grid)}
         for told in self.launch.parameters:
-            spot = place_of(self.function, told)
-            if spot is not None:
+            spot = self.launch.place_of(self.function, told)
+            if spot is not None and spot.offset >= 0:
                 word = told.value % (1 << 8 * spot.size)
                 self._bytes |= {spot.offset + index: word >> 8 * index & 255 for index in range(spot.size)}
 
@@ -78,7 +79,8 @@ class Surroundings:
         where = layout(self.function.arch)
         if where is None or offset < where.parameters:
             return frozenset({f"constant c[0x0][0x{offset:x}]"})
-        return frozenset({f"{PARAMETER}0x{offset:x}"})
+        name = next((one.source for one in places(self.function) if one.offset == offset), "")
+        return frozenset({f"{PARAMETER}{name or f'0x{offset:x}'}"})
 
 
 def _layout(function: Function) -> Layout | None:

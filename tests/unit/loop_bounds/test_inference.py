@@ -6,7 +6,8 @@ from listing import assemble
 from sassan.errors import SelfCheckError
 from sassan.ipet.loop_bounds import Inferred, check_bounds, infer
 from sassan.isa import tables
-from sassan.machine.launch import Launch, Setting
+from sassan.machine.launch import Launch
+from sassan.machine.parameters import Setting
 
 N = 0x150
 """An offset of a parameter, until Pascal."""

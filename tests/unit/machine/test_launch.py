@@ -1,10 +1,13 @@
 """What is told of a launch, and where it stands in constant bank 0."""
 
+from dataclasses import replace
+
 import pytest
 
 from sassan.errors import UsageError
-from sassan.ir import CompilerFacts, Function, Parameter
-from sassan.machine.launch import Launch, Layout, Place, Setting, check, layout, place_of, setting, shape
+from sassan.ir import CompilerFacts, Frame, Function, Parameter, Variable
+from sassan.machine.launch import Launch, check, shape
+from sassan.machine.parameters import Layout, Named, Place, Setting, layout, place_of, setting
 
 FACTS = CompilerFacts(
     code_size=0, parameters=(Parameter(1, 8, 4), Parameter(0, 0, 8), Parameter(2, 12, 1)), parameter_base=0x140, parameter_size=13
@@ -43,7 +46,7 @@ def test_a_launch_counts_threads_and_blocks():
 
 
 def test_a_setting_names_a_place_or_a_parameter():
-    assert (setting("0x140=0x40"), setting("param_2=-7")) == (Setting("", 0x140, 64), Setting("param_2", -1, -7))
+    assert (setting("0x140=0x40"), setting("n=-7")) == (Setting("", 0x140, 64), Setting("n", -1, -7))
 
 
 @pytest.mark.parametrize("text", ["n", "=4", "n=", "n=4.5", "0x=1", "n=99999999999999999999", "n=0x", "n n=1"])
@@ -68,7 +71,46 @@ def test_a_parameter_that_no_kernel_has_is_refused(text):
     with pytest.raises(UsageError) as caught:
         check(Launch(parameters=(setting(text),)), (CUBIN,))
     assert caught.value.code == "unknown-parameter"
-    assert caught.value.hint == "k: param_0 at 0x140 (8 bytes), param_1 at 0x148 (4 bytes), param_2 at 0x14c (1 bytes)"
+    known = "k: param_0 at 0x140 (8 bytes), param_1 at 0x148 (4 bytes), param_2 at 0x14c (1 bytes)"
+    assert caught.value.hint == f"{known}; only code compiled with -G keeps their names, a file for --bounds may give them"
+
+
+DEBUG = replace(
+    CUBIN, compiler=replace(FACTS, parameters=(Parameter(0, 0, 8, "in"), Parameter(1, 8, 4, "n"), Parameter(2, 12, 1, "param_0")))
+)
+PTX = Function("k", "sm_61", (), frames=(Frame("k", True, 0, 8, 0, 2, (Variable("k_param_0", 0, size=8), Variable("n", 1, size=4))),))
+
+
+def test_a_debug_build_says_what_its_parameters_are_called():
+    assert place_of(DEBUG, setting("n=4096")) == Place("param_1", 0x148, 4, "n")
+
+
+def test_a_name_of_the_source_goes_before_a_number():
+    assert [place_of(DEBUG, setting(text)).offset for text in ("param_0=1", "k_param_0=1")] == [0x14C, 0x140]
+
+
+def test_the_names_of_ptx_fit_the_cubin_that_is_compiled_from_it():
+    assert place_of(CUBIN, setting("k_param_1=1")) == Place("param_1", 0x148, 4)
+    assert place_of(CUBIN, setting("j_param_1=1")) is None
+
+
+def test_ptx_has_names_and_no_places():
+    assert place_of(PTX, setting("n=1")) == place_of(PTX, setting("param_1=1")) == Place("param_1", -1, 4, "n")
+    assert place_of(PTX, setting("0x140=1")) is None
+
+
+def test_what_the_user_calls_a_parameter_goes_before_all_else():
+    named = (Named("j", "n", 0x140), Named("k", "n", 0x14C))
+    assert (place_of(DEBUG, setting("n=1"), named), place_of(LISTING, setting("n=1"), named)) == (
+        Place("param_2", 0x14C, 1, "param_0"),
+        Place("0x14c", 0x14C, 4),
+    )
+
+
+def test_a_hint_shows_names_where_there_are_some():
+    with pytest.raises(UsageError) as caught:
+        check(Launch(parameters=(setting("m=1"),)), (DEBUG,))
+    assert caught.value.hint == "k: in (param_0) at 0x140 (8 bytes), n (param_1) at 0x148 (4 bytes), param_0 (param_2) at 0x14c (1 bytes)"
 
 
 def test_a_parameter_of_one_of_several_kernels_is_accepted():

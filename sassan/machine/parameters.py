@@ -1,0 +1,160 @@
+"""Kernel parameters as a user tells them, and where they stand in constant bank 0.
+
+A cubin says where each parameter stands and how wide it is, but only one that was compiled with `-G` says what it is called; a listing says
+neither, and PTX only the names.
+"""
+
+import re
+from dataclasses import dataclass
+
+from sassan.errors import UsageError
+from sassan.ir import Function
+
+_PARAMETER_BYTES = 32764
+"""Since CUDA 12.1 and sm_70; 4 KB before."""
+_WORD, _LONG = 4, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Byte offsets in constant bank 0: block and grid extents (x, y and z, a word each), and the first kernel parameter."""
+
+    block: int
+    grid: int
+    parameters: int
+
+
+# Read off the samples of each architecture: their sources say which extent they use, `.nv.info` says where the parameters begin.
+_LAYOUTS = (
+    (62, Layout(0x8, 0x14, 0x140)),
+    (89, Layout(0x0, 0xC, 0x160)),
+    (90, Layout(0x0, 0xC, 0x210)),
+    (121, Layout(0x360, 0x370, 0x380)),
+)
+"""Up to this architecture, this layout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One parameter as told: by `name`, or '' where `offset` is its place in constant bank 0."""
+
+    name: str
+    offset: int
+    value: int
+
+    def __str__(self) -> str:
+        """Return what the user wrote."""
+        return f"{self.name or f'0x{self.offset:x}'}={self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a user calls the parameter of a function that begins at `offset` of constant bank 0."""
+
+    function: str
+    name: str
+    offset: int
+
+
+def setting(text: str) -> Setting:
+    """Return the parameter of `0x140=64`, `param_0=64` or `n=64`; the value is a decimal or hexadecimal integer.
+
+    Raises UsageError `parameter`.
+    """
+    found = re.fullmatch(r"(?:(0x[0-9a-fA-F]{1,4})|([A-Za-z_$][\w$]{0,499}))=(-?(?:[0-9]{1,20}|0x[0-9a-fA-F]{1,16}))", text, re.ASCII)
+    if found is None:
+        raise UsageError(
+            "parameter",
+            f"'{text}' sets no parameter",
+            hint="write it as n=64, param_0=64 (the first one) or 0x140=64 (its place in constant bank 0)",
+        )
+    value = int(found[3], 0) if "x" in found[3] else int(found[3])
+    if not -(2**63) <= value < 2**64:
+        raise UsageError("parameter", f"'{text}': no parameter is wider than 64 bits")
+    return Setting(found[2] or "", int(found[1], 16) if found[1] else -1, value)
+
+
+def layout(arch: str) -> Layout | None:
+    """Return where a launch stands in constant bank 0, None for an architecture that nobody has looked at."""
+    digits = re.match(r"sm_([0-9]+)", arch, re.ASCII)
+    number = int(digits[1]) if digits else 0
+    return next((one for last, one in _LAYOUTS if 50 <= number <= last), None)  # noqa: PLR2004  # sm_50 is the first of the table
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a kernel parameter stands: `size` bytes at `offset` of constant bank 0, which PTX does not tell (-1).
+
+    `name` counts from `param_0`; `source` is what the source calls it, '' where the input does not say.
+    """
+
+    name: str
+    offset: int
+    size: int
+    source: str = ""
+
+    def __str__(self) -> str:
+        """Return what a user needs to set it."""
+        name = f"{self.source} ({self.name})" if self.source else self.name
+        return f"{name} at 0x{self.offset:x} ({self.size} bytes)" if self.offset >= 0 else f"{name} ({self.size} bytes)"
+
+
+def places(function: Function) -> tuple[Place, ...]:
+    """Return the parameters of a kernel in order; none where the input does not tell them."""
+    frame = next((one for one in function.frames if one.name == function.name), None)
+    if frame is not None:
+        return tuple(Place(f"param_{index}", -1, one.size, one.name) for index, one in enumerate(frame.parameters))
+    facts = function.compiler
+    if facts is None or facts.parameter_base is None:
+        return ()
+    base, ordered = facts.parameter_base, sorted(facts.parameters, key=lambda one: one.ordinal)
+    return tuple(Place(f"param_{one.ordinal}", base + one.offset, one.size, one.name) for one in ordered)
+
+
+def place_of(function: Function, told: Setting, named: tuple[Named, ...] = ()) -> Place | None:
+    """Return where a setting goes in the constant bank of a kernel, None where the kernel has no such parameter.
+
+    A name is what the user calls the parameter (`named`), else what the source does, else `param_0` or, as PTX has it, `KERNEL_param_0`.
+    """
+    mine = next((one for one in named if (one.function, one.name) == (function.name, told.name)), None)
+    if mine is not None:
+        return _at(function, Setting("", mine.offset, told.value))
+    if not told.name:
+        return _at(function, told)
+    known = places(function)
+    counted = (told.name, told.name.removeprefix(f"{function.name}_"))
+    return next((one for one in known if one.source == told.name), None) or next((one for one in known if one.name in counted), None)
+
+
+def _at(function: Function, told: Setting) -> Place | None:
+    """Return the parameter at an offset; where the input does not say how wide it is, the value does."""
+    whole = next((one for one in places(function) if one.offset == told.offset and one.size <= _LONG), None)
+    if whole is not None:
+        return whole
+    size = _WORD if -(2**31) <= told.value < 2**32 else _LONG
+    first, last = _area(function)
+    return Place(f"0x{told.offset:x}", told.offset, size) if first <= told.offset and told.offset + size <= last else None
+
+
+def _area(function: Function) -> tuple[int, int]:
+    """Return where the parameters of a kernel begin and end."""
+    facts, known = function.compiler, layout(function.arch)
+    if function.frames:
+        return 0, 0
+    if facts is not None and facts.parameter_base is not None and facts.parameter_size is not None:
+        return facts.parameter_base, facts.parameter_base + facts.parameter_size
+    return (known.parameters, known.parameters + _PARAMETER_BYTES) if known is not None else (0, 0)
+
+
+def describe(function: Function) -> str:
+    """Return how the parameters of a kernel can be set."""
+    known = places(function)
+    if known:
+        names = (
+            "" if any(one.source for one in known) else "; only code compiled with -G keeps their names, a file for --bounds may give them"
+        )
+        return f"{function.name}: {', '.join(map(str, known))}{names}"
+    first, last = _area(function)
+    if not last:
+        return f"nothing is known of the parameters of {function.arch}"
+    return f"a listing does not name parameters; those of {function.arch} begin at 0x{first:x} of constant bank 0: --param 0x{first:x}=V"
