@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sassan.errors import InputError, UsageError
-from sassan.results import Measure, Result
+from sassan.results import BOUNDS, Measure, Result
 
 if TYPE_CHECKING:
     from sassan.ir import Function
@@ -74,8 +74,6 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
     ),
 }
 """What each rule asks for, in a sentence, and how to mend a failure."""
-GROWING = (Measure.WCET, Measure.MAKESPAN)
-"""The numbers that must not grow beyond a baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,7 @@ def _limit(result: Result, gate: Gate) -> Iterator[Failure]:
         message = f"the {named(result, measure)} is not known ({_why(result, measure)}), and unknown is not below {asked}"
     else:
         message = f"the {named(result, measure)} is {value}, above {asked}"
-    yield Failure(gate.rule, message, _first(result) if value is None and measure in GROWING else None, "", value, gate.limit)
+    yield Failure(gate.rule, message, _first(result) if value is None and measure in BOUNDS else None, "", value, gate.limit)
 
 
 def named(result: Result, measure: Measure) -> str:
@@ -163,7 +161,7 @@ def named(result: Result, measure: Measure) -> str:
         return f"WCET ({result.model} model)"
     if measure is Measure.MAKESPAN and result.warps is not None:
         return f"makespan of {result.warps} warps ({result.model} model)"
-    return f"number of {measure.value}" if measure not in GROWING else measure.value
+    return f"number of {measure.value}" if measure not in BOUNDS else measure.value
 
 
 def _why(result: Result, measure: Measure) -> str:
@@ -184,7 +182,7 @@ def _first(result: Result) -> int | None:
 
 
 def _bounded(result: Result) -> Iterator[Failure]:
-    asked = [Measure.WCET] if result.warps is None else list(GROWING)
+    asked = [Measure.WCET] if result.warps is None else list(BOUNDS)
     for measure in asked:
         if result.number(measure) is None:
             message = f"the {named(result, measure)} has no bound: {_why(result, measure)}"
@@ -208,7 +206,7 @@ def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
     """
     if old.model != new.model:
         raise _incomparable(old, f"the cost model '{old.model}'", f"'{new.model}'")
-    for measure in GROWING:
+    for measure in BOUNDS:
         before, after = old.number(measure), new.number(measure)
         if before is None or (measure is Measure.MAKESPAN and new.warps is None):
             continue

@@ -27,6 +27,10 @@ class Measure(StrEnum):
     DIVERGENT = "divergent branches"
 
 
+BOUNDS = (Measure.WCET, Measure.MAKESPAN)
+"""The numbers that are bounds: one that is not known is lost, and not only untold."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loop:
     """A loop: the address of its head, the calls that lead to it, how often a thread goes back, and where that is known from."""

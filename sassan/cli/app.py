@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sassan import __version__
-from sassan.cli import analyze, cfg, check, failure, ipet, listing, makespan, strings, terminal
+from sassan.cli import analyze, cfg, check, diff, failure, ipet, listing, makespan, page, strings, terminal
 from sassan.errors import SassanError, SelfCheckError, UsageError
 
 _USAGE = UsageError.status
@@ -44,7 +44,9 @@ app.command("strings")(strings.strings)
 app.command("listing")(listing.listing)
 app.command("ipet")(ipet.ipet)
 app.command("makespan")(makespan.makespan)
+app.command("report")(page.report)
 app.command("check")(check.check)
+app.command("diff")(diff.diff)
 
 
 def _version(wanted: bool) -> None:

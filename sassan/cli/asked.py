@@ -13,7 +13,7 @@ from sassan.errors import UsageError
 if TYPE_CHECKING:
     from sassan.pipeline import Settings
 
-_PLACE = "asked"
+_PLACE, _FILES = "asked", "files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,20 @@ class Asked:
 
 
 def analysis(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of an analysis: its parameter `asked` is made from them."""
-    common = inspect.signature(_asked).parameters
+    """Give a command the options of an analysis, behind those of its own: its parameter `asked` is made from them.
+
+    A command with arguments of its own names its inputs by them: `asked.files` is empty.
+    """
     own = [one for one in inspect.signature(command).parameters.values() if one.name != _PLACE]
-    signature = inspect.Signature([*common.values(), *own])
+    arguments = [one for one in own if one.kind is one.POSITIONAL_OR_KEYWORD]
+    common = {name: one for name, one in inspect.signature(_asked).parameters.items() if name != _FILES or not arguments}
+    first = [one for one in common.values() if one.name == _FILES]
+    several = [one for one in own if one not in arguments] + [one for one in common.values() if one.name != _FILES]
+    signature = inspect.Signature([*arguments, *first, *several])
 
     @wraps(command)
     def run(**given: object) -> None:
-        asked = _asked(**{name: given[name] for name in common})  # type: ignore[arg-type]  # typer has held them to this signature
+        asked = _asked(**{_FILES: [], **{name: given[name] for name in common}})  # type: ignore[arg-type]  # typer has held them to this signature
         command(asked, **{one.name: given[one.name] for one in own})
 
     # What typer reads: the command as if every option stood in its own head.

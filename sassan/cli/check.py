@@ -46,9 +46,10 @@ def check(
     \b
     Examples:
       sassan check k.cubin --require-bounded --max-wcet 5000
-      sassan check k.cubin --model table -W 16 --max-makespan 20000 --max-registers 64
+      sassan check k.cubin -W 16 --max-makespan 20000 --max-registers 64
       sassan check k.cubin --gates gates.toml --sarif sassan.sarif
-      sassan analyze old.cubin --json > old.json; sassan check new.cubin --baseline old.json --max-growth 5%
+      sassan analyze old.cubin --json > old.json
+      sassan check new.cubin --baseline old.json --max-growth 5%
       sassan check k.sass --control
 
     \b

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from sassan.cli.inputs import Refused
 
 
-def show(functions: Sequence[Mapping[str, object]], refused: Sequence["Refused"]) -> None:
-    """Print the document of a command; files that were refused are listed under `errors`."""
-    document: dict[str, object] = {**documents.tool(), "functions": list(functions)}
+def show(functions: Sequence[Mapping[str, object]], refused: Sequence["Refused"], **more: object) -> None:
+    """Print the document of a command, with its further keys; files that were refused are listed under `errors`."""
+    document: dict[str, object] = {**documents.tool(), **more, "functions": list(functions)}
     if refused:
         document["errors"] = [documents.refusal(one.file, one.error) for one in refused]
     out(json.dumps(document, indent=2) + "\n")

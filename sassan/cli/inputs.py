@@ -99,7 +99,6 @@ def read(
     from sassan.ipet.flow_facts import check_functions
     from sassan.machine.launch import check
 
-    wanted = patterns or []
     if files.count("-") > 1:
         raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
     found: list[Selected] = []
@@ -111,12 +110,12 @@ def read(
             failure.show(error, file)
             refused.append(Refused(file, error))
     if not refused:
-        _all_known(wanted, found)
+        _all_known(patterns or [], found)
         if facts is not None:
             check_functions(facts, (one.function for one in found))
         if launch is not None:
             check(launch, tuple(one.function for one in found if one.function.kernel))
-    chosen = [one for one in found if not wanted or any(_matches(one.function.name, pattern) for pattern in wanted)]
+    chosen = [one for one in found if wanted(one.function.name, patterns)]
     return Inputs(tuple(chosen), tuple(refused))
 
 
@@ -160,6 +159,11 @@ def _no_number(without: Sequence["Analysis"]) -> InputError:
         else None
     )
     return InputError("gaps", f"{names}: {reason}", hint=hint)
+
+
+def wanted(name: str, patterns: Sequence[str] | None) -> bool:
+    """Say whether a function is one of those chosen with -f; without a pattern, all are."""
+    return not patterns or any(_matches(name, pattern) for pattern in patterns)
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -237,6 +237,9 @@ MaxGrowth = Annotated[
     str | None,
     typer.Option("--max-growth", metavar="5%|N", help="Growth that is allowed, in percent or in cycles.", show_default="0%"),
 ]
+FailOnGrowth = Annotated[bool, typer.Option("--fail-on-growth", help="End with status 1 where a WCET or a makespan grew, or got lost.")]
+Old = Annotated[str, typer.Argument(metavar="OLD", help=f"{_INPUT} Or the results of an older build: JSON or JSON Lines.")]
+New = Annotated[str, typer.Argument(metavar="NEW", help="The same, of the newer build.")]
 Sarif = Annotated[
     str | None,
     typer.Option("--sarif", metavar="X.sarif", help="Write the failures as SARIF 2.1.0; - prints them to standard output instead of text."),
@@ -335,4 +338,14 @@ RowsOption = Annotated[
         help="Form of the integer program: short or long rows as in the 2011 paper, or warps counted.",
         show_default="short for --lp, counted for --engine ilp",
     ),
+]
+Page = Annotated[str, typer.Option("-o", "--output", metavar="X.html", help="Write the page: .html; - writes to standard output.")]
+Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the page.", show_default="names of the files")]
+PageEngine = Annotated[
+    Engine | None,
+    typer.Option("--engine", help="Search for the longest makespan of the worst path with this engine.", show_default="a simple schedule"),
+]
+PageTimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="S", min=0.001, max=1e6, help="Seconds of each search, with --engine.", show_default="2"),
 ]

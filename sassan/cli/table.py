@@ -1,7 +1,7 @@
 """Tables: rich on a terminal, plain aligned text elsewhere; both carry the same cells."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sassan.cli.terminal import colourful, cut, middle, out, safe, width
@@ -11,11 +11,15 @@ _GAP = 2
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its title, whether its cells are numbers (they stand to the right), and the width that they are cut to; 0 is no limit."""
+    """A column: its title, whether its cells are numbers (they stand to the right), and the width that they are cut to; 0 is no limit.
+
+    The cells of a column with `tone` are coloured by the style that it returns for them, '' for none.
+    """
 
     title: str
     number: bool = False
     widest: int = 0
+    tone: Callable[[str], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def _styled(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     for k, column in enumerate(columns):
         styled.add_column(column.title, justify="right" if column.number else "left", no_wrap=True, style="cyan" if k == 0 else None)
     for row in rows:
-        styled.add_row(*(Text(cell) for cell in row))
+        styled.add_row(*(Text(cell, style=column.tone(cell) if column.tone else "") for column, cell in zip(columns, row, strict=True)))
     console = Console(width=max(width(), 40))
     with console.capture() as captured:
         console.print(styled)

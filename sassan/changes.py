@@ -1,0 +1,165 @@
+"""What changed between two builds: functions that came, went, were renamed, and what each of the others says of itself now."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sassan.results import BOUNDS, Measure, Result
+
+_Key = tuple[str, str, int]
+_Same = Callable[[Result], tuple[str, ...] | None]
+
+
+class State(StrEnum):
+    """What became of a function."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    RENAMED = "renamed"
+    CHANGED = "changed"
+    SAME = "same"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that differs; None where it is not known."""
+
+    measure: Measure
+    old: int | None
+    new: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What a function listed before and lists no longer, and what it lists only now; `what` names the list."""
+
+    what: str
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One function: `old` is None where it was added, `new` where it was removed. `code` says whether its instructions differ.
+
+    `code` is None where a document does not tell the instructions.
+    """
+
+    state: State
+    old: Result | None
+    new: Result | None
+    numbers: tuple[Number, ...] = ()
+    lines: tuple[Lines, ...] = ()
+    code: bool | None = None
+
+    @property
+    def one(self) -> Result:
+        """Return the function as it is now, or as it was before it was removed."""
+        found = self.new or self.old
+        assert found is not None
+        return found
+
+
+def changes(old: Sequence[Result], new: Sequence[Result]) -> tuple[Change, ...]:
+    """Return what became of every function, in the order of the new build, removed ones behind.
+
+    Functions go by name and architecture, those of one name in order. One whose name is gone is the same as a new one with the same
+    instructions; where a name is left on both sides once, with another architecture, it is the same function.
+    """
+    before, after = _numbered(old), _numbered(new)
+    pairs = {key: before[key] for key in after if key in before}
+    gone, came = _left(before, pairs.values()), {key: one for key, one in after.items() if key not in pairs}
+    for same in (_code, _name):
+        for key, one in _matched(gone, came, same).items():
+            pairs[key] = one
+            del came[key]
+        gone = _left(before, pairs.values())
+    found = [_change(pairs[key], one) if key in pairs else Change(State.ADDED, None, one) for key, one in after.items()]
+    return (*found, *(Change(State.REMOVED, one, None) for one in gone.values()))
+
+
+def _numbered(results: Iterable[Result]) -> dict[_Key, Result]:
+    """Return the functions by name, architecture, and how many of these come before."""
+    found: dict[_Key, Result] = {}
+    for one in results:
+        number = 0
+        while (one.name, one.arch, number) in found:
+            number += 1
+        found[one.name, one.arch, number] = one
+    return found
+
+
+def _left(before: Mapping[_Key, Result], taken: Iterable[Result]) -> dict[_Key, Result]:
+    gone = {id(one) for one in taken}
+    return {key: one for key, one in before.items() if id(one) not in gone}
+
+
+def _code(one: Result) -> tuple[str, ...] | None:
+    return None if one.text is None else (one.text, one.arch)
+
+
+def _name(one: Result) -> tuple[str, ...] | None:
+    return (one.name,)
+
+
+def _matched(gone: Mapping[_Key, Result], came: Mapping[_Key, Result], same: _Same) -> dict[_Key, Result]:
+    """Return, of those that came, the ones that are the same as exactly one that is gone, and that alone."""
+    left, right = _groups(gone, same), _groups(came, same)
+    return {keys[0]: gone[left[what][0]] for what, keys in right.items() if len(keys) == len(left.get(what, ())) == 1}
+
+
+def _groups(results: Mapping[_Key, Result], same: _Same) -> dict[tuple[str, ...], list[_Key]]:
+    found: dict[tuple[str, ...], list[_Key]] = {}
+    for key, one in results.items():
+        what = same(one)
+        if what is not None:
+            found.setdefault(what, []).append(key)
+    return found
+
+
+def _change(old: Result, new: Result) -> Change:
+    numbers = tuple(Number(one, old.number(one), new.number(one)) for one in Measure if _differs(one, old, new))
+    lines = tuple(one for one in _lists(old, new) if one.removed or one.added)
+    code = None if old.text is None or new.text is None else old.text != new.text
+    renamed = old.name != new.name
+    differs = bool(numbers or lines or code)
+    state = State.RENAMED if renamed else State.CHANGED if differs else State.SAME
+    return Change(state, old, new, numbers, lines, code)
+
+
+def _differs(measure: Measure, old: Result, new: Result) -> bool:
+    """Say whether a number changed; one that the input of one side does not tell, such as registers of a listing, did not."""
+    numbers = old.number(measure), new.number(measure)
+    return numbers[0] != numbers[1] and (measure in BOUNDS or None not in numbers)
+
+
+def _lists(old: Result, new: Result) -> Iterator[Lines]:
+    yield _difference("architecture", [old.arch], [new.arch])
+    yield _difference("cost model", [old.model], [new.model])
+    yield _difference("warps", _known(old.warps), _known(new.warps))
+    yield _difference("string", _known(old.string), _known(new.string))
+    yield _difference("loops", _loops(old), _loops(new))
+    yield _difference("gaps", [f"{one.address} {one.code}" for one in old.gaps], [f"{one.address} {one.code}" for one in new.gaps])
+    yield _difference("assumptions", old.assumptions, new.assumptions)
+
+
+def _known(value: object) -> list[str]:
+    return [] if value is None else [str(value)]
+
+
+def _loops(one: Result) -> list[str]:
+    return [
+        f"{loop.head}{''.join(f' in {site}' for site in loop.context)}: "
+        + ("no bound" if loop.bound is None else f"bound {loop.bound} ({loop.source})")
+        for loop in one.loops
+    ]
+
+
+def _difference(what: str, old: Sequence[str], new: Sequence[str]) -> Lines:
+    """Return what only one side lists; one that is listed twice counts twice."""
+    removed, added = list(old), list(new)
+    for one in old:
+        if one in added:
+            added.remove(one)
+            removed.remove(one)
+    return Lines(what, tuple(removed), tuple(added))

@@ -1,0 +1,101 @@
+"""`sassan diff`: what changed between two builds."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from sassan import documents
+from sassan.cli import diff_report, document, inputs, options
+from sassan.cli.asked import Asked, analysis
+from sassan.cli.inputs import Inputs
+from sassan.cli.terminal import note, safe
+from sassan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sassan.changes import Change
+    from sassan.gates import Growth
+    from sassan.results import Result
+
+GREW = 1
+"""The status where something grew and that was asked for: that of a gate (cli.md)."""
+
+
+@analysis
+def diff(
+    asked: Asked,
+    old: options.Old,
+    new: options.New,
+    *,
+    fail_on_growth: options.FailOnGrowth = False,
+    max_growth: options.MaxGrowth = None,
+    json: options.Json = False,
+) -> None:
+    """Show what changed between two builds: numbers, strings, loops, gaps.
+
+    Functions go by name and architecture; one that only has another name is found by its instructions. Either side may be what
+    'sassan analyze --json' or 'sassan batch' wrote: then its numbers are those of that run, whatever the options say.
+
+    \b
+    Examples:
+      sassan diff old.cubin new.cubin --loop-bound 10
+      sassan diff old.sass new.sass -f '*saxpy*' --model table -W 16
+      sassan diff results.jsonl new.cubin --fail-on-growth --max-growth 5%
+      sassan diff old.json new.json --json
+    """
+    from sassan.changes import changes
+    from sassan.gates import Growth, growth
+
+    if max_growth is not None and not fail_on_growth:
+        raise UsageError("usage", "--max-growth says what fails", hint="give --fail-on-growth, too")
+    if old == new == "-":
+        raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
+    allowed = growth(max_growth) if max_growth is not None else Growth()
+    (before, missing), (after, lost) = _side(asked, old), _side(asked, new)
+    _all_known(asked, (*before, *after), refused=bool(missing.refused or lost.refused))
+    found = changes(before, after)
+    refused = (*missing.refused, *lost.refused)
+    if json:
+        document.show([diff_report.row(one) for one in found], refused, old=old, new=new, summary=diff_report.summary(found))
+    else:
+        diff_report.show(found)
+    status = max(missing.status, lost.status)
+    if not status and fail_on_growth and _grew(found, allowed):
+        status = GREW
+    if status:
+        raise typer.Exit(status)
+
+
+def _side(asked: Asked, path: str) -> "tuple[tuple[Result, ...], Inputs]":
+    """Return the functions of one side that were asked for: saved results, or an analysis."""
+    from sassan import pipeline, results
+
+    wanted = asked.functions
+    if path != "-" and results.is_results(path):
+        return tuple(one for one in results.load(path) if inputs.wanted(one.name, wanted)), Inputs((), ())
+    chosen = asked.settings
+    read = inputs.read([path], arch=asked.sm, cached=asked.cached, facts=chosen.facts, launch=chosen.launch)
+    some = Inputs(tuple(one for one in read.selected if inputs.wanted(one.function.name, wanted)), read.refused)
+    found, some = inputs.analyses(some, lambda one: pipeline.analyze(one, chosen, asked.warps), f"analyzing {path}", quiet=asked.quiet)
+    return tuple(results.of(documents.analysis(one.file, one.analysis)) for one in found), some
+
+
+def _all_known(asked: Asked, found: "Sequence[Result]", *, refused: bool) -> None:
+    """Refuse a pattern that is for no function of either side, unless a side could not be read."""
+    for pattern in () if refused else asked.functions or ():
+        if not any(inputs.wanted(one.name, [pattern]) for one in found):
+            raise UsageError("unknown-function", f"no function of either side matches '{pattern}'")
+
+
+def _grew(found: "Sequence[Change]", allowed: "Growth") -> bool:
+    """Say whether a number grew beyond what is allowed, and print which."""
+    from sassan.gates import grown
+
+    failed = False
+    for one in found:
+        if one.old is not None and one.new is not None:
+            for each in grown(one.old, one.new, allowed):
+                failed = True
+                note(f"{safe(one.new.name)} ({safe(one.new.arch)}): {safe(each.message)}\n")
+    return failed
