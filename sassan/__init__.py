@@ -1,3 +1,73 @@
-"""sassan: static timing analysis of NVIDIA GPU machine code."""
+"""sassan: static timing analysis of NVIDIA GPU machine code.
+
+    import sassan
+
+    kernels = sassan.analyze("kernels.cubin", loop_bound=10, warps=16)
+    kernels["saxpy"].wcet, kernels["saxpy"].gaps        # bounds hold under .assumptions; without one, .gaps say why
+    kernels["saxpy"].graph                              # a notebook draws it; .svg(), .save("x.pdf"), .to_networkx()
+    sassan.makespan_of("L5C9L2C9", warps=8)             # the longest schedule of eight warps on one SM
+
+Nothing is imported before it is used. Errors are SassanError and its kinds; they say a code, a message and a hint.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sassan.api import (
+        Graph,
+        Kernel,
+        Kernels,
+        Launch,
+        Loop,
+        Makespan,
+        analyze,
+        makespan_of,
+        read,
+    )
+    from sassan.errors import Gap, InputError, MissingToolError, SassanError, SelfCheckError, UsageError
+    from sassan.ir import Function, Program
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Function",
+    "Gap",
+    "Graph",
+    "InputError",
+    "Kernel",
+    "Kernels",
+    "Launch",
+    "Loop",
+    "Makespan",
+    "MissingToolError",
+    "Program",
+    "SassanError",
+    "SelfCheckError",
+    "UsageError",
+    "__version__",
+    "analyze",
+    "makespan_of",
+    "read",
+]
+
+_ROOMS = {
+    "sassan.errors": ("Gap", "InputError", "MissingToolError", "SassanError", "SelfCheckError", "UsageError"),
+    "sassan.ir": ("Function", "Program"),
+}
+"""Where a public name lives; the others are in `sassan.api`."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used (PEP 562)."""
+    if name not in __all__:
+        raise AttributeError(f"module 'sassan' has no attribute '{name}'", name=name, obj=None)
+    from importlib import import_module  # noqa: PLC0415 - `sassan --help` answers in a blink
+
+    room = next((room for room, names in _ROOMS.items() if name in names), "sassan.api")
+    found: object = getattr(import_module(room), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,28 @@
+"""What `import sassan` offers: programs in, kernels with their bounds, graphs and schedules out.
+
+Everything here is frozen; errors are the classes of `sassan.errors`; what is not understood is a gap of its kernel, and no error.
+"""
+
+from sassan.api.analyzing import LetterSet, ModelName, OrderName, analyze
+from sassan.api.graphs import Graph, Level
+from sassan.api.inputs import Origin, read
+from sassan.api.kernels import Kernel, Kernels, Loop
+from sassan.api.launching import Launch
+from sassan.api.makespans import Makespan, makespan_of
+
+__all__ = [
+    "Graph",
+    "Kernel",
+    "Kernels",
+    "Launch",
+    "LetterSet",
+    "Level",
+    "Loop",
+    "Makespan",
+    "ModelName",
+    "OrderName",
+    "Origin",
+    "analyze",
+    "makespan_of",
+    "read",
+]

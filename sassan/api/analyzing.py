@@ -1,0 +1,140 @@
+"""`analyze`: from an input and what is known of its launch to the bounds of its kernels."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike, fspath
+from typing import Literal, TypedDict, Unpack, overload
+
+from sassan import pipeline
+from sassan.api.inputs import Origin, chosen, read
+from sassan.api.kernels import Kernel, Kernels
+from sassan.api.launching import Launch, resources, told
+from sassan.errors import UsageError
+from sassan.ipet.flow_facts import check_functions
+from sassan.ir import Function, Program
+from sassan.machine import MachineFile
+from sassan.machine.launch import check
+from sassan.timing import CostModel, Unit, latencies
+from sassan.timing.control import Control
+from sassan.timing.rates import Tables
+from sassan.timing.table import Table
+from sassan.warpcfg import Options
+
+ModelName = Literal["unit", "table", "control", "measured"]
+"""What a block costs: its instructions, the sum of their latencies, what its control codes allow at worst, or what was measured."""
+LetterSet = Literal["timing", "2013"]
+OrderName = Literal["arch", "taken-first", "either"]
+Path = str | PathLike[str]
+
+
+class Choices(TypedDict, total=False):
+    """What a result depends on beside the code and the launch; the options of `sassan analyze`, with its defaults."""
+
+    loop_bound: int
+    """Of every loop without a fact."""
+    facts: Path
+    """A file of flow facts."""
+    model: ModelName
+    machine: Path
+    """A file with an SM of the user's own."""
+    latency: Mapping[str, int]
+    """Worst cycles by class of instruction (`global`), over the table."""
+    measurements: Path
+    """Cycles per block, for the model `measured`."""
+    letters: LetterSet
+    order: OrderName
+    """Which side of a divergent branch runs first."""
+    call_depth: int
+    partition: bool
+    """Whether the makespan is bounded in the partition model, too."""
+
+
+@overload
+def analyze(
+    subject: Function, *, file: str = ..., launch: Launch | None = ..., warps: int | None = ..., **choices: Unpack[Choices]
+) -> Kernel: ...
+@overload
+def analyze(
+    subject: Program | Origin,
+    *,
+    function: str | None = ...,
+    launch: Launch | None = ...,
+    warps: int | None = ...,
+    **choices: Unpack[Choices],
+) -> Kernels: ...
+def analyze(
+    subject: Function | Program | Origin,
+    *,
+    function: str | None = None,
+    file: str = "",
+    launch: Launch | None = None,
+    warps: int | None = None,
+    **choices: Unpack[Choices],
+) -> Kernel | Kernels:
+    """Return the bounds of one function, or of every function of a program or an input (of those that match `function`, a name or glob).
+
+    With `warps`, also the makespan of so many on one SM; with the block of `launch`, that of as many as are resident; with its grid, that
+    of the grid. A function with gaps has no bound and lists them. Numbers are cycles of the cost model.
+    Raises InputError for an input or a table that is refused, UsageError for choices that contradict each other or a launch that is
+    impossible, MissingToolError, SelfCheckError.
+    """
+    settings = _settings(launch or Launch(), warps, choices)
+    if isinstance(subject, Function):
+        _known((subject,), settings)
+        return Kernel(file, pipeline.analyze(subject, settings, warps))
+    program = subject if isinstance(subject, Program) else read(subject)
+    _known(program.functions, settings)
+    return Kernels(program.name, tuple(Kernel(program.name, pipeline.analyze(one, settings, warps)) for one in chosen(program, function)))
+
+
+def _settings(launch: Launch, warps: int | None, choices: Choices) -> pipeline.Settings:
+    known = sorted(Choices.__optional_keys__)
+    unknown = sorted(set(choices) - set(known))
+    if unknown:
+        raise UsageError("usage", f"there is no choice '{unknown[0]}'", hint=f"one of {', '.join(known)}")
+    if choices.get("partition") and warps is None and launch.block is None:
+        raise UsageError("usage", "partition says how warps share an SM", hint="give warps, or a launch with its block, too")
+    file = pipeline.read_machine(fspath(choices["machine"])) if "machine" in choices else None
+    facts = pipeline.read_facts(fspath(choices["facts"])) if "facts" in choices else None
+    return pipeline.Settings(
+        exploration=Options(order=choices.get("order", "arch"), call_depth=choices.get("call_depth")),
+        facts=facts,
+        loop_bound=choices.get("loop_bound"),
+        launch=replace(told(launch), named=facts.named if facts is not None else ()),
+        letters=choices.get("letters", "timing"),
+        costs=_costs(choices, file),
+        machine=file,
+        resources=resources(launch),
+        partition=choices.get("partition", False),
+    )
+
+
+def _costs(choices: Choices, file: MachineFile | None) -> CostModel:
+    """Return the cost model of a name, with its tables.
+
+    Raises UsageError for a model that is none, or a choice that it does not use.
+    """
+    model, latency = choices.get("model", "unit"), choices.get("latency", {})
+    if latency and model not in ("table", "control"):
+        raise UsageError("usage", f"latency means nothing to the model '{model}'", hint="model='table' or model='control'")
+    if ("measurements" in choices) != (model == "measured"):
+        raise UsageError("usage", "model='measured' and measurements need each other", hint="model='measured', measurements='cycles.csv'")
+    tables = Tables(file, latencies.parse(f"{name}={cycles}" for name, cycles in latency.items()))
+    match model:
+        case "unit":
+            return Unit()
+        case "table":
+            return Table(tables)
+        case "control":
+            return Control(tables)
+        case "measured":
+            return pipeline.read_measurements(fspath(choices.get("measurements", "")))
+        case _:
+            raise UsageError("usage", f"there is no cost model '{model}'", hint="unit, table, control or measured")
+
+
+def _known(functions: tuple[Function, ...], settings: pipeline.Settings) -> None:
+    """Refuse facts of a function that is not there or has changed, and parameters that no kernel has."""
+    if settings.facts is not None:
+        check_functions(settings.facts, functions)
+    check(settings.launch, tuple(one for one in functions if one.kernel))

@@ -1,0 +1,49 @@
+"""`import sassan` itself: quick, complete, and no more than it says."""
+
+import subprocess
+import sys
+
+import pytest
+
+import sassan
+from cli.shell import ROOT, SAMPLES
+
+
+def python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def test_importing_sassan_imports_nothing_else_of_it():
+    code = "import sys, sassan; sassan.__version__; print(*[one for one in sys.modules if one.startswith('sassan')])"
+    assert python(code).split() == ["sassan"]
+
+
+def test_every_public_name_is_there():
+    assert [name for name in sassan.__all__ if getattr(sassan, name, None) is None] == []
+    assert set(sassan.__all__) <= set(dir(sassan))
+
+
+def test_a_room_of_the_package_is_not_hidden_by_a_public_name():
+    # A function `makespan` would be replaced by the room as soon as anything imports from that.
+    rooms = {path.stem for path in (ROOT / "sassan").iterdir()}
+    assert rooms & set(sassan.__all__) == set()
+
+
+def test_a_name_that_is_not_public_is_none():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        sassan.nothing  # noqa: B018 - reading it is the test
+
+
+def test_the_example_of_the_library_runs():
+    script = SAMPLES / "tutorial" / "library.py"
+    done = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True, check=False, timeout=120)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "<Kernel 'bfs_step' sm_61: WCET 296> of 16 warps: 2081",
+        "worst path: CS2C9LC8L2C9(C3L1C3L1C7L3C5)^11C11",
+        "loop at 0x0158: 10 (default)",
+        "None ['unbounded-loop']",
+        "64 warps are resident: 7793 cycles",
+        "8 blocks, 15 edges; the drawing holds the name: True",
+        "eight warps: 98",
+    ]
