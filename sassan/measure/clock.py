@@ -48,12 +48,13 @@ def timed(source: str, name: str) -> Kernel:
     body = source[: found.start()] + head + source[found.end() :]
     call = ", ".join(one.name for one in parameters)
     whole = "".join(f"{' '.join(text.split())}, " for text in _split(found))
-    return Kernel(body + _WRAPPER.format(name=name, parameters=whole, call=call), f"{name}_timed", parameters, clocked=True)
+    wrapper = _WRAPPER.format(name=name, bounds=found["bounds"] or "", parameters=whole, call=call)
+    return Kernel(body + wrapper, f"{name}_timed", parameters, clocked=True)
 
 
 # The clock is read by volatile assembly: calls of it keep their order, and what lies between takes part in the time.
 _WRAPPER = """
-extern "C" __global__ void {name}_timed({parameters}long long *sassan_times) {{
+extern "C" __global__ void {bounds}{name}_timed({parameters}long long *sassan_times) {{
     long long sassan_start = clock64();
     {name}_body({call});
     long long sassan_end = clock64();
@@ -63,7 +64,9 @@ extern "C" __global__ void {name}_timed({parameters}long long *sassan_times) {{
 }}
 """
 
-_KERNEL = re.compile(r'extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\([^()]*\)\s*)?(?P<name>\w+)\s*\((?P<parameters>[^()]*)\)')
+_KERNEL = re.compile(
+    r'extern\s+"C"\s+__global__\s+void\s+(?P<bounds>__launch_bounds__\([^()]*\)\s*)?(?P<name>\w+)\s*\((?P<parameters>[^()]*)\)'
+)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _KINDS = {
     "int": "int",

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import NamedTuple
 
 from sassan.errors import InputError
 
+HINT = "'sassan measure --help' describes the files"
 SHORTEST, LONGEST = 1e-12, 1e9
 """Seconds. Shorter than a picosecond no clock sees; what is longer than thirty years was written in another unit."""
 
@@ -59,12 +61,11 @@ class Samples:
         return {size: tuple(group for group in self.groups if group.size == size) for size in sizes}
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One run as a line of a file tells it; units as in `Group`, `index` from 0 within its group."""
+class Run(NamedTuple):
+    """One run as a line of a file tells it; units as in `Group`, `position` from 0 within its group."""
 
     group: int
-    index: int
+    position: int
     seconds: float
     delay: float = 0.0
     size: float | None = None
@@ -97,7 +98,7 @@ def duration(seconds: float) -> float:
 
 def bad(message: str) -> InputError:
     """Return the error for what is no set of samples."""
-    return InputError("bad-samples", message, hint="'sassan measure --help' describes the files")
+    return InputError("bad-samples", message, hint=HINT)
 
 
 def _adjacent(runs: Iterable[Run]) -> Iterator[list[Run]]:
@@ -106,8 +107,8 @@ def _adjacent(runs: Iterable[Run]) -> Iterator[list[Run]]:
         if together and run.group != together[0].group:
             yield together
             together = []
-        if run.index != len(together):
-            raise bad(f"group {run.group}: run {run.index} stands where run {len(together)} is expected")
+        if run.position != len(together):
+            raise bad(f"group {run.group}: run {run.position} stands where run {len(together)} is expected")
         together.append(run)
     if together:
         yield together
