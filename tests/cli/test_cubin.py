@@ -46,6 +46,18 @@ def test_every_command_reads_cubins(command: str, sassan: Sassan):
 
 
 @pytest.mark.usefixtures("recorder")
+def test_a_debug_build_knows_its_parameters_by_name(sassan: Sassan):
+    file = SAMPLES / "sm_61" / "debug_build.cubin"
+    assert sassan("analyze", file, "--param", "n=4096", "--loop-bound", "1").status == 0
+    refused = sassan("analyze", file, "--param", "m=4096")
+    assert_refused(refused, 2)
+    assert (
+        "hint: debug_build: in (param_0) at 0x140 (8 bytes), out (param_1) at 0x148 (8 bytes), n (param_2) at 0x150 (4 bytes)"
+        in refused.err
+    )
+
+
+@pytest.mark.usefixtures("recorder")
 def test_a_cubin_may_come_from_standard_input(sassan: Sassan):
     assert sassan("analyze", "-", stdin=cubins.cubin("sm_61/saxpy")).status == 0
 

@@ -1,17 +1,14 @@
-"""What integer instructions compute, over ranges: an opcode or a form that is not here leaves its results unknown."""
+"""What integer instructions compute, over ranges: sums, products and shifts. A form that is not here leaves its results unknown."""
 
-import re
-import struct
 from collections.abc import Mapping
 
 from sassan.ipet.loop_bounds import ranges
 from sassan.ipet.loop_bounds.conditions import EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.operands import CARRY, CONDITIONS, ZERO, Operation, Step, short
 from sassan.ipet.loop_bounds.values import NO, Maybe, Truth, Value, constant
-from sassan.ir import Constant, Immediate, Operand, Register, Special
+from sassan.ir import Constant, Immediate, Operand, Register
 
 _HALF_WORD = 0xFFFF
-_MINUS_ZERO = re.compile(r", -0(\.0*)?(,|$)")
 _PLACES = 32
 _LAST_PLACE = 31
 
@@ -31,15 +28,6 @@ def _parts(step: Step, least: int) -> tuple[Operand, list[Operand], list[Operand
         late += 1
     words = sources[: len(sources) - late]
     return (to, rest[:count], words, sources[len(sources) - late :]) if len(words) >= least else None
-
-
-def move(step: Step) -> None:
-    """MOV and its kind."""
-    to, source, *mask = step.instruction.operands
-    if any(step.immediate(one) != 15 for one in mask):  # noqa: PLR2004  # every byte
-        return
-    for place in range(2 if "64" in step.modifiers else 1):
-        step.put(to, step.word(source, place), place)
 
 
 def sum_of(step: Step) -> None:
@@ -177,6 +165,13 @@ def _wide(step: Step, to: Operand, a: Value, b: Value, addend: Operand) -> None:
         step.put(to, step.found(words, a, b), 1)
 
 
+def product_only(step: Step) -> None:
+    """IMUL: the low word."""
+    to, left, right = step.instruction.operands
+    if not set(step.modifiers) - {"U32", "S32"}:
+        step.put(to, _times(step, step.word(left), step.word(right)))
+
+
 def short_product(step: Step) -> None:
     """XMAD: the product of two half words, with what Maxwell needs to make whole products of it."""
     to, left, right, addend = step.instruction.operands
@@ -299,61 +294,10 @@ def count_bits(step: Step) -> None:
     step.put(to, step.found(ranges.span(0, _PLACES), step.word(source)))
 
 
-def special(step: Step) -> None:
-    """S2R, S2UR, CS2R."""
-    to, source = step.instruction.operands
-    if isinstance(source, Special):
-        for place in range(2 if step.instruction.opcode == "CS2R" else 1):
-            step.put(to, step.around.special(source.name), place)
-
-
-def load_constant(step: Step) -> None:
-    """LDC, ULDC, LDCU at a known address of constant bank 0."""
-    to, source = step.instruction.operands
-    plain = isinstance(source, Constant) and source.bank == 0 and not any(one.index is not None for one in source.base)
-    if not isinstance(source, Constant) or not plain or set(step.modifiers) - _LOADS.keys():
-        return
-    size, is_signed = _LOADS[step.modifiers[0]] if step.modifiers else (4, False)
-    for place in range(max(1, size // 4)):
-        step.put(to, step.around.constant(source.offset + 4 * place, min(size, 4), is_signed=is_signed), place)
-
-
-_LOADS: Mapping[str, tuple[int, bool]] = {
-    "64": (8, False),
-    "128": (16, False),
-    "U8": (1, False),
-    "S8": (1, True),
-    "U16": (2, False),
-    "S16": (2, True),
-}
-
-
-def half_constant(step: Step) -> None:
-    """HFMA2 of zeros: how ptxas loads a number by way of the floating-point unit."""
-    to, *factors = step.instruction.operands
-    if len(factors) != 4 or set(step.modifiers) - {"MMA"} or any(step.word(one).constant != 0 for one in factors[:2]):  # noqa: PLR2004
-        return
-    halves = [_half_float(one) for one in factors[2:]]
-    if None not in halves and not _MINUS_ZERO.search(step.instruction.text):
-        high, low = halves
-        step.put(to, constant((high or 0) << 16 | (low or 0)))
-
-
-def _half_float(operand: Operand) -> int | None:
-    """Return the bits of a number in half precision."""
-    if not isinstance(operand, Immediate) or operand.modifiers:
-        return None
-    try:
-        bits: int = struct.unpack("<H", struct.pack("<e", operand.value))[0]
-    except (OverflowError, struct.error):
-        return None
-    return bits
-
-
 OPERATIONS: Mapping[str, Operation] = {
-    **dict.fromkeys(("MOV", "MOV32I", "UMOV"), move),
     **dict.fromkeys(("IADD", "IADD3", "IADD32I", "VIADD", "UIADD3"), sum_of),
     **dict.fromkeys(("IMAD", "UIMAD", "IMAD32I"), product),
+    **dict.fromkeys(("IMUL", "IMUL32I"), product_only),
     "XMAD": short_product,
     "SHL": shift_left,
     "SHR": shift_right,
@@ -362,7 +306,4 @@ OPERATIONS: Mapping[str, Operation] = {
     "IABS": magnitude,
     "BFE": field_of,
     **dict.fromkeys(("POPC", "UPOPC"), count_bits),
-    **dict.fromkeys(("S2R", "S2UR", "CS2R"), special),
-    **dict.fromkeys(("LDC", "ULDC", "LDCU"), load_constant),
-    "HFMA2": half_constant,
 }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sassan.ipet.loop_bounds import arithmetic, logic, ranges
+from sassan.ipet.loop_bounds import arithmetic, logic, moves, ranges
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.operands import CARRY, PREDICATES, ZERO, Operation, Step, number
 from sassan.ipet.loop_bounds.surroundings import Surroundings
@@ -11,7 +11,7 @@ from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, 
 from sassan.ir import Guard, Instruction, Register
 from sassan.isa.facts import Facts
 
-OPERATIONS: Mapping[str, Operation] = {**arithmetic.OPERATIONS, **logic.OPERATIONS}
+OPERATIONS: Mapping[str, Operation] = {**moves.OPERATIONS, **arithmetic.OPERATIONS, **logic.OPERATIONS}
 CHOICES = logic.CHOICES
 _MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
 

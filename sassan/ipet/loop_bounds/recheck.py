@@ -20,7 +20,8 @@ from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Launch, Shape
 from sassan.simt.code import Code, lower
-from sassan.simt.integers import Integers, Place
+from sassan.simt.integer_work import Place
+from sassan.simt.integers import Integers
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, Session, lanes

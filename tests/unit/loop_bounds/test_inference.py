@@ -65,6 +65,32 @@ def test_a_parameter_that_is_not_told_is_asked_for():
     assert (one.bound, one.advice) == (None, "give --param 0x150=N")
 
 
+@pytest.mark.parametrize("arch", ["sm_61", "sm_75"])
+def test_a_parameter_may_be_read_at_a_computed_place(arch):
+    load = "MOV R5, 0x10\nLDC R4, c[0x0][R5+0x160]\nMOV R0, RZ"
+    assert bound(counter("ISETP.LT.AND P0, PT, R0, R4, PT", start=load, step="IADD3 R0, R0, 0x1, RZ"), arch, x170=12) == 11
+
+
+def test_a_place_that_depends_on_the_thread_is_not_known():
+    load = "S2R R5, SR_TID.X\nSHL R5, R5, 0x2\nLDC R4, c[0x0][R5+0x140]\nMOV R0, RZ"
+    assert bound(counter("ISETP.LT.AND P0, PT, R0, R4, PT", start=load), x150=12) is None
+
+
+def test_a_conversion_from_words_to_words_is_a_copy():
+    convert = "MOV R6, c[0x0][0x150]\nI2I.S32.S32 R4, R6\nMOV R0, RZ"
+    assert bound(counter("ISETP.LT.AND P0, PT, R0, R4, PT", start=convert), x150=12) == 11
+
+
+def test_a_conversion_to_less_than_a_word_is_not_followed():
+    convert = "MOV R6, c[0x0][0x150]\nI2I.U8.S32 R4, R6\nMOV R0, RZ"
+    assert bound(counter("ISETP.LT.AND P0, PT, R0, R4, PT", start=convert), x150=12) is None
+
+
+def test_products_of_unoptimised_code_are_followed():
+    product = "MOV R6, c[0x0][0x150]\nIMUL R4, R6, 0x3\nMOV R0, RZ"
+    assert bound(counter("ISETP.LT.AND P0, PT, R0, R4, PT", start=product), x150=4) == 11
+
+
 def test_memory_gives_no_bound():
     (one,) = loops(counter("ISETP.LT.AND P0, PT, R0, R4, PT", body="LDG.E R4, [R2]"))
     assert (one.bound, one.advice) == (None, "depends on memory, read by LDG at 0x0010")

@@ -7,7 +7,8 @@ from assembly import instruction
 from sassan.isa.registers import bit
 from sassan.isa.tables import load
 from sassan.simt.code import Operation
-from sassan.simt.integers import Integers, Place
+from sassan.simt.integer_work import Place
+from sassan.simt.integers import Integers
 from sassan.simt.values import Moment
 
 
@@ -45,6 +46,7 @@ def run(text: str, arch: str = "sm_80", short: bool = False, **held: int) -> dic
         ("IABS R0, R1", {"R1": 0xFFFFFFFD}, 3),
         ("POPC R0, R1", {"R1": 0xF0F}, 8),
         ("MOV R0, c[0x0][0x168]", {}, 0x168),
+        ("LDC R0, c[0x0][R1+0x160]", {"R1": 8}, 0x168),
         ("HFMA2.MMA R0, -RZ, RZ, 0, 9.5367431640625e-07", {}, 16),
     ],
 )
@@ -59,6 +61,8 @@ def test_a_word(text, held, word):
         ("XMAD.MRG R0, R1, R2.H1, RZ", {"R1": 3, "R2": 0x50007}, 0x7000F),
         ("XMAD.PSL.CBCC R0, R1.H1, R2.H1, R3", {"R1": 0x20000, "R2": 0x7000F, "R3": 21}, 0x1D0015),
         ("IADD3 R0, R1, 0xffffe, RZ", {"R1": 5}, 3),
+        ("IMUL R0, R1, R2", {"R1": 0x10001, "R2": 0x10003}, 0x40003),
+        ("I2I.S32.S32 R0, R1", {"R1": 5}, 5),
         ("ISET.LT.AND R0, R1, 0x3, PT", {"R1": 0xFFFFFFFF}, 0xFFFFFFFF),
     ],
 )

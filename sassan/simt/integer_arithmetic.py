@@ -1,0 +1,178 @@
+"""Sums, products and shifts, as integers compute them."""
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+
+import numpy as np
+
+from sassan.ir import Constant, Immediate, Operand, Register
+from sassan.isa.registers import bit
+from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, as_signed, back, numbers, split
+
+_WORD = 0xFFFFFFFF
+_CC = bit("CC", 0).bit_length() - 1
+
+
+def _add(work: Work) -> None:
+    to, outs, words, ins = split(work.instruction.operands)
+    modifiers = work.modifiers
+    if modifiers - {"X", "64"}:
+        raise UnknownError
+    if "64" in modifiers:
+        _add_pairs(work, to, words)
+        return
+    values = [_summand(work, one) for one in words]
+    total = reduce(lambda a, b: a + b, values, work.full(0))
+    # -x is ~x + 1: the carry of a difference counts the 1.
+    minus_zero = [getattr(one, "negated", False) and not getattr(one, "inverted", False) for one in words]
+    carry = total + sum((value == 0).astype(np.uint64) << np.uint64(32) for value, flag in zip(values, minus_zero, strict=True) if flag)
+    if "X" in modifiers:
+        if not ins and any(minus_zero):
+            raise UnknownError
+        for one in [work.truth(one) for one in ins] or [(work.inputs[_CC] & 1) != 0]:
+            total = total + one
+            carry = carry + one
+    work.put(to, total)
+    for out in outs:
+        work.put(out, carry >> np.uint64(32) != 0)
+    if isinstance(to, Register) and "CC" in to.modifiers:
+        work.out[_CC] = (carry >> np.uint64(32) != 0).astype(np.uint64) | ((total & MASK) == 0).astype(np.uint64) << np.uint64(1)
+
+
+def _summand(work: Work, operand: Operand) -> Longs:
+    """Return a word; until Pascal IADD3 prints its 20-bit immediate without the sign."""
+    if work.place.short and work.instruction.opcode.startswith("IADD3") and isinstance(operand, Immediate):
+        value = work.integer(operand)
+        return work.full((value - (1 << 20) if 1 << 19 <= value < 1 << 20 else value) & _WORD)
+    return work.word(operand)
+
+
+def _add_pairs(work: Work, to: Operand, words: list[Operand]) -> None:
+    low = sum(work.word(one) for one in words)
+    high = sum(work.word(one, 1) for one in words)
+    if any(getattr(one, "negated", False) for one in words):
+        raise UnknownError
+    work.put(to, np.asarray(low))
+    work.put(to, np.asarray(high) + (np.asarray(low) >> np.uint64(32)), 1)
+
+
+def _multiply(work: Work) -> None:
+    to, outs, (left, right, addend, *_), ins = split(work.instruction.operands)
+    modifiers = work.modifiers - {"MOV", "SHL", "IADD", "U32", "S32"}
+    if outs or modifiers - {"HI", "WIDE", "X"}:
+        raise UnknownError
+    a, b = work.word(left), work.word(right)
+    if modifiers & {"HI", "WIDE"}:
+        pair = work.word(addend) | work.word(addend, 1) << np.uint64(32)
+        whole = (numbers(a, work.signed).view(np.uint64) * numbers(b, work.signed).view(np.uint64)) + pair
+        if "WIDE" in modifiers:
+            work.put(to, whole)
+        work.put(to, whole >> np.uint64(32), int("WIDE" in modifiers))
+        return
+    total = a * b + work.word(addend)
+    for one in [work.truth(one) for one in ins] if "X" in modifiers else []:
+        total = total + one
+    work.put(to, total)
+
+
+def _multiply_only(work: Work) -> None:
+    to, left, right = work.instruction.operands
+    if work.modifiers - {"U32", "S32"}:
+        raise UnknownError
+    work.put(to, work.word(left) * work.word(right))
+
+
+def _short_multiply(work: Work) -> None:
+    to, left, right, addend = work.instruction.operands
+    modifiers = work.modifiers
+    if modifiers - {"PSL", "MRG", "CBCC"} or (isinstance(to, Register) and "CC" in to.modifiers):
+        raise UnknownError
+    found = _half(work, left) * _half(work, right)
+    whole, c = work.word(_plain(right)), work.word(addend)
+    found = found << np.uint64(16) if "PSL" in modifiers else found
+    c = c + (whole << np.uint64(16)) if "CBCC" in modifiers else c
+    found = found + c
+    if "MRG" in modifiers:
+        found = (found & np.uint64(0xFFFF)) | whole << np.uint64(16)
+    work.put(to, found)
+
+
+def _half(work: Work, operand: Operand) -> Longs:
+    modifiers = set(getattr(operand, "modifiers", ())) - {"reuse"}
+    if modifiers - {"H1"} or getattr(operand, "negated", False):
+        raise UnknownError
+    word = work.word(_plain(operand))
+    return (word >> np.uint64(16) if modifiers else word) & np.uint64(0xFFFF)
+
+
+def _plain(operand: Operand) -> Operand:
+    """Return an operand without the part that is selected of it."""
+    if isinstance(operand, Register):
+        return Register(operand.file, operand.index)
+    return Constant(operand.bank, operand.base, operand.offset) if isinstance(operand, Constant) else operand
+
+
+def _left(work: Work) -> None:
+    to, source, places = work.instruction.operands[:3]
+    if work.modifiers - {"U32", "S32"}:
+        raise UnknownError
+    work.put(to, _shifted_left(work.word(source), work.word(places)))
+
+
+def _shifted_left(words: Longs, places: Longs) -> Longs:
+    return np.where(places < np.uint64(32), words << np.minimum(places, np.uint64(32)), np.uint64(0))
+
+
+def _right(work: Work) -> None:
+    to, source, places = work.instruction.operands
+    if work.modifiers - {"U32", "S32"}:
+        raise UnknownError
+    work.put(to, _shifted_right(work, work.word(source), work.word(places)))
+
+
+def _shifted_right(work: Work, words: Longs, places: Longs) -> Longs:
+    return back(numbers(words, work.signed) >> np.minimum(places, np.uint64(63)).astype(np.int64))
+
+
+def _funnel(work: Work) -> None:
+    to, low, places, high = work.instruction.operands
+    match sorted(work.modifiers):
+        case ["L", "U32"] | ["L", "S32"]:
+            work.put(to, _shifted_left(work.word(low), work.word(places)))
+        case ["HI", "R", "U32"] | ["HI", "R", "S32"]:
+            work.put(to, _shifted_right(work, work.word(high), work.word(places)))
+        case ["HI", "L", "U32"]:
+            whole: Longs = work.word(low) | work.word(high) << np.uint64(32)
+            moved: Longs = np.left_shift(whole, np.minimum(work.word(places), np.uint64(32)))
+            work.put(to, moved >> np.uint64(32))
+        case _:
+            raise UnknownError
+
+
+def _scaled_add(work: Work) -> None:
+    to, outs, words, ins = split(work.instruction.operands)
+    if ins or outs or (isinstance(to, Register) and "CC" in to.modifiers):
+        raise UnknownError
+    source, places = work.word(words[0]), np.uint64(work.integer(words[-1]) & 31)
+    match sorted(work.modifiers):
+        case []:
+            found = source << places
+        case ["HI"]:
+            found = (source | work.word(words[2]) << np.uint64(32)) >> (np.uint64(32) - places)
+        case ["HI", "SX32"]:
+            found = back(as_signed(source) >> (32 - places.astype(np.int64)))
+        case _:
+            raise UnknownError
+    work.put(to, found + work.word(words[1]))
+
+
+OPERATIONS: Mapping[str, Callable[[Work], None]] = {
+    **dict.fromkeys(("IADD", "IADD3", "IADD32I", "VIADD", "UIADD3"), _add),
+    **dict.fromkeys(("IMAD", "UIMAD", "IMAD32I"), _multiply),
+    **dict.fromkeys(("IMUL", "IMUL32I"), _multiply_only),
+    "XMAD": _short_multiply,
+    "SHL": _left,
+    "SHR": _right,
+    **dict.fromkeys(("SHF", "USHF"), _funnel),
+    **dict.fromkeys(("LEA", "ULEA", "ISCADD", "ISCADD32I"), _scaled_add),
+}

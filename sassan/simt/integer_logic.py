@@ -1,0 +1,189 @@
+"""Bits, truths, comparisons and choices, as integers compute them."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.ir import Operand
+from sassan.isa.registers import bit
+from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, as_signed, back, is_truth, numbers
+from sassan.simt.values import LANES, Truth, stir
+
+_CC = bit("CC", 0).bit_length() - 1
+
+
+def _bitwise(work: Work) -> None:
+    operands = list(work.instruction.operands)
+    out = operands.pop(0) if is_truth(operands[0]) else None
+    to, left, right = operands
+    a, b = work.word(left), work.word(right)
+    match sorted(work.modifiers - {"NZ"}):
+        case ["AND"]:
+            found = a & b
+        case ["OR"]:
+            found = a | b
+        case ["XOR"]:
+            found = a ^ b
+        case ["PASS_B"]:
+            found = b
+        case _:
+            raise UnknownError
+    work.put(to, found)
+    if out is not None:
+        work.put(out, found != 0)
+
+
+def _table(work: Work) -> None:
+    operands = list(work.instruction.operands)
+    out = operands.pop(0) if is_truth(operands[0]) else None
+    to, *inputs, code = operands[:5]
+    a, b, c = (work.word(one) for one in inputs)
+    found = work.full(0)
+    for row in range(8):
+        if work.integer(code) >> row & 1:
+            found |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c) & MASK
+    work.put(to, found)
+    if out is not None:
+        more = work.truth(operands[5]) if len(operands) > 5 else np.zeros_like(found, dtype=np.bool_)  # noqa: PLR2004  # behind the table
+        work.put(out, (found != 0) | more)
+
+
+def _truth_table(work: Work) -> None:
+    operands = work.instruction.operands
+    a, b, c = (work.truth(one).astype(np.uint64) for one in operands[2:5])
+    row = a << np.uint64(2) | b << np.uint64(1) | c
+    for to, code in ((operands[0], operands[5]), (operands[1], operands[6])):
+        work.put(to, np.uint64(work.integer(code)) >> row & np.uint64(1))
+
+
+_COMBINE: Mapping[str, Callable[[Truth, Truth], Truth]] = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
+
+
+def _two_truths(work: Work) -> None:
+    to, other, *inputs = work.instruction.operands
+    first, second = (_COMBINE[one] for one in work.instruction.opcode.split(".")[1:])
+    a, b, c = (work.truth(one) for one in inputs)
+    work.put(to, second(first(a, b), c))
+    work.put(other, second(~first(a, b), c))
+
+
+def _compared(name: str, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], below: Truth | None) -> Truth:
+    """Return a comparison; `below` is the outcome for the low words where these are the high ones."""
+    if below is None:
+        below = np.full(a.shape, name in {"EQ", "LE", "GE"})
+    match name:
+        case "EQ":
+            return np.asarray((a == b) & below)
+        case "NE":
+            return np.asarray((a != b) | below)
+        case "LT" | "LE":
+            return np.asarray((a < b) | ((a == b) & below))
+        case "GT" | "GE":
+            return np.asarray((a > b) | ((a == b) & below))
+        case _:
+            raise UnknownError
+
+
+def _integer_test(work: Work, left: Operand, right: Operand, low: list[Operand]) -> Truth:
+    name = work.instruction.opcode.split(".")[1]
+    below = None
+    half = 0
+    if "EX" in work.modifiers:
+        below = work.truth(low[0])
+    elif "X" in work.modifiers:
+        carry, zero = (work.inputs[_CC] & 1) != 0, (work.inputs[_CC] & 2) != 0
+        below = {"GE": carry, "LT": ~carry, "EQ": zero, "NE": ~zero}[name]
+    elif work.modifiers & {"U64", "S64"}:
+        below, half = _compared(name, numbers(work.word(left), False), numbers(work.word(right), False), None), 1
+    return _compared(name, numbers(work.word(left, half), work.signed), numbers(work.word(right, half), work.signed), below)
+
+
+def _how(work: Work) -> Callable[[Truth, Truth], Truth]:
+    return _COMBINE[next(one for one in work.instruction.opcode.split(".")[2:] if one in _COMBINE)]
+
+
+def _set_truth(work: Work) -> None:
+    to, other, left, right, third, *low = work.instruction.operands
+    found, also = _integer_test(work, left, right, low), work.truth(third)
+    work.put(to, _how(work)(found, also))
+    work.put(other, _how(work)(~found, also))
+
+
+def _set_word(work: Work) -> None:
+    to, left, right, third = work.instruction.operands
+    if "BF" in work.modifiers:
+        raise UnknownError
+    work.put(to, _all_or_none(_how(work)(_integer_test(work, left, right, []), work.truth(third))))
+
+
+def _all_or_none(truth: Truth) -> Longs:
+    return truth.astype(np.uint64) * MASK
+
+
+def _set_float(work: Work) -> None:
+    if "BF" in work.modifiers:
+        raise UnknownError
+    draw = stir(stir(work.place.salt[work.rows], np.uint32(work.instruction.address))[:, None], np.arange(LANES, dtype=np.uint32))
+    work.put(work.instruction.operands[0], _all_or_none(np.asarray(draw & np.uint32(8) != 0)))
+
+
+def _select(work: Work) -> None:
+    to, left, right, which = work.instruction.operands
+    for half in range(2 if "64" in work.modifiers else 1):
+        work.put(to, np.where(work.truth(which), work.word(left, half), work.word(right, half)), half)
+
+
+def _select_by_word(work: Work) -> None:
+    to, left, right, word = work.instruction.operands
+    name = work.instruction.opcode.split(".")[1]
+    which = _compared(name, numbers(work.word(word), work.signed), np.zeros((len(work.rows), LANES), dtype=np.int64), None)
+    work.put(to, np.where(which, work.word(left), work.word(right)))
+
+
+def _extreme(work: Work) -> None:
+    to, *sources, which = work.instruction.operands
+    if work.modifiers - {"U32", "S32"}:
+        raise UnknownError
+    words = [work.word(one) for one in sources if not is_truth(one)]
+    if len(words) == 3:  # noqa: PLR2004  # a sum and another
+        words = [(words[0] + words[1]) & MASK, words[2]]
+    lesser = numbers(words[0], work.signed) <= numbers(words[1], work.signed)
+    work.put(to, np.where(lesser == work.truth(which), words[0], words[1]))
+
+
+def _magnitude(work: Work) -> None:
+    to, source = work.instruction.operands
+    work.put(to, back(np.abs(as_signed(work.word(source)))))
+
+
+def _field(work: Work) -> None:
+    to, source, where = work.instruction.operands
+    if work.modifiers != {"U32"}:
+        raise UnknownError
+    places, width = work.integer(where) & 255, work.integer(where) >> 8 & 255
+    if max(places, width) > 31:  # noqa: PLR2004  # the last place of a word
+        raise UnknownError
+    work.put(to, work.word(source) >> np.uint64(places) & np.uint64((1 << width) - 1))
+
+
+def _count(work: Work) -> None:
+    to, source = work.instruction.operands
+    work.put(to, np.unpackbits(work.word(source).astype("<u8")[..., None].view(np.uint8), axis=-1).sum(axis=-1, dtype=np.uint64))
+
+
+OPERATIONS: Mapping[str, Callable[[Work], None]] = {
+    **dict.fromkeys(("LOP", "LOP32I"), _bitwise),
+    **dict.fromkeys(("LOP3", "ULOP3"), _table),
+    **dict.fromkeys(("PLOP3", "UPLOP3"), _truth_table),
+    "PSETP": _two_truths,
+    **dict.fromkeys(("ISETP", "UISETP"), _set_truth),
+    "ISET": _set_word,
+    **dict.fromkeys(("FSET", "DSET"), _set_float),
+    **dict.fromkeys(("SEL", "USEL"), _select),
+    "ICMP": _select_by_word,
+    **dict.fromkeys(("IMNMX", "VIMNMX", "VIADDMNMX", "UIMNMX", "UVIMNMX"), _extreme),
+    "IABS": _magnitude,
+    "BFE": _field,
+    **dict.fromkeys(("POPC", "UPOPC"), _count),
+}

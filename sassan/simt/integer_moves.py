@@ -1,0 +1,75 @@
+"""Moves, constants and conversions of width, as integers compute them."""
+
+import re
+import struct
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from sassan.ir import Constant, Immediate, Special
+from sassan.simt.integer_work import MASK, UnknownError, Work
+
+
+def _move(work: Work) -> None:
+    to, source, *mask = work.instruction.operands
+    if mask and work.integer(mask[0]) != 15:  # noqa: PLR2004  # every byte
+        raise UnknownError
+    for half in range(2 if "64" in work.modifiers else 1):
+        work.put(to, work.word(source, half), half)
+
+
+def _convert(work: Work) -> None:
+    """I2I between words: a copy; narrower ones are not looked at."""
+    to, source = work.instruction.operands
+    if not work.modifiers <= {"S32", "U32"}:
+        raise UnknownError
+    work.put(to, work.word(source))
+
+
+def _special(work: Work) -> None:
+    to, source = work.instruction.operands
+    known = work.place.special.get(source.name) if isinstance(source, Special) else None
+    if known is None:
+        raise UnknownError
+    for half in range(2 if work.instruction.opcode == "CS2R" else 1):
+        work.put(to, known[work.rows].astype(np.uint64), half)
+
+
+_WIDTHS = {"U8": (1, False), "S8": (1, True), "U16": (2, False), "S16": (2, True)}
+
+
+def _load_constant(work: Work) -> None:
+    to, source = work.instruction.operands
+    if not isinstance(source, Constant) or work.modifiers - {*_WIDTHS, "64", "128"}:
+        raise UnknownError
+    size, signed = next((_WIDTHS[one] for one in work.modifiers if one in _WIDTHS), (4, False))
+    if size < 4 and any(one.index is not None for one in source.base):  # noqa: PLR2004  # bytes of a word
+        raise UnknownError
+    if size < 4:  # noqa: PLR2004  # bytes of a word
+        aligned = Constant(source.bank, source.base, source.offset & ~3)
+        word = work.word(aligned) >> np.uint64(8 * (source.offset & 3)) & np.uint64((1 << 8 * size) - 1)
+        sign = np.uint64(1 << 8 * size - 1)
+        work.put(to, ((word ^ sign) - sign) & MASK if signed else word)
+        return
+    for half in range({"64": 2, "128": 4}.get(next(iter(work.modifiers), ""), 1)):
+        work.put(to, work.word(source, half), half)
+
+
+def _half_constant(work: Work) -> None:
+    """HFMA2 of zeros: how ptxas loads a number by way of the floating-point unit."""
+    to, first, second, high, low = work.instruction.operands
+    if work.modifiers - {"MMA"} or not isinstance(high, Immediate) or not isinstance(low, Immediate):
+        raise UnknownError
+    if work.word(first).any() or work.word(second).any() or re.search(r", -0(\.0*)?(,|$)", work.instruction.text):
+        raise UnknownError
+    (bits,) = struct.unpack("<I", struct.pack("<ee", low.value, high.value))
+    work.put(to, work.full(bits))
+
+
+OPERATIONS: Mapping[str, Callable[[Work], None]] = {
+    **dict.fromkeys(("MOV", "MOV32I", "UMOV"), _move),
+    "I2I": _convert,
+    **dict.fromkeys(("S2R", "S2UR", "CS2R"), _special),
+    **dict.fromkeys(("LDC", "ULDC", "LDCU"), _load_constant),
+    "HFMA2": _half_constant,
+}

@@ -1,0 +1,144 @@
+"""What an integer operation works on: its operands as words of all lanes, and the words that it writes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.ir import Constant, Immediate, Instruction, Operand, Register
+from sassan.simt.code import number
+from sassan.simt.values import LANES, Rows, Truth, Words
+
+Longs = npt.NDArray[np.uint64]
+MASK = np.uint64(0xFFFFFFFF)
+_WORD = 0xFFFFFFFF
+_BANK = 1 << 16
+"""Bytes of a constant bank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """N warps of a launch.
+
+    `salt` (N) names each, `special` are special registers (N, 32), `bank` returns a word of constant bank 0 (N). `short` says that IADD3
+    has immediates of 20 bits, which are printed without their sign: until Pascal.
+    """
+
+    salt: Words
+    special: Mapping[str, Words]
+    bank: Callable[[int], Words]
+    short: bool = False
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self.salt)
+
+
+class UnknownError(Exception):
+    """Nobody looked at a form: its results are drawn."""
+
+
+@dataclass(slots=True)
+class Work:
+    """One operation on a group: what it reads, and what it has written so far, 64 bits to a word to have room for carries."""
+
+    instruction: Instruction
+    place: Place
+    rows: Rows
+    inputs: Mapping[int, Words]
+    out: dict[int, Longs]
+
+    @property
+    def modifiers(self) -> set[str]:
+        """Return what stands behind the mnemonic."""
+        return set(self.instruction.opcode.split(".")[1:]) - {"reuse"}
+
+    @property
+    def signed(self) -> bool:
+        """Say whether an operation works on signed numbers: the default."""
+        return self.modifiers.isdisjoint({"U32", "U64"})
+
+    def word(self, operand: Operand, half: int = 0) -> Longs:
+        """Return an operand; signs and inversions applied."""
+        match operand:
+            case Register():
+                if set(operand.modifiers) - {"reuse", "64"} or operand.absolute:
+                    raise UnknownError
+                return self._sign(self._register(operand, half), operand.negated, operand.inverted)
+            case Immediate(value=int() as value, modifiers=()):
+                return self.full((value >> 32 * half) & _WORD)
+            case Constant(bank=0, modifiers=()) if not operand.absolute:
+                return self._sign(self._constant(operand, half), operand.negated, operand.inverted)
+            case _:
+                raise UnknownError
+
+    def full(self, value: int) -> Longs:
+        """Return one word in every lane."""
+        return np.full((len(self.rows), LANES), value, dtype=np.uint64)
+
+    def _constant(self, operand: Constant, half: int) -> Longs:
+        """Return a word of the constant bank, which each lane may read elsewhere; 0 where no word begins."""
+        base = sum((self._register(one, 0) for one in operand.base), self.full(operand.offset & _WORD)) & MASK
+        words = self.full(0)
+        for address in np.unique(base[(base < _BANK) & (base % np.uint64(4) == 0)]).tolist():
+            words = np.where(base == address, self.place.bank(address + 4 * half)[self.rows][:, None], words)
+        return words
+
+    def _register(self, one: Register, half: int) -> Longs:
+        name = number(one.file, one.index)
+        return self.full(0) if name is None else self.inputs[name + half].astype(np.uint64)
+
+    def _sign(self, words: Longs, negated: bool, inverted: bool) -> Longs:
+        if negated:
+            return (~words + np.uint64(1)) & MASK
+        return ~words & MASK if inverted else words
+
+    def truth(self, operand: Operand) -> Truth:
+        """Return a condition operand."""
+        if not isinstance(operand, Register) or operand.file not in {"P", "UP"}:
+            raise UnknownError
+        name = number(operand.file, operand.index)
+        held = np.ones((len(self.rows), LANES), dtype=np.bool_) if name is None else self.inputs[name] != 0
+        return np.asarray(held != operand.negated)
+
+    def put(self, operand: Operand, words: Longs | Truth, half: int = 0) -> None:
+        """Write a register, or the one behind it."""
+        name = number(operand.file, operand.index) if isinstance(operand, Register) else None
+        if name is not None:
+            self.out[name + half] = words.astype(np.uint64) & MASK
+
+    def integer(self, operand: Operand) -> int:
+        """Return a plain number."""
+        if not isinstance(operand, Immediate) or not isinstance(operand.value, int):
+            raise UnknownError
+        return operand.value
+
+
+def as_signed(words: Longs) -> npt.NDArray[np.int64]:
+    """Return words as signed numbers."""
+    return words.astype(np.uint32).view(np.int32).astype(np.int64)
+
+
+def numbers(words: Longs, signed: bool) -> npt.NDArray[np.int64]:
+    """Return words as numbers."""
+    return as_signed(words) if signed else words.astype(np.int64)
+
+
+def back(numbers: npt.NDArray[np.int64]) -> Longs:
+    """Return numbers as words."""
+    return numbers.view(np.uint64) & MASK
+
+
+def is_truth(operand: Operand) -> bool:
+    """Say whether an operand is a condition."""
+    return isinstance(operand, Register) and operand.file in {"P", "UP"}
+
+
+def split(operands: tuple[Operand, ...]) -> tuple[Operand, list[Operand], list[Operand], list[Operand]]:
+    """Return destination, condition destinations, words, and conditions at the end."""
+    to, *rest = operands
+    outs = rest[: next((place for place, one in enumerate(rest) if not is_truth(one)), 0)]
+    rest = rest[len(outs) :]
+    late = next((place for place, one in enumerate(reversed(rest)) if not is_truth(one)), 0)
+    return to, outs, rest[: len(rest) - late], rest[len(rest) - late :]
