@@ -49,7 +49,7 @@ def analysis(file: str, one: "Analysis") -> Mapping[str, Value]:
         "instructions": len(one.function.instructions),
         "blocks": len(one.cfg.nodes),
         "edges": len(one.cfg.edges),
-        "registers": one.function.compiler.registers if one.function.compiler else None,
+        "registers": one.function.registers,
         "text": one.function.text_hash,
         "divergent_branches": one.divergent_branches,
         "reactivation_edges": one.reactivation_edges,

@@ -219,6 +219,14 @@ class CompilerFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Declared:
+    """What a listing of nvdisasm says beside the code: registers per thread and bytes of static shared memory, None where nothing."""
+
+    registers: int | None = None
+    shared: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SourceLine:
     """From `address` on, the code was made from line `line` of `file`."""
 
@@ -267,6 +275,13 @@ class Function:
     """Where a call through a pointer may lead: every device function of the input, in address order; None: not known, or no such call."""
     frames: tuple[Frame, ...] = ()
     """Of PTX, the functions in it, in address order; empty for machine code."""
+    declared: Declared = field(default_factory=Declared)
+    """Of a listing; a cubin says more (`compiler`)."""
+
+    @property
+    def registers(self) -> int | None:
+        """Return the registers per thread, None where the input does not tell them."""
+        return self.compiler.registers if self.compiler is not None else self.declared.registers
 
     @property
     def text_hash(self) -> str:

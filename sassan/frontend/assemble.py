@@ -50,7 +50,7 @@ def assemble(source: Source, section: Section, arch: Architecture, parser: Parse
     symbols = tuple(sorted((labels[name], name) for name in section.symbols if name in labels))
     entry = labels.get(section.name, arch.first)
     kept = without_padding(instructions, frozenset(address for address, _ in symbols))
-    return Function(section.name, arch.name, kept, entry, symbols, section.span, kernel=section.kernel)
+    return Function(section.name, arch.name, kept, entry, symbols, section.span, kernel=section.kernel, declared=section.declared)
 
 
 def _words(source: Source, section: Section, arch: Architecture, lines: Lines, code: bytes) -> list[int]:

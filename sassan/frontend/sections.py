@@ -6,11 +6,12 @@ leaves a complete, shorter listing, which nothing in the text tells from a whole
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sassan.errors import InputError
 from sassan.frontend.grammar import SyntaxProblem, listing_grammar
+from sassan.ir import Declared
 from sassan.source import Source, Span
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ _TARGET = re.compile(r"\.target[ \t]+(\S*)")
 _FLAG = re.compile(r"(?<!\()EF_CUDA_SM([0-9]+)")
 _FUNCTION = "Function : "
 _OPENING = re.compile(r"^[ \t]*(?:Function : ([^\n]*)|\.section[ \t]+(?:\.text\.([^\n]*))?)", re.MULTILINE)
+_REGISTERS = re.compile(r'\.sectioninfo[ \t]+@"SHI_REGISTERS=([0-9]{1,3})"')
+_DATA = re.compile(r'\.section[ \t]+\.nv\.(info|shared)\.([^\n]*),"[^"]*"(?:,.*)?')
+_ZERO = re.compile(r"\.zero[ \t]+([0-9]{1,9})")
 _CODE_LINES = frozenset(("LINES", "LABEL"))
 
 
@@ -36,6 +40,7 @@ class Section:
     lines: "list[Token]"
     symbols: tuple[str, ...] = ()
     kernel: bool = True
+    declared: Declared = field(default_factory=Declared)
 
 
 def cuobjdump_sections(source: Source, text: str) -> "Iterator[Section]":
@@ -51,11 +56,14 @@ def cuobjdump_sections(source: Source, text: str) -> "Iterator[Section]":
 def nvdisasm_sections(source: Source, text: str) -> "Iterator[Section]":
     """Yield the text sections of an nvdisasm listing; raises InputError."""
     arch = ""
-    for child in _frame(source, text, "nvdisasm").children:
+    tree = _frame(source, text, "nvdisasm")
+    shared = _shared(tree)
+    for child in tree.children:
         if isinstance(child, str):
             arch = arch or _arch_of(child)
         elif child.data == "text":
-            yield _nvdisasm_section(source, child, arch)
+            one = _nvdisasm_section(source, child, arch)
+            yield replace(one, declared=replace(one.declared, shared=shared.get(one.name)))
 
 
 def span_of(token: "Token") -> Span:
@@ -161,7 +169,23 @@ def _nvdisasm_section(source: Source, tree: "Tree[Token]", arch: str) -> Section
     if not lines or last.type != "LABEL" or label_name(last) not in ends:
         raise truncated(source, name, span_of(last))
     kernel = any(_is_entry(line, name) for line in directives)
-    return Section(name, arch, span_of(head), lines, tuple(_function_symbols(directives)), kernel)
+    told = next((int(found[1]) for line in directives if (found := _REGISTERS.fullmatch(line))), None)
+    return Section(name, arch, span_of(head), lines, tuple(_function_symbols(directives)), kernel, Declared(told))
+
+
+def _shared(tree: "Tree[Token]") -> dict[str, int]:
+    """Return the static shared memory of every function whose attributes are listed; without them (`-c`) data is left out, too."""
+    found: dict[str, int] = {}
+    for child in tree.children:
+        if isinstance(child, str) or child.data != "data":
+            continue
+        head, *rest = [line.strip() for line in child.children if isinstance(line, str)]
+        kind = _DATA.fullmatch(head)
+        if kind is not None and kind[1] == "info":
+            found.setdefault(kind[2], 0)
+        elif kind is not None:
+            found[kind[2]] = found.get(kind[2], 0) + sum(int(zero[1]) for line in rest if (zero := _ZERO.fullmatch(line)))
+    return found
 
 
 def label_name(token: "Token") -> str:

@@ -14,8 +14,6 @@ from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Occupancy, Resources, demand_of, occupancy
 from sassan.timing import Unit
 
-_UNTOLD = "the input does not tell registers and shared memory: give a cubin, or --registers N and --shared BYTES"
-
 
 @dataclass(frozen=True, slots=True)
 class Residency:
@@ -73,7 +71,18 @@ def residency(function: Function, asked: Asked, sm: Multiprocessor) -> Residency
     if threads is None or asked.resources is None:
         return None
     demand = demand_of(function, threads, asked.resources, sm)
-    return Residency(None, _UNTOLD) if demand is None else Residency(occupancy(sm, demand))
+    return Residency(None, _untold(function, asked.resources)) if demand is None else Residency(occupancy(sm, demand))
+
+
+def _untold(function: Function, told: Resources) -> str:
+    """Return what is missing, and how to give it."""
+    missing = {
+        "registers": ("--registers N", told.registers is None and function.registers is None),
+        "shared memory": ("--shared BYTES", told.shared is None and function.compiler is None and function.declared.shared is None),
+    }
+    names = [name for name, (_, lacks) in missing.items() if lacks]
+    options = [option for option, lacks in missing.values() if lacks]
+    return f"the input does not tell {' and '.join(names)}: give a cubin, or {' and '.join(options)}"
 
 
 def makespan(kernel: Kernel, worst: Wcet, asked: Asked, sm: Multiprocessor, known: Occupancy | None) -> Makespan | None:

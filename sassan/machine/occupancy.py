@@ -35,7 +35,8 @@ class Demand:
 class Resources:
     """What is told of a launch beside its shape: registers per thread, bytes of shared memory per block, and the SMs of the GPU.
 
-    `shared` is dynamic where the input tells the static part (a cubin), else all. None is what is not told; one SM is the worst.
+    `shared` is dynamic where the input tells the static part (a cubin, nvdisasm without -c), else all. None is what is not told; one SM is
+    the worst.
     """
 
     registers: int | None = None
@@ -86,15 +87,14 @@ def demand_of(function: Function, threads: int, told: Resources, machine: Multip
     Raises InputError `no-occupancy` for an SM whose rules are not known.
     """
     facts = function.compiler
-    if facts is None:
-        known = told.registers is not None and told.shared is not None
-        return Demand(threads, told.registers or 0, told.shared or 0) if known else None
-    registers = told.registers if told.registers is not None else facts.registers
-    if registers is None:
+    registers = told.registers if told.registers is not None else function.registers
+    static = function.declared.shared if facts is None else facts.shared
+    if registers is None or (static is None and told.shared is None):
         return None
-    rules = rules_of(machine)
-    twice = rules.shared_reserved if rules.reserved_in_cubin and facts.shared >= rules.shared_reserved else 0
-    return Demand(threads, registers, facts.shared - twice + (told.shared or 0), facts.barriers if facts.barriers is not None else 1)
+    rules, static = rules_of(machine), static or 0
+    twice = rules.shared_reserved if rules.reserved_in_cubin and static >= rules.shared_reserved else 0
+    barriers = facts.barriers if facts is not None and facts.barriers is not None else 1
+    return Demand(threads, registers, static - twice + (told.shared or 0), barriers)
 
 
 def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:

@@ -62,10 +62,17 @@ def test_barriers_are_charged_by_the_block(sassan: Sassan):
 
 
 def test_a_listing_that_tells_no_registers_says_what_to_give(sassan: Sassan):
-    found = one(sassan, SAXPY, "--block-dim", "256")
+    dump = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
+    found = one(sassan, dump, "--block-dim", "256")
     assert (found["makespan"], found["grid"], found["occupancy"]["blocks"]) == (None, None, None)
-    assert found["occupancy"]["why"].endswith("give a cubin, or --registers N and --shared BYTES")
-    assert "saxpy: occupancy not known: " in sassan("analyze", SAXPY, "--block-dim", "256").out
+    assert found["occupancy"]["why"].endswith("registers and shared memory: give a cubin, or --registers N and --shared BYTES")
+    assert "saxpy: occupancy not known: " in sassan("analyze", dump, "--block-dim", "256").out
+
+
+def test_a_listing_of_nvdisasm_may_tell_registers(sassan: Sassan):
+    asked = (SAXPY, "--block-dim", "256")
+    assert one(sassan, *asked)["occupancy"]["why"] == "the input does not tell shared memory: give a cubin, or --shared BYTES"
+    assert one(sassan, *asked, "--shared", "0")["occupancy"]["registers"] == 7
 
 
 @pytest.mark.parametrize(
