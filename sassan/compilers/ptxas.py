@@ -1,0 +1,43 @@
+"""PTX to a cubin with ptxas: of PATH, of a toolkit, or of a wheel (nvidia-cuda-nvcc-cu12, triton)."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from sassan.errors import InputError, MissingToolError
+from sassan.frontend.cubin.run import Limits, ToolProblem, run
+from sassan.frontend.cubin.tools import Tool, tools
+from sassan.source import Source
+
+PTXAS = "ptxas"
+_LIMITS = Limits(seconds=300, size=1_000_000)
+_INSTALL = "pip install nvidia-cuda-nvcc-cu12"
+
+
+def assemble(ptx: bytes, *, arch: str, name: str = "source.ptx", options: Sequence[str] = ()) -> bytes:
+    """Return the cubin of PTX for `arch` (`sm_80`); the newest ptxas that takes it makes it.
+
+    Raises InputError `ptxas-failed`, MissingToolError `ptxas-missing`.
+    """
+    found = sorted(tools(PTXAS), key=_version, reverse=True)
+    if not found:
+        raise MissingToolError("ptxas-missing", "PTX becomes machine code with ptxas, and none was found", hint=_INSTALL)
+    problems: list[str] = []
+    for tool in found:
+        try:
+            return _assembled(tool, ptx, arch, options)
+        except ToolProblem as problem:
+            problems.append(f"{tool.version}: {problem}")
+    raise InputError("ptxas-failed", f"no ptxas takes it for {arch}: {problems[0]}", source=Source(name, ""))
+
+
+def _version(tool: Tool) -> tuple[int, ...]:
+    return tuple(map(int, tool.version.split(".")))
+
+
+def _assembled(tool: Tool, ptx: bytes, arch: str, options: Sequence[str]) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
+        folder = Path(scratch)
+        (folder / "in.ptx").write_bytes(ptx)
+        run([tool.path, f"-arch={arch}", *options, "in.ptx", "-o", "out.cubin"], folder, _LIMITS)
+        return (folder / "out.cubin").read_bytes()
