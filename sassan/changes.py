@@ -139,7 +139,9 @@ def _lists(old: Result, new: Result) -> Iterator[Lines]:
     yield _difference("warps", _known(old.warps), _known(new.warps))
     yield _difference("string", _known(old.string), _known(new.string))
     yield _difference("loops", _loops(old), _loops(new))
-    yield _difference("gaps", [f"{one.address} {one.code}" for one in old.gaps], [f"{one.address} {one.code}" for one in new.gaps])
+    yield _difference(
+        "gaps", [f"0x{one.address:04x} {one.code}" for one in old.gaps], [f"0x{one.address:04x} {one.code}" for one in new.gaps]
+    )
     yield _difference("assumptions", old.assumptions, new.assumptions)
 
 

@@ -171,14 +171,14 @@ def _why(result: Result, measure: Measure) -> str:
     if result.gaps:
         first = result.gaps[0]
         more = f" and {len(result.gaps) - 1} more" if len(result.gaps) > 1 else ""
-        return f"{first.code} at {first.address}{more}"
+        return f"{first.code} at 0x{first.address:04x}{more}"
     if measure is Measure.MAKESPAN and result.warps is None:
         return "no number of warps was told"
     return f"the solver ended with '{result.status}'" if measure is Measure.WCET else "it has no bound"
 
 
 def _first(result: Result) -> int | None:
-    return int(result.gaps[0].address, 16) if result.gaps else None
+    return result.gaps[0].address if result.gaps else None
 
 
 def _bounded(result: Result) -> Iterator[Failure]:
@@ -191,12 +191,12 @@ def _bounded(result: Result) -> Iterator[Failure]:
 
 
 def _others(result: Result) -> tuple[tuple[int, str], ...]:
-    return tuple((int(gap.address, 16), f"{gap.code}: {gap.message}") for gap in result.gaps[1:])
+    return tuple((gap.address, f"{gap.code}: {gap.message}") for gap in result.gaps[1:])
 
 
 def _gaps(result: Result) -> Iterator[Failure]:
     for gap in result.gaps:
-        yield Failure(Rule.NO_GAPS, f"{gap.code}: {gap.message}", int(gap.address, 16), gap.code)
+        yield Failure(Rule.NO_GAPS, f"{gap.code}: {gap.message}", gap.address, gap.code)
 
 
 def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:

@@ -4,6 +4,7 @@ A live analysis takes the same way (`of(documents.analysis(…))`), so that gate
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -43,10 +44,10 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A gap as it is written: `address` is `0x0158`."""
+    """A gap: its code, the address of the instruction, and what is missing."""
 
     code: str
-    address: str
+    address: int
     message: str
 
 
@@ -102,7 +103,7 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
         warps=makespan.whole("warps"),
         string=strings.text("worst_path"),
         loops=tuple(_loop(one) for one in fields.tables("loops")),
-        gaps=tuple(Gap(one.needed("code"), one.needed("address"), one.text("message") or "") for one in fields.tables("gaps")),
+        gaps=tuple(Gap(one.needed("code"), one.address("address"), one.text("message") or "") for one in fields.tables("gaps")),
         assumptions=tuple(dict.fromkeys((*wcet.texts("assumptions"), *makespan.texts("assumptions")))),
     )
 
@@ -187,6 +188,12 @@ class _Fields:
         if value is None:
             raise self._fail(key, "text")
         return value
+
+    def address(self, key: str) -> int:
+        value = self.needed(key)
+        if re.fullmatch(r"0x[0-9a-f]{1,16}", value, re.ASCII) is None:
+            raise self._fail(key, "an address such as 0x0158")
+        return int(value, 16)
 
     def whole(self, key: str) -> int | None:
         value = self.values.get(key)

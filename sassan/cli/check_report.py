@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sassan.render.sarif import Finding, Place, Rule
 
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
+_COSTLY = 3
+"""Blocks that are named where a WCET is too high."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def _finding(one: Checked, failure: "Failure") -> "Finding":
 
     function = one.result.analysis.function
     first, *more = _places(one, _address(one, failure))
-    related = [place for at, text in failure.related for place in _places(one, at, text)]
+    related = [place for at, text in (*failure.related, *_costly(one, failure)) for place in _places(one, at, text)]
     properties = (
         ("function", function.name),
         ("arch", function.arch),
@@ -128,6 +130,20 @@ def _finding(one: Checked, failure: "Failure") -> "Finding":
         (*more, *related),
         tuple((key, value) for key, value in properties if value not in ("", None)),
     )
+
+
+def _costly(one: Checked, failure: "Failure") -> tuple[tuple[int, str], ...]:
+    """Return the blocks in which the most of a WCET that is too high is spent."""
+    from sassan.gates import Rule
+
+    found = one.result.analysis
+    if failure.value is None or failure.value != found.wcet.value or failure.rule not in {Rule.MAX_WCET, Rule.GROWTH}:
+        return ()
+    counts = [0] * len(found.cfg.nodes)
+    for edge, count in zip(found.cfg.edges, found.wcet.counts, strict=False):  # an optimum has them all, another bound none
+        counts[edge.src] += count
+    spent = sorted(zip(found.cfg.nodes, counts, found.problem.costs, strict=True), key=lambda row: (-row[1] * row[2], row[0].start))
+    return tuple((node.start, f"{count} times {cost} cycles in this block") for node, count, cost in spent[:_COSTLY] if count * cost)
 
 
 def _places(one: Checked, address: int, message: str = "") -> "Iterator[Place]":

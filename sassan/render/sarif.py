@@ -100,7 +100,7 @@ def _invocation(run: Run) -> Value:
     notices: list[Value] = []
     for code, text, file in run.notices:
         place: list[Value] = [{"physicalLocation": {"artifactLocation": _artifact(file, run.folder)}}] if file else []
-        notices.append({"descriptor": {"id": code}, "level": "error", "message": {"text": text}, "locations": place})
+        notices.append({"descriptor": {"id": code}, "level": "error", "message": {"text": _plain(text)}, "locations": place})
     return {"executionSuccessful": not run.notices, "exitCode": run.status, "toolExecutionNotifications": notices}
 
 
@@ -116,7 +116,7 @@ def _results(run: Run) -> Sequence[Value]:
                 "ruleId": one.rule,
                 "ruleIndex": index[one.rule],
                 "level": "error",
-                "message": {"text": one.message},
+                "message": {"text": _plain(one.message)},
                 "locations": [_location(one.place, run.folder)],
                 "relatedLocations": [_location(place, run.folder) | {"id": number} for number, place in enumerate(one.related)],
                 "partialFingerprints": {"sassan/v1": _fingerprint((*key, str(seen[key])))},
@@ -124,6 +124,11 @@ def _results(run: Run) -> Sequence[Value]:
             }
         )
     return found
+
+
+def _plain(text: str) -> str:
+    """Return a message in which nothing is a placeholder (3.11.5) and nothing a link (3.11.6): names of kernels are untrusted."""
+    return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 
 def _fingerprint(key: Iterable[str]) -> str:
@@ -143,7 +148,7 @@ def _location(place: Place, folder: str) -> dict[str, Value]:
         name = place.function if place.address is None else f"{place.function}+0x{place.address:04x}"
         found["logicalLocations"] = [{"name": place.function, "fullyQualifiedName": name, "kind": "function"}]
     if place.message:
-        found["message"] = {"text": place.message}
+        found["message"] = {"text": _plain(place.message)}
     return found
 
 
