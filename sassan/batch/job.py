@@ -1,0 +1,72 @@
+"""What a batch does to every function, and how to tell whether two batches do the same."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from itertools import starmap
+
+from sassan.errors import SelfCheckError
+from sassan.pipeline import Settings
+
+_SHOWN = 60
+"""Characters of a setting that are kept as they are; longer ones are told apart by their digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The settings of `pipeline.analyze`, the warps that share an SM, an architecture that overrides those of the files.
+
+    `functions` are names or patterns (none: all), `cached` False disassembles anew; `time_limit` is in seconds per function.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    warps: int | None = None
+    arch: str | None = None
+    functions: tuple[str, ...] = ()
+    cached: bool = True
+    time_limit: float | None = None
+
+    def wants(self, name: str) -> bool:
+        """Say whether a function of this name is asked for."""
+        return not self.functions or any(name == one or fnmatchcase(name, one) for one in self.functions)
+
+    def fingerprint(self) -> Mapping[str, str]:
+        """Return everything that the results depend on beside the inputs, by name: equal where the results would be.
+
+        Raises SelfCheckError for a setting that is no plain value.
+        """
+        own = {name: getattr(self, name) for name in ("warps", "arch", "functions", "time_limit")}
+        settings = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)}
+        return {name: _short(_spelled(value)) for name, value in (own | settings).items()}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _spelled(value: object) -> str:
+    """Return one spelling for equal values, the same in every process: sets and mappings by the spelling of what they hold."""
+    match value:
+        case Enum():
+            return f"{type(value).__name__}.{value.name}"
+        case str() | bytes() | int() | float() | Fraction() | None:
+            return repr(value)
+        case Mapping():
+            return "{" + ", ".join(sorted(starmap(_pair, value.items()))) + "}"
+        case AbstractSet():
+            return "{" + ", ".join(sorted(map(_spelled, value))) + "}"
+        case Sequence():
+            return "(" + ", ".join(map(_spelled, value)) + ")"
+        case _ if is_dataclass(value):
+            held = ", ".join(f"{one.name}={_spelled(getattr(value, one.name))}" for one in fields(value) if one.compare)
+            return f"{type(value).__name__}({held})"
+        case _:
+            raise SelfCheckError("settings", f"a {type(value).__name__} among the settings cannot be told from another")
+
+
+def _pair(key: object, value: object) -> str:
+    return f"{_spelled(key)}: {_spelled(value)}"

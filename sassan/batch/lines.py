@@ -1,0 +1,97 @@
+"""The lines of the results: one per function, or per file that was refused.
+
+A function has the keys of `analyze --json`, a refusal has `error`; both have `file` and `input`: the SHA-256 of the file's content, and
+which of its functions this is. With these an interrupted batch goes on: the lines themselves say what is done.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sassan import documents
+from sassan.documents import Value
+from sassan.errors import SassanError
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a line belongs: function `function` of the `functions` of a file; None: the line is all that there is of the file.
+
+    `digest` is that of the content, None where it could not be read.
+    """
+
+    file: str
+    digest: str | None
+    function: int | None = None
+    functions: int | None = None
+
+    @property
+    def done(self) -> bool:
+        """Say whether this is the last line of the file."""
+        return self.function is None or self.functions is None or self.function + 1 >= self.functions
+
+    def entry(self) -> Value:
+        """Return the value of `input`."""
+        found: dict[str, Value] = {"sha256": self.digest}
+        if self.function is not None:
+            found["function"] = self.function
+        if self.functions is not None:
+            found["functions"] = self.functions
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the summary of a batch wants to know of a line; `error` is a code, `seconds` None where nobody looked at the clock."""
+
+    file: str
+    name: str = ""
+    bounded: bool = False
+    gaps: tuple[str, ...] = ()
+    error: str = ""
+    message: str = ""
+    status: int = 0
+    seconds: float | None = None
+
+
+def line(document: Mapping[str, Value]) -> bytes:
+    """Return a document as a line: plain ASCII, so that no name can break it."""
+    return json.dumps(document).encode() + b"\n"
+
+
+def refusal(place: Place, error: SassanError, name: str = "", arch: str = "") -> Mapping[str, Value]:
+    """Return the line of a file, or of a function of it, that was refused."""
+    entry = {key: value for key, value in documents.refusal(place.file, error).items() if key != "file"}
+    known: dict[str, Value] = {"name": name, "arch": arch} if name else {}
+    return {**known, "file": place.file, "error": {**entry, "status": error.status}, "input": place.entry()}
+
+
+def nothing(place: Place) -> Mapping[str, Value]:
+    """Return the line of a file that holds no function that is asked for."""
+    return {"file": place.file, "input": place.entry()}
+
+
+def told(document: Mapping[str, object], seconds: float | None = None) -> Told | None:
+    """Return what the summary wants to know of a line, None where it is none of a batch."""
+    match document:
+        case {"file": str(file), "error": {"code": str(code), "message": str(message), "status": int(status)}}:
+            return Told(file, str(document.get("name", "")), error=code, message=message, status=status, seconds=seconds)
+        case {"file": str(file), "name": str(name), "wcet": {"value": value}, "gaps": [*gaps]}:
+            codes = {str(one["code"]) for one in gaps if isinstance(one, Mapping)}
+            return Told(file, name, value is not None, tuple(sorted(codes)), seconds=seconds)
+        case {"file": str(file), "input": {"functions": 0}}:
+            return Told(file)
+        case _:
+            return None
+
+
+def place(document: Mapping[str, object]) -> Place | None:
+    """Return where a line belongs, None where it does not say."""
+    match document:
+        case {"file": str(file), "input": {"sha256": str() | None as digest, **rest}}:
+            function, functions = rest.get("function"), rest.get("functions")
+            if isinstance(function, int | None) and isinstance(functions, int | None):
+                return Place(file, digest, function, functions)
+        case _:
+            pass
+    return None

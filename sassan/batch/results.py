@@ -1,0 +1,169 @@
+"""The file of results: JSON Lines that only ever grow by whole lines, and that say themselves how far they are.
+
+The first line says which tool wrote them and under which settings; a last line that was torn by a crash is dropped when the batch goes on.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self, cast
+
+from sassan import documents
+from sassan.batch.job import Job
+from sassan.batch.lines import Place, Told, line, place, told
+from sassan.errors import UsageError
+
+_KEY = "batch"
+_ANEW = "start anew with --overwrite, or name another file"
+
+
+class Sink(Protocol):
+    """Where lines go."""
+
+    def write(self, lines: bytes) -> None:
+        """Take whole lines."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a file of results holds: how far each input is, in their order, and what was told of every line."""
+
+    places: tuple[Place, ...] = ()
+    told: tuple[Told, ...] = ()
+
+
+class ResultsFile:
+    """A file of results that nobody else writes; it is made when the first line comes."""
+
+    def __init__(self, path: str, job: Job, *, resume: bool = False, overwrite: bool = False) -> None:
+        """Open the file, and read what it holds (`begun`).
+
+        Raises UsageError: `output-exists` unless it is to be gone on with or written anew, `output-busy` while another batch writes it,
+        `cannot-write`, `not-a-batch`, `other-settings`, `results-damaged`.
+        """
+        self._path = path
+        self._head = {**documents.tool(), _KEY: {"settings": dict(job.fingerprint())}}
+        self._file = _open(path)
+        try:
+            self.begun = self._begin(resume=resume, overwrite=overwrite)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """Return the file."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the file; one without a line is removed."""
+        with suppress(OSError):
+            os.fsync(self._file.fileno())
+        if not os.fstat(self._file.fileno()).st_size:
+            with suppress(OSError):
+                Path(self._path).unlink()
+        self._file.close()
+
+    def write(self, lines: bytes) -> None:
+        """Append whole lines; raises UsageError `cannot-write`."""
+        data = lines if os.fstat(self._file.fileno()).st_size else line(self._head) + lines
+        try:
+            while data:
+                data = data[os.write(self._file.fileno(), data) :]
+        except OSError as error:
+            raise _cannot(self._path, error) from None
+
+    def _begin(self, *, resume: bool, overwrite: bool) -> Begun:
+        size = os.fstat(self._file.fileno()).st_size
+        if size and not (resume or overwrite):
+            raise UsageError("output-exists", f"'{self._path}' holds results already", hint="go on with --resume, or " + _ANEW)
+        if overwrite:
+            self._file.truncate(0)
+            return Begun()
+        whole, begun = self._read()
+        self._file.truncate(whole)
+        return begun
+
+    def _read(self) -> tuple[int, Begun]:
+        """Return how many bytes are whole lines, and what they say."""
+        places: list[Place] = []
+        said: list[Told] = []
+        size = 0
+        self._file.seek(0)
+        for number, text in enumerate(self._file, 1):
+            if not text.endswith(b"\n"):
+                break
+            document = _parsed(text)
+            if number == 1:
+                self._same(document)
+            else:
+                where, what = (place(document), told(document)) if document is not None else (None, None)
+                if where is None or what is None or not _follows(places, where):
+                    raise UsageError(
+                        "results-damaged", f"line {number} of '{self._path}' is not what a batch has written there", hint=_ANEW
+                    )
+                places[-1 if _goes_on(places, where) else len(places) :] = [where]
+                said.append(what)
+            size += len(text)
+        return size, Begun(tuple(places), tuple(said))
+
+    def _same(self, head: Mapping[str, Any] | None) -> None:
+        """Refuse results of other settings, or of another version."""
+        match head:
+            case {"schema": schema, "tool": tool, "batch": {"settings": dict(settings)}}:
+                pass
+            case _:
+                raise UsageError("not-a-batch", f"'{self._path}' does not hold the results of a batch", hint="name another file with -o")
+        if (schema, tool) != (self._head["schema"], self._head["tool"]):
+            raise UsageError("other-settings", f"another version of sassan has written '{self._path}'", hint=_ANEW)
+        mine = cast("dict[str, str]", cast("Any", self._head[_KEY])["settings"])
+        theirs = cast("dict[str, str]", settings)
+        changed = [name for name in sorted({*mine, *theirs}) if mine.get(name) != theirs.get(name)]
+        if changed:
+            what = "; ".join(f"{name} was {theirs.get(name)}, is {mine.get(name)}" for name in changed)
+            raise UsageError("other-settings", f"'{self._path}' was begun with other settings: {what}", hint="give the same, or " + _ANEW)
+
+
+def _goes_on(places: list[Place], where: Place) -> bool:
+    return bool(places) and places[-1].file == where.file and not places[-1].done
+
+
+def _follows(places: list[Place], where: Place) -> bool:
+    """Say whether a line may come next: the next function of the same file, or another file."""
+    if not places or places[-1].done:
+        return not where.function or where.functions is None
+    last = places[-1]
+    return replace(where, function=last.function, functions=last.functions) == last and where.function == (last.function or 0) + 1
+
+
+def _parsed(text: bytes) -> Mapping[str, Any] | None:
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else None
+
+
+def _open(path: str) -> Any:  # noqa: ANN401 - a binary file
+    try:
+        file = open(path, "a+b")  # noqa: PTH123, SIM115 - ResultsFile closes it
+    except (OSError, ValueError) as error:
+        raise _cannot(path, error) from None
+    try:
+        import fcntl  # noqa: PLC0415 - there is none on Windows
+    except ImportError:
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise UsageError("output-busy", f"another batch writes '{path}'", hint="wait for it, or name another file") from None
+    return file
+
+
+def _cannot(path: str, error: OSError | ValueError) -> UsageError:
+    return UsageError("cannot-write", f"cannot write '{path}': {getattr(error, 'strerror', None) or error}")

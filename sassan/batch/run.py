@@ -1,0 +1,98 @@
+"""A batch from beginning to end: inputs to items, items over an executor, lines to where they go, in the order of the inputs."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from time import monotonic
+
+from sassan.batch.inputs import Input, Passed, expand
+from sassan.batch.job import Job
+from sassan.batch.lines import Place
+from sassan.batch.results import Begun, Sink
+from sassan.batch.summary import Summary
+from sassan.batch.work import Item, content_of, digest_of, lost, work
+from sassan.errors import InputError, UsageError
+from sassan.executor import Executor, Processes
+
+TOGETHER_FILES, TOGETHER_BYTES = 16, 96 * 1024
+"""Small files that are one item: enough that handing it over costs next to nothing."""
+
+
+def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
+    paths: Sequence[str],
+    job: Job,
+    executor: Executor,
+    sink: Sink,
+    *,
+    begun: Begun | None = None,
+    own: Path | None = None,
+    watch: Callable[[Summary], None] = lambda _: None,
+) -> Summary:
+    """Analyze every function that the paths name; lines go to `sink` in the order of the inputs, whatever the executor.
+
+    `begun` is what earlier lines say: those inputs are not read again, except to see that they are the same. `own` is the file of results.
+    `watch` sees the tally after every item. Raises InputError `no-input` when there is nothing to read, UsageError `inputs-changed` when
+    the inputs are not those that `begun` speaks of, `usage` for a time limit on an executor that cannot end an item.
+    """
+    if job.time_limit is not None and not isinstance(executor, Processes):
+        raise UsageError("usage", "only a process of its own can be ended after a time", hint="--time-limit needs --executor processes")
+    begin = monotonic()
+    before = begun or Begun()
+    passed = Passed()
+    summary = Summary(before=len(before.told))
+    summary.add(before.told)
+    items = _items(expand(paths, passed, own), before.places, summary)
+    for part in executor.map(partial(work, job), items, lost=lost):
+        if part.lines:
+            sink.write(part.lines)
+        summary.add(part.told)
+        summary.files += part.ended
+        summary.seconds = monotonic() - begin
+        watch(summary)
+    summary.passed, summary.repeated, summary.seconds = passed.other, passed.repeated, monotonic() - begin
+    if not summary.files:
+        where = ", ".join(f"'{one}'" for one in paths[:3]) + (", …" if len(paths) > 3 else "")  # noqa: PLR2004 - enough to see what is meant
+        others = f"; {passed.other} other files were left out" if passed.other else ""
+        raise InputError("no-input", f"there is nothing to analyze in {where}{others}", hint="name files to take them whatever they are")
+    return summary
+
+
+def count(paths: Sequence[str], own: Path | None = None) -> int:
+    """Return how many inputs there are, for whoever waits."""
+    return sum(1 for _ in expand(paths, Passed(), own))
+
+
+def _items(inputs: Iterator[Input], places: Sequence[Place], summary: Summary) -> Iterator[Item]:
+    """Yield what is left to do; raises UsageError `inputs-changed`."""
+    for place in places:
+        one = next(inputs, None)
+        if one is None or one.file != place.file or _digest(one) != place.digest:
+            raise _changed(place, one)
+        if place.done:
+            summary.files += 1
+        else:
+            yield Item((one,), start=(place.function or 0) + 1, digest=place.digest, functions=place.functions)
+    together: list[Input] = []
+    size = 0
+    for one in inputs:
+        if together and (size + one.size > TOGETHER_BYTES or len(together) >= TOGETHER_FILES):
+            yield Item(tuple(together))
+            together, size = [], 0
+        together.append(one)
+        size += one.size
+    if together:
+        yield Item(tuple(together))
+
+
+def _digest(one: Input) -> str | None:
+    return None if one.error is not None else digest_of(content_of(one.path))
+
+
+def _changed(place: Place, found: Input | None) -> UsageError:
+    if found is None or found.file != place.file:
+        there = "there is no such input any more" if found is None else f"now '{os.fspath(found.file)}' stands in its place"
+    else:
+        there = "its content has changed"
+    hint = "give the same inputs, start anew with --overwrite, or name another file"
+    return UsageError("inputs-changed", f"the results speak of '{place.file}': {there}", hint=hint)

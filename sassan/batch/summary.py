@@ -1,0 +1,76 @@
+"""What became of a batch, in numbers that do not grow with it."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from heapq import nlargest
+
+from sassan.batch.lines import Told
+from sassan.documents import Value
+
+_SLOWEST = 5
+_REFUSED = 5
+"""Refusals that are kept in words: the first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """A function and how long its analysis took, in seconds."""
+
+    seconds: float
+    name: str
+    file: str
+
+
+@dataclass(slots=True)
+class Summary:
+    """A tally of the lines so far: files that are done, functions, those with a WCET, those with gaps by code, refusals by code.
+
+    `passed` are files that the rule of directories left out, `repeated` files that came twice; `before` functions of an earlier run.
+    `status` is the exit status that the refusals call for, 0 without any.
+    """
+
+    files: int = 0
+    functions: int = 0
+    bounded: int = 0
+    before: int = 0
+    passed: int = 0
+    repeated: int = 0
+    status: int = 0
+    seconds: float = 0.0
+    gaps: Counter[str] = field(default_factory=Counter[str])
+    refused: Counter[str] = field(default_factory=Counter[str])
+    slowest: list[Slow] = field(default_factory=list[Slow])
+    first_refused: list[Told] = field(default_factory=list[Told])
+
+    def add(self, told: Iterable[Told]) -> None:
+        """Count lines."""
+        for one in told:
+            if one.error:
+                self.refused[one.error] += 1
+                self.status = max(self.status, one.status)
+                if len(self.first_refused) < _REFUSED:
+                    self.first_refused.append(one)
+            elif one.name:
+                self.functions += 1
+                self.bounded += one.bounded
+                self.gaps.update(one.gaps)
+            if one.seconds is not None:
+                self.slowest = nlargest(
+                    _SLOWEST, [*self.slowest, Slow(one.seconds, one.name, one.file)], key=lambda slow: (slow.seconds, slow.name, slow.file)
+                )
+
+    def document(self) -> Mapping[str, Value]:
+        """Return the summary as JSON has it."""
+        return {
+            "files": self.files,
+            "functions": self.functions,
+            "bounded": self.bounded,
+            "gaps": dict(sorted(self.gaps.items())),
+            "refused": dict(sorted(self.refused.items())),
+            "passed": self.passed,
+            "repeated": self.repeated,
+            "before": self.before,
+            "seconds": round(self.seconds, 3),
+            "slowest": [{"name": one.name, "file": one.file, "seconds": round(one.seconds, 3)} for one in self.slowest],
+        }

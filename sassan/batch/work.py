@@ -1,0 +1,208 @@
+"""What a worker does: read files, analyze functions, say it in lines.
+
+An item is several small files, or one file, or some functions of one. A file that holds much is read, and leaves the work on its functions
+behind in portions, which other workers take; each reads the file for itself, and remembers the last one. An item whose worker died, or was
+ended for its time, leaves behind smaller ones, down to a single function, which then becomes a line that says so.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from time import perf_counter
+
+from sassan import documents, frontend, pipeline
+from sassan.batch.inputs import Input
+from sassan.batch.job import Job
+from sassan.batch.lines import Place, Told, line, nothing, refusal, told
+from sassan.documents import Value
+from sassan.errors import InputError, SassanError, SelfCheckError
+from sassan.executor import More, end_after
+from sassan.frontend.load import LIMIT
+from sassan.ipet.flow_facts import check_functions
+from sassan.ir import Function
+
+PORTION = 3000
+"""Instructions of the functions of a portion, about: a second or so, so that workers stay busy and a file is not read too often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Some inputs, or the functions `start` up to `stop` of one (None: to its end), of those that are asked for.
+
+    `digest` is what the content was when somebody read it. `apart` asks for no analysis: every function is to be an item of its own.
+    `name` and `arch` are those of a single function.
+    """
+
+    inputs: tuple[Input, ...]
+    start: int = 0
+    stop: int | None = None
+    digest: str | None = None
+    functions: int | None = None
+    apart: bool = False
+    name: str = ""
+    arch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Results: lines, what the summary wants to know of each, and how many inputs end with them."""
+
+    lines: bytes = b""
+    told: tuple[Told, ...] = ()
+    ended: int = 0
+
+
+Result = Part | More[Item, Part]
+
+
+def work(job: Job, item: Item) -> Result:
+    """Return the lines of an item, or of its beginning with the items that are left."""
+    parts: list[Part] = []
+    for number, one in enumerate(item.inputs):
+        found = _file(job, replace(item, inputs=(one,)))
+        if isinstance(found, More):
+            rest = item.inputs[number + 1 :]
+            left = (*found.items, replace(item, inputs=rest)) if rest else found.items
+            return More(_joined([*parts, found.first]), left)
+        parts.append(found)
+    return _joined(parts)
+
+
+def lost(item: Item, error: SassanError) -> Result:
+    """Return what stands for an item that ended its worker: smaller items, or the line that says so."""
+    if len(item.inputs) > 1:
+        return More(Part(), tuple(replace(item, inputs=(one,)) for one in item.inputs))
+    if not item.apart and not item.name:
+        return More(Part(), (replace(item, apart=True),))
+    file = next(iter(item.inputs)).file
+    if item.stop is None:
+        place = Place(file, item.digest, item.start or None)
+        return _part([(refusal(place, error), None)], ended=1)
+    places = [Place(file, item.digest, number, item.functions) for number in range(item.start, item.stop)]
+    return _part([(refusal(one, error, item.name, item.arch), None) for one in places], ended=int(places[-1].done))
+
+
+def content_of(path: str) -> bytes | None:
+    """Return what a file holds, at most a byte more than may be read; None where it cannot be read."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - a name that is no valid text stays as it is
+            return file.read(LIMIT + 1)
+    except (OSError, ValueError):
+        return None
+
+
+def digest_of(data: bytes | None) -> str | None:
+    """Return the SHA-256 of what a file holds, None where that is not known, or too much."""
+    return None if data is None or len(data) > LIMIT else hashlib.sha256(data).hexdigest()
+
+
+def _joined(parts: list[Part]) -> Part:
+    if len(parts) == 1:
+        return parts[0]
+    return Part(b"".join(one.lines for one in parts), tuple(said for one in parts for said in one.told), sum(one.ended for one in parts))
+
+
+def _part(found: Sequence[tuple[Mapping[str, Value], float | None]], ended: int) -> Part:
+    said = (told(document, seconds) for document, seconds in found)
+    return Part(b"".join(line(document) for document, _ in found), tuple(one for one in said if one is not None), ended)
+
+
+def _file(job: Job, item: Item) -> Result:
+    one = item.inputs[0]
+    data = content_of(one.path) if one.error is None else None
+    digest = digest_of(data)
+    try:
+        functions = _chosen(job, one, data)
+        if item.digest not in (None, digest):
+            raise InputError("file-changed", f"'{one.file}' has changed since it was read first", hint="start anew with --overwrite")
+    except SassanError as error:
+        return lost(replace(item, digest=item.digest or digest, apart=True), error)
+    if not functions:
+        return _part([(nothing(Place(one.file, digest, functions=0)), None)], ended=1)
+    whole = replace(item, stop=len(functions) if item.stop is None else item.stop, digest=digest, functions=len(functions))
+    if item.apart:
+        return More(Part(), tuple(_single(whole, number, functions) for number in _range(whole)))
+    portions = tuple(_portions(whole, functions))
+    if item.stop is None and len(portions) > 1:
+        return More(Part(), portions)
+    found = [_analyzed(job, Place(one.file, digest, number, len(functions)), functions[number]) for number in _range(whole)]
+    return _part(found, ended=int(whole.stop == whole.functions))
+
+
+def _range(item: Item) -> range:
+    return range(item.start, item.stop or item.start)
+
+
+def _chosen(job: Job, one: Input, data: bytes | None) -> tuple[Function, ...]:
+    """Return the functions of a file that are asked for; raises SassanError."""
+    if one.error is not None:
+        raise one.error
+    try:
+        found = _functions(one.file, data, job.arch, job.cached) if data is not None else _none(one)
+    except SassanError:
+        raise
+    except Exception as error:  # one bad file never stops the rest: what a defect raises is a line
+        raise _internal(error) from error
+    return tuple(function for function in found if job.wants(function.name))
+
+
+def _none(one: Input) -> tuple[Function, ...]:
+    """Say why a file cannot be read; raises InputError."""
+    try:
+        frontend.load(one.path)
+    except InputError as error:
+        raise InputError(error.code, error.message.replace(one.path, one.file), hint=error.hint) from None
+    raise InputError("unreadable", f"'{one.file}' cannot be read")
+
+
+@lru_cache(maxsize=1)
+def _functions(file: str, data: bytes, arch: str | None, cached: bool) -> tuple[Function, ...]:
+    """Return the functions of a file; the last one is remembered, because portions of one file come in a row."""
+    return frontend.read(frontend.content(file, data), arch=arch, cached=cached).functions
+
+
+def _single(item: Item, number: int, functions: tuple[Function, ...]) -> Item:
+    one = functions[number]
+    return replace(item, start=number, stop=number + 1, apart=False, name=one.name, arch=one.arch)
+
+
+def _portions(item: Item, functions: tuple[Function, ...]) -> Iterator[Item]:
+    """Yield items of whole functions with about as many instructions each."""
+    start, held = item.start, 0
+    for number in _range(item):
+        held += len(functions[number].instructions)
+        if held >= PORTION or number + 1 == item.stop:
+            yield replace(item, start=start, stop=number + 1)
+            start, held = number + 1, 0
+
+
+def _analyzed(job: Job, place: Place, function: Function) -> tuple[Mapping[str, Value], float]:
+    """Return the line of a function, and how many seconds it took."""
+    begin = perf_counter()
+    if job.time_limit is not None:
+        end_after(job.time_limit)
+    try:
+        document = _document(job, place, function)
+    except SassanError as error:
+        document = refusal(place, error, function.name, function.arch)
+    except Exception as error:  # noqa: BLE001 - as in _chosen
+        document = refusal(place, _internal(error), function.name, function.arch)
+    finally:
+        if job.time_limit is not None:
+            end_after(None)
+    return document, perf_counter() - begin
+
+
+def _document(job: Job, place: Place, function: Function) -> Mapping[str, Value]:
+    facts = job.settings.facts
+    if facts is not None:
+        # A file of facts serves a whole batch: what it says of other files is no error here.
+        mine = tuple(one for one in facts.functions if one[0] == function.name)
+        check_functions(replace(facts, functions=mine), (function,))
+    found = pipeline.analyze(function, job.settings, job.warps)
+    return {**documents.analysis(place.file, found), "input": place.entry()}
+
+
+def _internal(error: Exception) -> SelfCheckError:
+    return SelfCheckError("internal", f"{type(error).__name__}: {error}", hint="this is a defect of sassan: report it with the input")

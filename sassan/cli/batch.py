@@ -1,0 +1,182 @@
+"""`sassan batch`: many files, and what became of them."""
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sassan.cli import executors, options, table
+from sassan.cli.asked import Asked, analysis
+from sassan.cli.inputs import architecture
+from sassan.cli.table import Column, Table
+from sassan.cli.terminal import is_terminal, middle, note, out, safe
+from sassan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from sassan.batch import Job, Summary
+    from sassan.executor import Executor
+
+_INTERRUPTED = 130
+_STANDARD_OUTPUT = "-"
+_LOOK = 0.1
+
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="X.jsonl", help="Write JSON Lines: a line per function, or refused file; - is standard output."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the results that -o holds.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Write the results of -o anew.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="S", min=0.01, max=1e6, help="Seconds for a function; one that takes longer is refused."),
+]
+
+
+@analysis
+def batch(
+    asked: Asked,
+    *,
+    output: Output = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    time_limit: TimeLimit = None,
+    executor: executors.ExecutorOption = executors.Kind.PROCESSES,
+    scheduler: executors.Scheduler = None,
+    jobs: executors.Jobs = None,
+    json: options.Json = False,
+) -> None:
+    """Analyze many files.
+
+    A FILE may be a directory (every cubin, .sass, .ptx, and program or library with GPU code below it) or a pattern. Results are a line of
+    JSON per function, in the order of the inputs, whatever the executor; a file that is refused is a line, too, and stops no other.
+    What an interrupted run has written stays: the same command with --resume goes on from there.
+
+    \b
+    Examples:
+      sassan batch build/ -o results.jsonl
+      sassan batch build/ -o results.jsonl --resume
+      sassan batch 'kernels/**/*.cubin' libgpu.so -o results.jsonl -j 8 --time-limit 60
+      sassan batch build/ -o results.jsonl --executor dask --scheduler tcp://host:8786
+      sassan batch build/ -o - | jq 'select(.gaps != [])'
+    """
+    from sassan.batch import Job
+
+    _check(asked, output, json=json, resume=resume or overwrite)
+    if resume and overwrite:
+        raise UsageError("usage", "--resume and --overwrite contradict each other", hint="give one of them")
+    job = Job(asked.settings, asked.warps, architecture(asked.sm), tuple(asked.functions or ()), asked.cached, time_limit)
+    with executors.executor(executor, scheduler, jobs) as chosen:
+        try:
+            summary = _run(asked, job, chosen, output, resume=resume, overwrite=overwrite)
+        except KeyboardInterrupt:
+            if output not in {None, _STANDARD_OUTPUT}:
+                note(f"interrupted: '{safe(str(output))}' holds what is done, and the same command with --resume goes on\n")
+            raise typer.Exit(_INTERRUPTED) from None
+    _report(summary, output, json=json)
+    if summary.status:
+        raise typer.Exit(summary.status)
+
+
+def _check(asked: Asked, output: str | None, *, json: bool, resume: bool) -> None:
+    if "-" in asked.files:
+        raise UsageError("standard-input", "a batch reads files that it can read again, not standard input", hint="sassan analyze -")
+    if resume and output in {None, _STANDARD_OUTPUT}:
+        raise UsageError("usage", "--resume and --overwrite speak of a file of results", hint="name it with -o")
+    if json and output == _STANDARD_OUTPUT:
+        raise UsageError("usage", "--json prints the summary, and -o - the results", hint="write the results to a file")
+
+
+class _Lines:
+    """Lines on standard output."""
+
+    def write(self, lines: bytes) -> None:
+        out(lines.decode())
+
+
+class _Nowhere:
+    """Nobody wants the lines: the summary is all that was asked for."""
+
+    def write(self, lines: bytes) -> None:
+        del lines
+
+
+def _run(asked: Asked, job: "Job", executor: "Executor", output: str | None, *, resume: bool, overwrite: bool) -> "Summary":
+    from sassan.batch import ResultsFile, run
+
+    if output is None or output == _STANDARD_OUTPUT:
+        with _progress(asked, None) as watch:
+            return run(asked.files, job, executor, _Nowhere() if output is None else _Lines(), watch=watch)
+    with ResultsFile(output, job, resume=resume, overwrite=overwrite) as results, _progress(asked, Path(output)) as watch:
+        return run(asked.files, job, executor, results, begun=results.begun, own=Path(output), watch=watch)
+
+
+@contextmanager
+def _progress(asked: Asked, own: Path | None) -> "Generator[Callable[[Summary], None]]":
+    """Show files that are done, their rate and the time to go, where a person watches."""
+    if asked.quiet or not is_terminal(sys.stderr):
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    from sassan.batch import count
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("files, {task.fields[functions]} functions, {task.fields[rate]:.0f}/s"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("batch", total=count(asked.files, own), functions=0, rate=0.0)
+
+        def watch(now: "Summary") -> None:
+            rate = (now.functions - now.before) / now.seconds if now.seconds else 0.0
+            bar.update(task, completed=now.files, functions=now.functions, rate=max(rate, 0.0))
+
+        yield watch
+
+
+def _report(summary: "Summary", output: str | None, *, json: bool) -> None:
+    if json:
+        _document(summary)
+    elif output == _STANDARD_OUTPUT:
+        note("".join(f"{what}: {count}\n" for what, count in _rows(summary)))
+    else:
+        table.show(Table((Column("count", number=True), Column("what")), tuple((count, what) for what, count in _rows(summary))))
+        if summary.refused:
+            out("\nrefused first:\n")
+        for told in summary.first_refused:
+            out(f"  {safe(told.file)}{' ' + middle(safe(told.name), 40) if told.name else ''}: {told.error}: {safe(told.message)}\n")
+        if summary.slowest:
+            out("\nslowest, in seconds:\n")
+        for one in summary.slowest:
+            out(f"  {one.seconds:.2f}  {middle(safe(one.name), 40)} in {middle(safe(one.file), 60)}\n")
+
+
+def _document(summary: "Summary") -> None:
+    from json import dumps
+
+    from sassan import documents
+
+    out(dumps({**documents.tool(), "batch": summary.document()}, indent=2) + "\n")
+
+
+def _rows(summary: "Summary") -> list[tuple[str, str]]:
+    new = summary.functions - summary.before
+    rate = f", {new / summary.seconds:.1f} functions a second" if summary.seconds and new > 0 else ""
+    numbers = [
+        ("files", summary.files),
+        ("functions", summary.functions),
+        ("functions with a WCET", summary.bounded),
+        *((f"functions with the gap {code}", count) for code, count in sorted(summary.gaps.items())),
+        *((f"refused: {code}", count) for code, count in sorted(summary.refused.items())),
+    ]
+    extra = [("lines of an earlier run", summary.before), ("other files left out", summary.passed), ("files named twice", summary.repeated)]
+    rows = [(what, str(count)) for what, count in (*numbers, *((what, count) for what, count in extra if count))]
+    return [*rows, (f"seconds{rate}", f"{summary.seconds:.1f}")]
