@@ -5,7 +5,7 @@
 * Median: percentiles of the bootstrap. BCa needs a jackknife, which is not consistent for a median.
 * Minimum: **no** bootstrap. The least of a resample is the least of the sample in 63 % of all resamples (1 - 1/e), however many runs there
   are: the bootstrap of an extreme is not consistent (Bickel and Freedman 1981). What stands for it is the interval of Robson and Whitlock
-  (1964) for the lower end of a distribution, from the two least runs; it supposes that runs come close to the end about as often as near it.
+  (1964) for the lower end of a distribution, from the two least runs; it supposes a density of runs that does not fade towards that end.
   Beside it stands `share`, which supposes nothing but independent runs: at most that share of further runs is faster.
 * Maximum: the same `share`, and no interval: above the longest run that was seen there is no bound that runs could give.
 """
@@ -67,9 +67,9 @@ class Settings:
 class Interval:
     """Where the estimated quantity lies, at a level. Units: those of the runs.
 
-    `low` or `high` is None where nothing can be said. `share`: at that level at most this share of further runs lies beyond the extreme that
-    was seen; None where the estimate is no extreme. `doubts`: why the interval may miss its level, as codes. `resamples` is 0 without a
-    bootstrap.
+    `low` or `high` is None where nothing can be said. `share`: at that level at most this share of further runs lies beyond the extreme
+    that was seen; None where the estimate is no extreme. `doubts`: why the interval may miss its level, as codes. `resamples`: 0 without
+    a bootstrap.
     """
 
     low: float | None
@@ -105,7 +105,7 @@ def interval(seconds: Sequence[float], which: Estimator, settings: Settings | No
         case Estimator.MAXIMUM:
             share = _share(len(seconds) - 1, chosen.level)
             doubts = (UNBOUNDED, *(one for one in _doubts(seconds[1:]) if one != HANGS))
-            return Interval(max(seconds[1:]), None, chosen.level, "none", share=share, doubts=doubts)
+            return Interval(max(seconds[1:]), None, chosen.level, "none", 0, share, doubts)
         case Estimator.MEAN_ALL:
             return _bootstrap(np.array(seconds), chosen, middle=False)
         case Estimator.MEAN | Estimator.MEDIAN:
@@ -113,13 +113,18 @@ def interval(seconds: Sequence[float], which: Estimator, settings: Settings | No
 
 
 def dependence(values: Sequence[float]) -> float:
-    """Return the rank correlation of each run with the next (Fig. 5 as one number), 0 where nothing varies or there are fewer than 3 runs."""
-    if len(values) < 3:  # noqa: PLR2004 - two pairs
+    """Return the rank correlation of each run with the next: Fig. 5 as one number."""
+    return correlation(np.array(values[:-1]), np.array(values[1:]))
+
+
+def correlation(left: "Floats", right: "Floats") -> float:
+    """Return the rank correlation of pairs (Spearman's), 0 where a side does not vary or of fewer than 2 pairs."""
+    if len(left) < 2:  # noqa: PLR2004
         return 0.0
-    ranks = _ranks(np.asarray(values, dtype=np.float64))
-    now, following = ranks[:-1] - ranks[:-1].mean(), ranks[1:] - ranks[1:].mean()
-    scale = sqrt(float(now @ now) * float(following @ following))
-    return float(now @ following) / scale if scale else 0.0
+    one, two = _ranks(left), _ranks(right)
+    one, two = one - one.mean(), two - two.mean()
+    scale = sqrt(float(one @ one) * float(two @ two))
+    return float(one @ two) / scale if scale else 0.0
 
 
 def dependent(values: Sequence[float]) -> bool:

@@ -15,10 +15,11 @@ RUNS = 20
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How the runner waits and what day it is; tests replace it."""
+    """How the runner waits, what day it is, and whether it shall end: tests and whoever may be interrupted put their own in."""
 
     sleep: Callable[[float], None] = time.sleep
     today: Callable[[], str] = lambda: datetime.now(tz=UTC).date().isoformat()
+    stop: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Plan:
 
 
 def groups(device: Device, task: Task, plan: Plan, clock: Clock | None = None) -> Iterator[Group]:
-    """Yield each group when its last run is done; who stops in between keeps the groups before.
+    """Yield each group when its last run is done. `clock.stop` is asked after each run and each wait: the group that it cuts short is the last.
 
     The delays of one size come in turn (all of the first round, then all of the second), so that a slow drift of the machine falls on
     all of them alike. Raises InputError `launch-failed`, UsageError `bad-plan`.
@@ -72,7 +73,11 @@ def groups(device: Device, task: Task, plan: Plan, clock: Clock | None = None) -
         try:
             for _ in range(plan.groups):
                 for delay in plan.delays:
-                    yield _group(loaded, plan, Group(number, (), delay, max(plan.pause, delay), size), watch.sleep)
+                    made = _group(loaded, plan, Group(number, (), delay, max(plan.pause, delay), size), watch)
+                    if made.seconds:
+                        yield made
+                    if watch.stop():
+                        return
                     number += 1
         finally:
             loaded.close()
@@ -106,12 +111,14 @@ def sized(task: Task, name: str, value: float) -> Task:
     return replace(task, arguments=tuple(replace(one, value=value) if one.name == name else one for one in task.arguments))
 
 
-def _group(loaded: Loaded, plan: Plan, empty: Group, sleep: Callable[[float], None]) -> Group:
+def _group(loaded: Loaded, plan: Plan, empty: Group, clock: Clock) -> Group:
     timings: list[Timing] = []
     for index in range(plan.runs):
         wait = empty.delay if index else empty.pause
         if wait > 0:
-            sleep(wait)
+            clock.sleep(wait)
+        if clock.stop():
+            break
         timings.append(loaded.run())
     cycles = tuple(one.cycles for one in timings if one.cycles is not None)
     return replace(empty, seconds=tuple(duration(one.seconds) for one in timings), cycles=cycles)

@@ -1,9 +1,9 @@
-"""Which estimator can be trusted at a duration, computed from groups that were measured alike: the paper's "ms versus seconds", not assumed.
+"""Which estimator can be trusted at a duration, computed from groups that were measured alike: the paper's "ms versus seconds".
 
-The criterion. For the groups of one size, the *spread* of an estimator is (largest - least) / least of its values over the groups. It is
-*stable* where the spread is within a tolerance (1 %). Spread is told apart by its cause: among groups of the same delay, and over all delays
-(Fig. 7). A *single run* is enough where all runs of all groups, warm-ups included, lie within the tolerance. The verdict is the cheapest
-estimator that is stable: a single run, else the minimum, the mean or the median, whichever spreads least; else none.
+The criterion. For the groups of one size, the *spread* of an estimator is (largest - least) / least of its values over the groups.
+It is *stable* where the spread is within a tolerance (1 %). Spread is told apart by its cause: among groups of the same delay, and over
+all delays (Fig. 7). A *single run* is enough where all runs of all groups, warm-ups included, lie within the tolerance. The verdict is
+the cheapest estimator that is stable: a single run, else the minimum, the mean or the median, whichever spreads least; else none.
 
 Stable is not right: an estimator may repeat a value that is too large. `bias` is what it lies above the least run of the size, the only run
 that is known to be possible.
@@ -12,7 +12,6 @@ that is known to be possible.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sassan.errors import InputError
 from sassan.measure.estimators import Estimator, estimate
 from sassan.measure.samples import Group, Samples
 
@@ -117,7 +116,7 @@ def _verdict(size: float | None, groups: tuple[Group, ...], tolerance: float) ->
     least = min(min(group.warm) for group in usable)
     kinds = [one for one in Estimator if one is not Estimator.WARM_UP or len(usable) > 1]
     stabilities = tuple(_stability(one, cut, least) for one in kinds)
-    duration, runs = min(least, min(group.seconds[0] for group in usable)), sum(len(group.seconds) for group in usable)
+    duration, runs = min(least, *(group.seconds[0] for group in usable)), sum(len(group.seconds) for group in usable)
     delays = tuple(sorted({group.delay for group in usable}))
     choice = _choice(single, stabilities, tolerance)
     return Verdict(size, duration, len(cut), runs, delays, single, stabilities, tolerance, choice, parts=len(usable) == 1)
@@ -149,9 +148,3 @@ def _choice(single: float, stabilities: Sequence[Stability], tolerance: float) -
     stable = [one for one in stabilities if one.estimator in _CHOICE and one.stable(tolerance)]
     best = min(stable, key=lambda one: (one.spread, _CHOICE.index(one.estimator)), default=None)
     return best.estimator.value if best is not None else None
-
-
-def require(samples: Samples) -> None:
-    """Raise InputError `too-few-runs` where no group has a run after its warm-up: there is nothing to estimate."""
-    if not samples.warm:
-        raise InputError("too-few-runs", "no group has a run after its warm-up", hint="measure more runs per group")
