@@ -33,6 +33,8 @@ from sassan.render.decorations import Decorations
 from sassan.render.dot import dot_text
 from sassan.render.draw import FORMATS, Drawing
 from sassan.render.draw import draw as render
+from sassan.render.html.sketch import Sketch
+from sassan.render.html.sketch import sketch as render_sketch
 from sassan.render.levels import Arc, Level, arcs
 from sassan.render.listing import Listing
 from sassan.render.listing import listing as render_listing
@@ -372,3 +374,10 @@ def _title(bound: Wcet) -> str:
 def edges(cfg: WarpCfg, level: str) -> tuple[Arc, ...]:
     """Return the edges of the warp, or those of a single thread."""
     return arcs(cfg, Level(level))
+
+
+def sketch(analysis: Analysis, settings: Settings) -> Sketch:
+    """Return the graph and the listing of an analysis as plain data for a page, before anything has a place."""
+    facts_of = isa_of(analysis.function, settings.letters).facts
+    total = analysis.wcet.value if analysis.wcet.bound else None
+    return render_sketch(analysis.cfg, _decorations(analysis), facts_of, analysis.gaps, total)

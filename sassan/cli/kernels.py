@@ -39,10 +39,14 @@ def ask(
     from sassan import pipeline
 
     results, found = analyses(found, lambda one: pipeline.analyze(one, analysed), "analyzing", quiet=quiet)
-    return tuple(_kernel(one, analysed, chosen, wanted, limit) for one in results), found
+    return tuple(kernel_of(one, analysed, chosen, wanted, limit) for one in results), found
 
 
-def _kernel(result: Result, analysed: "Settings", chosen: "Configuration", wanted: options.Paths, limit: int) -> Kernel:
+def kernel_of(result: Result, analysed: "Settings", chosen: "Configuration", wanted: options.Paths, limit: int) -> Kernel:
+    """Return the instances of one analyzed function.
+
+    Raises UsageError and InputError for a processor that is not known.
+    """
     from sassan import pipeline
 
     one = result.analysis

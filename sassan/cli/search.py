@@ -60,8 +60,10 @@ def interrupts() -> Generator[Interrupts]:
         signal.signal(signal.SIGINT, before)
 
 
-def search(one: "Instance", engine: "Engine", *, seconds: float, seed: int, quiet: bool) -> Answer:
-    """Return what an engine finds out in the time given; every schedule has passed the judge.
+def search(
+    one: "Instance", engine: "Engine", *, seconds: float, seed: int, quiet: bool, watch: "Callable[[Merged], None] | None" = None
+) -> Answer:
+    """Return what an engine finds out in the time given; every schedule has passed the judge. `watch` sees each report as it comes.
 
     Raises UsageError `too-large` when the engine does not take the instance.
     """
@@ -70,9 +72,15 @@ def search(one: "Instance", engine: "Engine", *, seconds: float, seed: int, quie
     from sassan.makespan.merge import Merged
 
     begin = time.monotonic()
-    with interrupts() as watch, _progress(quiet=quiet) as show:
-        known = Merged(one.problem, changed=lambda now: show(progress_text(one.name, now)))
-        budget = Budget(deadline=begin + seconds, seed=seed, stop=lambda: watch.seen)
+    with interrupts() as pressed, _progress(quiet=quiet) as show:
+
+        def changed(now: "Merged") -> None:
+            show(progress_text(one.name, now))
+            if watch is not None:
+                watch(now)
+
+        known = Merged(one.problem, changed=changed)
+        budget = Budget(deadline=begin + seconds, seed=seed, stop=lambda: pressed.seen)
         last = engine.run(one.problem, budget, known)
         if engine.name == "all":
             known.changed = None
@@ -81,7 +89,7 @@ def search(one: "Instance", engine: "Engine", *, seconds: float, seed: int, quie
     took = time.monotonic() - begin
     # A search that is not begun because its first use takes longer than what is left is cut short by the limit too.
     limited = took >= seconds or any(NOTE in found.note for found in known.last.values())
-    stopped = INTERRUPT if watch.seen else TIME_LIMIT if limited and known.exact is None else ""
+    stopped = INTERRUPT if pressed.seen else TIME_LIMIT if limited and known.exact is None else ""
     return Answer(one, engine.name, known, took, stopped)
 
 

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _COMPACT_FROM = 60
 _Attributes = dict[str, str]
+Size = tuple[float, float]
+"""Width and height of a block in points."""
+_POINTS = 72
+TURNED = "turned"
+"""The second class of an edge that is told from head to tail."""
 _SPINE_WEIGHT = "30"
 _ENTRY = "entry"
 _EXIT = "exit"
@@ -36,6 +41,8 @@ class _Picture:
     detail: Detail
     places: tuple[int, ...]
     """Of each node, its place in the weak topological order: an edge to an earlier place closes a cycle."""
+    sizes: tuple[Size, ...] = ()
+    """Of each node, where somebody else draws what is in it."""
 
 
 def dot_text(cfg: WarpCfg, decorations: Decorations | None = None, *, level: Level = Level.WARP, listing: bool = False) -> str:
@@ -48,8 +55,27 @@ def dot_text(cfg: WarpCfg, decorations: Decorations | None = None, *, level: Lev
         shown = Decorations(shown.letters, shown.costs, (), shown.bounds)
     lines = arcs(cfg, level)
     picture = _Picture(cfg, shown, lines, facts(cfg, shown), _detail(len(cfg.nodes), listing), _places(cfg, lines))
-    graph = _frame(picture, level)
-    _draw_box(graph, picture, forest(cfg), depth=0)
+    return _text(picture, {"label": header(cfg, lines, shown, level)})
+
+
+def bare_text(cfg: WarpCfg, decorations: Decorations, sizes: tuple[Size, ...]) -> str:
+    """Return the warp-level graph as DOT text for whoever only wants to know where everything goes.
+
+    The blocks are empty boxes of the sizes given, there is no title, and the kind of an edge is its `class`.
+    """
+    lines = arcs(cfg, Level.WARP)
+    picture = _Picture(cfg, decorations, lines, facts(cfg, decorations), _detail(len(cfg.nodes), listing=False), _places(cfg, lines), sizes)
+    return _text(picture, {})
+
+
+def compact(cfg: WarpCfg) -> bool:
+    """Say whether a graph is so large that its blocks are drawn as small as it gets."""
+    return _detail(len(cfg.nodes), listing=False) is Detail.COMPACT
+
+
+def _text(picture: _Picture, attributes: _Attributes) -> str:
+    graph = _frame(picture, attributes)
+    _draw_box(graph, picture, forest(picture.cfg), depth=0)
     _draw_arcs(graph, picture)
     return str(graph.source)
 
@@ -72,12 +98,10 @@ def _detail(blocks: int, listing: bool) -> Detail:
     return Detail.COMPACT if blocks > _COMPACT_FROM else Detail.BLOCK
 
 
-def _frame(picture: _Picture, level: Level) -> "Digraph":
+def _frame(picture: _Picture, attributes: _Attributes) -> "Digraph":
     compact = picture.detail is Detail.COMPACT
-    head = header(picture.cfg, picture.arcs, picture.decorations, level)
     name = picture.cfg.function.name
-    graph_attr = {
-        "label": head,
+    graph_attr = attributes | {
         "labelloc": "t",
         "labeljust": "l",
         "tooltip": in_tooltip((name,)),
@@ -115,11 +139,16 @@ def _digraph(name: str, graph_attr: _Attributes, node_attr: _Attributes | None =
 def _draw_box(graph: "Digraph", picture: _Picture, box: Cluster, depth: int) -> None:
     for at in box.own:
         block = picture.blocks[at]
-        graph.node(block.node.id, **attributes(block, picture.detail))
+        graph.node(block.node.id, **(_empty(picture.sizes[at]) if picture.sizes else attributes(block, picture.detail)))
     for inner in box.inner:
         sub = _digraph(f"cluster_{_box_name(picture.cfg, inner)}", _box_attributes(picture, inner, depth))
         _draw_box(sub, picture, inner, depth + 1)
         graph.subgraph(sub)
+
+
+def _empty(size: Size) -> _Attributes:
+    width, height = size
+    return {"label": "", "fixedsize": "true", "width": f"{width / _POINTS:.3f}", "height": f"{height / _POINTS:.3f}"}
 
 
 def _box_name(cfg: WarpCfg, box: Cluster) -> str:
@@ -228,6 +257,8 @@ def _arc_attributes(picture: _Picture, kind: Kind, same: tuple[Arc, ...]) -> dic
     }
     if look.tail != "none":
         out |= {"dir": "both", "arrowtail": look.tail}
+    if picture.sizes:
+        out["class"] = kind.value
     if count > 1 and picture.detail is not Detail.COMPACT:
         out["label"] = f" \u00d7{count} "
     return out
@@ -235,7 +266,8 @@ def _arc_attributes(picture: _Picture, kind: Kind, same: tuple[Arc, ...]) -> dic
 
 def _turned(look: dict[str, str]) -> dict[str, str]:
     turned = {"arrowtail": look["arrowhead"], "arrowhead": look.get("arrowtail", "none"), "dir": "both" if "arrowtail" in look else "back"}
-    return look | turned | {"weight": "1"}
+    named = {"class": f"{look['class']} {TURNED}"} if "class" in look else {}
+    return look | turned | named | {"weight": "1"}
 
 
 def _arc_tooltip(picture: _Picture, kind: Kind, same: tuple[Arc, ...], count: int) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """A listing: one row per instruction, with what the control code, the tables and the graph say of it."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -63,9 +63,7 @@ def listing(cfg: WarpCfg, facts_of: FactsOf) -> Listing:
 def _rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[Row]:
     arch = cfg.function.arch
     known = [facts_of(one) for one in cfg.function.instructions]
-    used = 0
-    for facts in known:
-        used |= EVERY if facts is None else facts.reads | facts.writes | facts.guard
+    used = _used(known)
     starts, ends, spell = _agreement(cfg), _splits(cfg), namer(cfg.function)
     lines = cfg.function.lines
     places = [line.address for line in lines]
@@ -81,6 +79,22 @@ def _rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[Row]:
             None if agreed is None or cfg.gaps else spell(agreed & used),
             lines[line - 1] if line else None,
         )
+
+
+def agreements(cfg: WarpCfg, facts_of: FactsOf) -> tuple[tuple[str, ...], ...]:
+    """Return, per node, the registers of the function on which the active threads agree at its start; nothing where gaps leave it open."""
+    if cfg.gaps:
+        return ((),) * len(cfg.nodes)
+    used = _used([facts_of(one) for one in cfg.function.instructions])
+    spell = namer(cfg.function)
+    return tuple(spell(node.agreement & used) for node in cfg.nodes)
+
+
+def _used(known: Iterable[Facts | None]) -> int:
+    used = 0
+    for facts in known:
+        used |= EVERY if facts is None else facts.reads | facts.writes | facts.guard
+    return used
 
 
 def _agreement(cfg: WarpCfg) -> dict[int, int]:

@@ -14,15 +14,28 @@ _ROW = 60.0
 
 
 def main() -> None:
-    """Write the drawing in the format and with the layout (`dot` or `rows`) that the arguments name."""
-    form, layout = sys.argv[1:]
-    graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode("utf-8"))
+    """Write the drawing in the format and with the layout (`dot` or `rows`) that the arguments name; with `many`, one for each frame.
+
+    A frame is a length in decimal digits, a line end, and as many bytes.
+    """
+    form, layout, *many = sys.argv[1:]
+    if not many:
+        sys.stdout.buffer.write(_drawing(sys.stdin.buffer.read(), form, layout))
+        return
+    while head := sys.stdin.buffer.readline():
+        drawing = _drawing(sys.stdin.buffer.read(int(head)), form, layout)
+        sys.stdout.buffer.write(b"%d\n%b" % (len(drawing), drawing))
+        sys.stdout.buffer.flush()
+
+
+def _drawing(text: bytes, form: str, layout: str) -> bytes:
+    graph = pygraphviz.AGraph(string=text.decode("utf-8"))
     if layout == "rows":
         place_in_rows(graph)
     drawing = graph.draw(format=form, prog="nop" if layout == "rows" else layout)
-    if drawing is None:
+    if not isinstance(drawing, bytes):
         sys.exit(f"Graphviz drew no {form}")
-    sys.stdout.buffer.write(drawing)
+    return drawing
 
 
 def place_in_rows(graph: pygraphviz.AGraph) -> None:

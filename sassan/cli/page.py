@@ -1,0 +1,108 @@
+"""`sassan report`: one page of HTML that shows everything."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sassan import documents
+from sassan.cli import options
+from sassan.cli.asked import Asked, analysis
+from sassan.cli.files import extension
+from sassan.cli.inputs import Inputs, Result, finish
+from sassan.cli.progress import track
+from sassan.cli.schedules import Search, searched
+from sassan.cli.terminal import note, out, safe
+from sassan.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sassan.render.html.sketch import GraphRecord
+
+_STANDARD_OUTPUT = "-"
+_FORMATS = ("html", "htm")
+_SECONDS = 2.0
+
+
+@analysis
+def report(
+    asked: Asked,
+    *,
+    output: options.Page,
+    title: options.Title = None,
+    engine: options.PageEngine = None,
+    time_limit: options.PageTimeLimit = None,
+    seed: options.Seed = None,
+) -> None:
+    """Write everything into one page of HTML.
+
+    The page needs nothing else: no network, no other file. It lists the functions, and shows of each the gaps and the assumptions first,
+    then its bounds, its graph with the worst path and the costs, the listing of every block, the loops, and, with -W or --block-dim, a
+    schedule of the warps. Names in it are shown as text, whatever they are.
+
+    \b
+    Examples:
+      sassan report kernels.sass -o report.html
+      sassan report kernels.cubin --loop-bound 10 -W 16 -o report.html
+      sassan report a.sass b.sass --block-dim 256 --engine all --time-limit 5 -o report.html
+      cuobjdump -sass a.out | sassan report - -o - > report.html
+    """
+    _check(output)
+    if (time_limit is not None or seed is not None) and engine is None:
+        raise UsageError("usage", "--time-limit and --seed speak of a search", hint="--engine all searches")
+    how = Search(engine, time_limit if time_limit is not None else _SECONDS, seed or 0)
+    results, inputs = asked.analyses()
+    text = _page(title or _title(asked), results, inputs, asked, how)
+    _write(output, text, quiet=asked.quiet)
+    finish(inputs, [one.analysis for one in results] if asked.functions else [])
+
+
+def _check(output: str) -> None:
+    """Refuse before the work what could not be written after it.
+
+    Raises UsageError.
+    """
+    if output == _STANDARD_OUTPUT:
+        return
+    extension(output, _FORMATS)
+    folder = Path(output).parent
+    if not folder.is_dir():
+        raise UsageError("unwritable-output", f"there is no folder '{folder}'", hint="name a file in an existing folder")
+
+
+def _title(asked: Asked) -> str:
+    names = [Path(one).name if one != _STANDARD_OUTPUT else "standard input" for one in asked.files]
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _page(title: str, results: tuple[Result, ...], inputs: Inputs, asked: Asked, how: Search) -> str:
+    from sassan.render.html.page import Page, html
+
+    graphs = _graphs(results, asked)
+    searches = [searched(one, asked, how) for one in track(results, "scheduling", quiet=asked.quiet)]
+    functions: list[Mapping[str, Any]] = [
+        {**documents.analysis(one.file, one.analysis), "graph": graph, "search": search}
+        for one, graph, search in zip(results, graphs, searches, strict=True)
+    ]
+    refused = [documents.refusal(one.file, one.error) for one in inputs.refused]
+    return html(Page(title, documents.tool(), functions, refused))
+
+
+def _graphs(results: tuple[Result, ...], asked: Asked) -> "Iterator[GraphRecord]":
+    from sassan import pipeline
+    from sassan.render.html.layout import place
+
+    sketches = [pipeline.sketch(one.analysis, asked.settings) for one in results]
+    places = place([one.text for one in sketches])
+    for sketch, placed in zip(track(sketches, "laying out", quiet=asked.quiet), places, strict=True):
+        yield sketch.record(placed)
+
+
+def _write(output: str, text: str, *, quiet: bool) -> None:
+    from sassan.render.files import write_atomically
+
+    if output == _STANDARD_OUTPUT:
+        out(text)
+        return
+    write_atomically(Path(output), text.encode())
+    if not quiet:
+        note(f"wrote {safe(output)}\n")

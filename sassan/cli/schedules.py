@@ -1,0 +1,146 @@
+"""The makespan of a function for its report: a schedule that exists, and, where an engine was asked for, how its bounds moved."""
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sassan.cli import kernels, makespan_report, options
+from sassan.cli.search import INTERRUPT, Answer, search
+from sassan.errors import SassanError
+
+if TYPE_CHECKING:
+    from sassan.cli.asked import Asked
+    from sassan.cli.inputs import Result
+    from sassan.cli.instances import Instance
+    from sassan.makespan.engine import Found
+    from sassan.makespan.merge import Merged
+    from sassan.makespan.problem import Problem
+    from sassan.makespan.schedule import Schedule
+    from sassan.render.html.chart import SearchRecord
+
+_SIMPLE = "as soon as possible"
+"""The name of no engine: simple rules say which warp goes first."""
+_SHORT = "one execution that is possible; --engine all searches for the longest"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Which engine searches, and how long for each function; None: simple rules make a schedule."""
+
+    engine: options.Engine | None
+    seconds: float
+    seed: int
+
+
+def searched(result: "Result", asked: "Asked", how: Search) -> "SearchRecord | None":
+    """Return what is known of the warps when each takes the worst path, None where no warps, or no path, were asked for.
+
+    Raises KeyboardInterrupt: an interrupt of a search ends the report.
+    """
+    from sassan.makespan.configuration import Configuration
+
+    bound = result.analysis.makespan
+    if bound is None or result.analysis.worst_path is None:
+        return None
+    chosen = Configuration(warps=bound.bound.warps, machine=asked.settings.machine)
+    try:
+        kernel = kernels.kernel_of(result, asked.settings, chosen, options.Paths.WORST, 1)
+        one = kernel.instances[0]
+        if kernel.barrier:
+            return _record(kernel.label, kernels.serial(one), [], "")
+        moves: list[tuple[float, int | None, int | None]] = []
+        answer = _simple(one) if how.engine is None else _engine(one, how, moves, quiet=asked.quiet)
+    except SassanError as error:
+        return _refused(error)
+    return _record(kernel.label, answer, moves, _SHORT if how.engine is None else "")
+
+
+def _engine(one: "Instance", how: Search, moves: list[tuple[float, int | None, int | None]], *, quiet: bool) -> Answer:
+    from sassan.makespan.engines import load
+
+    begin = time.monotonic()
+
+    def watch(now: "Merged") -> None:
+        moves.append((time.monotonic() - begin, now.lower, now.upper))
+
+    engine = load(how.engine.value if how.engine is not None else "all")
+    answer = search(one, engine, seconds=how.seconds, seed=how.seed, quiet=quiet, watch=watch)
+    if answer.stopped == INTERRUPT:
+        raise KeyboardInterrupt
+    moves.append((answer.seconds, answer.known.lower, answer.known.upper))
+    return answer
+
+
+def _simple(one: "Instance") -> Answer:
+    from sassan.makespan.bounds import waiting_slots
+    from sassan.makespan.engine import Found
+    from sassan.makespan.merge import Merged
+
+    begin = time.monotonic()
+    known = Merged(one.problem)
+    known(Found("waiting slots", upper=waiting_slots(one.problem), proof="waiting-slots"))
+    known(_schedule(one.problem))
+    return Answer(one, _SIMPLE, known, time.monotonic() - begin)
+
+
+def _schedule(problem: "Problem") -> "Found":
+    """Return the longest schedule that a few simple rules make, or why there is none: it would be too large to draw."""
+    from sassan.makespan import start
+    from sassan.makespan.engine import Found
+    from sassan.render.html.chart import LARGEST
+
+    if problem.warps * max(one.length for one in problem.strings) > LARGEST:
+        return Found(_SIMPLE, note=f"a chart of more than {LARGEST} cells is not drawn; sassan makespan -W has the numbers")
+    case = start.instance(problem)
+    rules = (start.Start.ROUND_ROBIN, start.Start.FIXED_PRIORITY, start.Start.MOST_PENDING)
+    made: list[Schedule] = [start.construct(case, start.start(case, rule)) for rule in rules]
+    best = max(made, key=lambda schedule: schedule.makespan)
+    return Found(_SIMPLE, lower=best.makespan, schedule=best, note=_SHORT)
+
+
+def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int | None]], note: str) -> "SearchRecord":
+    from sassan.render.html.chart import LARGEST, chart_record, trace
+
+    known = answer.known
+    warps = answer.instance.warps
+    drawn = known.schedule is not None and known.schedule.makespan * warps <= LARGEST
+    said = [found.note for found in known.last.values() if found.note]
+    large = f"the schedule has {known.lower} slots of {warps} warps: too large to draw" if known.schedule is not None else ""
+    return {
+        "label": label,
+        "string": " ".join(str(one) for one in answer.instance.strings),
+        "units": makespan_report.units(answer),
+        "verdict": makespan_report.verdict(answer) + (f" ({note})" if note else ""),
+        "lower": known.lower,
+        "upper": known.upper,
+        "engines": [
+            {
+                "name": found.engine,
+                "lower": found.lower if found.schedule is not None else None,
+                "upper": found.upper,
+                "seconds": round(found.seconds, 3),
+                "proof": found.note or found.proof,
+            }
+            for found in known.last.values()
+        ],
+        "trace": trace(moves),
+        "chart": chart_record(makespan_report.chart(answer)) if drawn else None,
+        "why": "" if drawn else large or "; ".join(said) or "no schedule was found in the time given",
+        "assumptions": list(dict.fromkeys(answer.instance.assumptions)),
+    }
+
+
+def _refused(error: SassanError) -> "SearchRecord":
+    return {
+        "label": "",
+        "string": "",
+        "units": "",
+        "verdict": "longest makespan: not known",
+        "lower": None,
+        "upper": None,
+        "engines": [],
+        "trace": [],
+        "chart": None,
+        "why": f"{error.code}: {error.message}",
+        "assumptions": [],
+    }

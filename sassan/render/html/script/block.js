@@ -1,0 +1,77 @@
+// What is known of one block: its listing with control codes, units and letters, on what the warp agrees, where it goes.
+
+function blockDetails(view, id) {
+  const block = view.graph.blocks.find((one) => one.id === id);
+  return [
+    el("h3", {}, `Block ${block.start} \u2013 ${block.end}`),
+    block.gaps.length ? items(block.gaps.map((text) => `gap ${text}`), "gap") : "",
+    el("dl", { class: "facts" }, blockFacts(view, block)),
+    el("h4", {}, many(block.instructions, "instruction")),
+    instructions(view.graph, block),
+  ].filter(Boolean);
+}
+
+const fact = (name, ...value) => [el("dt", {}, name), el("dd", {}, ...value)];
+
+function blockFacts(view, block) {
+  const cost = block.cost === null ? NONE : `${number(block.cost)} per execution`;
+  const times = block.count === null ? "" : block.count ? `${many(block.count, "execution")} on the worst path, ${percent(block.share)} of the WCET` : "not on the worst path";
+  return [
+    block.context.length ? fact("called from", block.context.join(" \u2192 ")) : [],
+    fact("string", kernelString(block.string)),
+    fact("cost", [cost, times].filter(Boolean).join("; ")),
+    fact("agreement", agreement(block.agreement)),
+    fact("from", neighbours(view, block, "dst", "src")),
+    fact("to", neighbours(view, block, "src", "dst")),
+  ];
+}
+
+function agreement(registers) {
+  if (registers === null) return el("span", { class: "muted" }, "not known: the graph has gaps");
+  if (!registers.length) return el("span", { class: "muted" }, "the active threads agree on no register");
+  const chips = registers.map((name) => el("code", { class: "register" }, name));
+  return el("span", { title: "registers in which all active threads hold the same value at the start of the block" }, chips);
+}
+
+function neighbours(view, block, own, other) {
+  const edges = view.graph.edges.filter((edge) => edge[own] === block.id);
+  if (!edges.length) return NONE;
+  return edges.map((edge) => {
+    const target = view.graph.blocks.find((one) => one.id === edge[other]);
+    const name = target ? button(target.start, () => view.select(target.id), { class: "link" }) : edge[other].replace(/_.*/, "");
+    const kind = el("span", { class: `kind-name kind-${edge.kind || "fallthrough"}` }, edge.kind);
+    return el("span", { class: "neighbour", title: edge.says.join("\n") }, kind, " ", name, edge.count ? ` \u00d7${number(edge.count)}` : "", " ");
+  });
+}
+
+const CONTROL = [
+  ["st", "stall: cycles before the next instruction of this warp", "stall"],
+  ["y", "Y: the hint to let another warp run", "hint"],
+  ["w", "barrier that is set until the result is written", "write"],
+  ["r", "barrier that is set until the sources are read", "read"],
+  ["waits", "barriers that are waited for", "waits"],
+  ["reuse", "source slots that are kept in the operand cache", "reuse"],
+];
+
+const SAYS = { divergent: "divergent", uniform: "uniform", unreached: "unreached", "?": "divergent?" };
+
+function instructions(graph, block) {
+  const rows = block.rows.map((at) => graph.rows[at]);
+  const coded = rows.some((row) => row.control);
+  const columns = [["address"], ...(coded ? CONTROL.map(([name, tip]) => [name, false, tip]) : []), ["unit"], [""], ["instruction"]];
+  const cells = rows.map((row) => [
+    row.address,
+    ...(coded ? CONTROL.map(([, , key]) => (row.control ? row.control[key] : "?")) : []),
+    row.unit ?? "?",
+    unit(row.letter),
+    instruction(row),
+  ]);
+  const note = coded ? "" : el("p", { class: "muted" }, "No encodings in the input, so control codes are not known: cubins, cuobjdump -sass and nvdisasm -c -hex have them.");
+  return el("div", {}, table(columns, cells, { class: "listing" }), note);
+}
+
+function instruction(row) {
+  const branch = row.branch ? el("span", { class: row.branch === "divergent" ? "comment divergent" : "comment" }, `  // ${SAYS[row.branch] ?? row.branch}`) : "";
+  const source = row.source ? el("span", { class: "comment" }, `  | ${row.source.split(/[\\/]/).pop()}`) : "";
+  return [row.text, branch, source];
+}

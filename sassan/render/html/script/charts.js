@@ -1,0 +1,135 @@
+// Schedules as Gantt charts, and how the bounds of a makespan moved while engines searched.
+
+const CELL = 13;
+const ROW = 17;
+const LEFT = 44;
+const HEIGHT_AT_ONCE = 1200;
+
+function makespanPanel(one) {
+  const found = one.search;
+  if (!found) return "";
+  const engines = found.engines.map((engine) => [engine.name, number(engine.lower), number(engine.upper), engine.seconds.toFixed(3), engine.proof]);
+  return panel(
+    "Makespan",
+    "makespan",
+    el("p", {}, el("strong", {}, found.verdict), found.label ? ` ${found.label}.` : ""),
+    el("p", { class: "muted" }, found.units),
+    found.chart ? gantt(found.chart) : el("p", {}, `No schedule is shown: ${found.why}.`),
+    found.trace.length ? convergence(found.trace) : "",
+    engines.length ? table([["engine"], ["lower", true], ["upper", true], ["seconds", true], ["proof, or note"]], engines) : "",
+    found.assumptions.length ? [el("h4", {}, "This rests on"), items(found.assumptions)] : "",
+  );
+}
+
+const word = (mark) => (mark === "." ? "waits" : mark);
+
+function gantt(chart) {
+  const figure = el("figure", { class: "gantt" });
+  const present = new Set(chart.rows.flat().map(([, , mark]) => mark));
+  const legend = PAGE.legend.units.filter(({ mark }) => present.has(mark)).map(({ mark, means }) => el("li", {}, el("span", { class: `chip unit-${word(mark)}` }, mark), means));
+  const head = el("figcaption", {}, el("ul", { class: "legend" }, legend));
+  const draw = () => figure.replaceChildren(head, ...bands(chart, figure));
+  new ResizeObserver(() => requestAnimationFrame(draw)).observe(figure);
+  return figure;
+}
+
+// As many slots beside each other as there is room for; the rest in bands below.
+function bands(chart, figure) {
+  const room = figure.clientWidth || 900;
+  const slots = Math.max(20, Math.floor((room - LEFT - 8) / CELL / 10) * 10);
+  if (figure.slots === slots) return [...figure.children].slice(1);
+  figure.slots = slots;
+  const count = Math.ceil(chart.slots / slots);
+  const first = Math.max(2, Math.floor(HEIGHT_AT_ONCE / (ROW * chart.rows.length + 28)));
+  const shown = Array.from({ length: Math.min(first, count) }, (_, at) => band(chart, at * slots, slots));
+  if (first >= count) return shown;
+  const more = button(`Show all ${number(chart.slots)} slots (${number(first * slots)} are shown)`, () => {
+    more.replaceWith(...Array.from({ length: count - first }, (_, at) => band(chart, (first + at) * slots, slots)));
+  });
+  return [...shown, more];
+}
+
+function band(chart, start, slots) {
+  const end = Math.min(start + slots, chart.slots);
+  const width = LEFT + CELL * (end - start) + 6;
+  const height = 20 + ROW * chart.rows.length;
+  const rows = chart.rows.map((row, warp) => [
+    svg("text", { class: "warp", x: LEFT - 6, y: 20 + ROW * warp + 12 }, `w${warp}`),
+    row.filter(([from, count]) => from < end && from + count > start).map((run) => cells(run, start, end, 20 + ROW * warp)),
+  ]);
+  const label = `slots ${start + 1} to ${end} of ${many(chart.rows.length, "warp")}`;
+  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "band" }, axis(start, end, height), rows);
+}
+
+function axis(start, end, height) {
+  const ticks = [];
+  for (let slot = start + 1; slot <= end; slot += 1) {
+    if (slot !== start + 1 && slot % 10) continue;
+    const x = LEFT + CELL * (slot - start - 1) + CELL / 2;
+    ticks.push(svg("text", { class: "tick", x, y: 12 }, number(slot)), svg("path", { class: "grid", d: `M${x} 15V${height}` }));
+  }
+  return ticks;
+}
+
+function cells([from, count, mark], start, end, y) {
+  const a = Math.max(from, start);
+  const b = Math.min(from + count, end);
+  const x = LEFT + CELL * (a - start);
+  const places = Array.from({ length: b - a }, (_, at) => x + CELL * at + CELL / 2).join(" ");
+  return [
+    svg("rect", { class: `cell unit-${word(mark)}`, x, y: y + 1, width: CELL * (b - a), height: ROW - 2 }),
+    svg("text", { class: "mark", x: places, y: y + 12 }, mark.repeat(b - a)),
+  ];
+}
+
+const CURVE = { width: 640, height: 180, left: 56, right: 12, top: 12, bottom: 30 };
+
+function convergence(trace) {
+  const values = trace.flatMap(([, lower, upper]) => [lower, upper]).filter((one) => one !== null);
+  if (!values.length || trace.length < 2) return "";
+  const scale = scales(trace, values);
+  const lines = [
+    svg("path", { class: "upper", d: steps(trace, 2, scale) }),
+    svg("path", { class: "lower", d: steps(trace, 1, scale) }),
+  ];
+  const last = trace.at(-1);
+  const caption = `upper bound (dashed) and longest schedule found (solid) in slots, over ${last[0].toFixed(2)} seconds`;
+  const { width, height } = CURVE;
+  const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `convergence: ${caption}`, class: "curve" }, curveAxes(scale), lines);
+  return el("figure", { class: "convergence" }, el("h4", {}, "Convergence"), drawing, el("figcaption", { class: "muted" }, caption));
+}
+
+function scales(trace, values) {
+  const { width, height, left, right, top, bottom } = CURVE;
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const margin = Math.max(1, (high - low) * 0.1);
+  const [from, to] = [Math.max(0, low - margin), high + margin];
+  const seconds = Math.max(trace.at(-1)[0], 1e-3);
+  return {
+    from,
+    to,
+    seconds,
+    values: [...new Set([low, high])],
+    x: (t) => left + (t / seconds) * (width - left - right),
+    y: (v) => height - bottom - ((v - from) / (to - from)) * (height - top - bottom),
+  };
+}
+
+function steps(trace, at, { x, y }) {
+  let path = "";
+  for (const row of trace) {
+    if (row[at] === null) continue;
+    path += path ? `H${x(row[0]).toFixed(1)}V${y(row[at]).toFixed(1)}` : `M${x(row[0]).toFixed(1)} ${y(row[at]).toFixed(1)}`;
+  }
+  return path;
+}
+
+function curveAxes({ x, y, values, seconds }) {
+  const { width, height, left, right, bottom } = CURVE;
+  const marks = values.map((value) => [
+    svg("path", { class: "grid", d: `M${left} ${y(value)}H${width - right}` }),
+    svg("text", { class: "tick end", x: left - 6, y: y(value) + 4 }, number(value)),
+  ]);
+  const times = [0, seconds / 2, seconds].map((t, at) => svg("text", { class: at === 2 ? "tick end" : "tick", x: x(t), y: height - 10 }, `${t.toPrecision(2)} s`));
+  return [svg("path", { class: "axis", d: `M${left} 8V${height - bottom}H${width - right}` }), marks, times];
+}

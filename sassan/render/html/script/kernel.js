@@ -1,0 +1,119 @@
+// One function: gaps and assumptions first, then its numbers, its graph, its loops and its warps.
+
+function kernelView(one) {
+  const view = graphView(one);
+  return [
+    heading(one),
+    gapsPanel(one, view),
+    el("dl", { class: "tiles" }, numbers(one)),
+    assumptionsPanel(one),
+    pathPanel(one),
+    view.element,
+    loopsPanel(one, view),
+    blocksPanel(one, view),
+    launchPanel(one),
+    makespanPanel(one),
+  ];
+}
+
+function heading(one) {
+  const place = listing.shown.findIndex((other) => other.at === state.at);
+  const step = (by, text, tip) => {
+    const to = listing.shown[place + by];
+    return button(text, () => open(to.at), { disabled: !to || place < 0, title: tip, "aria-label": tip });
+  };
+  const steps = FUNCTIONS.length > 1 ? el("span", { class: "steps" }, step(-1, "\u2039", "previous function (k)"), step(1, "\u203a", "next function (j)")) : "";
+  return el("div", { class: "heading" }, el("h2", {}, one.name), el("p", { class: "muted" }, `${one.arch} \u00b7 ${one.file}`), steps);
+}
+
+function gapsPanel(one, view) {
+  if (!one.gaps.length) return "";
+  const rows = one.gaps.map((gap) => {
+    const at = view.blockAt(gap.address);
+    const place = at ? button(gap.address, () => view.select(at, true), { class: "link", title: "show the block" }) : address(gap.address);
+    return el("li", {}, place, " ", el("b", {}, gap.code), ` ${gap.message}`);
+  });
+  return panel(`${many(one.gaps.length, "gap")}: no bound is given`, "gaps", el("ul", {}, rows), gapHint(one));
+}
+
+const gapHint = (one) =>
+  one.gaps.some((gap) => gap.code === "unbounded-loop")
+    ? el("p", { class: "muted" }, "Loop bounds come from --bounds FACTS.toml (sassan ipet --facts-template writes it), or --loop-bound N for all.")
+    : "";
+
+function numbers(one) {
+  const upper = one.makespan?.upper ?? null;
+  return [
+    wcetTile(one),
+    one.makespan ? tile(`makespan, ${many(one.makespan.warps, "warp")}`, number(upper), upper === null ? "no bound" : "at most, cycles on one SM", upper === null ? "bad" : "main") : "",
+    one.makespan?.partition ? tile("makespan, partitions", number(one.makespan.partition.upper), "each warp keeps to its scheduler") : "",
+    one.grid ? tile("grid", number(one.grid.upper), `${many(one.grid.blocks, "block")} on ${many(one.grid.sms, "SM")}`) : "",
+    tile("instructions", number(one.instructions)),
+    tile("blocks", number(one.blocks), many(one.edges, "edge")),
+    tile("divergent branches", number(one.divergent_branches), many(one.reactivation_edges, "reactivation")),
+    tile("loops", number(one.loops.length)),
+    tile("gaps", number(one.gaps.length), "", one.gaps.length ? "bad" : "good"),
+  ];
+}
+
+function wcetTile(one) {
+  const { value, status, model, experiment } = one.wcet;
+  if (status === "experiment") return tile("experiment", number(experiment), `not a bound; ${model} model`, "bad");
+  if (value === null) return tile("WCET", "no bound", one.gaps.length ? "see the gaps" : one.wcet.note || status, "bad");
+  return tile("WCET", number(value), `at most, cycles of one warp; ${model} model`, "main");
+}
+
+function assumptionsPanel(one) {
+  const notes = [one.wcet.note, one.graph.note ? "" : ""].filter(Boolean);
+  if (!one.assumptions.length && !notes.length) return "";
+  return panel("Assumptions: the bounds hold under these", "assumptions", items(one.assumptions), notes.map((text) => el("p", {}, text)));
+}
+
+function pathPanel(one) {
+  const path = one.strings.worst_path;
+  return path === null ? "" : panel("Worst path", "path", el("p", {}, kernelString(path)));
+}
+
+const SOURCES = { fact: "flow fact", inferred: "inferred from the code", default: "--loop-bound", yield: "YIELD assumption", none: "no bound" };
+
+function loopsPanel(one, view) {
+  if (!one.loops.length) return "";
+  const rows = one.loops.map((loop, index) => {
+    const at = view.blockAt(loop.head, loop.context);
+    const head = at ? button(loop.head, () => view.select(at, true), { class: "link", title: "show the head" }) : address(loop.head);
+    const bound = loop.bound === null ? el("b", { class: "gap" }, "none") : `${number(loop.bound)}${one.graph.many[index] ? " \u00d7 32" : ""}`;
+    return [head, loop.context.join(" \u2192 "), bound, SOURCES[loop.source] ?? loop.source, loop.reason];
+  });
+  const called = one.loops.some((loop) => loop.context.length);
+  const shown = [["head"], ["called from"], ["bound", true, "how often one thread goes back to the head per entry; \u00d7 32 where each thread may repeat the loop by itself"], ["where from"], ["because"]];
+  const kept = shown.map((_, at) => at).filter((at) => at !== 1 || called);
+  return panel("Loops", "loops", table(kept.map((at) => shown[at]), rows.map((cells) => kept.map((at) => cells[at]))));
+}
+
+function blocksPanel(one, view) {
+  const rows = one.graph.blocks.map((block) => [
+    button(block.id.slice(1), () => view.select(block.id, true), { class: "link" }),
+    number(block.instructions),
+    block.string === null ? NONE : kernelString(block.string),
+    number(block.cost),
+    number(block.count),
+    percent(block.share),
+    block.divergent ? "\u25c7 divergent" : "",
+    one.graph.edges.filter((edge) => edge.src === block.id).map((edge) => `${edge.kind} ${edge.dst.replace(/^n/, "")}`).join(", "),
+  ]);
+  const head = [["block"], ["instr", true], ["string"], ["cost", true, "of one execution"], ["executions", true, "on the worst path"], ["share", true, "of the WCET"], [""], ["next"]];
+  const body = el("div", {});
+  const fillIn = () => body.childElementCount || body.append(table(head, rows));
+  const box = el("details", { class: "panel blocks", ontoggle: fillIn }, el("summary", {}, `Blocks as a table (${number(rows.length)})`), body);
+  if (rows.length <= 100) fillIn();
+  return box;
+}
+
+function launchPanel(one) {
+  const known = one.occupancy;
+  if (!known) return "";
+  if (known.blocks === null) return panel("Launch", "launch", el("p", {}, `Occupancy is not known: ${known.why}`));
+  const text = `${many(known.blocks, "block")} of ${many(known.block_warps, "warp")} are resident on an SM (limited by ${known.limited_by.join(", ")}); ` +
+    `${number(known.threads)} threads, ${number(known.registers)} registers per thread, ${number(known.shared)} bytes of shared memory per block.`;
+  return panel("Launch", "launch", el("p", {}, text), known.assumptions.length ? items(known.assumptions) : "");
+}

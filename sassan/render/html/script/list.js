@@ -1,0 +1,119 @@
+// The list of functions: search, order, and the keys that move in it.
+
+const ORDERS = {
+  input: ["as in the input", (one) => one.at],
+  name: ["name", (one) => one.name],
+  wcet: ["WCET", (one) => one.wcet ?? -1],
+  makespan: ["makespan", (one) => one.makespan ?? -1],
+  instructions: ["instructions", (one) => one.instructions],
+  blocks: ["blocks", (one) => one.blocks],
+  divergent_branches: ["divergent branches", (one) => one.divergent_branches],
+  reactivation_edges: ["reactivations", (one) => one.reactivation_edges],
+  loops: ["loops", (one) => one.loops],
+  gap_count: ["gaps", (one) => one.gap_count],
+  arch: ["architecture", (one) => Number(one.arch.replace(/\D/g, "")) || 0],
+};
+const TEXTS = new Set(["input", "name"]);
+const listing = { words: "", order: "input", down: false, shown: [], active: 0 };
+const options = FUNCTIONS.map(option);
+
+function option(one) {
+  const facts = [one.arch, one.wcet === null ? "no WCET" : `WCET ${number(one.wcet)}`, one.divergent_branches ? `${one.divergent_branches} div` : ""];
+  return el(
+    "li",
+    { id: `option-${one.at}`, role: "option", "aria-selected": "false", title: `${one.name}\n${one.file}`, onclick: () => open(one.at) },
+    el("span", { class: "name" }, one.name),
+    el("span", { class: "facts" }, facts.filter(Boolean).join(" \u00b7 "), one.gap_count ? el("b", { class: "gap" }, ` ${many(one.gap_count, "gap")}`) : ""),
+  );
+}
+
+const haystacks = FUNCTIONS.map((one) => [one.name, one.arch, one.file, ...one.gaps, one.gap_count ? "gap" : "bounded"].join(" ").toLowerCase());
+
+function found(words) {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  return FUNCTIONS.filter((one) => wanted.every((word) => haystacks[one.at].includes(word)));
+}
+
+function ordered(functions, order, down) {
+  const key = ORDERS[order][1];
+  const sign = down ? -1 : 1;
+  return [...functions].sort((a, b) => {
+    const [x, y] = [key(a), key(b)];
+    return x === y ? a.at - b.at : (x < y ? -1 : 1) * sign;
+  });
+}
+
+function refreshList() {
+  listing.shown = ordered(found(listing.words), listing.order, listing.down);
+  byId("list").replaceChildren(...listing.shown.map((one) => options[one.at]));
+  byId("count").textContent = listing.words ? `${number(listing.shown.length)} of ${many(FUNCTIONS.length, "function")}` : many(FUNCTIONS.length, "function");
+  byId("direction").textContent = listing.down ? "\u2193" : "\u2191";
+  activate(Math.max(0, listing.shown.findIndex((one) => one.at === state.at)), false);
+  refreshOverview();
+}
+
+function sortBy(order, down) {
+  listing.order = order;
+  listing.down = down;
+  byId("sort").value = order;
+  refreshList();
+}
+
+// Numbers come largest first, texts in their order; a second time turns the order around.
+const sortAgain = (order) => sortBy(order, listing.order === order ? !listing.down : !TEXTS.has(order));
+
+function activate(at, scroll = true) {
+  const list = byId("list");
+  list.querySelector(".active")?.classList.remove("active");
+  listing.active = Math.min(Math.max(at, 0), listing.shown.length - 1);
+  const one = listing.shown[listing.active];
+  if (!one) return list.removeAttribute("aria-activedescendant");
+  options[one.at].classList.add("active");
+  list.setAttribute("aria-activedescendant", `option-${one.at}`);
+  if (scroll) options[one.at].scrollIntoView({ block: "nearest" });
+}
+
+function markOpen(at) {
+  for (const one of options) one.setAttribute("aria-selected", "false");
+  if (at === null) return;
+  options[at].setAttribute("aria-selected", "true");
+  options[at].scrollIntoView({ block: "nearest" });
+  activate(listing.shown.findIndex((one) => one.at === at));
+}
+
+const openActive = () => listing.shown[listing.active] && open(listing.shown[listing.active].at);
+
+function listKey(event) {
+  const page = 10;
+  const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+  if (event.key in moves) {
+    const to = listing.active + moves[event.key];
+    activate(Math.min(Math.max(to, 0), listing.shown.length - 1));
+  } else if (event.key === "Enter" || event.key === " ") openActive();
+  else return;
+  event.preventDefault();
+}
+
+function searchKey(event) {
+  if (event.key === "ArrowDown") byId("list").focus();
+  else if (event.key === "Enter") openActive();
+  else if (event.key === "Escape" && listing.words) search("");
+  else if (event.key === "Escape") byId("search").blur();
+  else return;
+  event.preventDefault();
+}
+
+function search(words) {
+  byId("search").value = words;
+  listing.words = words;
+  refreshList();
+}
+
+function startList() {
+  byId("sort").append(...Object.entries(ORDERS).map(([key, [name]]) => el("option", { value: key }, name)));
+  byId("sort").addEventListener("change", (event) => sortBy(event.target.value, !TEXTS.has(event.target.value)));
+  byId("direction").addEventListener("click", () => sortBy(listing.order, !listing.down));
+  byId("search").addEventListener("input", (event) => search(event.target.value));
+  byId("search").addEventListener("keydown", searchKey);
+  byId("list").addEventListener("keydown", listKey);
+}

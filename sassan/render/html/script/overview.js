@@ -1,0 +1,92 @@
+// All functions in one table, after what could not be read and what could not be bounded.
+
+const COLUMNS = [
+  ["name", "function", false],
+  ["arch", "arch", false],
+  ["instructions", "instr", true],
+  ["blocks", "blocks", true],
+  ["loops", "loops", true],
+  ["divergent_branches", "div", true, "branches that may split the warp"],
+  ["reactivation_edges", "react", true, "edges on which a suspended side of a divergence resumes"],
+  ["wcet", "WCET", true, "upper bound of one warp alone, in cycles"],
+  ["makespan", "makespan", true, "upper bound of the warps on one SM, in cycles"],
+  ["gap_count", "gaps", true],
+];
+
+const launched = FUNCTIONS.some((one) => one.warps !== null);
+const columns = COLUMNS.filter(([key]) => key !== "makespan" || launched);
+
+function overview() {
+  return [
+    el("h2", {}, PAGE.title),
+    refusedPanel(),
+    gapsOverview(),
+    el("dl", { class: "tiles" }, totals()),
+    assumptionsOverview(),
+    el("section", { class: "panel" }, el("h3", {}, "Functions"), el("div", { class: "scroll" }, overviewTable())),
+  ];
+}
+
+function totals() {
+  const gaps = FUNCTIONS.filter((one) => one.gap_count).length;
+  const archs = new Set(FUNCTIONS.map((one) => one.arch));
+  const bounded = FUNCTIONS.filter((one) => one.wcet !== null);
+  const largest = bounded.length ? bounded.reduce((a, b) => (b.wcet > a.wcet ? b : a)) : null;
+  return [
+    tile("functions", number(FUNCTIONS.length), `in ${many(new Set(FUNCTIONS.map((one) => one.file)).size, "file")}`),
+    tile("bounded", number(bounded.length), gaps ? `${many(gaps, "function")} with gaps` : "no gaps", gaps ? "bad" : "good"),
+    tile("architectures", number(archs.size), [...archs].join(", ")),
+    tile("instructions", number(FUNCTIONS.reduce((sum, one) => sum + one.instructions, 0))),
+    largest ? tile("largest WCET", number(largest.wcet), largest.name) : "",
+  ];
+}
+
+function refusedPanel() {
+  if (!PAGE.refused.length) return "";
+  const lines = PAGE.refused.map((one) => el("li", {}, el("b", {}, one.file), ` ${one.code}: ${one.message}`, one.hint ? el("small", {}, ` hint: ${one.hint}`) : ""));
+  return panel(`${many(PAGE.refused.length, "input")} refused: nothing is known of what is in there`, "gaps", el("ul", {}, lines));
+}
+
+function gapsOverview() {
+  const without = FUNCTIONS.filter((one) => one.gap_count);
+  if (!without.length) return "";
+  const codes = new Map();
+  for (const one of without) for (const code of one.gaps) codes.set(code, (codes.get(code) ?? 0) + 1);
+  const rows = [...codes].sort().map(([code, count]) => button(`${code}: ${many(count, "function")}`, () => search(code), { class: "code" }));
+  return panel(`${number(without.length)} of ${many(FUNCTIONS.length, "function")} with gaps: no bound is given for these`, "gaps", el("p", { class: "codes" }, rows));
+}
+
+function assumptionsOverview() {
+  const users = new Map();
+  for (const one of FUNCTIONS) for (const text of one.assumptions) users.set(text, [...(users.get(text) ?? []), one.name]);
+  if (!users.size) return "";
+  const bounded = FUNCTIONS.filter((one) => one.assumptions.length).length;
+  const said = [...users].map(([text, names]) => (names.length === bounded ? text : `${text} (${names.length === 1 ? names[0] : many(names.length, "function")})`));
+  return panel("Assumptions: every bound holds under these", "assumptions", items(said));
+}
+
+function overviewTable() {
+  const head = columns.map(([key, title, numeric, tip]) =>
+    el("th", { scope: "col", class: numeric ? "number" : "", title: tip, "aria-sort": sortState(key) }, button(title, () => sortAgain(key), { class: "head" })),
+  );
+  const rows = listing.shown.map((one) => el("tr", {}, columns.map(([key, , numeric]) => el("td", { class: numeric ? "number" : "" }, cell(one, key)))));
+  return el("table", { id: "all" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
+}
+
+function cell(one, key) {
+  if (key === "name") return el("a", { href: `#k${one.at}`, class: "name" }, one.name);
+  if (key === "wcet" && one.wcet === null) return el("span", { class: "gap" }, one.status === "experiment" ? "experiment" : "none");
+  if (key === "gap_count" && one.gap_count) return el("span", { class: "gap", title: one.gaps.join(", ") }, number(one.gap_count));
+  return typeof one[key] === "number" || one[key] === null ? number(one[key]) : one[key];
+}
+
+const sortState = (key) => (listing.order === key ? (listing.down ? "descending" : "ascending") : null);
+
+function refreshOverview() {
+  const old = byId("all");
+  if (!old) return;
+  const key = document.activeElement?.closest?.("#all th")?.cellIndex;
+  const fresh = overviewTable();
+  old.replaceWith(fresh);
+  if (key !== undefined) fresh.querySelectorAll("th button")[key].focus();
+}

@@ -1,0 +1,216 @@
+// The graph in its frame: zoom, pan, choice of a block, colours.
+
+const LARGEST_SCALE = 4;
+const shownAs = { worst: true, heat: false };
+
+function graphView(one) {
+  const graph = one.graph;
+  const heat = heatOf(graph);
+  const drawn = graph.blocks.some((block) => block.box);
+  const { drawing, stage } = drawGraph(one, heat);
+  const inspector = el("aside", { id: "block", class: "inspector", "aria-label": "Block", tabindex: "-1" });
+  const frame = el("div", { class: "frame-graph" }, drawn ? drawing : el("p", { class: "muted" }, "no drawing"));
+  const view = { one, graph, drawing, stage, frame, inspector, k: 1, x: 0, y: 0, chosen: null };
+  view.zoom = (factor) => zoomAt(view, factor, centre(view));
+  view.fit = () => fit(view);
+  view.blockAt = (start, context = null) => blockAt(graph, start, context);
+  view.select = (id, go = false) => selectBlock(view, id, go);
+  if (drawn) listen(view);
+  const note = graph.note ? el("p", { class: "note" }, graph.note) : "";
+  view.element = el("section", { class: "panel graph", "aria-label": "Warp-level graph" }, graphHead(view, heat, drawn), note, el("div", { class: "split" }, el("figure", {}, frame, el("figcaption", {}, legend(one, heat))), inspector));
+  showLook(view);
+  view.start = () => startView(view, drawn);
+  state.view = view;
+  return view;
+}
+
+function graphHead(view, heat, drawn) {
+  const toggle = (key, text, tip) =>
+    button(text, () => toggleLook(key), { id: `look-${key}`, title: tip, "aria-pressed": String(shownAs[key]) });
+  const tools = drawn
+    ? [
+        view.graph.blocks.some((block) => block.count) ? toggle("worst", "Worst path", "highlight the worst path (w)") : "",
+        heat.most ? toggle("heat", "Heat map", `colour by ${heat.text.replace(/^\S+ % of/, "share of")} (h)`) : "",
+        button("\u2212", () => view.zoom(0.8), { "aria-label": "zoom out", title: "zoom out (-)" }),
+        el("output", { id: "scale", "aria-live": "off" }),
+        button("+", () => view.zoom(1.25), { "aria-label": "zoom in", title: "zoom in (+)" }),
+        button("Fit", view.fit, { title: "show all of the graph (0)" }),
+      ]
+    : [];
+  return el("div", { class: "graph-head" }, el("h3", {}, "Warp-level graph"), el("span", { class: "muted hint" }, drawn ? "drag to move, Ctrl + wheel to zoom, arrow keys for blocks" : ""), el("span", { class: "tools" }, tools));
+}
+
+function toggleLook(key) {
+  shownAs[key] = !shownAs[key];
+  if (state.view) showLook(state.view);
+}
+
+function showLook(view) {
+  for (const key of ["worst", "heat"]) {
+    view.element.classList.toggle(`show-${key}`, shownAs[key]);
+    view.element.querySelector(`#look-${key}`)?.setAttribute("aria-pressed", String(shownAs[key]));
+  }
+}
+
+// Pixels of one point of the graph when nothing is zoomed, and the part of the drawing that is seen, in points.
+function seen(view) {
+  const { width, height } = view.frame.getBoundingClientRect();
+  const [w, h] = [view.graph.width + 16, view.graph.height + 16];
+  const base = Math.min(width / w, height / h) || 1;
+  return { base, left: -8 + w / 2 - width / base / 2, top: -8 + h / 2 - height / base / 2, width: width / base, height: height / base };
+}
+
+function centre(view) {
+  const part = seen(view);
+  return [part.left + part.width / 2, part.top + part.height / 2];
+}
+
+function pointOf(view, event) {
+  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.drawing.getScreenCTM().inverse());
+  return [at.x, at.y];
+}
+
+function apply(view) {
+  view.stage.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.k})`;
+  const scale = view.element?.querySelector("#scale");
+  if (scale) scale.textContent = `${Math.round(seen(view).base * view.k * 100)} %`;
+}
+
+function place(view, k, x, y) {
+  Object.assign(view, { k, x, y });
+  apply(view);
+}
+
+function zoomAt(view, factor, [px, py]) {
+  const { base } = seen(view);
+  const k = Math.min(Math.max(view.k * factor, Math.min(0.5, 0.05 / base)), LARGEST_SCALE / base);
+  place(view, k, px - ((px - view.x) * k) / view.k, py - ((py - view.y) * k) / view.k);
+}
+
+function fit(view) {
+  const { base } = seen(view);
+  const k = Math.min(1, 1.25 / base);
+  const [cx, cy] = centre(view);
+  place(view, k, cx * (1 - k), cy * (1 - k));
+}
+
+// A graph that would be too small to read begins at its entry, in its natural size.
+function startView(view, drawn) {
+  if (drawn) {
+    const { base, left, top, width } = seen(view);
+    const entry = view.graph.blocks.find((block) => block.id === view.graph.entry);
+    if (base >= 0.75) fit(view);
+    else place(view, 1 / base, left + width / 2 - (entry.box[0] + entry.box[2] / 2) / base, top + 8 / base);
+  }
+  const first = hottest(view.graph);
+  showBlock(view, first);
+}
+
+const hottest = (graph) => graph.blocks.reduce((a, b) => ((b.share ?? 0) > (a.share ?? 0) ? b : a), graph.blocks.find((block) => block.id === graph.entry)).id;
+
+function blockAt(graph, start, context) {
+  const value = Number(start);
+  const inside = graph.blocks.filter((block) => Number(block.start) <= value && value <= Number(block.end));
+  const same = inside.find((block) => context && block.context.join() === context.join());
+  return (same ?? inside[0])?.id ?? null;
+}
+
+function reveal(view, block) {
+  const part = seen(view);
+  const [x, y, w, h] = block.box;
+  const [left, top] = [x * view.k + view.x, y * view.k + view.y];
+  const inside = left >= part.left && top >= part.top && left + w * view.k <= part.left + part.width && top + h * view.k <= part.top + part.height;
+  if (inside) return;
+  const [cx, cy] = centre(view);
+  place(view, view.k, cx - (x + w / 2) * view.k, cy - (y + h / 2) * view.k);
+}
+
+function selectBlock(view, id, go) {
+  const block = view.graph.blocks.find((one) => one.id === id);
+  if (!block) return;
+  showBlock(view, id);
+  history.replaceState(null, "", `#k${state.at}/${id}`);
+  if (!block.box) return view.inspector.focus();
+  reveal(view, block);
+  const node = view.drawing.querySelector(`#block-${CSS.escape(id)}`);
+  node.focus({ preventScroll: true });
+  if (go) view.element.scrollIntoView({ block: "start" });
+}
+
+function showBlock(view, id) {
+  view.chosen = id;
+  for (const node of view.drawing.querySelectorAll(".block")) {
+    const own = node.dataset.id === id;
+    node.setAttribute("aria-pressed", String(own));
+    node.setAttribute("tabindex", own ? "0" : "-1");
+  }
+  for (const node of view.drawing.querySelectorAll(".edge")) node.classList.toggle("near", node.dataset.src === id || node.dataset.dst === id);
+  view.inspector.replaceChildren(...blockDetails(view, id));
+}
+
+const DIRECTIONS = { ArrowDown: [0, 1], ArrowUp: [0, -1], ArrowRight: [1, 0], ArrowLeft: [-1, 0] };
+
+// The nearest block in a direction; what lies beside it counts less the farther it is off.
+function neighbour(view, [dx, dy]) {
+  const middle = (block) => [block.box[0] + block.box[2] / 2, block.box[1] + block.box[3] / 2];
+  const [x, y] = middle(view.graph.blocks.find((block) => block.id === view.chosen));
+  let best = null;
+  let least = Infinity;
+  for (const block of view.graph.blocks) {
+    const [bx, by] = middle(block);
+    const ahead = (bx - x) * dx + (by - y) * dy;
+    const aside = Math.abs((bx - x) * dy) + Math.abs((by - y) * dx);
+    if (ahead > 1 && ahead + 2 * aside < least) [best, least] = [block.id, ahead + 2 * aside];
+  }
+  return best;
+}
+
+function graphKey(view, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key in DIRECTIONS) {
+    const to = neighbour(view, DIRECTIONS[event.key]);
+    if (to) selectBlock(view, to, false);
+  } else if (event.key === "Enter" || event.key === " ") view.inspector.focus();
+  else return;
+  event.preventDefault();
+}
+
+function listen(view) {
+  const { drawing } = view;
+  drawing.addEventListener("click", (event) => {
+    const node = event.target.closest(".block");
+    if (node && !view.dragged) selectBlock(view, node.dataset.id, false);
+  });
+  drawing.addEventListener("keydown", (event) => graphKey(view, event));
+  drawing.addEventListener("wheel", (event) => wheel(view, event), { passive: false });
+  drawing.addEventListener("dblclick", (event) => zoomAt(view, 1.6, pointOf(view, event)));
+  drawing.addEventListener("pointerdown", (event) => drag(view, event));
+  new ResizeObserver(() => apply(view)).observe(view.frame);
+}
+
+function wheel(view, event) {
+  if (!event.ctrlKey && !event.metaKey) return;
+  event.preventDefault();
+  zoomAt(view, Math.exp(-event.deltaY * 0.002), pointOf(view, event));
+}
+
+function drag(view, down) {
+  if (down.button !== 0) return;
+  const [x, y] = pointOf(view, down);
+  const from = { x: view.x, y: view.y };
+  view.dragged = false;
+  const move = (event) => {
+    if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > 4) view.dragged = true;
+    if (!view.dragged) return;
+    const [px, py] = pointOf(view, event);
+    place(view, view.k, from.x + px - x, from.y + py - y);
+    view.frame.classList.add("dragging");
+  };
+  const end = () => {
+    removeEventListener("pointermove", move);
+    view.frame.classList.remove("dragging");
+  };
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", end, { once: true });
+  addEventListener("pointercancel", end, { once: true });
+}
