@@ -25,7 +25,7 @@ class AgreementDomain:
     def leq(self, a: Agreement, b: Agreement) -> bool:
         """Say whether `a` agrees on all that `b` agrees on, group by group."""
         other = b.on
-        return all(name in other and not other[name] & ~registers for name, registers in a.on.items())
+        return a.on == other or all(name in other and not other[name] & ~registers for name, registers in a.on.items())
 
     def join(self, a: Agreement, b: Agreement) -> Agreement:
         """Return what both agree on."""

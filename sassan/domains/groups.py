@@ -39,10 +39,12 @@ class GroupDomain:
 
     def leq(self, a: Groups, b: Groups) -> bool:
         """Say whether every fact of `b` holds in `a`."""
-        absent = ~a.names
         inside, apart = b.inside, b.apart
+        if a.inside == inside and a.apart == apart:
+            return True
+        names = a.names
         for name, row in a.inside.items():
-            if name not in inside or inside[name] & ~row or apart[name] & ~a.apart[name] & ~absent:
+            if name not in inside or inside[name] & ~row or apart[name] & ~a.apart[name] & names:
                 return False
         return True
 
@@ -60,6 +62,8 @@ class GroupDomain:
 
     def join(self, a: Groups, b: Groups) -> Groups:
         """Return the facts of both, an absent name read as empty: A ⊆ X and A ∩ X = ∅ survive its absence, X ⊆ A does not."""
+        if a.inside.keys() == b.inside.keys():
+            return Groups(_meet(a.inside, b.inside), _meet(a.apart, b.apart))
         names_a, names_b = a.names, b.names
         inside: dict[int, int] = {}
         apart: dict[int, int] = {}
@@ -190,7 +194,7 @@ class GroupDomain:
     def restrict(self, groups: Groups, points: int) -> Groups:
         """Return the facts about the active threads and `points` only."""
         names = points | _ACTIVE
-        if names == groups.names:
+        if len(groups.inside) == names.bit_count():
             return groups
         return Groups(
             {name: groups.inside[name] & names for name in bits(names)},
@@ -205,3 +209,7 @@ class GroupDomain:
             apart[name] = row | bit if clear >> name & 1 else row & ~bit
         inside[point], apart[point] = above, clear
         return Groups(inside, apart)
+
+
+def _meet(a: Mapping[int, int], b: Mapping[int, int]) -> dict[int, int]:
+    return {name: row & b[name] for name, row in a.items()}

@@ -48,7 +48,7 @@ class StackDomain:
         if a.top & ~b.top:
             return False
         below = b.below
-        return all(not under & ~below.get(point, 0) for point, under in a.below.items())
+        return a.below == below or all(not under & ~below.get(point, 0) for point, under in a.below.items())
 
     def join(self, a: Stack, b: Stack) -> Stack:
         """Return the union of nodes and edges."""
@@ -81,11 +81,11 @@ class StackDomain:
         """Return what may lie under `point` where it stands on top."""
         return self._reachable(stack.below[point], stack.below)
 
-    def cyclic(self, stack: Stack) -> int:
-        """Return the points that one stack may hold more than once."""
+    def cyclic(self, stack: Stack, among: int = -1) -> int:
+        """Return the points, of the set `among`, that one stack may hold more than once."""
         out = 0
         for point, under in stack.below.items():
-            if self._reach(under, stack.below) >> point & 1:
+            if among >> point & 1 and self._reach(under, stack.below) >> point & 1:
                 out |= 1 << point
         return out
 
@@ -234,11 +234,13 @@ class StackDomain:
 
     @staticmethod
     def _reach(start: int, below: Mapping[int, int]) -> int:
-        seen, todo = 0, start
-        while todo := todo & ~seen:
-            seen |= todo
-            for point in bits(todo & ~BOT):
-                todo |= below[point]
+        # As `bits` would do it, but one point at a time: most of the time of a fixpoint would go into resuming a generator.
+        seen, todo = start, start & ~BOT
+        while todo:
+            low = todo & -todo
+            fresh = below[low.bit_length() - 1] & ~seen
+            seen |= fresh
+            todo = todo ^ low | fresh & ~BOT
         return seen
 
     def _reachable(self, top: int, below: Mapping[int, int]) -> Stack:

@@ -115,16 +115,18 @@ class WarpDomain:
     def push(self, warp: Warp, point: int) -> Warp:
         """Return the state after a token for all active threads is pushed at `point`."""
         groups = self._groups.push_token(warp.groups, point)
-        return self._pushed(warp, point, groups, warp.active)
+        return self._pushed(warp, point, groups)
 
-    def diverge(self, warp: Warp, point: int, learned: int) -> Warp:
-        """Return the state of the side that goes on, the other suspended at `point` and agreeing on `learned` too."""
+    def diverge(self, warp: Warp, point: int, waits: int, goes: int = 0) -> Warp:
+        """Return the state of the side that goes on, the other suspended at `point`; they agree on `goes`, the others on `waits`, too."""
         self._sides |= 1 << point
         groups = self._groups.push_side(warp.groups, point)
-        return self._pushed(warp, point, groups, warp.active | (0 if self._no_agreement else learned))
+        return self._pushed(warp, point, groups, 0 if self._no_agreement else waits, 0 if self._no_agreement else goes)
 
-    def _pushed(self, warp: Warp, point: int, groups: Groups, agreed: int) -> Warp:
+    def _pushed(self, warp: Warp, point: int, groups: Groups, waits: int = 0, goes: int = 0) -> Warp:
         on = dict(warp.agreement.on)
+        agreed = on[ACTIVE] | waits
+        on[ACTIVE] |= goes
         on[point] = on.get(point, agreed) & (0 if self._active_only else agreed)
         stack = self._stacks.push(warp.stack, point)
         if self._acyclic and point in warp.stack.below:
@@ -165,7 +167,7 @@ class WarpDomain:
         inside, apart = warp.groups.inside[ACTIVE], warp.groups.apart[ACTIVE]
         # A ⊆ X with threads in A says that X is on the stack: the entry cannot be missing where all its candidates hold the active threads.
         # A group that stands for several entries says so of their union only.
-        surely_in, surely_out = not near & ~(inside & ~self._stacks.cyclic(warp.stack)), not near & ~apart
+        surely_in, surely_out = not near & ~(inside & ~self._stacks.cyclic(warp.stack, near & inside)), not near & ~apart
         return Members(not surely_out, not surely_in, not surely_in and not surely_out, self._only(warp, near))
 
     def narrow(self, warp: Warp, tag: int, members: Members, *, inside: bool) -> Warp:
@@ -194,7 +196,7 @@ class WarpDomain:
         emptied = sure and only is not None and warp.groups.inside[only] >> who & 1
         may = near & ~warp.groups.apart[who]
         groups = self._groups.withdraw(warp.groups, who, near, sure=sure and only is not None)
-        single = ~self._stacks.cyclic(warp.stack)
+        single = ~self._stacks.cyclic(warp.stack, near)
         pinned = {name: row & single for name, row in groups.inside.items()}
         return self._normal(self._stacks.erase(warp.stack, may, near if emptied else 0, pinned), groups, warp.agreement)
 
@@ -204,7 +206,7 @@ class WarpDomain:
 
     def _only(self, warp: Warp, near: int) -> int | None:
         """Return the one point of `near` if it stands for one entry, so that what is learnt of the group holds of the entry."""
-        if near.bit_count() != 1 or near & self._stacks.cyclic(warp.stack):
+        if near.bit_count() != 1 or near & self._stacks.cyclic(warp.stack, near):
             return None
         return near.bit_length() - 1
 
@@ -255,7 +257,7 @@ class WarpDomain:
         groups = self._groups.leave(warp.groups, above, below, some=some) if above or some else warp.groups
         if self._no_groups or not above:
             return self._stacks.filter(warp.stack, tag, 0, 0, {}), groups
-        single = ~self._stacks.cyclic(warp.stack)
+        single = ~self._stacks.cyclic(warp.stack, above)
         pinned = {point: groups.inside[point] & single for point in bits(above)}
         drop = 0
         if some:

@@ -1,7 +1,7 @@
 """What an analysis may know of one instruction: the record that the opcode tables fill."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from sassan.alphabet import Letter
 
@@ -34,8 +34,7 @@ class Flow(StrEnum):
     """Known to change the flow in a way that is not modelled: a gap."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(NamedTuple):
     """Registers written together, and when the writing threads agree on them.
 
     `needs` is the set of registers on which the executing threads must agree so that they agree on `writes`; None: they never do.
@@ -45,8 +44,7 @@ class Effect:
     needs: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """Sets of registers are ints (`isa.registers`).
 
     `reads` leaves out the guard, which is `guard`; `condition` is everything that decides whether a thread takes a control

@@ -5,7 +5,7 @@ registers that the access touches. Instructions of one shape have one template; 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sassan.alphabet import Letter
 from sassan.ir import Instruction, Register, Target
@@ -17,16 +17,14 @@ CARRY = bit("CC", 0)
 _UNIFORM = span("UR", 0, 256) | span("UP", 0, 8)
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(NamedTuple):
     """On which registers the writing threads must agree: all that are read, some of them, none, or it does not help."""
 
     kind: str
     places: tuple[Access, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(NamedTuple):
     """The facts of every instruction of one shape, up to its registers, target and guard."""
 
     reads: tuple[Access, ...]

@@ -8,7 +8,7 @@ from sassan.errors import Gap, SelfCheckError
 from sassan.ir import Function
 from sassan.isa.facts import Flow
 from sassan.warpcfg.assumptions import POINTERS, VALUE_ASSUMPTIONS, generation_assumptions
-from sassan.warpcfg.blocks import Blocks, FactsOf, cut, static_successors
+from sassan.warpcfg.blocks import Block, Blocks, FactsOf, cut, static_successors
 from sassan.warpcfg.calls import find_leads
 from sassan.warpcfg.graph import Context, Edge, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
 from sassan.warpcfg.loops import nest, weak_order
@@ -171,27 +171,26 @@ class _Exploration:
 
     def _visit(self, key: Key, found: _Found, *, complete: bool) -> None:
         """Apply the transfer once more to a final state: it must add nothing, and what it does are the edges."""
-        domain, index = self._transfer.domain, found.index[key]
-        for step in self._transfer(key, self._states[key]):
+        domain, index, block = self._transfer.domain, found.index[key], self._blocks.blocks[key[1]]
+        before = self._transfer.before_last(key[0], block, self._states[key])
+        for step in self._transfer.control(key, block, before):
             if step.to is not None and complete and not domain.leq(step.warp, self._states[step.to]):
                 why = domain.explain(step.warp, self._states[step.to])
-                raise SelfCheckError("not-a-fixpoint", f"block 0x{self._blocks.blocks[key[1]].start:04x}: {why}")
+                raise SelfCheckError("not-a-fixpoint", f"block 0x{block.start:04x}: {why}")
             if step.kind is Kind.DIVERGE:
                 found.split.add(index)
             if step.to is None or step.to in found.index:
                 found.edges.add(self._edge(index, step, found))
                 if step.to is not None and step.popped is None:
                     found.threads.add((index, found.index[step.to]))
-        self._visit_control(key, found, index)
+        if block.last is not None:
+            self._visit_control(key[0], block, before, index, found)
 
-    def _visit_control(self, key: Key, found: _Found, index: int) -> None:
-        block = self._blocks.blocks[key[1]]
-        if block.last is None:
-            return
-        warp = self._transfer.before_last(key[0], block, self._states[key])
+    def _visit_control(self, context: Context, block: Block, warp: Warp, index: int, found: _Found) -> None:
+        """Note whether the control instruction may split the warp, and where the threads that leave to a token resume."""
         if self._transfer.may_split(block, warp):
             found.split.add(index)
-        for point in self._transfer.token_targets(key[0], block, warp):
+        for point in self._transfer.token_targets(context, block, warp):
             to = (point.context, self._blocks.at.get(point.address, NOWHERE))
             if to in found.index:
                 found.threads.add((index, found.index[to]))
@@ -222,7 +221,7 @@ class _Exploration:
     def _points(self, warp: Warp) -> list[Point]:
         points = [self._transfer.points[number] for number in warp.stack.below]
         # Threads that a barrier of the warp let go wait where its other threads do.
-        points = sorted({replace(point, tag=MEET) if point.tag == RELEASED else point for point in points})
+        points = sorted({point._replace(tag=MEET) if point.tag == RELEASED else point for point in points})
         return [point for point in points if point.tag != WARP]
 
     def _assumptions(self) -> tuple[str, ...]:

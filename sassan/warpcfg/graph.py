@@ -6,6 +6,7 @@ the same two blocks and only the second is a push (warp-cfg.md, note on edges).
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
@@ -27,8 +28,7 @@ class Kind(StrEnum):
     EXIT = "exit"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Point:
+class Point(NamedTuple):
     """An activation point: where suspended threads resume. `tag` '' is a side of a divergence, else SYNC, BRK, CONT, RET, B0 and so on.
 
     A side that waits to take its branch names the branch too, as `origin` (-1 elsewhere): many branches may lead to one place, and whether
@@ -97,8 +97,7 @@ class Edge:
     popped: Point | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadEdge:
+class ThreadEdge(NamedTuple):
     """One step of a single thread between blocks: a branch, a fall-through, or a token's target reached through its own stack."""
 
     src: int

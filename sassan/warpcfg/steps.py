@@ -1,7 +1,8 @@
 """What every production of the transfer function shares: steps, activation points, and the way to the next instruction."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sassan.domains.lattice import bits
 from sassan.domains.warp import Resumed, Warp, WarpDomain
@@ -25,8 +26,7 @@ RELEASED = "WARPSYNC-done"
 """Their tag once the barrier has opened and others go on first: they wait as a side does, and nobody joins them any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One production: `to` None is the end of the warp."""
 
     kind: Kind
@@ -96,13 +96,13 @@ class Ground:
             return Step(Kind.EXIT, None, self.domain.bottom)
         if point.address not in self.blocks.at:
             raise SelfCheckError("no-such-point", f"{point} resumes where no block starts")
-        popped = self.points.name(replace(point, tag=MEET)) if point.tag == RELEASED else outcome.point
+        popped = self.points.name(point._replace(tag=MEET)) if point.tag == RELEASED else outcome.point
         return Step(kind, (point.context, self.blocks.at[point.address]), outcome.warp, popped=popped)
 
     def released(self, warp: Warp) -> Warp:
         """Return the state when a barrier of the whole warp has opened: everybody has arrived, at this instruction or at another."""
         for number in bits(self.points.of(MEET)):
-            warp = self.domain.rename(warp, number, self.points.name(replace(self.points[number], tag=RELEASED)))
+            warp = self.domain.rename(warp, number, self.points.name(self.points[number]._replace(tag=RELEASED)))
         return warp
 
     def forget(self, warp: Warp) -> Warp:

@@ -56,21 +56,16 @@ class Transfer:
         return self.domain.start(0) if self._calls.leads is None else barriers.start(self.ground)
 
     def __call__(self, key: Key, warp: Warp) -> Iterator[Step]:
-        """Yield every production of the block `key` in the state `warp`."""
-        context, index = key
-        block = self._blocks.blocks[index]
-        warp = self.before_last(context, block, warp)
-        if block.last is None:
-            yield from self.ground.go_on(context, block.end, warp)
-            return
-        if block.end.guard is not None and block.end.guard.index is None and block.end.guard.negated:
-            yield from self.ground.go_on(context, block.end, warp)  # @!PT: no thread ever takes it
-            return
-        yield from self._control(key, block, block.last, warp)
+        """Return every production of the block `key` in the state `warp`."""
+        block = self._blocks.blocks[key[1]]
+        return self.control(key, block, self.before_last(key[0], block, warp))
 
-    def _control(self, key: Key, block: Block, facts: Facts, warp: Warp) -> Iterator[Step]:
-        """Yield the productions of the control instruction at the end of a block."""
-        context, one = key[0], block.end
+    def control(self, key: Key, block: Block, warp: Warp) -> Iterator[Step]:
+        """Yield the productions of what ends the block `key`, in the state before it."""
+        context, one, facts = key[0], block.end, block.last
+        if facts is None or (one.guard is not None and one.guard.index is None and one.guard.negated):
+            yield from self.ground.go_on(context, one, warp)  # no control instruction, or @!PT: no thread ever takes it
+            return
         match facts.flow:
             case Flow.BRANCH:
                 yield from self._branch(context, block, facts, warp)
@@ -113,8 +108,8 @@ class Transfer:
         target = self.ground.block_at(facts.target)
         if target is None:
             self.ground.report(block.end, "bad-target", f"{block.end.opcode} has no known target")
-            return
-        yield from self._take(context, block, facts, warp, (Kind.TAKEN, (context, target)))
+            return iter(())
+        return self._take(context, block, facts, warp, (Kind.TAKEN, (context, target)))
 
     def _take(self, context: Context, block: Block, facts: Facts, warp: Warp, way: tuple[Kind, Key]) -> Iterator[Step]:
         """Yield the productions of an instruction with one target, which all threads take, none, or some."""
@@ -129,11 +124,11 @@ class Transfer:
         if one.following not in self._blocks.at or not disagree(facts, warp.active):
             return
         other = self.points.name(Point(context, one.following, ""))
-        side = self.domain.learn(self.domain.diverge(warp, other, passed), taken)
+        side = self.domain.diverge(warp, other, waits=passed, goes=taken)
         yield self._late(block, Step(Kind.DIVERGE, to, side, pushed=other), warp, taken=True)
         if self._either:
             other = self.points.name(Point(to[0], self._blocks.blocks[to[1]].start, "", one.address))
-            side = self.domain.learn(self.domain.diverge(warp, other, taken), passed)
+            side = self.domain.diverge(warp, other, waits=taken, goes=passed)
             step = Step(Kind.DIVERGE, (context, self._blocks.at[one.following]), side, pushed=other)
             yield self._late(block, step, warp, taken=False)
 

@@ -106,47 +106,47 @@ def facts(change: Callable[[Instruction, Facts], Facts], part: Callable[[Instruc
 
 def lanewise(one: Instruction, facts: Facts) -> Facts:
     del one
-    return replace(
-        facts, effects=tuple(Effect(effect.writes, facts.reads if effect.needs is None else effect.needs) for effect in facts.effects)
+    return facts._replace(
+        effects=tuple(Effect(effect.writes, facts.reads if effect.needs is None else effect.needs) for effect in facts.effects)
     )
 
 
 def no_writes(one: Instruction, facts: Facts) -> Facts:
     del one
-    return replace(facts, effects=())
+    return facts._replace(effects=())
 
 
 def no_reads(one: Instruction, facts: Facts) -> Facts:
     del one
-    return replace(facts, effects=tuple(replace(effect, needs=None if effect.needs is None else 0) for effect in facts.effects))
+    return facts._replace(effects=tuple(effect._replace(needs=None if effect.needs is None else 0) for effect in facts.effects))
 
 
 def no_carry(one: Instruction, facts: Facts) -> Facts:
     del one
     carry = bit("CC", 0)
-    return replace(facts, effects=tuple(replace(effect, writes=effect.writes & ~carry) for effect in facts.effects))
+    return facts._replace(effects=tuple(effect._replace(writes=effect.writes & ~carry) for effect in facts.effects))
 
 
 def no_condition(one: Instruction, facts: Facts) -> Facts:
     del one
-    return facts if facts.flow is Flow.NONE else replace(facts, condition=0, guard=0)
+    return facts if facts.flow is Flow.NONE else facts._replace(condition=0, guard=0)
 
 
 def guard_decides(one: Instruction, facts: Facts) -> Facts:
     """A CC-tested branch taken for one that the guard alone decides."""
-    return replace(facts, guard_alone=True) if one.condition else facts
+    return facts._replace(guard_alone=True) if one.condition else facts
 
 
 def no_push(one: Instruction, facts: Facts) -> Facts:
     del one
-    return replace(facts, flow=Flow.NONE) if facts.flow is Flow.PUSH else facts
+    return facts._replace(flow=Flow.NONE) if facts.flow is Flow.PUSH else facts
 
 
 def exit_is_sync(one: Instruction, facts: Facts) -> Facts:
     del one
-    return replace(facts, flow=Flow.POP, tag="SYNC") if facts.flow is Flow.EXIT else facts
+    return facts._replace(flow=Flow.POP, tag="SYNC") if facts.flow is Flow.EXIT else facts
 
 
 def sync_is_exit(one: Instruction, facts: Facts) -> Facts:
     del one
-    return replace(facts, flow=Flow.EXIT, tag="") if facts.tag == "SYNC" and facts.flow is Flow.POP else facts
+    return facts._replace(flow=Flow.EXIT, tag="") if facts.tag == "SYNC" and facts.flow is Flow.POP else facts

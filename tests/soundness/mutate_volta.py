@@ -92,20 +92,20 @@ def one_order(case: Case) -> Iterator[Mutant]:
 def always_taken(one: Instruction, facts: Facts) -> Facts:
     """A call or return under a guard, taken for one without."""
     del one
-    return replace(facts, condition=0, guard=0) if facts.flow in {Flow.CALL, Flow.RETURN} else facts
+    return facts._replace(condition=0, guard=0) if facts.flow in {Flow.CALL, Flow.RETURN} else facts
 
 
 def break_is_nothing(one: Instruction, facts: Facts) -> Facts:
     del one
-    return replace(facts, flow=Flow.NONE, tag="") if facts.flow is Flow.BREAK else facts
+    return facts._replace(flow=Flow.NONE, tag="") if facts.flow is Flow.BREAK else facts
 
 
 def barrier_is_exit(one: Instruction, facts: Facts) -> Facts:
     del one
-    return replace(facts, flow=Flow.EXIT, tag="") if facts.flow is Flow.POP else facts
+    return facts._replace(flow=Flow.EXIT, tag="") if facts.flow is Flow.POP else facts
 
 
 def meets_nothing(one: Instruction, facts: Facts) -> Facts:
     """A WARPSYNC at which threads do not wait."""
     del one
-    return replace(facts, flow=Flow.NONE) if facts.flow is Flow.WARP_BARRIER else facts
+    return facts._replace(flow=Flow.NONE) if facts.flow is Flow.WARP_BARRIER else facts

@@ -138,7 +138,7 @@ def test_the_assumptions_name_the_order_and_what_was_ablated():
 def test_facts_that_agree_on_nothing_make_every_condition_divergent():
     def never(one: object) -> Facts | None:
         facts = FACTS(one)  # type: ignore[arg-type]
-        return facts and replace(facts, effects=tuple(replace(effect, needs=None) for effect in facts.effects))
+        return facts and facts._replace(effects=tuple(effect._replace(needs=None) for effect in facts.effects))
 
     for function in functions("reduce_shuffle"):
         graph = explore(function, never)
