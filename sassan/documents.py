@@ -56,7 +56,7 @@ def analysis(file: str, one: "Analysis") -> Mapping[str, Value]:
         "token_targets": targets,
         "strings": {"worst_path": string(one.worst_path)},
         "wcet": wcet(one),
-        "makespan": _makespan(one.makespan),
+        "makespan": makespan(one.makespan),
         "occupancy": _occupancy(one.residency),
         "grid": _grid(one.makespan),
         "paths": _paths(one),
@@ -95,7 +95,8 @@ def wcet(one: "Analysis") -> Value:
     return {"value": found.value, "status": found.status} | common
 
 
-def _makespan(found: "Makespan | None") -> Value:
+def makespan(found: "Makespan | None") -> Value:
+    """Return the bounds of the warps on an SM over all paths, None where nobody asks."""
     if found is None:
         return None
     common = {"warps": found.bound.warps, "lower": None, "upper": found.bound.value, "assumptions": list(found.bound.assumptions)}

@@ -7,29 +7,36 @@ from sassan.cli import options
 from sassan.cli.inputs import Inputs, Refused, Result, analyses
 from sassan.cli.instances import Instance, instance
 from sassan.cli.search import Answer
+from sassan.errors import UsageError
 
 if TYPE_CHECKING:
     from sassan.errors import SassanError
     from sassan.ir import Function
     from sassan.makespan.configuration import Configuration
-    from sassan.pipeline import ListedPath, Settings
+    from sassan.pipeline import Analysis, ListedPath, Settings
 
 LABELS = {
     options.Paths.WORST: "if every warp takes this path",
     options.Paths.ALL: "if every warp takes this path",
     options.Paths.EACH: "if the warps take these paths in turn",
 }
+_TOO_MANY = "bad-warps"
 BARRIER = "block barriers are not part of the model: one warp after the other, no schedule"
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One function, the questions asked of it, and under which condition their answers hold; no questions where gaps forbid a path."""
+    """One function, the questions asked of it, and under which condition their answers hold; no questions where gaps forbid a path.
+
+    `bound` is the SM-level bound, whatever paths the warps take; where it is None, `why` says it.
+    """
 
     result: Result
     instances: tuple[Instance, ...]
     label: str
     barrier: bool
+    bound: int | None = None
+    why: str = ""
 
 
 def ask(
@@ -38,7 +45,18 @@ def ask(
     """Return the instances of the chosen functions, and the inputs with what was refused on the way."""
     from sassan import pipeline
 
-    results, found = analyses(found, lambda one: pipeline.analyze(one, analysed), "analyzing", quiet=quiet)
+    settings = replace(analysed, machine=chosen.machine)
+    warps = chosen.warps if _is_sm(chosen) else None
+
+    def run(one: "Function") -> "Analysis":
+        try:
+            return pipeline.analyze(one, settings, warps)
+        except UsageError as error:
+            if error.code != _TOO_MANY:
+                raise
+        return pipeline.analyze(one, settings)
+
+    results, found = analyses(found, run, "analyzing", quiet=quiet)
     return tuple(kernel_of(one, analysed, chosen, wanted, limit) for one in results), found
 
 
@@ -54,9 +72,36 @@ def kernel_of(result: Result, analysed: "Settings", chosen: "Configuration", wan
     if wanted is options.Paths.WORST and one.worst_path is None:
         paths = ()  # the first path that comes is not the worst
     barrier = pipeline.has_block_barrier(one, analysed)
-    said = (*one.wcet.assumptions, *((BARRIER,) if barrier else ()))
+    bound, why = _sm_level(one, chosen)
+    taken = one.makespan.bound.assumptions if one.makespan is not None and bound is not None else ()
+    said = tuple(dict.fromkeys((*one.wcet.assumptions, *taken, *((BARRIER,) if barrier else ()))))
     every = [paths] if wanted is options.Paths.EACH and paths else [(path,) for path in paths]
-    return Kernel(result, tuple(_instance(one.function, some, chosen, said) for some in every), LABELS[wanted], barrier)
+    return Kernel(result, tuple(_instance(one.function, some, chosen, said) for some in every), LABELS[wanted], barrier, bound, why)
+
+
+def _is_sm(chosen: "Configuration") -> bool:
+    """Say whether the warps run on a whole SM as the tables or a machine file have it, for which the SM-level bound is."""
+    return not (chosen.capacity or chosen.latency or chosen.partition or chosen.issue is not None)
+
+
+def _sm_level(one: "Analysis", chosen: "Configuration") -> tuple[int | None, str]:
+    """Return the bound of the warps over all paths, and why there is none."""
+    if not _is_sm(chosen):
+        return None, "not with --cap, --issue, --latency or --partition"
+    if chosen.warps is None:
+        return None, "without -W nobody says how many warps run"
+    if one.makespan is None or one.makespan.bound.warps != chosen.warps:
+        return None, f"no SM holds {chosen.warps} such warps at once" if one.wcet.value is not None else ""
+    return one.makespan.bound.value, ""
+
+
+def capped(one: Answer, bound: int | None) -> Answer:
+    """Return an answer that also knows the bound over all paths, if that is the least."""
+    from sassan.makespan.engine import Found
+
+    if bound is not None and (one.known.upper is None or bound < one.known.upper):
+        one.known(Found("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
+    return one
 
 
 def _instance(function: "Function", paths: "tuple[ListedPath, ...]", chosen: "Configuration", said: tuple[str, ...]) -> Instance:

@@ -53,7 +53,8 @@ def makespan(
     """Find the longest makespan of W warps on one SM.
 
     A text of the letters L, C, S, D, digits, ( ) ^ is a kernel string; anything else names a listing (./LCL is a file). The answer is an
-    interval: a schedule that exists, and a bound that none exceeds. Ctrl-C ends the search with the best result so far. The first search
+    interval: a schedule that exists, and a bound that none exceeds. Of a listing it holds if the warps take the paths that are shown;
+    beside it stands the SM-level bound, whatever paths they take. Ctrl-C ends the search with the best result so far. The first search
     after an installation compiles, which may take 15 seconds more than the time limit; a limit of 1 is kept, with less search.
 
     \b
@@ -93,7 +94,11 @@ def makespan(
     if len(texts) > 1:
         raise UsageError("usage", f"{len(texts)} listings: one at a time", hint="'sassan analyze FILE… -W N' bounds many")
     analysed = settings.make(
-        machine=machine, bounds=bounds, loop_bound=loop_bound, launch=settings.launch(block_dim, grid, param), letters=letters
+        bounds=bounds,
+        loop_bound=loop_bound,
+        launch=settings.launch(block_dim, grid, param),
+        letters=letters,
+        resources=settings.resources(block_dim, grid, registers=None, shared=None, sms=None),
     )
     found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts, launch=analysed.launch, cached=not no_cache)
     check(output, found.names)
@@ -149,7 +154,7 @@ def _answers(
         answers: list[Answer] = []
         for one in kernel.instances:
             try:
-                answers.append(kernels.serial(one) if kernel.barrier else run(one))
+                answers.append(kernels.capped(kernels.serial(one) if kernel.barrier else run(one), kernel.bound))
             except SassanError as error:
                 failure.show(error, kernel.result.file)
                 refused.append(kernels.refusal(kernel, error))

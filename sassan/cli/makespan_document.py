@@ -100,6 +100,7 @@ def function(kernel: "Kernel", answers: Sequence[Answer]) -> Mapping[str, Value]
         **documents.head(kernel.result.file, one.cfg),
         "strings": {"worst_path": documents.string(one.worst_path)},
         "wcet": documents.wcet(one),
+        "makespan": documents.makespan(one.makespan) if kernel.bound is not None else None,
         "paths": paths,
         "gaps": documents.gaps(one.gaps),
     }

@@ -59,14 +59,17 @@ def listing(asked: "Sequence[Kernel]", answers: Sequence[Sequence[Answer]], refu
 
 
 def _rows(asked: "Sequence[Kernel]", answers: Sequence[Sequence[Answer]]) -> None:
-    columns = (report.NAME, Column("cost", number=True), *_INTERVAL, Column("warps take"))
+    columns = (report.NAME, Column("cost", number=True), *_INTERVAL, Column("SM-level", number=True), Column("warps take"))
     rows: list[tuple[str, ...]] = []
-    for one in (one for some in answers for one in some):
-        cost = report.NONE if not one.instance.costs else str(max(one.instance.costs))
-        rows.append((one.instance.name, cost, *_interval(one), _strings(one)))
+    for kernel, some in zip(asked, answers, strict=True):
+        for one in some:
+            cost = report.NONE if not one.instance.costs else str(max(one.instance.costs))
+            rows.append((one.instance.name, cost, *_interval(one), _number(kernel.bound), _strings(one)))
     table.show(Table(columns, tuple(rows)))
     for label in dict.fromkeys(kernel.label for kernel in asked):
-        out(f"({label})\n")
+        out(f"lower, upper: {label}\n")
+    for why in dict.fromkeys(kernel.why for kernel, some in zip(asked, answers, strict=True) if some):
+        out(f"SM-level: bound of the warps, whatever paths they take{f' ({why})' if why else ''}\n")
 
 
 _INTERVAL = (Column("warps", number=True), Column("lower", number=True), Column("upper", number=True), Column("gap", number=True))

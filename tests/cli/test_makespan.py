@@ -21,6 +21,7 @@ SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
 TWO = SAMPLES / "sm_61" / "two_kernels.cuobjdump.sass"
 BARRIER = SAMPLES / "sm_61" / "barrier_reduce.cuobjdump.sass"
+SUM = SAMPLES / "sm_61" / "reduce_shared.cuobjdump.sass"
 CONFIGS = sorted((SAMPLES / "makespan").glob("*.toml"))
 KEYS = {"string", "warps", "capacities", "issue", "exact", "lower", "upper", "engines", "schedule"}
 
@@ -190,8 +191,39 @@ def test_a_listing_gives_the_worst_path_of_each_function(sassan: Sassan):
 def test_a_listing_in_text_names_the_condition(sassan: Sassan):
     result = sassan("makespan", SAXPY, "-W", "4", "--engine", "beam")
     assert result.status == 0
-    assert "(if every warp takes this path)\n" in result.out
+    assert "lower, upper: if every warp takes this path\nSM-level: bound of the warps, whatever paths they take\n" in result.out
     assert "schedule of " in result.out
+
+
+def test_the_bound_over_all_paths_stands_beside_those_of_paths(sassan: Sassan):
+    asked = (BFS, "-W", "8", "--loop-bound", "10")
+    known = sassan("analyze", *asked, "--json").document["functions"][0]["makespan"]
+    (one,) = sassan("makespan", *asked, "--path", "all", "--limit", "2", "--engine", "bounds", "--json").document["functions"]
+    assert (one["makespan"], known["upper"]) == (known, 1129)
+    assert [path["makespan"]["upper"] < 1129 for path in one["paths"]] == [True, True]
+
+
+def test_the_bound_over_all_paths_holds_for_each_with_block_barriers_too(sassan: Sassan):
+    (one,) = sassan("makespan", SUM, "-W", "16", "--block-dim", "256", "--json").document["functions"]
+    found = one["paths"][0]["makespan"]
+    assert (found["upper"], one["makespan"]["upper"]) == (1328, 1328)
+    assert [engine["name"] for engine in found["engines"]] == ["serial", "sm-level"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("-W", "65"), "no SM holds 65 such warps at once"),
+        (("-W", "4", "--cap", "C=1"), "not with --cap, --issue, --latency or --partition"),
+        (("-W", "8", "--partition"), "not with --cap, --issue, --latency or --partition"),
+        (("--path", "each"), "without -W nobody says how many warps run"),
+    ],
+    ids=str,
+)
+def test_where_there_is_no_bound_over_all_paths_it_says_why(arguments: tuple[str, ...], why: str, sassan: Sassan):
+    out = sassan("makespan", SAXPY, *arguments, "--engine", "bounds").out
+    assert f"SM-level: bound of the warps, whatever paths they take ({why})\n" in out
+    assert sassan("makespan", SAXPY, *arguments, "--engine", "bounds", "--json").document["functions"][0]["makespan"] is None
 
 
 def test_all_paths_up_to_a_limit(sassan: Sassan):
