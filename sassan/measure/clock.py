@@ -26,7 +26,7 @@ class Kernel:
 
 def kernels(source: str) -> tuple[str, ...]:
     """Return the names of the kernels that are declared `extern "C"`, in order."""
-    return tuple(dict.fromkeys(found[1] for found in _KERNEL.finditer(_plain(source))))
+    return tuple(dict.fromkeys(found["name"] for found in _KERNEL.finditer(_plain(source))))
 
 
 def plain(source: str, name: str) -> Kernel:

@@ -61,7 +61,7 @@ class Plan:
 
 
 def groups(device: Device, task: Task, plan: Plan, clock: Clock | None = None) -> Iterator[Group]:
-    """Yield each group when its last run is done. `clock.stop` is asked after each run and each wait: the group that it cuts short is the last.
+    """Yield each group when its last run is done. `clock.stop` is asked before each run: the group that it cuts short is the last.
 
     The delays of one size come in turn (all of the first round, then all of the second), so that a slow drift of the machine falls on
     all of them alike. Raises InputError `launch-failed`, UsageError `bad-plan`.

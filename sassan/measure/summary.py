@@ -36,7 +36,7 @@ class Row:
 def rows(samples: Samples, which: Sequence[Estimator], settings: Settings) -> tuple[Row, ...]:
     """Return the estimates of each size and delay, in order of both.
 
-    Raises InputError `too-few-runs` where no group is enough for any of the estimators; groups that are too short for one are left out of it.
+    Raises InputError `too-few-runs` where no group is enough for any of the estimators.
     """
     found = tuple(_rows(samples, which, settings))
     if not any(row.estimates for row in found):
@@ -74,19 +74,15 @@ def document(name: str, samples: Samples, found: Sequence[Row], verdicts: Sequen
         "about": dict(samples.about),
         "groups": len(samples.groups),
         "runs": samples.runs,
-        "estimates": [
-            {
-                "size": row.size,
-                "delay": row.delay,
-                "groups": row.groups,
-                "runs": row.runs,
-                **{one.estimator.value: _value(one) for one in row.estimates},
-            }
-            for row in found
-        ],
+        "estimates": [_row(row) for row in found],
         "verdicts": [_verdict(one) for one in verdicts],
         "finding": finding(verdicts),
     }
+
+
+def _row(row: Row) -> Mapping[str, Value]:
+    head: dict[str, Value] = {"size": row.size, "delay": row.delay, "groups": row.groups, "runs": row.runs}
+    return {**head, **{one.estimator.value: _value(one) for one in row.estimates}}
 
 
 def _value(one: Estimate) -> Mapping[str, Value]:
