@@ -32,7 +32,9 @@ def diff(
     max_growth: options.MaxGrowth = None,
     json: options.Json = False,
 ) -> None:
-    """Show what changed between two builds: numbers, strings, loops, gaps.
+    """Show what changed between two builds.
+
+    Numbers, strings, loops, gaps and assumptions that went are marked -, those that came +.
 
     Functions go by name and architecture; one that only has another name is found by its instructions. Either side may be what
     'sassan analyze --json' or 'sassan batch' wrote: then its numbers are those of that run, whatever the options say.

@@ -1,0 +1,107 @@
+"""Manual pages from the command itself: `sassan.1`, and one page per command, so that they cannot say what `--help` does not."""
+
+import textwrap
+from collections.abc import Iterator
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+from sassan import __version__
+from sassan.cli.app import app
+
+Command = TyperCommand | TyperGroup
+
+_STATUS = (
+    ("0", "done; for analyze: every function has its numbers or lists its gaps"),
+    ("1", "a gate of check failed, or listing --check or diff --fail-on-growth found something"),
+    ("2", "usage, or an output that cannot be written"),
+    ("3", "an input was refused, or a function chosen with -f has gaps that forbid the number asked for"),
+    ("4", "an external tool or an extra is missing; the message names the install command"),
+    ("5", "an internal self-check failed: a defect of sassan"),
+    ("130", "interrupted"),
+)
+_ENVIRONMENT = (
+    ("CUDA_HOME, PATH", "where nvdisasm and cuobjdump are looked for"),
+    ("SASSAN_CACHE", "where disassemblies are kept"),
+    ("NO_COLOR", "no colours, when it is set to anything"),
+    ("COLUMNS", "the width of tables"),
+    ("SASSAN_TRACEBACK", "show where an internal error was raised"),
+)
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page by its file name."""
+    command = typer.main.get_command(app)
+    context = command.make_context("sassan", [], resilient_parsing=True)
+    return dict(_pages("sassan", command, context))
+
+
+def _pages(path: str, command: Command, context: typer.Context) -> Iterator[tuple[str, str]]:
+    """Yield the page of a command, then those of the commands below it."""
+    name = path.replace(" ", "-")
+    below = dict(getattr(command, "commands", {}))
+    arguments = [rf"\fI{_escaped(_spelled(one))}\fR" for one in command.params if one.param_type_name == "argument"]
+    if below:
+        arguments = [r"\fICOMMAND\fR", r"[\fIARGUMENT\fR]..."]
+    body = [*_text(command.help), *_section("OPTIONS"), *_options(command, context)]
+    if below:
+        body += [*_section("COMMANDS"), *(line for key, one in below.items() for line in _item(f"{name}-{key}(1)", _first(one.help)))]
+    yield f"{name}.1", _page(name, _first(command.help).rstrip("."), [" ".join([rf"\fB{path}\fR [\fIOPTION\fR]...", *arguments])], body)
+    for key, one in below.items():
+        yield from _pages(f"{path} {key}", one, one.make_context(key, [], parent=context, resilient_parsing=True))
+
+
+def _spelled(argument: TyperArgument) -> str:
+    return f"{argument.metavar}{'...' if argument.nargs == -1 else ''}"
+
+
+def _page(name: str, what: str, synopsis: list[str], body: list[str]) -> str:
+    title = name.upper().replace("-", r"\-")
+    lines = [
+        f'.TH {title} 1 "" "sassan {__version__}" "User Commands"',
+        ".SH NAME",
+        rf"{_escaped(name)} \- {_escaped(what)}",
+        ".SH SYNOPSIS",
+    ]
+    lines += [*synopsis, ".SH DESCRIPTION", *body, *_section("EXIT STATUS")]
+    lines += [line for status, meaning in _STATUS for line in _item(status, meaning)]
+    lines += _section("ENVIRONMENT")
+    lines += [line for variable, meaning in _ENVIRONMENT for line in _item(variable, meaning)]
+    lines += [*_section("SEE ALSO"), r"\fBsassan\fR(1), \fBnvdisasm\fR, \fBcuobjdump\fR"]
+    return "\n".join(lines) + "\n"
+
+
+def _section(title: str) -> list[str]:
+    return [f".SH {title}"]
+
+
+def _item(term: str, text: str) -> list[str]:
+    return [".TP", rf"\fB{_escaped(term)}\fR", _escaped(text)]
+
+
+def _options(command: Command, context: typer.Context) -> Iterator[str]:
+    for one in command.get_params(context):
+        record = one.get_help_record(context) if one.param_type_name == "option" else (_spelled(one), one.help or "")
+        if record:
+            yield from _item(record[0], record[1])
+
+
+def _first(text: str) -> str:
+    return " ".join(text.split("\n\n", 1)[0].split())
+
+
+def _text(text: str) -> Iterator[str]:
+    r"""Yield the paragraphs of a help text; those behind a \b keep their lines."""
+    for paragraph in textwrap.dedent(text).strip().split("\n\n"):
+        yield ".PP"
+        if not paragraph.startswith("\b"):
+            yield _escaped(" ".join(paragraph.split()))
+            continue
+        title, *lines = paragraph.removeprefix("\b\n").split("\n")
+        yield from (_escaped(title), ".PP", ".nf", *(_escaped(line) for line in lines), ".fi")
+
+
+def _escaped(text: str) -> str:
+    r"""Return a line of text that troff takes as it is: no escape in it, no request at its start, and a `-` that can be copied."""
+    plain = text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq").replace("…", "...").replace("→", r"\(->")
+    return rf"\&{plain}" if plain.startswith(".") else plain
