@@ -3,7 +3,7 @@
 Everything here is frozen; errors are the classes of `sassan.errors`; what is not understood is a gap of its kernel, and no error.
 """
 
-from sassan.api.analyzing import LetterSet, ModelName, OrderName, analyze
+from sassan.api.analyzing import Choices, LetterSet, ModelName, OrderName, analyze
 from sassan.api.graphs import Graph, Level
 from sassan.api.inputs import Origin, read
 from sassan.api.kernels import Kernel, Kernels, Loop
@@ -11,6 +11,7 @@ from sassan.api.launching import Launch
 from sassan.api.makespans import Makespan, makespan_of
 
 __all__ = [
+    "Choices",
     "Graph",
     "Kernel",
     "Kernels",

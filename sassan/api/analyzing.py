@@ -28,8 +28,11 @@ Path = str | PathLike[str]
 
 
 class Choices(TypedDict, total=False):
-    """What a result depends on beside the code and the launch; the options of `sassan analyze`, with its defaults."""
+    """What a result depends on beside the code; the options of `sassan analyze`, with its defaults."""
 
+    launch: Launch | None
+    warps: int | None
+    """Whose makespan on one SM is asked for."""
     loop_bound: int
     """Of every loop without a fact."""
     facts: Path
@@ -50,25 +53,14 @@ class Choices(TypedDict, total=False):
 
 
 @overload
-def analyze(
-    subject: Function, *, file: str = ..., launch: Launch | None = ..., warps: int | None = ..., **choices: Unpack[Choices]
-) -> Kernel: ...
+def analyze(subject: Function, *, file: str = ..., **choices: Unpack[Choices]) -> Kernel: ...
 @overload
-def analyze(
-    subject: Program | Origin,
-    *,
-    function: str | None = ...,
-    launch: Launch | None = ...,
-    warps: int | None = ...,
-    **choices: Unpack[Choices],
-) -> Kernels: ...
+def analyze(subject: Program | Origin, *, function: str | None = ..., **choices: Unpack[Choices]) -> Kernels: ...
 def analyze(
     subject: Function | Program | Origin,
     *,
     function: str | None = None,
     file: str = "",
-    launch: Launch | None = None,
-    warps: int | None = None,
     **choices: Unpack[Choices],
 ) -> Kernel | Kernels:
     """Return the bounds of one function, or of every function of a program or an input (of those that match `function`, a name or glob).
@@ -78,7 +70,7 @@ def analyze(
     Raises InputError for an input or a table that is refused, UsageError for choices that contradict each other or a launch that is
     impossible, MissingToolError, SelfCheckError.
     """
-    settings = _settings(launch or Launch(), warps, choices)
+    settings, warps = _settings(choices), choices.get("warps")
     if isinstance(subject, Function):
         _known((subject,), settings)
         return Kernel(file, pipeline.analyze(subject, settings, warps))
@@ -87,12 +79,13 @@ def analyze(
     return Kernels(program.name, tuple(Kernel(program.name, pipeline.analyze(one, settings, warps)) for one in chosen(program, function)))
 
 
-def _settings(launch: Launch, warps: int | None, choices: Choices) -> pipeline.Settings:
+def _settings(choices: Choices) -> pipeline.Settings:
     known = sorted(Choices.__optional_keys__)
     unknown = sorted(set(choices) - set(known))
     if unknown:
         raise UsageError("usage", f"there is no choice '{unknown[0]}'", hint=f"one of {', '.join(known)}")
-    if choices.get("partition") and warps is None and launch.block is None:
+    launch = choices.get("launch") or Launch()
+    if choices.get("partition") and choices.get("warps") is None and launch.block is None:
         raise UsageError("usage", "partition says how warps share an SM", hint="give warps, or a launch with its block, too")
     file = pipeline.read_machine(fspath(choices["machine"])) if "machine" in choices else None
     facts = pipeline.read_facts(fspath(choices["facts"])) if "facts" in choices else None

@@ -67,8 +67,12 @@ class _Library:
         return buffer.raw
 
 
-def compile_source(source: str, *, arch: str, name: str = "source.cu", options: Sequence[str] = ()) -> Compiled:
+def compile_source(
+    source: str, *, arch: str, name: str = "source.cu", options: Sequence[str] = (), instances: Sequence[str] = ()
+) -> Compiled:
     """Return the cubin of CUDA C++ for `arch` (`sm_80`); `name` is what messages call the source, `options` are NVRTC's own.
+
+    `instances` are the instances of templates to compile (`scale<float>`).
 
     Raises InputError `compile-failed` at the place of the first complaint, MissingToolError `nvrtc-missing`.
     """
@@ -78,6 +82,8 @@ def compile_source(source: str, *, arch: str, name: str = "source.cu", options: 
     found.call("nvrtcCreateProgram", ctypes.byref(program), source.encode(), name.encode(), 0, None, None)
     array = (ctypes.c_char_p * len(arguments))(*(one.encode() for one in arguments))
     try:
+        for one in instances:
+            found.call("nvrtcAddNameExpression", program, one.encode())
         try:
             found.call("nvrtcCompileProgram", program, len(arguments), array)
         except _Refused:
