@@ -47,12 +47,23 @@ def searched(result: "Result", asked: "Asked", how: Search) -> "SearchRecord | N
         kernel = kernels.kernel_of(result, asked.settings, chosen, options.Paths.WORST, 1)
         one = kernel.instances[0]
         if kernel.barrier:
-            return _record(kernel.label, kernels.serial(one), [], "")
+            return _without("", kernels.BARRIER)
         moves: list[tuple[float, int | None, int | None]] = []
         answer = _simple(one) if how.engine is None else _engine(one, how, moves, quiet=asked.quiet)
+        _every_path(answer, result)
     except SassanError as error:
-        return _refused(error)
+        return _without("longest makespan: not known", f"{error.code}: {error.message}")
     return _record(kernel.label, answer, moves, _SHORT if how.engine is None else "")
+
+
+def _every_path(answer: Answer, result: "Result") -> None:
+    """Take in the bound over all paths: with unit costs, its cycles are slots."""
+    from sassan.makespan.engine import Found
+    from sassan.timing import Unit
+
+    bound = result.analysis.makespan
+    if bound is not None and bound.bound.value is not None and result.analysis.wcet.model == Unit().name:
+        answer.known(Found("every path", upper=bound.bound.value, proof="integer program over the graph"))
 
 
 def _engine(one: "Instance", how: Search, moves: list[tuple[float, int | None, int | None]], *, quiet: bool) -> Answer:
@@ -110,7 +121,7 @@ def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int
         "label": label,
         "string": " ".join(str(one) for one in answer.instance.strings),
         "units": makespan_report.units(answer),
-        "verdict": makespan_report.verdict(answer) + (f" ({note})" if note else ""),
+        "verdict": makespan_report.verdict(answer) + (f" ({note})" if note and drawn else ""),
         "lower": known.lower,
         "upper": known.upper,
         "engines": [
@@ -130,17 +141,17 @@ def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int
     }
 
 
-def _refused(error: SassanError) -> "SearchRecord":
+def _without(verdict: str, why: str) -> "SearchRecord":
     return {
         "label": "",
         "string": "",
         "units": "",
-        "verdict": "longest makespan: not known",
+        "verdict": verdict,
         "lower": None,
         "upper": None,
         "engines": [],
         "trace": [],
         "chart": None,
-        "why": f"{error.code}: {error.message}",
+        "why": why,
         "assumptions": [],
     }

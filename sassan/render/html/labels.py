@@ -5,7 +5,7 @@ from sassan.render.dot import Size
 from sassan.render.text import shorten, wrap
 from sassan.warpcfg.graph import Node
 
-DIAMOND, DASH, TIMES = "\u25c7", "\u2013", "\u00d7"
+DIAMOND, DASH, TIMES, DOT = "\u25c7", "\u2013", "\u00d7", "\u00b7"
 _LETTERS, _LETTER_ROWS, _COMPACT_LETTERS = 26, 3, 14
 _WIDEST = 44
 _CHARACTER, _LINE = 6.7, 14.0
@@ -23,7 +23,7 @@ def label(node: Node, letters: str, cost: str, gaps: tuple[Gap, ...], *, compact
         words = (f"{node.start:04x}", DIAMOND * node.divergent, shorten(letters, _COMPACT_LETTERS), cost)
         return (("head", " ".join(word for word in words if word)), *troubles)
     size = len(node.code)
-    lines = [("head", f"{node.start:04x} {DASH} {node.end:04x}  {size} instr")]
+    lines = [("head", f"{node.start:04x} {DASH} {node.end:04x} {DOT} {size} instr")]
     lines += [("letters", piece) for piece in wrap(letters, _LETTERS, _LETTER_ROWS)]
     lines += [("cost", f"cost {cost}")] if cost else []
     lines += [("divergent", f"{DIAMOND} divergent branch")] if node.divergent else []
@@ -44,7 +44,7 @@ def cost_text(cost: int | None, count: int | None, share: float | None, *, compa
         return str(cost)
     if compact or share is None:
         return f"{cost}{TIMES}{count}"
-    return f"{cost} {TIMES} {count} = {cost * count}  {percent(share)}"
+    return f"{cost} {TIMES} {count} = {cost * count} ({percent(share)})"
 
 
 def percent(share: float) -> str:

@@ -3,7 +3,7 @@
 function blockDetails(view, id) {
   const block = view.graph.blocks.find((one) => one.id === id);
   return [
-    el("h3", {}, `Block ${block.start} \u2013 ${block.end}`),
+    el("h3", {}, `Block ${block.start} \u2013 ${block.end}`, block.box ? button("show in the graph", () => view.select(id, true), { class: "link" }) : ""),
     block.gaps.length ? items(block.gaps.map((text) => `gap ${text}`), "gap") : "",
     el("dl", { class: "facts" }, blockFacts(view, block)),
     el("h4", {}, many(block.instructions, "instruction")),
@@ -38,8 +38,8 @@ function neighbours(view, block, own, other) {
   if (!edges.length) return NONE;
   return edges.map((edge) => {
     const target = view.graph.blocks.find((one) => one.id === edge[other]);
-    const name = target ? button(target.start, () => view.select(target.id), { class: "link" }) : edge[other].replace(/_.*/, "");
-    const kind = el("span", { class: `kind-name kind-${edge.kind || "fallthrough"}` }, edge.kind);
+    const name = target ? button(target.start, () => view.select(target.id), { class: "link" }) : "";
+    const kind = el("span", { class: `kind-name kind-${edge.kind || "fallthrough"}` }, edge.kind || "entry");
     return el("span", { class: "neighbour", title: edge.says.join("\n") }, kind, " ", name, edge.count ? ` \u00d7${number(edge.count)}` : "", " ");
   });
 }

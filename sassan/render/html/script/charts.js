@@ -109,7 +109,7 @@ function scales(trace, values) {
     from,
     to,
     seconds,
-    values: [...new Set([low, high])],
+    values: [low, high, ...trace.at(-1).slice(1).filter((one) => one !== null)],
     x: (t) => left + (t / seconds) * (width - left - right),
     y: (v) => height - bottom - ((v - from) / (to - from)) * (height - top - bottom),
   };
@@ -126,7 +126,9 @@ function steps(trace, at, { x, y }) {
 
 function curveAxes({ x, y, values, seconds }) {
   const { width, height, left, right, bottom } = CURVE;
-  const marks = values.map((value) => [
+  // A number is left out where another one already stands.
+  const apart = values.filter((value, at) => values.slice(0, at).every((other) => Math.abs(y(other) - y(value)) > 11));
+  const marks = apart.map((value) => [
     svg("path", { class: "grid", d: `M${left} ${y(value)}H${width - right}` }),
     svg("text", { class: "tick end", x: left - 6, y: y(value) + 4 }, number(value)),
   ]);

@@ -3,7 +3,7 @@
 const NONE = "\u2013";
 
 const number = (value) => (value === null || value === undefined ? NONE : value.toLocaleString("en-US"));
-const percent = (share) => (share === null || share === undefined ? NONE : share > 0 && share < 0.01 ? "<1 %" : `${Math.round(100 * share)} %`);
+const percent = (share) => (share === null || share === undefined ? NONE : share > 0 && share < 0.01 ? "<1\u00a0%" : `${Math.round(100 * share)}\u00a0%`);
 const many = (count, one, more = `${one}s`) => `${number(count)} ${count === 1 ? one : more}`;
 const address = (text) => el("code", {}, text);
 

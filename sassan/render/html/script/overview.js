@@ -61,8 +61,11 @@ function assumptionsOverview() {
   for (const one of FUNCTIONS) for (const text of one.assumptions) users.set(text, [...(users.get(text) ?? []), one.name]);
   if (!users.size) return "";
   const bounded = FUNCTIONS.filter((one) => one.assumptions.length).length;
-  const said = [...users].map(([text, names]) => (names.length === bounded ? text : `${text} (${names.length === 1 ? names[0] : many(names.length, "function")})`));
-  return panel("Assumptions: every bound holds under these", "assumptions", items(said));
+  const all = [...users].map(([text, names]) => ({ names, text: names.length === bounded ? text : `${text} (${names.length === 1 ? names[0] : many(names.length, "function")})` }));
+  const [common, single] = [all.filter((one) => one.names.length > 1 || bounded === 1), all.filter((one) => one.names.length === 1 && bounded > 1)];
+  const texts = (some) => items(some.map((one) => one.text));
+  const rest = single.length ? el("details", {}, el("summary", {}, `${number(single.length)} more speak of one function each, and stand on top of it`), texts(single)) : "";
+  return panel("Assumptions: every bound holds under these", "assumptions", texts(common), rest);
 }
 
 function overviewTable() {

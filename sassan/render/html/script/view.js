@@ -10,7 +10,7 @@ function graphView(one) {
   const { drawing, stage } = drawGraph(one, heat);
   const inspector = el("aside", { id: "block", class: "inspector", "aria-label": "Block", tabindex: "-1" });
   const frame = el("div", { class: "frame-graph" }, drawn ? drawing : el("p", { class: "muted" }, "no drawing"));
-  const view = { one, graph, drawing, stage, frame, inspector, k: 1, x: 0, y: 0, chosen: null };
+  const view = { one, graph, drawing, stage, frame, inspector, k: 1, x: 0, y: 0, chosen: null, map: drawn ? drawMap(graph, heat) : null };
   view.zoom = (factor) => zoomAt(view, factor, centre(view));
   view.fit = () => fit(view);
   view.blockAt = (start, context = null) => blockAt(graph, start, context);
@@ -72,8 +72,10 @@ function pointOf(view, event) {
 
 function apply(view) {
   view.stage.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.k})`;
+  const part = seen(view);
   const scale = view.element?.querySelector("#scale");
-  if (scale) scale.textContent = `${Math.round(seen(view).base * view.k * 100)} %`;
+  if (scale) scale.textContent = `${Math.round(part.base * view.k * 100)} %`;
+  showWindow(view, part);
 }
 
 function place(view, k, x, y) {
@@ -99,6 +101,7 @@ function startView(view, drawn) {
   if (drawn) {
     const { base, left, top, width } = seen(view);
     const entry = view.graph.blocks.find((block) => block.id === view.graph.entry);
+    if (base < SMALL) addMap(view);
     if (base >= 0.75) fit(view);
     else place(view, 1 / base, left + width / 2 - (entry.box[0] + entry.box[2] / 2) / base, top + 8 / base);
   }
