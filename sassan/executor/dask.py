@@ -26,6 +26,7 @@ _CONNECT = 5.0
 _ALONE = 60.0
 """Seconds without any worker, or without the scheduler, after which nothing more is waited for."""
 _LOOK = 1.0
+_EVERY = "it ended every worker that tried"
 _AHEAD = 2
 """Items per thread of the cluster: the next is there when one ends."""
 _HINT = "start one with: dask scheduler; and on each machine: dask worker ADDRESS --nthreads 1"
@@ -45,6 +46,7 @@ class Dask:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other versions of Dask on the workers: what counts is checked below
             try:
+                _knock(address)
                 self._client = distributed.Client(address, timeout=_CONNECT, set_as_default=False, name="sassan")
             except (OSError, TimeoutError, ValueError, TypeError) as error:
                 reason = str(error) or type(error).__name__
@@ -110,6 +112,19 @@ class Dask:
                 )
 
 
+def _knock(address: str) -> None:
+    """Raise the error of a scheduler that does not answer: a client that has never met one takes long to close."""
+    import asyncio  # noqa: PLC0415 - start-up
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - start-up
+
+    async def knock() -> None:
+        comm = await _load().comm.connect(address, timeout=_CONNECT)
+        await comm.close()
+
+    with ThreadPoolExecutor(1) as pool:  # the caller may have a loop of its own, as notebooks do
+        pool.submit(lambda: asyncio.run(knock())).result()
+
+
 def _version() -> str:
     """Return what has to be alike everywhere: results depend on it, and pickles do."""
     from sassan import __version__  # noqa: PLC0415 - asked of another process
@@ -132,8 +147,9 @@ def _short(text: str) -> str:
 
 
 class _Crew(Generic[In, Out]):
-    tries = 1
-    """The cluster itself tries again."""
+    tries = 2
+    """The cluster itself tries again, and counts against an item what another did to the worker that both were on: so once more, alone."""
+    alone = True
 
     def __init__(self, client: Any, places: int, function: Callable[[In], Out | More[In, Out]]) -> None:  # noqa: ANN401
         self.places = places
@@ -147,16 +163,23 @@ class _Crew(Generic[In, Out]):
         # A key that grows keeps the scheduler's own order that of the items.
         future = self._client.submit(self._function, item, key=f"sassan-{self._run}-{ticket:09d}", pure=False, priority=-ticket)
         self._futures[ticket] = future
-        future.add_done_callback(partial(self._put, ticket))
+        self._await(ticket)
+
+    def _await(self, ticket: int) -> None:
+        self._futures[ticket].add_done_callback(partial(self._put, ticket))
 
     def _put(self, ticket: int, future: object) -> None:
         del future  # it is kept already
         self._ended.put(ticket)
 
     def wait(self) -> list[tuple[int, Ended[Out | More[In, Out]]]]:
-        ticket = self._next()
-        future = self._futures.pop(ticket)
-        return [(ticket, self._how(future))]
+        while True:
+            ticket = self._next()
+            how = self._how(self._futures[ticket])
+            if how is not None:
+                del self._futures[ticket]
+                return [(ticket, how)]
+            self._await(ticket)
 
     def _next(self) -> int:
         alone_since: float | None = None
@@ -169,15 +192,24 @@ class _Crew(Generic[In, Out]):
                 if alone_since is not None and monotonic() - alone_since > _ALONE:
                     raise _gone("it has no workers any more") from None
 
-    def _how(self, future: Any) -> Ended[Out | More[In, Out]]:  # noqa: ANN401
-        if future.status == "finished":
-            return Done(future.result())
-        if future.status != "error":
-            raise _gone(f"an item is {future.status}")
-        error: BaseException = future.exception()
-        if isinstance(error, _load().scheduler.KilledWorker):
-            return Lost(worker_lost("it ended every worker that tried"))
-        return Failed(error)
+    def _how(self, future: Any) -> Ended[Out | More[In, Out]] | None:  # noqa: ANN401
+        """Return how an item ended; None where its result went with the worker that held it, and it runs again."""
+        distributed = _load()
+        match future.status:
+            case "finished":
+                try:
+                    return Done(future.result(timeout=_ALONE))
+                except distributed.scheduler.KilledWorker:
+                    return Lost(worker_lost(_EVERY))
+                except (distributed.CancelledError, TimeoutError) as error:
+                    raise _gone(_short(str(error))) from None
+            case "error":
+                raised: BaseException = future.exception()
+                return Lost(worker_lost(_EVERY)) if isinstance(raised, distributed.scheduler.KilledWorker) else Failed(raised)
+            case "pending" | "lost":
+                return None
+            case other:
+                raise _gone(f"an item is {other}")
 
     def stop(self) -> None:
         """Have the cluster forget what still runs."""

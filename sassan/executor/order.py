@@ -56,6 +56,11 @@ class Crew(Protocol[In, Out]):
         """Return how often an item whose worker died is started in all."""
         ...
 
+    @property
+    def alone(self) -> bool:
+        """Return whether an item may be lost by another's fault, and is to be tried again with nothing beside it."""
+        ...
+
     def start(self, ticket: int, item: In) -> None:
         """Have an item run; there is a place."""
         ...
@@ -75,6 +80,8 @@ class _Task(Generic[In]):
     key: _Key
     item: In
     tries: int = 0
+    lost: bool = False
+    """Whether its worker died once."""
 
 
 class Order(Generic[In, Out]):
@@ -117,11 +124,18 @@ class Order(Generic[In, Out]):
                 return
             if len(self._ended) >= _WINDOW * self._crew.places and self._waiting[0] != self._first_open():
                 return
+            if self._running and self._apart():
+                return
             key = heappop(self._waiting)
             self._ticket += 1
             self._running[self._ticket] = key
             self._tasks[key].tries += 1
             self._crew.start(self._ticket, self._tasks[key].item)
+
+    def _apart(self) -> bool:
+        """Say whether what runs, or what would start now, is to have nothing beside it."""
+        keys = [*self._running.values(), self._waiting[0]]
+        return self._crew.alone and any(self._tasks[key].lost for key in keys)
 
     def _read(self) -> bool:
         found = next(self._source, None) if self._more else None
@@ -146,6 +160,7 @@ class Order(Generic[In, Out]):
     def _end(self, task: _Task[In], how: Ended[Out | More[In, Out]]) -> None:
         if isinstance(how, Lost):
             if not how.final and task.tries < self._crew.tries:
+                task.lost = True
                 heappush(self._waiting, task.key)
                 return
             how = Failed(how.error) if self._lost is None else Done(self._lost(task.item, how.error))

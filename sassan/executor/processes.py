@@ -108,6 +108,7 @@ class _Worker:
 
 class _Crew(Generic[In, Out]):
     tries = _TRIES
+    alone = False
 
     def __init__(self, workers: int, function: Callable[[In], Out | More[In, Out]], idle: list[_Worker]) -> None:
         self.places = workers

@@ -47,6 +47,7 @@ class Threads:
 
 class _Crew(Generic[In, Out]):
     tries = 1
+    alone = False
 
     def __init__(self, pool: "ThreadPoolExecutor", workers: int, function: Callable[[In], Out | More[In, Out]]) -> None:
         self._pool, self._function = pool, function

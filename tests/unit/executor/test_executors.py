@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sassan.errors import InputError, SelfCheckError
-from sassan.executor import Executor, Processes, Serial, Threads
+from sassan.executor import Executor, More, Processes, Serial, Threads, end_after
 from sassan.source import Source, Span
 
 EXECUTORS = [Serial(), Threads(2), Processes(2)]
@@ -72,10 +72,128 @@ def test_a_dropped_iterator_starts_no_further_item(executor: Executor):
     assert len(read) < 10
 
 
-def test_a_process_that_dies_is_an_error_with_a_code():
+def test_a_process_that_dies_each_time_is_an_error_with_a_code():
     with pytest.raises(SelfCheckError) as caught:
         list(Processes(1).map(die, [7]))
     assert caught.value.code == "worker-lost"
+    assert caught.value.message == "a worker process ended without a result: status 7"
+
+
+def halves(number: int) -> int | More[int, int]:
+    return More(number, (number // 2, number - number // 2)) if number > 1 else number
+
+
+@pytest.mark.parametrize("executor", EXECUTORS, ids=NAMES)
+def test_what_an_item_leaves_behind_follows_it_at_once(executor: Executor):
+    assert list(executor.map(halves, [3, 5])) == [3, 1, 2, 1, 1, 5, 2, 1, 1, 3, 1, 2, 1, 1]
+
+
+def die_of_threes(number: int) -> int:
+    if number % 3 == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_an_item_that_kills_its_process_each_time_is_lost_and_no_other():
+    found = list(Processes(2).map(die_of_threes, range(1, 8), lost=lambda number, error: (number, error.code)))
+    assert found == [1, 2, (3, "worker-lost"), 4, 5, (6, "worker-lost"), 7]
+
+
+def test_what_stands_for_a_lost_item_may_be_further_items():
+    found = Processes(1).map(die_of_threes, [3, 5], lost=lambda _, __: More(0, (1, 2)))
+    assert list(found) == [0, 1, 2, 5]
+
+
+def die_once(place: str) -> str:
+    if not Path(place).exists():
+        Path(place).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "done"
+
+
+def test_an_item_whose_process_was_killed_runs_again(tmp_path: Path):
+    assert list(Processes(2).map(die_once, [str(tmp_path / "a"), str(tmp_path / "b")])) == ["done", "done"]
+
+
+def too_long(number: int) -> int:
+    end_after(0.2 if number == 1 else None)
+    time.sleep(20 if number == 1 else 0)
+    return number
+
+
+def test_a_process_can_have_itself_ended_after_a_time_and_is_not_tried_again():
+    began = time.monotonic()
+    assert list(Processes(1).map(too_long, [0, 1, 2], lost=lambda _, error: error.code)) == [0, "time-limit", 2]
+    assert time.monotonic() - began < 15
+
+
+def process_of(number: int) -> int:
+    del number
+    return os.getpid()
+
+
+def test_processes_stay_for_the_next_run_inside_a_with_block():
+    with Processes(1) as executor:
+        assert set(executor.map(process_of, range(3))) == set(executor.map(process_of, range(3)))
+
+
+def test_processes_do_not_stay_outside_of_a_with_block():
+    executor = Processes(1)
+    assert set(executor.map(process_of, range(3))) != set(executor.map(process_of, range(3)))
+
+
+def threads_of(name: str) -> str | None:
+    return os.environ.get(name)
+
+
+def test_a_process_has_one_thread_for_every_library(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    assert list(Processes(1).map(threads_of, ["OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"])) == ["1", "1", "1"]
+    assert (os.environ["OMP_NUM_THREADS"], "NUMBA_NUM_THREADS" in os.environ) == ("7", False)
+
+
+def not_portable(number: int) -> object:
+    return (lambda: number) if number == 1 else number
+
+
+def test_a_result_that_cannot_be_sent_is_an_error_and_the_process_goes_on():
+    with pytest.raises(SelfCheckError) as caught:
+        list(Processes(1).map(not_portable, [0, 1]))
+    assert caught.value.code == "worker-failed"
+
+
+class PeculiarError(Exception):
+    def __init__(self, one: int, other: int) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+def raise_peculiar(number: int) -> int:
+    raise PeculiarError(number, number)
+
+
+def test_an_error_that_cannot_be_made_again_is_told_in_words():
+    with pytest.raises(SelfCheckError, match="PeculiarError: 3 and 3"):
+        list(Processes(1).map(raise_peculiar, [3]))
+
+
+def slow_zero(number: int) -> int:
+    time.sleep(1.5 if number == 0 else 0)
+    return number
+
+
+def test_few_results_wait_for_an_earlier_one():
+    read: list[int] = []
+
+    def source() -> Iterator[int]:
+        for number in range(2000):
+            read.append(number)
+            yield number
+
+    results = Threads(2).map(slow_zero, source())
+    assert next(results) == 0
+    assert len(read) < 100
+    assert list(results) == list(range(1, 2000))
 
 
 def test_an_error_survives_pickling():

@@ -1,0 +1,104 @@
+"""A cluster of two workers keeps the contract of every executor."""
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from sassan.errors import InputError, MissingToolError, UsageError
+from sassan.executor import Dask, More, dask
+
+distributed = pytest.importorskip("distributed", reason="the extra sassan[dask] is not installed")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as made:
+        yield made.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def executor(cluster: str) -> Iterator[Dask]:
+    with Dask(cluster) as made:
+        yield made
+
+
+def slow_first(number: int) -> int:
+    time.sleep(0.2 if number == 0 else 0)
+    return number
+
+
+def refuse_three(number: int) -> int:
+    if number == 3:
+        raise InputError("three", "no threes", hint="two")
+    return number
+
+
+def halves(number: int) -> int | More[int, int]:
+    return More(number, (number // 2, number - number // 2)) if number > 1 else number
+
+
+def die_of_three(number: int) -> int:
+    if number == 3:
+        os._exit(1)
+    return number
+
+
+def test_a_cluster_has_as_many_workers_as_threads(executor: Dask):
+    assert executor.workers == 2
+
+
+def test_results_come_in_the_order_of_the_items(executor: Dask):
+    assert list(executor.map(slow_first, range(9))) == [0, 1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_an_error_comes_in_its_place(executor: Dask):
+    results = executor.map(refuse_three, range(100))
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(InputError) as caught:
+        next(results)
+    assert (caught.value.code, caught.value.hint) == ("three", "two")
+
+
+def test_what_an_item_leaves_behind_follows_it_at_once(executor: Dask):
+    assert list(executor.map(halves, [3, 5])) == [3, 1, 2, 1, 1, 5, 2, 1, 1, 3, 1, 2, 1, 1]
+
+
+def test_an_item_that_kills_every_worker_is_lost_and_no_other(executor: Dask):
+    found = executor.map(die_of_three, range(1, 6), lost=lambda number, error: (number, error.code))
+    assert list(found) == [1, 2, (3, "worker-lost"), 4, 5]
+
+
+def test_a_scheduler_that_is_not_there_is_one_clear_error_soon(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(dask, "_CONNECT", 0.5)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(UsageError, match="no Dask scheduler answers at") as caught:
+            Dask(address)
+    assert caught.value.code == "scheduler"
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("address", ["nonsense", "foo://x:1", "tcp://x"])
+def test_an_address_that_is_none_is_refused(address: str):
+    with pytest.raises(UsageError) as caught:
+        Dask(address)
+    assert caught.value.code == "scheduler"
+
+
+def test_a_worker_with_another_version_is_refused(cluster: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sassan.__version__", "99.0")
+    with pytest.raises(UsageError) as caught:
+        Dask(cluster)
+    assert caught.value.code == "cluster-version"
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(MissingToolError) as caught:
+        Dask("tcp://127.0.0.1:8786")
+    assert (caught.value.code, caught.value.hint) == ("dask-missing", "pip install 'sassan[dask]'")
