@@ -1,0 +1,121 @@
+"""`sassan report`: what it writes, and what it refuses before the work."""
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.shell import SAMPLES, Sassan, assert_refused
+from sassan.render.html import page
+
+BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
+SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
+BARRIER = SAMPLES / "sm_61" / "barrier_reduce.cuobjdump.sass"
+
+
+def head(text: str) -> dict[str, Any]:
+    return json.loads(re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)[0])
+
+
+def detail(text: str, at: int = 0) -> dict[str, Any]:
+    return json.loads(gzip.decompress(base64.b64decode(re.findall(rf'id="detail-{at}">(.*?)</script>', text)[0])))
+
+
+def test_the_page_holds_what_analyze_says(sassan: Sassan, tmp_path: Path):
+    out = tmp_path / "report.html"
+    result = sassan("report", BFS, "--loop-bound", "10", "-W", "16", "-o", out)
+    assert (result.status, result.out, result.err) == (0, "", f"wrote {out}\n")
+    analyzed = sassan("analyze", BFS, "--loop-bound", "10", "-W", "16", "--json").document["functions"][0]
+    shown = detail(out.read_text("utf-8"))
+    assert {key: shown[key] for key in analyzed} == analyzed
+    assert head(out.read_text("utf-8"))["title"] == "bfs_step.cuobjdump.sass"
+
+
+def test_standard_output_gets_the_page_and_nothing_else(sassan: Sassan):
+    result = sassan("report", SAXPY, "-o", "-", "--title", "a <b>title</b>")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.startswith("<!doctype html>\n")
+    assert result.out.endswith("</html>\n")
+    assert "<title>a &lt;b&gt;title&lt;/b&gt;</title>" in result.out
+
+
+def test_the_same_input_gives_the_same_bytes(sassan: Sassan):
+    assert sassan("report", SAXPY, BFS, "-o", "-").out == sassan("report", SAXPY, BFS, "-o", "-").out
+
+
+def test_a_schedule_of_the_warps_is_shown_with_what_it_is(sassan: Sassan):
+    found = detail(sassan("report", SAXPY, "-W", "2", "-o", "-").out)["search"]
+    assert found["chart"]["slots"] == found["lower"]
+    assert found["lower"] <= found["upper"]
+    assert found["verdict"].endswith("(one execution that is possible; --engine all searches for the longest)")
+    assert found["trace"] == []
+
+
+def test_an_engine_leaves_a_trace_of_its_bounds(sassan: Sassan):
+    found = detail(sassan("report", SAXPY, "-W", "2", "--engine", "bounds", "--time-limit", "0.5", "-o", "-").out)["search"]
+    assert found["engines"][0]["name"] == "bounds"
+    assert found["trace"][-1][2] is not None
+    assert found["chart"] is None
+    assert found["why"] == "no schedule was found in the time given"
+
+
+def test_block_barriers_have_no_schedule_and_the_page_says_why(sassan: Sassan):
+    found = detail(sassan("report", BARRIER, "-W", "2", "-o", "-").out)["search"]
+    assert found["chart"] is None
+    assert found["why"] == "block barriers are not part of the model: one warp after the other, no schedule"
+
+
+def test_without_warps_there_is_no_schedule(sassan: Sassan):
+    assert detail(sassan("report", SAXPY, "-o", "-").out)["search"] is None
+
+
+def test_a_refused_file_is_named_in_the_page_and_in_the_status(sassan: Sassan, tmp_path: Path):
+    bad = tmp_path / "bad.sass"
+    bad.write_text("nothing", "utf-8")
+    result = sassan("report", SAXPY, bad, "-o", "-")
+    assert (result.status, result.codes) == (3, ["unknown-input"])
+    assert [(one["file"], one["code"]) for one in head(result.out)["refused"]] == [(str(bad), "unknown-input")]
+
+
+def test_gaps_of_a_chosen_function_are_status_3_and_the_page_is_written(sassan: Sassan, tmp_path: Path):
+    out = tmp_path / "report.html"
+    result = sassan("report", BFS, "-f", "bfs_step", "-o", out, "-q")
+    assert (result.status, result.codes) == (3, ["gaps"])
+    assert head(out.read_text("utf-8"))["functions"][0]["gaps"] == ["unbounded-loop"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["-o", "report.pdf"], "output-format"),
+        (["-o", "no/such/folder/report.html"], "unwritable-output"),
+        (["-o", "-", "--time-limit", "1"], "usage"),
+        ([], "usage"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_work(sassan: Sassan, arguments: list[str], code: str):
+    result = sassan("report", "no-such-file.sass", *arguments)
+    assert_refused(result, 2)
+    assert result.codes == [code]
+
+
+def test_an_interrupt_leaves_the_old_page_and_no_half_one(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    out = tmp_path / "report.html"
+    out.write_text("the old page", "utf-8")
+
+    def interrupt(_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(page, "html", interrupt)
+    assert sassan("report", SAXPY, "-o", out).status == 130
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+    assert out.read_text("utf-8") == "the old page"
+
+
+def test_report_has_every_option_of_analyze_but_json(sassan: Sassan):
+    options = [set(re.findall(r"--[a-z][a-z-]+", sassan(command, "--help").out)) for command in ("analyze", "report")]
+    assert options[0] - options[1] == {"--json"}
