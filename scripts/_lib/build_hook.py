@@ -38,6 +38,8 @@ class SharedFiles(BuildHookInterface[Any]):
 
     def _completion(self, shell: str) -> str:
         """Return the script that a shell sources: what the command prints when it is asked as shells do."""
-        ask = {**os.environ, "PYTHONPATH": self.root, "_SASSAN_COMPLETE": f"source_{shell}"}
+        # pip isolates a build by the path of this process, and a child must find typer there.
+        modules = os.pathsep.join([self.root, *sys.path])
+        ask = {**os.environ, "PYTHONPATH": modules, "_SASSAN_COMPLETE": f"source_{shell}"}
         command = [sys.executable, "-c", "from sassan.cli.app import main; main()"]
         return subprocess.run(command, env=ask, check=True, capture_output=True, text=True).stdout.strip() + "\n"  # noqa: S603 - the command of this package

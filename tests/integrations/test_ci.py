@@ -1,0 +1,132 @@
+"""The CI examples of samples/integrations, run as they stand: the steps of the workflow and of its action, and pre-commit."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cli.shell import ROOT, SAMPLES
+from sarif import assert_valid
+
+GITHUB = SAMPLES / "integrations" / "github"
+PRE_COMMIT = SAMPLES / "integrations" / "pre-commit"
+FAILURE = "build/blur.cubin:blur:0x0000: growth: the WCET (unit model) grew from 230 to 250 (+8.7%); allowed is 2% [/kernels/blur.cu:4]"
+BASH = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+"""How the host runs `shell: bash`."""
+
+needs_nvdisasm = pytest.mark.skipif(sys.platform != "linux", reason="nvdisasm is packaged for Linux only")
+
+
+class Repository:
+    """A project laid out as the README of the example says, with a compiler that hands out one of the two builds."""
+
+    def __init__(self, folder: Path, build: str) -> None:
+        self.folder = folder
+        action = folder / ".github" / "actions" / "sassan" / "action.yml"
+        action.parent.mkdir(parents=True)
+        shutil.copy(GITHUB / "action.yml", action)
+        shutil.copy(GITHUB / "sassan-baseline.json", folder)
+        shutil.copytree(GITHUB / "kernels", folder / "kernels")
+        programs = folder / "programs"
+        programs.mkdir()
+        # The name behind -o gets the build.
+        script = f'#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp "{GITHUB}/builds/{build}/blur.cubin" "$2"\n'
+        (programs / "nvcc").write_text(script, "utf-8")
+        (programs / "nvcc").chmod(0o755)
+        paths = (str(programs), str(Path(sys.executable).parent), os.environ["PATH"])
+        self.environment = {**os.environ, "PATH": os.pathsep.join(paths), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
+
+    def run(self) -> tuple[int, str]:
+        """Run the steps of the workflow until one fails; steps of other actions, and the installation, are taken for done."""
+        (job,) = yaml.safe_load((GITHUB / "workflow.yml").read_text("utf-8"))["jobs"].values()
+        said = ""
+        for step in job["steps"]:
+            for one, values in self.shells(step):
+                done = self.shell(one, values)
+                said += done.stdout + done.stderr
+                if done.returncode:
+                    return done.returncode, said
+        return 0, said
+
+    def shells(self, step: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, str]]]:
+        """Return the shell steps of a step, those of the action in the repository among them, with what its inputs are."""
+        if "run" in step:
+            return [(step, {})]
+        if not step["uses"].startswith("./"):
+            return []
+        action = yaml.safe_load((self.folder / step["uses"] / "action.yml").read_text("utf-8"))
+        values = {name: str(one.get("default", "")) for name, one in action["inputs"].items()} | step["with"]
+        assert set(step["with"]) <= set(action["inputs"])
+        return [(one, values) for one in action["runs"]["steps"] if one["id"] != "install"]
+
+    def shell(self, step: dict[str, Any], values: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        assert step["shell"] == "bash"
+        assert "${{" not in step["run"]
+        variables = {}
+        for name, text in step.get("env", {}).items():
+            assert text.startswith("${{ inputs.")
+            variables[name] = values[text.removeprefix("${{ inputs.").removesuffix(" }}")]
+        environment = self.environment | variables
+        return subprocess.run(
+            [*BASH, step["run"]], cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+
+
+@needs_nvdisasm
+def test_a_build_that_kept_its_wcet_passes(tmp_path: Path):
+    repository = Repository(tmp_path, "before")
+    assert repository.run() == (0, "1 function checked, all pass\nwrote sassan.sarif\n")
+    assert (tmp_path / "summary.md").read_text("utf-8") == "1 function checked, all pass\n"
+
+
+@needs_nvdisasm
+def test_a_build_whose_wcet_grew_fails(tmp_path: Path):
+    repository = Repository(tmp_path, "after")
+    status, said = repository.run()
+    assert status == 1
+    assert said.splitlines()[:2] == [FAILURE, "1 function checked, 1 failed"]
+    log = json.loads((tmp_path / "sassan.sarif").read_text("utf-8"))
+    assert [one["ruleId"] for one in log["runs"][0]["results"]] == ["growth"]
+    assert_valid(log)
+
+
+def test_the_readme_shows_what_the_build_says():
+    assert f"    {FAILURE}\n    1 function checked, 1 failed\n" in (GITHUB / "README.md").read_text("utf-8")
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize(("build", "status"), [("before", 0), ("after", 1)])
+def test_a_commit_of_a_build_that_misses_its_deadline_is_refused(build: str, status: int, tmp_path: Path):
+    pytest.importorskip("pre_commit", reason="pre-commit is not installed")
+    for name in (".pre-commit-config.yaml", "gates.toml"):
+        shutil.copy(PRE_COMMIT / name, tmp_path)
+    shutil.copy(GITHUB / "builds" / build / "blur.cubin", tmp_path)
+    programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    environment = {**os.environ, "PATH": programs, "PRE_COMMIT_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    for command in (["git", "init", "-q"], ["git", "add", "."]):
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+    command = [sys.executable, "-m", "pre_commit", "run", "--color=never"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert ("the WCET (unit model) is 250, above the limit 240 of gates.toml: function.'blur*'" in done.stdout) == bool(status)
+
+
+def test_the_hooks_that_are_published_name_commands_that_exist():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert [one["id"] for one in hooks] == ["sassan-check", "sassan-check-control"]
+    for one in hooks:
+        command = [
+            sys.executable,
+            "-m",
+            "sassan",
+            *one["entry"].split()[1:],
+            *one.get("args", []),
+            str(SAMPLES / "sm_75" / "saxpy.cuobjdump.sass"),
+        ]
+        assert subprocess.run(command, capture_output=True, check=False, timeout=60).returncode == 0
