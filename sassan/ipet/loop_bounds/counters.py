@@ -5,9 +5,9 @@ visit of the head since the loop was entered, k from 0, and let every way back c
 the other direction is the mirror image.
 
 Corridor. Measure h from the least start: q(k) = h(k) - start. Every way back has found h(k) in a set whose part above the start ends at
-`top` and whose part below, if it has one, begins at `wrapped` (both measured like q). If `top` and every start, plus `most`, stay below
-`wrapped`, then by induction q(k) <= top wherever the loop goes back, q grows by `least` or more each time, and it never enters the part
-below. So the loop goes back at most floor((top - 0) / least) + 1 times.
+`top` and whose part below, if it has one, begins at `wrapped` (both measured like q). If every start, and `top` plus `most`, stay below
+`wrapped`, then by induction every q(k) does, so q(k) <= top wherever the loop goes back; q grows by `least` or more each time, and it never
+enters the part below. So the loop goes back at most floor((top - 0) / least) + 1 times.
 
 Meeting. Every way back has found left != right, where right is the same word all the time and left is h times a factor, plus a number, so
 that it moves by the same number c every time. If c divides every possible first distance d = right - left, then left meets right after
@@ -99,7 +99,7 @@ def corridor(counter: Counter, back: Sequence[State]) -> Found | None:
             return None
         top = max(top, last)
         wrapped = min(wrapped, first) if first > last else wrapped
-    if max(start.width, top) + most >= wrapped:
+    if max(start.width, top + most) >= wrapped:
         return None
     limit = ranges.signed(counter.start.low + top) if upward else ranges.signed(counter.start.low + counter.start.width - top)
     change = str(least) if least == most else f"{least} to {most}"

@@ -1,10 +1,11 @@
 """One instruction over a set of states, each a way that one thread may have come."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sassan.ipet.loop_bounds import arithmetic, logic, moves, ranges
 from sassan.ipet.loop_bounds.conditions import assume
+from sassan.ipet.loop_bounds.logic import apart
 from sassan.ipet.loop_bounds.operands import CARRY, PREDICATES, ZERO, Operation, Step, number
 from sassan.ipet.loop_bounds.surroundings import Surroundings
 from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, Value, unknown
@@ -13,6 +14,7 @@ from sassan.isa.facts import Facts
 
 OPERATIONS: Mapping[str, Operation] = {**moves.OPERATIONS, **arithmetic.OPERATIONS, **logic.OPERATIONS}
 CHOICES = logic.CHOICES
+_RESTS = (2, 4)
 _MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
 
 
@@ -48,6 +50,7 @@ class Machine:
         runs, skips = assume(state, guard, True, 1), assume(state, guard, False, 1)
         if skips and runs and room <= 0:
             return [join([*self._write(runs[0], instruction, lost, 0), *skips])]
+        runs = [part for one in runs for part in apart(Step(instruction, one, self.around, {}), room)]
         return [late for one in runs for late in self._write(one, instruction, lost, room)] + skips
 
     def _write(self, state: State, instruction: Instruction, lost: int, room: int) -> list[State]:
@@ -146,11 +149,28 @@ def join(states: Sequence[State]) -> State:
 
 
 def reduce(states: Sequence[State], room: int) -> list[State]:
-    """Return at most `room` states; those that hold the same in registers become one first."""
-    merged: dict[tuple[object, ...], State] = {}
+    """Return at most `room` states; those that hold the same in registers become one, with the same rests first."""
+    out = _merged(states, lambda one: (_held(one), _rests(one)))
+    if len(out) > room:
+        out = _merged(out, _held)
+    return out if len(out) <= room else [join(out)]
+
+
+def _merged(states: Sequence[State], key_of: Callable[[State], Hashable]) -> list[State]:
+    merged: dict[Hashable, State] = {}
     for one in states:
-        key = tuple(sorted(((name, known) for name, known in one.registers.items()), key=lambda pair: pair[0]))
+        key = key_of(one)
         old = merged.get(key)
         merged[key] = one if old is None else join((old, one))
-    out = list(merged.values())
-    return out if len(out) <= room else [join(out)]
+    return list(merged.values())
+
+
+def _held(state: State) -> Hashable:
+    return tuple(sorted(state.registers.items(), key=lambda pair: pair[0]))
+
+
+def _rests(state: State) -> Hashable:
+    """Return by register the rest that its symbol leaves, where a path knows one (`apart`)."""
+    symbols = {name: known.symbol for name, known in state.registers.items() if isinstance(known, Value) and known.symbol is not None}
+    found = {name: state.facts[symbol] for name, symbol in sorted(symbols.items()) if symbol in state.facts}
+    return tuple((name, one.low % one.step, one.step) for name, one in found.items() if one.step in _RESTS)

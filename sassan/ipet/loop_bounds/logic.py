@@ -1,18 +1,21 @@
 """What bitwise instructions, comparisons and selections compute, over ranges and conditions."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from sassan.ipet.loop_bounds import ranges
 from sassan.ipet.loop_bounds.conditions import AT_MOST, EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.operands import CARRY, CONDITIONS, ZERO, Choice, Operation, Outcomes, Step
 from sassan.ipet.loop_bounds.ranges import Range
-from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, conjunction, constant, difference, disjunction
+from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, Value, conjunction, constant, difference, disjunction
 from sassan.ir import Operand, Register
 
 _WORD = (1 << 32) - 1
 _COLUMNS = (0xF0, 0xCC, 0xAA)
 """The columns of a truth table of three inputs."""
 _TABLE = 0xFF
+_AND = 0xC0
+"""The table of the first two words, whatever the third."""
 _RELATIONS: Mapping[str, tuple[str, bool, bool]] = {
     "LT": (LESS, False, False),
     "LE": (AT_MOST, False, False),
@@ -71,6 +74,35 @@ def table(step: Step) -> None:
     if out is not None:
         differs = compare(step.state, EQUAL, found, constant(0), is_signed=False).negate()
         step.put(out, disjunction(differs, more))
+
+
+def apart(step: Step, room: int) -> list[State]:
+    """Return a state for each rest that a conjunction with 1 or 3 may leave of a word, as far as there is room; else the state as it is.
+
+    So `n & 3` turns of a loop, and the test that there are any, fit together.
+    """
+    word, mask = _masked(step)
+    symbol = word.symbol if word is not None else None
+    if word is None or symbol is None or mask not in {1, 3} or mask > room or abs(word.factor) != 1 or word.range.constant is None:
+        return [step.state]
+    old, modulus = step.state.facts.get(symbol, symbol.range), mask + 1
+    # factor x symbol + constant = rest
+    rests = [(rest - word.range.low) * word.factor % modulus for rest in range(modulus)]
+    found = [ranges.residue(old, rest, modulus) for rest in rests]
+    if old.step > 1 or old.width < modulus:
+        return [step.state]
+    return [replace(step.state, facts={**step.state.facts, symbol: one}) for one in found if one is not None]
+
+
+def _masked(step: Step) -> tuple[Value | None, int]:
+    """Return the word and the number of which an instruction is the conjunction; None and 0 where it is another."""
+    name, *modifiers = step.instruction.opcode.split(".")
+    sources = [one for one in step.instruction.operands[1:] if not _is_condition(one)]
+    both = ("AND" in modifiers and len(sources) == 2) or (  # noqa: PLR2004  # two words
+        name in {"LOP3", "ULOP3"} and len(sources) == 4 and step.immediate(sources[3]) == _AND and step.word(sources[2]).constant == 0  # noqa: PLR2004
+    )
+    mask = step.immediate(sources[1]) if both and name.startswith(("LOP", "ULOP")) else None
+    return (None, 0) if mask is None else (step.word(sources[0]), mask)
 
 
 def _function(step: Step, lut: int, words: list[Value]) -> Value:

@@ -212,6 +212,17 @@ def between(a: Range, low: int, high: int, *, is_signed: bool) -> Range | None:
     return span(low, high, step) if low <= high else None
 
 
+def residue(a: Range, rest: int, modulus: int) -> Range | None:
+    """Return the words of the set that leave a rest when they are divided by a power of two, None where there are none.
+
+    Of a set with a stride above 1 it may hold more than these.
+    """
+    if a.step > 1:
+        return a
+    first = a.low + (rest - a.low) % modulus
+    return span(first, a.low + a.width, modulus) if first <= a.low + a.width else None
+
+
 def without(a: Range, word: int) -> Range | None:
     """Return the set without a word at one of its ends, None where nothing is left; a word in the middle stays."""
     word %= SIZE

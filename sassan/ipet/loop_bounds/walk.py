@@ -9,7 +9,7 @@ from sassan.ipet.loop_bounds.execute import Machine, reduce
 from sassan.ipet.loop_bounds.flow import Flows
 from sassan.ipet.loop_bounds.operands import CARRY, PREDICATES, ZERO
 from sassan.ipet.loop_bounds.ranges import Range
-from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value
+from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value, unknown
 
 Narrow = Callable[[int, Sequence[State], Sequence[State]], Mapping[int, Range]]
 """Given a loop, the states in which threads enter it at its head and those elsewhere: ranges of registers at its head, as far as known."""
@@ -60,7 +60,7 @@ class Walk:
         """Return a state that stands for every visit of a head: what the loop writes is a new symbol each."""
         head = self.flows.cfg.loops[loop].head
         (out,) = reduce(states, 1)
-        registers: dict[int, Known] = dict(out.registers)
+        registers: dict[int, Known] = {name: _named(known) for name, known in out.registers.items()}
         lost = self.changed[loop] & self.before[head]
         while lost:
             name = (lost & -lost).bit_length() - 1
@@ -132,6 +132,11 @@ def _new(name: int, head: int, known: Range | None, old: Known | None, address: 
     if known is None:
         known, origins = ranges.EVERY, origins | {turns_of(address)}
     return Value(Symbol(known, origins, head, name), 1, ranges.const(0), origins)
+
+
+def _named(known: Known) -> Known:
+    """Return a word that was joined from several with a symbol of its own, so that later guards may narrow it."""
+    return unknown(known.range, known.origins) if isinstance(known, Value) and known.symbol is None and known.range.width else known
 
 
 def turns_of(address: int) -> str:

@@ -91,6 +91,35 @@ def test_products_of_unoptimised_code_are_followed():
     assert bound(counter("ISETP.LT.AND P0, PT, R0, R4, PT", start=product), x150=4) == 11
 
 
+REMAINDER = """
+        LDG.E R4, [R2]
+        LOP3.LUT R5, R4, 0x3, RZ, 0xc0, !PT
+        ISETP.NE.AND P1, PT, R5, 0x3, PT
+        @!P1 EXIT
+        IADD3 R4, R4, 0x1, RZ
+        LOP3.LUT R5, R4, 0x3, RZ, 0xc0, !PT
+        IADD3 R0, -R5, RZ, RZ
+"""
+
+
+def test_a_remainder_that_a_guard_keeps_from_zero_is_counted_down():
+    found = counter("ISETP.NE.AND P0, PT, R0, RZ, PT", "IADD3 R0, R0, 0x1, RZ", REMAINDER)
+    (one,) = loops(found, "sm_80")
+    assert (one.bound, one.reason) == (2, "R0 from -3 to -1, plus 1 a turn, at most -2")
+
+
+def test_a_remainder_that_may_be_zero_has_no_bound():
+    found = counter("ISETP.NE.AND P0, PT, R0, RZ, PT", "IADD3 R0, R0, 0x1, RZ", REMAINDER.replace("0x3, PT", "0x2, PT"))
+    (one,) = loops(found, "sm_80")
+    assert one.bound is None
+
+
+def test_a_remainder_by_eight_is_not_told_apart():
+    found = counter("ISETP.NE.AND P0, PT, R0, RZ, PT", "IADD3 R0, R0, 0x1, RZ", REMAINDER.replace("0x3", "0x7"))
+    (one,) = loops(found, "sm_80")
+    assert one.bound is None
+
+
 def test_memory_gives_no_bound():
     (one,) = loops(counter("ISETP.LT.AND P0, PT, R0, R4, PT", body="LDG.E R4, [R2]"))
     assert (one.bound, one.advice) == (None, "depends on memory, read by LDG at 0x0010")

@@ -86,3 +86,17 @@ def test_a_range_over_the_sign_is_read_as_one_piece_or_as_any_number():
 def test_adding_may_wrap_around_once_and_then_is_any_word():
     assert ranges.add(span(2**32 - 2, 2**32 - 1), const(2)) == Range(0, 1, 1)
     assert ranges.add(span(0, 2**31), span(0, 2**31)) == ranges.EVERY
+
+
+@pytest.mark.parametrize("modulus", [2, 4])
+@given(a=elements())
+def test_the_words_that_leave_a_rest_are_kept(modulus, a):
+    found = ranges.residue(a[0], a[1] % modulus, modulus)
+    assert found is not None
+    assert found.holds(a[1])
+
+
+def test_words_that_leave_another_rest_are_left_out():
+    assert ranges.residue(span(5, 11), 3, 4) == span(7, 11, 4)
+    assert ranges.residue(ranges.EVERY, 0, 4) == Range(0, 2**32 - 4, 4)
+    assert ranges.residue(span(5, 6), 3, 4) is None
