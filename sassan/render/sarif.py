@@ -7,7 +7,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import PurePosixPath, PureWindowsPath
 from urllib.parse import quote
 
 Value = str | int | bool | Sequence["Value"] | Mapping[str, "Value"]
@@ -155,6 +155,9 @@ def _location(place: Place, folder: str) -> dict[str, Value]:
 def _artifact(file: str, folder: str) -> dict[str, Value]:
     """Return where a file is: relative to the folder where it lies below it, so that a host of code finds it in its checkout."""
     path = PurePosixPath(file.replace("\\", "/"))
+    if PureWindowsPath(file).drive:
+        # A cubin of another machine names its sources so.
+        return {"uri": f"file:///{quote(str(path), safe='/~:', errors='backslashreplace')}"}
     if path.is_absolute() and path.is_relative_to(folder):
         path = path.relative_to(folder)
     spelled = quote(str(path), safe="/~", errors="backslashreplace")

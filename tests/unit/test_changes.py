@@ -1,0 +1,72 @@
+"""What became of functions between two builds, on plain results."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sassan.changes import Change, Number, State, changes
+from sassan.results import Measure, Result
+
+BASE = Result("k", "sm_80", "k.sass", "sha256:1", (10,) * len(Measure), "unit", "optimal", None, "L", (), (), ("a", "b"))
+RESULTS = st.builds(
+    lambda name, arch, text, wcet: replace(BASE, name=name, arch=arch, text=text, numbers=(wcet, *BASE.numbers[1:])),
+    st.sampled_from("abc"),
+    st.sampled_from(["sm_61", "sm_80"]),
+    st.sampled_from(["sha256:1", "sha256:2", None]),
+    st.one_of(st.none(), st.integers(0, 3)),
+)
+BUILDS = st.lists(RESULTS, max_size=6)
+
+
+def states(*found: Change) -> list[tuple[str, State]]:
+    return [(one.one.name, one.state) for one in found]
+
+
+@given(BUILDS)
+def test_a_build_does_not_differ_from_itself(build: list[Result]):
+    assert {one.state for one in changes(build, build)} <= {State.SAME}
+
+
+@given(BUILDS, BUILDS)
+def test_every_function_is_told_once(old: list[Result], new: list[Result]):
+    found = changes(old, new)
+    assert sorted(id(one.old) for one in found if one.old) == sorted(map(id, old))
+    assert [id(one.new) for one in found if one.new] == [id(one) for one in new]
+
+
+@given(BUILDS, BUILDS)
+def test_what_was_added_one_way_was_removed_the_other_way(old: list[Result], new: list[Result]):
+    there, back = changes(old, new), changes(new, old)
+    assert sorted(id(one.new) for one in there if one.state is State.ADDED) == sorted(
+        id(one.old) for one in back if one.state is State.REMOVED
+    )
+
+
+def test_a_new_name_of_the_same_code_is_a_rename():
+    assert states(*changes([BASE], [replace(BASE, name="n")])) == [("n", State.RENAMED)]
+
+
+def test_a_rename_that_could_be_two_is_none():
+    twins = [replace(BASE, name="x"), replace(BASE, name="y")]
+    assert states(*changes([BASE], twins)) == [("x", State.ADDED), ("y", State.ADDED), ("k", State.REMOVED)]
+
+
+def test_code_that_is_not_told_is_no_rename():
+    assert states(*changes([replace(BASE, text=None)], [replace(BASE, name="n", text=None)])) == [("n", State.ADDED), ("k", State.REMOVED)]
+
+
+def test_functions_of_one_name_are_paired_in_order():
+    second = replace(BASE, text="sha256:2")
+    assert states(*changes([BASE, second], [BASE, second])) == [("k", State.SAME), ("k", State.SAME)]
+
+
+def test_a_number_is_told_with_both_of_its_values():
+    (one,) = changes([BASE], [replace(BASE, numbers=(12, *BASE.numbers[1:]))])
+    assert one.numbers == (Number(Measure.WCET, 10, 12),)
+    assert one.code is False
+
+
+def test_lines_are_told_once_for_each_time_that_they_are_listed():
+    (one,) = changes([BASE], [replace(BASE, assumptions=("b", "b", "c"))])
+    assert [(each.what, each.removed, each.added) for each in one.lines] == [("assumptions", ("a",), ("b", "c"))]

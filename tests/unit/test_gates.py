@@ -1,0 +1,124 @@
+"""Limits, growth and files of gates, on plain results."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sassan import gates
+from sassan.errors import InputError, UsageError
+from sassan.gates import EXPLAINED, Gate, Growth, Rule
+from sassan.results import Gap, Measure, Result
+
+
+def result(wcet: int | None = 100, *, warps: int | None = None, makespan: int | None = None, **others: object) -> Result:
+    numbers: dict[Measure, int | None] = {Measure.WCET: wcet, Measure.MAKESPAN: makespan, Measure.INSTRUCTIONS: 10, Measure.DIVERGENT: 2}
+    values: dict[str, object] = {
+        "name": "k",
+        "arch": "sm_80",
+        "file": "k.sass",
+        "text": "sha256:1",
+        "model": "unit",
+        "status": "optimal" if wcet is not None else "none",
+        "string": None,
+        "loops": (),
+        "gaps": (),
+        "assumptions": (),
+    }
+    return Result(numbers=tuple(numbers.get(one) for one in Measure), warps=warps, **(values | others))  # type: ignore[arg-type]
+
+
+GAP = Gap("unbounded-loop", 0x158, "the loop has no bound")
+
+
+def failed(one: Result, *wanted: Gate) -> list[tuple[Rule, int | None]]:
+    return [(each.rule, each.address) for each in gates.failures(one, wanted)]
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12))
+def test_a_known_number_fails_exactly_above_its_limit(value: int, limit: int):
+    assert bool(failed(result(value), Gate(Rule.MAX_WCET, limit, "--max-wcet"))) == (value > limit)
+
+
+@given(st.integers(0, 10**12))
+def test_an_unknown_number_fails_every_limit(limit: int):
+    assert failed(result(None, gaps=(GAP,)), Gate(Rule.MAX_WCET, limit, "--max-wcet")) == [(Rule.MAX_WCET, 0x158)]
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**4))
+def test_growth_in_percent_is_exact(old: int, new: int, tenths: int):
+    allowed = gates.growth(f"{tenths // 10}.{tenths % 10}%")
+    assert allowed.allows(old, new) == (1000 * (new - old) <= tenths * old)
+
+
+@pytest.mark.parametrize(
+    ("text", "share", "cycles", "spelled"),
+    [("5%", Fraction(1, 20), 0, "5%"), ("2.5%", Fraction(1, 40), 0, "2.5%"), ("0%", Fraction(0), 0, "0%"), ("12", Fraction(0), 12, "12")],
+)
+def test_growth_is_percent_or_cycles(text: str, share: Fraction, cycles: int, spelled: str):
+    assert gates.growth(text) == Growth(share, cycles)
+    assert str(gates.growth(text)) == spelled
+
+
+@pytest.mark.parametrize("text", ["", "%", "-5%", "5 %", "1.5", "1e3", "\u0665%", "9999999999", "5%%"])
+def test_what_is_no_growth_is_refused(text: str):
+    with pytest.raises(UsageError):
+        gates.growth(text)
+
+
+def test_a_bound_is_required_of_the_makespan_only_where_warps_were_told():
+    gate = Gate(Rule.REQUIRE_BOUNDED, None, "--require-bounded")
+    assert failed(result(100), gate) == []
+    assert failed(result(100, warps=4), gate) == [(Rule.REQUIRE_BOUNDED, None)]
+    assert failed(result(100, warps=4, makespan=200), gate) == []
+
+
+def test_a_bound_that_was_not_proved_fails_though_there_is_no_gap():
+    (failure,) = gates.failures(result(None, status="time-limit"), [Gate(Rule.MAX_WCET, 5, "--max-wcet")])
+    assert "is not known (the solver ended with 'time-limit')" in failure.message
+
+
+def test_what_was_not_known_before_is_held_to_nothing():
+    assert list(gates.grown(result(None), result(500), Growth())) == []
+    assert list(gates.grown(result(None), result(None), Growth())) == []
+
+
+def test_a_makespan_is_compared_for_the_same_warps_only():
+    old = result(100, warps=4, makespan=200)
+    assert list(gates.grown(old, result(100), Growth())) == []
+    assert [one.message for one in gates.grown(old, result(100, warps=4, makespan=201), Growth())] == [
+        "the makespan of 4 warps (unit model) grew from 200 to 201 (+0.5%); allowed is 0%"
+    ]
+    with pytest.raises(UsageError):
+        list(gates.grown(old, result(100, warps=8, makespan=300), Growth()))
+
+
+def test_growth_from_nothing_has_no_percentage():
+    (failure,) = gates.grown(result(0), result(4), Growth())
+    assert "grew from 0 to 4 (+4)" in failure.message
+
+
+def test_a_file_keeps_its_order_and_names_its_tables():
+    demands = gates.read("g.toml", '[function."a*"]\nmax-wcet = 3\nno-gaps = true\n[function.b]\nmax-registers = 0\n')
+    assert [(one.pattern, one.file) for one in demands] == [("a*", "g.toml"), ("b", "g.toml")]
+    assert demands[0].gates == (
+        Gate(Rule.MAX_WCET, 3, "g.toml: function.'a*'"),
+        Gate(Rule.NO_GAPS, None, "g.toml: function.'a*'"),
+    )
+
+
+def test_a_name_with_brackets_matches_itself():
+    assert gates.matches("k[3]", "k[3]")
+    assert gates.matches("k3", "k[3]")
+    assert not gates.matches("K3", "k?")
+
+
+def test_a_misspelt_gate_names_those_that_there_are():
+    with pytest.raises(InputError) as refused:
+        gates.read("g.toml", "[function.a]\nmax_wcet = 3\n")
+    assert "max-wcet, max-makespan, max-registers, max-divergent, require-bounded, no-gaps" in refused.value.message
+
+
+def test_every_rule_is_explained():
+    assert set(EXPLAINED) == set(Rule)
