@@ -1,0 +1,189 @@
+"""Finds NVRTC and ptxas, and runs them in processes of their own, with a time limit (`child.py`).
+
+NVRTC is the library of the wheel nvidia-cuda-nvrtc (`nvidia/*/lib`), or of CUDA_HOME and CUDA_PATH; ptxas is a program on PATH, in
+CUDA_HOME and CUDA_PATH, or in a wheel (`nvidia/*/bin`, nvidia-cuda-nvcc). No GPU and no driver is needed.
+"""
+
+import ctypes
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sassan.errors import MissingToolError
+
+INSTALL = "pip install 'sassan[evolve]'"
+INSTALL_PTXAS = "pip install nvidia-cuda-nvcc-cu12"
+_CHILD = Path(__file__).with_name("child.py")
+_VERSION = re.compile(r"\bV([0-9]+(?:\.[0-9]+)+)")
+_ASKED = 20.0
+_SHOWN = 300
+_REFUSED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A compiler that was found: `version` is its own word, `identity` tells builds of one version apart."""
+
+    path: str
+    version: str
+    identity: str
+
+    def __str__(self) -> str:
+        """Return its name and version."""
+        return f"{'ptxas' if 'ptxas' in Path(self.path).name else 'NVRTC'} {self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a configuration needs; None: it is not needed."""
+
+    nvrtc: Compiler | None = None
+    ptxas: Compiler | None = None
+
+    def __str__(self) -> str:
+        """Return the compilers and their versions."""
+        return ", ".join(str(one) for one in (self.nvrtc, self.ptxas) if one is not None)
+
+
+class CompileProblem(Exception):  # noqa: N818 - it is a result: the individual costs infinity
+    """Nothing was compiled; the message says why. `hung`: the compiler had not ended when its time was over; `lasting`: it would say so again."""
+
+    def __init__(self, message: str, *, hung: bool = False, lasting: bool = True) -> None:
+        """Keep what is known."""
+        super().__init__(message)
+        self.hung = hung
+        self.lasting = lasting and not hung
+
+
+def find(*, nvrtc: bool, ptxas: bool) -> Tools:
+    """Return the compilers that are needed; raises MissingToolError `no-nvrtc`, `no-ptxas`."""
+    return Tools(_nvrtc() if nvrtc else None, _ptxas() if ptxas else None)
+
+
+def _nvrtc() -> Compiler:
+    for path in _libraries():
+        with suppress(OSError, AttributeError):
+            major, minor = ctypes.c_int(), ctypes.c_int()
+            if ctypes.CDLL(str(path)).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)) == 0:
+                return _compiler(str(path), f"{major.value}.{minor.value}")
+    raise MissingToolError("no-nvrtc", "compiling kernels needs NVRTC, and none was found", hint=INSTALL)
+
+
+def _libraries() -> Iterator[Path]:
+    for folder in _packages():
+        yield from sorted((one for one in folder.glob("*/lib/libnvrtc.so.*") if "alt" not in one.name), reverse=True)
+        yield from sorted(folder.glob("*/bin/**/nvrtc64_*.dll"), reverse=True)
+    for home in _homes():
+        yield from sorted((one for one in home.glob("lib64/libnvrtc.so.*") if "alt" not in one.name), reverse=True)
+
+
+def _ptxas() -> Compiler:
+    for path in _programs():
+        with suppress(OSError, subprocess.SubprocessError):
+            said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=_ASKED)  # noqa: S603 - our own search
+            if found := _VERSION.search(said.stdout):
+                return _compiler(path, found[1])
+    message = "reordering PTX instructions needs ptxas, and none was found"
+    raise MissingToolError("no-ptxas", message, hint=f"{INSTALL_PTXAS}, or leave the gene 'order' away")
+
+
+def _compiler(path: str, version: str) -> Compiler:
+    seen = Path(path).stat()
+    return Compiler(path, version, f"{Path(path).name} {version} {seen.st_size} {seen.st_mtime_ns}")
+
+
+def _programs() -> Iterator[str]:
+    folders = [*filter(None, os.environ.get("PATH", "").split(os.pathsep)), *(str(home / "bin") for home in _homes())]
+    wheels = [str(one) for package in _packages() for one in sorted(package.glob("*/bin"), reverse=True)]
+    for folder in (*folders, *wheels):
+        if (found := shutil.which("ptxas", path=folder)) is not None:
+            yield str(Path(found).resolve())
+
+
+def _homes() -> Iterator[Path]:
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        if home := os.environ.get(variable):
+            yield Path(home)
+
+
+def _packages() -> list[Path]:
+    spec = importlib.util.find_spec("nvidia")
+    return [Path(one) for one in spec.submodule_search_locations or ()] if spec is not None else []
+
+
+def nvrtc(compiler: Compiler, source: str, options: tuple[str, ...], kind: str, seconds: float) -> bytes:
+    """Return the cubin or the PTX (`kind`) that NVRTC makes of a text; raises CompileProblem."""
+    job = {"library": compiler.path, "source": source, "name": "kernel.cu", "options": list(options), "kind": kind}
+    return _run(job, seconds)
+
+
+def ptxas(compiler: Compiler, text: str, options: tuple[str, ...], seconds: float) -> bytes:
+    """Return the cubin that ptxas makes of a PTX text; raises CompileProblem."""
+    return _run({"ptx": text, "command": [compiler.path, *options]}, seconds)
+
+
+def _run(job: dict[str, str | Sequence[str]], seconds: float) -> bytes:
+    """Run one compilation; its temporary files go with it."""
+    with tempfile.TemporaryDirectory(prefix="sassan-") as name:
+        folder = Path(name)
+        output = folder / "kernel.out"
+        if "command" in job:
+            (folder / "kernel.ptx").write_text(str(job.pop("ptx")), "utf-8")
+            job["command"] = [*job["command"], "kernel.ptx", "-o", str(output)]
+        log = _ended(json.dumps({**job, "seconds": seconds, "output": str(output)}), folder, seconds)
+        try:
+            return output.read_bytes()
+        except OSError:
+            raise CompileProblem(log or "the compiler wrote nothing") from None
+
+
+def _ended(job: str, folder: Path, seconds: float) -> str:
+    """Return the log of a compilation that ended well; raises CompileProblem."""
+    command = [sys.executable, "-I", "-S", str(_CHILD)]
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter
+            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True
+        )
+        try:
+            process.communicate(job.encode(), timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise CompileProblem(f"the compiler had not ended after {seconds:g} s", hung=True) from None
+        finally:
+            _stop(process)
+        log.seek(0)
+        text = log.read(1 << 16).decode("utf-8", "replace")
+    if process.returncode == -getattr(signal, "SIGALRM", 0):
+        raise CompileProblem(f"the compiler had not ended after {seconds:g} s", hung=True)
+    if process.returncode < 0:
+        raise CompileProblem(f"the compiler crashed with signal {-process.returncode}", lasting=False)
+    if process.returncode:
+        raise CompileProblem(_first(text) or f"the compiler ended with status {process.returncode}")
+    return _first(text)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End whatever the compilation left running: its session, where the system has such."""
+    if process.poll() is not None:
+        return
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
+
+
+def _first(log: str) -> str:
+    """Return the line of a log that says what is wrong: the first with an error, else the first."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line or "fatal" in line), lines[0] if lines else "")[:_SHOWN]
