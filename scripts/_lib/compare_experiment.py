@@ -6,13 +6,12 @@ match. The CSV has one line per kernel and architecture; with `details`, every d
 
 from __future__ import annotations
 
-import csv
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from _lib.sample_tables import archs_of, each, write
+
 from sassan import pipeline
-from sassan.errors import SassanError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,31 +41,25 @@ def run(folder: Path, output: Path | None, *, details: bool) -> int:
         if details:
             _differences(kernel, arch, found)
     print("arch     kernels  matched  agree  divergence  reconvergence  PTX only  SASS only")
-    for arch in dict.fromkeys(row.arch for row in rows):
+    for arch in archs_of(rows):
         mine = [row[2:] for row in rows if row.arch == arch]
         sums = [sum(column) for column in zip(*mine, strict=True)]
         print(f"{arch:8} {len(mine):7}  {sums[0]:7}  {sums[1]:5}  {sums[2]:10}  {sums[3]:13}  {sums[4]:8}  {sums[5]:9}")
-    if output is not None:
-        with output.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([Row._fields, *rows])
-        print(f"written: {output}")
+    write(rows, Row._fields, output)
     return 0
 
 
 def _compared(folder: Path) -> Iterator[tuple[str, str, Comparison]]:
     settings = pipeline.Settings()
-    for place in sorted(folder.glob("sm_*"), key=lambda path: int(path.name[3:])):
-        for ptx in sorted(place.glob("*.ptx")):
-            sass = ptx.with_name(f"{ptx.stem}.nvdisasm.sass")
-            if not sass.exists():
-                continue
-            try:
-                machine = {one.name: one for one in pipeline.read(str(sass)).functions}
-                for one in pipeline.read(str(ptx)).functions:
-                    if one.name in machine:
-                        yield one.name, place.name, pipeline.compare(one, machine[one.name], settings)
-            except SassanError as error:
-                print(f"{place.name}/{ptx.name}: {error.code}: {error.message}", file=sys.stderr)
+
+    def of_file(ptx: Path) -> Iterator[tuple[str, str, Comparison]]:
+        sass = ptx.with_name(f"{ptx.stem}.nvdisasm.sass")
+        machine = {one.name: one for one in (pipeline.read(str(sass)).functions if sass.exists() else ())}
+        for one in pipeline.read(str(ptx)).functions if machine else ():
+            if one.name in machine:
+                yield one.name, ptx.parent.name, pipeline.compare(one, machine[one.name], settings)
+
+    return each(folder, "*.ptx", of_file)
 
 
 def _row(kernel: str, arch: str, found: Comparison) -> Row:

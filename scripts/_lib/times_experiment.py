@@ -7,17 +7,14 @@ sides of a divergence ran one after the other.
 
 from __future__ import annotations
 
-import csv
 import sys
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from rich.console import Console
-from rich.table import Table as Grid
+from _lib.sample_tables import archs_of, each, show, write
 
 from sassan import frontend
-from sassan.errors import SassanError
 from sassan.frontend.architectures import architecture
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.facts import compiler_facts
@@ -87,14 +84,13 @@ class Ordered:
 
 def rows(folder: Path, loop_bound: int, told: dict[str, int]) -> Iterator[Row]:
     """Yield a row for every function of DIR/sm_NN; a file that is refused is named."""
-    for place in sorted(folder.glob("sm_*"), key=lambda path: int(path.name[3:])):
-        for path in sorted(place.glob("*.nvdisasm.sass")):
-            try:
-                facts = _facts(path)
-                for function in _functions(path):
-                    yield _row(replace(function, compiler=facts.get(function.name)), loop_bound, told)
-            except SassanError as error:
-                print(f"{path.name}: {error.code}: {error.message}", file=sys.stderr)
+
+    def of_file(path: Path) -> Iterator[Row]:
+        facts = _facts(path)
+        for function in _functions(path):
+            yield _row(replace(function, compiler=facts.get(function.name)), loop_bound, told)
+
+    return each(folder, "*.nvdisasm.sass", of_file)
 
 
 def _functions(path: Path) -> Iterator[Function]:
@@ -174,22 +170,13 @@ def run(folder: Path, output: Path | None, loop_bound: int, told: dict[str, int]
     if not found:
         print(f"no listing of nvdisasm under {folder}/sm_*", file=sys.stderr)
         return 3
-    archs = list(dict.fromkeys(row.arch for row in found))
-    by_place = {(row.kernel, row.arch): row for row in found}
-    grid = Grid("kernel", *archs, title=f"WCET by unit / table / control / control on a full SM, loop bound {loop_bound}", box=None)
-    for kernel in sorted({row.kernel for row in found}):
-        grid.add_row(kernel, *(_cell(by_place.get((kernel, arch))) for arch in archs))
-    Console(width=40 + 36 * len(archs), markup=False).print(grid)
-    _summary(found, archs)
-    if output is not None:
-        _write(found, output)
-        print(f"written: {output}")
+    show(f"WCET by unit / table / control / control on a full SM, loop bound {loop_bound}", found, _cell, 36)
+    _summary(found, archs_of(found))
+    write(found, Row._fields, output)
     return 0
 
 
-def _cell(row: Row | None) -> str:
-    if row is None:
-        return ""
+def _cell(row: Row) -> str:
     return " / ".join("-" if value is None else str(value) for value in (row.unit, row.table, row.control, row.full_sm))
 
 
@@ -216,10 +203,3 @@ def _summary(found: Iterable[Row], archs: Iterable[str]) -> None:
 
 def _without(known: list[Row]) -> tuple[list[int | None], list[int | None], list[int | None]]:
     return [row.fast_memory for row in known], [row.free_units for row in known], [row.no_turns for row in known]
-
-
-def _write(found: Iterable[Row], output: Path) -> None:
-    with output.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(Row._fields)
-        writer.writerows(tuple("" if value is None else value for value in row) for row in found)
