@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _SIMPLE = "as soon as possible"
 """The name of no engine: simple rules say which warp goes first."""
+_MOST = 200_000
+"""Instructions of all warps together that are placed by simple rules: beyond this, a report of many functions would wait for them."""
 _SHORT = "one execution that is possible; --engine all searches for the longest"
 
 
@@ -95,13 +97,13 @@ def _simple(one: "Instance") -> Answer:
 
 
 def _schedule(problem: "Problem") -> "Found":
-    """Return the longest schedule that a few simple rules make, or why there is none: it would be too large to draw."""
+    """Return the longest schedule that a few simple rules make, or why there is none."""
     from sassan.makespan import start
     from sassan.makespan.engine import Found
-    from sassan.render.html.chart import LARGEST
 
-    if problem.warps * max(one.length for one in problem.strings) > LARGEST:
-        return Found(_SIMPLE, note=f"a chart of more than {LARGEST} cells is not drawn; sassan makespan -W has the numbers")
+    total = sum(one.length for one in problem.strings)
+    if total > _MOST:
+        return Found(_SIMPLE, note=f"the warps run {total} instructions, too many for a report; sassan makespan takes them")
     case = start.instance(problem)
     rules = (start.Start.ROUND_ROBIN, start.Start.FIXED_PRIORITY, start.Start.MOST_PENDING)
     made: list[Schedule] = [start.construct(case, start.start(case, rule)) for rule in rules]
@@ -110,11 +112,11 @@ def _schedule(problem: "Problem") -> "Found":
 
 
 def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int | None]], note: str) -> "SearchRecord":
-    from sassan.render.html.chart import LARGEST, chart_record, trace
+    from sassan.render.html.chart import MOST_CELLS, chart_record, trace
 
     known = answer.known
     warps = answer.instance.warps
-    drawn = known.schedule is not None and known.schedule.makespan * warps <= LARGEST
+    drawn = known.schedule is not None and known.schedule.makespan * warps <= MOST_CELLS
     said = [found.note for found in known.last.values() if found.note]
     large = f"the schedule has {known.lower} slots of {warps} warps: too large to draw" if known.schedule is not None else ""
     return {

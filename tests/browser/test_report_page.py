@@ -32,7 +32,7 @@ SEARCH: dict[str, Any] = {
     "upper": 3,
     "engines": [{"name": "exact", "lower": 3, "upper": 3, "seconds": 0.01, "proof": "exhaustive"}],
     "trace": [[0.1, None, 4], [0.2, 3, 4], [0.3, 3, 3]],
-    "chart": {"slots": 3, "rows": [[[0, 1, "L"], [1, 1, "C"]], [[0, 1, "."], [1, 1, "L"], [2, 1, "C"]]]},
+    "chart": {"slots": 3, "shown": 3, "rows": [[[0, 1, "L"], [1, 1, "C"]], [[0, 1, "."], [1, 1, "L"], [2, 1, "C"]]]},
     "why": "",
     "assumptions": ["the SM is work-conserving"],
 }

@@ -47,6 +47,13 @@ def test_the_same_input_gives_the_same_bytes(sassan: Sassan):
     assert sassan("report", SAXPY, BFS, "-o", "-").out == sassan("report", SAXPY, BFS, "-o", "-").out
 
 
+def test_a_page_of_ptx_has_the_rows_that_the_input_spells_out(sassan: Sassan):
+    ptx = SAMPLES / "ptx" / "nvrtc_8.4" / "calls_nested.ptx"
+    graph = detail(sassan("report", ptx, "--loop-bound", "2", "-o", "-").out)["graph"]
+    used = {at for block in graph["blocks"] for at in block["rows"]}
+    assert used == set(range(len(graph["rows"])))
+
+
 def test_a_schedule_of_the_warps_is_shown_with_what_it_is(sassan: Sassan):
     found = detail(sassan("report", SAXPY, "-W", "2", "-o", "-").out)["search"]
     assert found["chart"]["slots"] == found["lower"]

@@ -3,16 +3,20 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
-from sassan.render.gantt import DONE, Chart, runs
+from sassan.render.gantt import DONE, Chart, Run, runs
 
-LARGEST = 200_000
-"""Cells of a chart that a browser still shows."""
+MOST_CELLS = 5_000_000
+"""Cells of a chart of which a part is kept."""
+_MOST_RUNS = 20_000
+"""Runs of equal cells that are kept of one chart: what a page of many functions can carry."""
+_STEP = 10
 
 
 class ChartRecord(TypedDict):
-    """`rows[w]` are the runs of warp w: start (from 0), slots, and a letter or `.`, in order."""
+    """`rows[w]` are the runs of warp w: start (from 0), slots, and a letter or `.`, in order; of a large chart the first `shown` slots."""
 
     slots: int
+    shown: int
     rows: list[list[list[int | str]]]
 
 
@@ -42,12 +46,16 @@ class SearchRecord(TypedDict):
     assumptions: list[str]
 
 
-def chart_record(picture: Chart) -> ChartRecord:
-    """Return a chart as plain data."""
-    rows: list[list[list[int | str]]] = [
-        [[run.start, run.count, run.mark] for run in runs(row) if run.mark != DONE] for row in picture.rows
-    ]
-    return {"slots": picture.slots, "rows": rows}
+def chart_record(picture: Chart, most: int = _MOST_RUNS) -> ChartRecord:
+    """Return a chart as plain data: all of it, or as many of its first slots as have at most `most` runs."""
+    found = [runs(row) for row in picture.rows]
+    starts = sorted(run.start for row in found for run in row)
+    shown = picture.slots if len(starts) <= most else max(starts[most] // _STEP * _STEP, _STEP)
+    return {"slots": picture.slots, "shown": shown, "rows": [_cut(row, shown) for row in found]}
+
+
+def _cut(row: Sequence[Run], end: int) -> list[list[int | str]]:
+    return [[run.start, min(run.count, end - run.start), run.mark] for run in row if run.mark != DONE and run.start < end]
 
 
 def trace(moves: Sequence[tuple[float, int | None, int | None]]) -> list[list[float | int | None]]:

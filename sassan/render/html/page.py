@@ -49,9 +49,7 @@ def html(page: Page) -> str:
         "title": escape(visible(page.title)).encode("ascii", "xmlcharrefreplace").decode(),
         "style": sheet,
         "data": _data(head),
-        "details": "\n".join(
-            f'<script type="text/plain" id="detail-{at}">{_packed(one)}</script>' for at, one in enumerate(page.functions)
-        ),
+        "details": "\n".join(_detail(at, one) for at, one in enumerate(page.functions)),
         "script": script,
     }
     return _MARK.sub(lambda found: parts[found[1]], _part("template.html"))

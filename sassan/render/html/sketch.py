@@ -129,7 +129,7 @@ def sketch(cfg: WarpCfg, decorations: Decorations, facts_of: FactsOf, gaps: tupl
             "count": counts[at] if counts else None,
             "share": shares[at],
             "lines": [list(line) for line in labels[at]],
-            "rows": [places[one.address] for one in node.instructions],
+            "rows": [places[one.address] for one in node.code],
             "agreement": None if cfg.gaps else list(agreed[at]),
             "gaps": [f"{gap.code} at {_hex(gap.address)}: {gap.message}" for gap in _inside(node, gaps)],
             "box": None,

@@ -179,6 +179,7 @@ def test_the_legend_has_every_kind_with_the_words_of_the_drawings():
 def test_a_chart_is_kept_as_runs():
     assert chart_record(Chart(("LLC.", ".C  "), 4)) == {
         "slots": 4,
+        "shown": 4,
         "rows": [[[0, 2, "L"], [2, 1, "C"], [3, 1, "."]], [[0, 1, "."], [1, 1, "C"]]],
     }
 
@@ -186,3 +187,8 @@ def test_a_chart_is_kept_as_runs():
 def test_a_trace_holds_the_moments_at_which_a_bound_moved():
     moves = [(0.1, None, 9), (0.2, None, 9), (0.3, 5, 9), (0.4, 5, 9), (0.5, 5, 9)]
     assert trace(moves) == [[0.1, None, 9], [0.3, 5, 9], [0.5, 5, 9]]
+
+
+def test_of_a_large_chart_the_first_slots_are_kept():
+    found = chart_record(Chart(("LC" * 20, "CL" * 20), 40), most=50)
+    assert (found["slots"], found["shown"], [len(row) for row in found["rows"]]) == (40, 20, [20, 20])

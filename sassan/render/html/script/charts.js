@@ -39,18 +39,26 @@ function bands(chart, figure) {
   const slots = Math.max(20, Math.floor((room - LEFT - 8) / CELL / 10) * 10);
   if (figure.slots === slots) return [...figure.children].slice(1);
   figure.slots = slots;
-  const count = Math.ceil(chart.slots / slots);
-  const first = Math.max(2, Math.floor(HEIGHT_AT_ONCE / (ROW * chart.rows.length + 28)));
-  const shown = Array.from({ length: Math.min(first, count) }, (_, at) => band(chart, at * slots, slots));
-  if (first >= count) return shown;
-  const more = button(`Show all ${number(chart.slots)} slots (${number(first * slots)} are shown)`, () => {
-    more.replaceWith(...Array.from({ length: count - first }, (_, at) => band(chart, (first + at) * slots, slots)));
-  });
-  return [...shown, more];
+  const count = Math.ceil(chart.shown / slots);
+  const batch = Math.max(2, Math.floor(HEIGHT_AT_ONCE / (ROW * chart.rows.length + 28)));
+  return some(chart, slots, 0, batch, count);
+}
+
+// Some bands, and a button for the next ones; at the end, what the page does not hold.
+function some(chart, slots, first, batch, count) {
+  const last = Math.min(first + batch, count);
+  const drawn = Array.from({ length: last - first }, (_, at) => band(chart, (first + at) * slots, slots));
+  if (last < count) {
+    const text = `Show more: ${number(last * slots)} of ${many(chart.slots, "slot")} are shown`;
+    const more = button(text, () => more.replaceWith(...some(chart, slots, last, 4 * batch, count)));
+    return [...drawn, more];
+  }
+  if (chart.shown === chart.slots) return drawn;
+  return [...drawn, el("p", { class: "muted" }, `These are the first ${number(chart.shown)} of ${many(chart.slots, "slot")}; sassan makespan --json has all of them.`)];
 }
 
 function band(chart, start, slots) {
-  const end = Math.min(start + slots, chart.slots);
+  const end = Math.min(start + slots, chart.shown);
   const width = LEFT + CELL * (end - start) + 6;
   const height = 20 + ROW * chart.rows.length;
   const rows = chart.rows.map((row, warp) => [
@@ -78,7 +86,7 @@ function cells([from, count, mark], start, end, y) {
   const places = Array.from({ length: b - a }, (_, at) => x + CELL * at + CELL / 2).join(" ");
   return [
     svg("rect", { class: `cell unit-${word(mark)}`, x, y: y + 1, width: CELL * (b - a), height: ROW - 2 }),
-    svg("text", { class: "mark", x: places, y: y + 12 }, mark.repeat(b - a)),
+    svg("text", { class: `mark mark-${word(mark)}`, x: places, y: y + 12 }, mark.repeat(b - a)),
   ];
 }
 

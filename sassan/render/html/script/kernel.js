@@ -64,7 +64,7 @@ function wcetTile(one) {
 }
 
 function assumptionsPanel(one) {
-  const notes = [one.wcet.note, one.graph.note ? "" : ""].filter(Boolean);
+  const notes = [one.wcet.note].filter(Boolean);
   if (!one.assumptions.length && !notes.length) return "";
   return panel("Assumptions: the bounds hold under these", "assumptions", items(one.assumptions), notes.map((text) => el("p", {}, text)));
 }
@@ -99,7 +99,7 @@ function blocksPanel(one, view) {
     number(block.count),
     percent(block.share),
     block.divergent ? "\u25c7 divergent" : "",
-    one.graph.edges.filter((edge) => edge.src === block.id).map((edge) => `${edge.kind} ${edge.dst.replace(/^n/, "")}`).join(", "),
+    one.graph.edges.filter((edge) => edge.src === block.id).map((edge) => (edge.dst === "exit" ? "exit" : `${edge.kind} ${edge.dst.slice(1)}`)).join(", "),
   ]);
   const head = [["block"], ["instr", true], ["string"], ["cost", true, "of one execution"], ["executions", true, "on the worst path"], ["share", true, "of the WCET"], [""], ["next"]];
   const body = el("div", {});
