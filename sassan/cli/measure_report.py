@@ -33,7 +33,7 @@ def _row(row: "Row") -> Iterator[str]:
     yield f"{size}delay {row.delay:g} s: {_count(row.runs, 'run')} in {_count(row.groups, 'group')}"
     level = next((one.interval.level for one in row.estimates if one.interval is not None), None)
     if level is not None:
-        yield f"  {'estimator':<10}{'value':>12}  {f'{level:.4g} interval':<28}method"
+        yield f"  {'estimator':<10}{'value':>12}  {f'{level * 100:.4g} % interval':<28}method"
     for one in row.estimates:
         yield _estimate(one).rstrip()
     doubted: dict[str, list[str]] = {}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 RESAMPLES = 9999
-_WORK = 200_000_000
+_WORK = 50_000_000
 """Runs drawn for one interval at most; of very many runs fewer resamples are taken."""
 _BATCH = 4_000_000
 """Runs drawn at once: what bounds the memory."""
@@ -202,7 +202,7 @@ def _corrected(values: "Floats", found: "Floats", tail: float) -> tuple[float, f
 def _doubts(values: Sequence[float]) -> tuple[str, ...]:
     found = [FEW] if len(values) < _FEW_RUNS else []
     squares = (np.array(values) - np.mean(values)) ** 2
-    if len(values) > 1 and squares.max() > _HEAVY * squares.sum():
+    if len(values) >= _FEW_RUNS and squares.max() > _HEAVY * squares.sum():
         found.append(HANGS)
     if dependent(values):
         found.append(DEPENDENT)

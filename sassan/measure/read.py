@@ -72,7 +72,7 @@ def _json(source: Source) -> Samples:
         raise bad(f"not JSON that can be read: {error}") from None
     if isinstance(document, list):
         many = cast("list[object]", document)
-        some = many if many and all(isinstance(one, list) for one in many) else [many]
+        some = many if all(isinstance(one, list) for one in many) else [many]
         return _samples([{"seconds": one} for one in some], {})
     whole = cast("Mapping[str, object]", document)
     groups = whole.get("groups")

@@ -1,0 +1,104 @@
+"""Laws of estimators, intervals and files, over any runs."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sassan.measure import Estimator, Group, Samples, estimate
+from sassan.measure.confidence import Settings, dependence, interval
+from sassan.measure.read import read, text
+from sassan.measure.summary import rows
+from sassan.measure.verdict import verdicts
+from sassan.source import Source
+
+SECONDS = st.floats(1e-9, 1e3)
+RUNS = st.lists(SECONDS, min_size=2, max_size=40).map(tuple)
+ESTIMATORS = st.sampled_from(list(Estimator))
+FEW = Settings(resamples=199)
+
+
+def groups(least: int) -> st.SearchStrategy[tuple[Group, ...]]:
+    times = st.floats(0, 100)
+    one = st.builds(
+        lambda seconds, delay, pause, size: (seconds, delay, pause if len(seconds) > 1 else delay, size),
+        st.lists(SECONDS, min_size=least, max_size=6).map(tuple),
+        times,
+        times,
+        st.one_of(st.none(), st.floats(0, 1e9)),
+    )
+    return st.lists(one, min_size=1, max_size=5).map(lambda some: tuple(Group(number, *parts) for number, parts in enumerate(some)))
+
+
+@given(RUNS, ESTIMATORS, st.randoms(use_true_random=False))
+def test_the_order_of_the_runs_after_the_warm_up_changes_nothing(runs, which, random):
+    warm = list(runs[1:])
+    random.shuffle(warm)
+    assert estimate((runs[0], *warm), which) == estimate(runs, which)
+
+
+@given(RUNS, ESTIMATORS, st.sampled_from([0.25, 2.0, 1024.0]))
+def test_another_unit_scales_every_estimate(runs, which, factor):
+    assert estimate(tuple(one * factor for one in runs), which) == estimate(runs, which) * factor
+
+
+@given(RUNS)
+def test_estimates_are_ordered_and_lie_among_the_runs(runs):
+    found = {which: estimate(runs, which) for which in Estimator}
+    assert found[Estimator.MINIMUM] <= found[Estimator.MEDIAN] <= found[Estimator.MAXIMUM]
+    assert found[Estimator.MINIMUM] <= found[Estimator.MEAN] <= found[Estimator.MAXIMUM]
+    assert min(runs) <= found[Estimator.MEAN_ALL] <= max(runs)
+
+
+@given(RUNS, SECONDS)
+def test_a_further_run_never_raises_the_minimum_nor_lowers_the_maximum(runs, more):
+    assert estimate((*runs, more), Estimator.MINIMUM) <= estimate(runs, Estimator.MINIMUM)
+    assert estimate((*runs, more), Estimator.MAXIMUM) >= estimate(runs, Estimator.MAXIMUM)
+
+
+@settings(max_examples=60)
+@given(RUNS, st.sampled_from([Estimator.MEAN_ALL, Estimator.MEAN, Estimator.MEDIAN]))
+def test_a_bootstrap_interval_lies_among_the_runs(runs, which):
+    found = interval(runs, which, FEW)
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    among = runs if which is Estimator.MEAN_ALL else runs[1:]
+    slack = 1e-9 * max(among)
+    assert min(among) - slack <= found.low <= found.high <= max(among) + slack
+
+
+@settings(max_examples=60)
+@given(RUNS)
+def test_the_interval_of_the_minimum_ends_at_it_and_never_begins_below_zero(runs):
+    found = interval(runs, Estimator.MINIMUM, FEW)
+    assert found is not None
+    assert found.high == estimate(runs, Estimator.MINIMUM)
+    assert found.low is None or 0 <= found.low <= found.high
+
+
+@given(RUNS)
+def test_dependence_is_a_correlation(runs):
+    assert -1.0000001 <= dependence(runs) <= 1.0000001
+
+
+@given(groups(1), st.sampled_from(["x.csv", "x.json"]))
+def test_every_set_of_samples_is_read_as_it_was_written(some, name):
+    samples = Samples(some, {"device": "d"})
+    assert read(Source(name, text(name, samples))) == samples
+
+
+@settings(max_examples=60)
+@given(groups(2))
+def test_verdicts_are_within_their_criterion(some):
+    for one in verdicts(Samples(some)):
+        assert all(kind.spread >= 0 for kind in one.stabilities)
+        assert all(kind.same_delay is None or kind.same_delay <= kind.spread for kind in one.stabilities)
+        assert all(kind.bias >= -1e-9 for kind in one.stabilities if kind.estimator is not Estimator.WARM_UP or not one.parts)
+        assert one.choice in {None, "single run", "min", "mean", "median"}
+        assert one.choice in {None, "single run"} or one.choice in [kind.value for kind in one.stable]
+
+
+@settings(max_examples=30)
+@given(groups(2))
+def test_every_run_is_counted_in_one_row(some):
+    samples = Samples(some)
+    assert sum(row.runs for row in rows(samples, list(Estimator), FEW)) == samples.runs

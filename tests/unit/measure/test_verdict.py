@@ -1,0 +1,91 @@
+"""The verdict: which estimator repeats itself from group to group, on groups that are made for it."""
+
+import pytest
+
+from sassan.measure import Group, Samples
+from sassan.measure.verdict import finding, spread, time, verdicts
+
+
+def samples(*groups: tuple[float, ...], **common: float) -> Samples:
+    return Samples(tuple(Group(number, seconds, **common) for number, seconds in enumerate(groups)))
+
+
+def test_spread_is_relative_to_the_least():
+    assert spread((2.0, 3.0, 2.5)) == 0.5
+
+
+def test_where_only_the_minimum_repeats_itself_it_is_chosen():
+    (one,) = verdicts(samples((9.0, 1.0, 1.5, 2.0), (9.0, 1.001, 3.0, 4.0)))
+    assert one.choice == "min"
+    assert [kind.value for kind in one.stable] == ["warm-up", "min"]
+    assert (one.duration, one.groups, one.runs) == (1.0, 2, 8)
+
+
+def test_where_the_minimum_strays_and_the_median_does_not_the_median_is_chosen():
+    (one,) = verdicts(samples((9.0, 0.5, 1.0, 1.1), (9.0, 0.9, 1.001, 1.9)))
+    assert one.choice == "median"
+
+
+def test_where_all_runs_agree_a_single_run_is_enough():
+    (one,) = verdicts(samples((1.005, 1.0, 1.001), (1.004, 1.0, 1.002)))
+    assert (one.choice, one.single) == ("single run", pytest.approx(0.005))
+
+
+def test_where_nothing_repeats_itself_nothing_is_chosen():
+    (one,) = verdicts(samples((1.0, 1.0, 1.0), (2.0, 2.0, 2.0)))
+    assert one.choice is None
+
+
+def test_the_tolerance_decides():
+    runs = samples((1.0, 1.0, 1.0), (1.05, 1.05, 1.05))
+    assert [verdicts(runs, tolerance)[0].choice for tolerance in (0.01, 0.06)] == [None, "single run"]
+
+
+def test_the_maximum_is_never_chosen():
+    (one,) = verdicts(samples((9.0, 1.0, 2.0, 5.0), (9.0, 1.5, 3.5, 5.0)))
+    assert [kind.value for kind in one.stable] == ["warm-up", "max"]
+    assert one.choice is None
+
+
+def test_movement_among_groups_of_one_delay_is_told_apart_from_movement_over_delays():
+    groups = [Group(0, (9.0, 1.0), 0.0), Group(1, (9.0, 1.01), 0.0), Group(2, (9.0, 1.15), 2.0), Group(3, (9.0, 1.15), 2.0)]
+    (one,) = verdicts(Samples(tuple(groups)))
+    least = next(kind for kind in one.stabilities if kind.estimator.value == "min")
+    assert (least.spread, least.same_delay) == (pytest.approx(0.15), pytest.approx(0.01))
+    assert one.delays == (0.0, 2.0)
+
+
+def test_bias_is_what_an_estimator_lies_above_the_least_run():
+    (one,) = verdicts(samples((9.0, 1.0, 3.0), (9.0, 1.0, 3.0)))
+    assert [kind.bias for kind in one.stabilities if kind.estimator.value == "mean"] == [1.0]
+
+
+def test_one_group_has_no_verdict_unless_it_is_long():
+    assert verdicts(samples((9.0, *(1.0,) * 56))) == ()
+    (one,) = verdicts(samples((9.0, *(1.0,) * 57)))
+    assert (one.groups, one.parts, one.choice) == (3, True, "min")
+
+
+def test_parts_of_one_group_say_nothing_of_warm_ups():
+    (one,) = verdicts(samples((9.0, *(1.0,) * 57)))
+    assert "warm-up" not in [kind.estimator.value for kind in one.stabilities]
+
+
+def test_groups_of_a_warm_up_alone_are_left_out():
+    assert verdicts(samples((1.0,), (1.0,), (1.0, 1.0))) == ()
+
+
+def test_the_finding_says_from_which_duration_on_a_single_run_is_enough():
+    groups = [Group(0, (9.0, 1e-3, 2e-3), size=1), Group(1, (9.0, 1e-3, 3e-3), size=1)]
+    groups += [Group(2, (1.0, 1.0), size=2), Group(3, (1.0, 1.0), size=2), Group(4, (3.0, 3.0), size=3), Group(5, (4.0, 4.0), size=3)]
+    assert finding(verdicts(Samples(tuple(groups)))) == (
+        "a single run is enough at 1 s; repeated runs are needed at 1 ms; no estimator is stable at 3 s"
+    )
+    assert finding(verdicts(Samples(tuple(groups[:2])))) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"), [(2.243e-3, "2.243 ms"), (1.0, "1 s"), (12345.0, "1.234e+04 s"), (5e-7, "500 ns"), (1.5e-6, "1.5 µs")]
+)
+def test_durations_are_written_as_people_write_them(seconds: float, expected: str):
+    assert time(seconds) == expected
