@@ -18,6 +18,7 @@ from sassan import pipeline
 from sassan.errors import InputError
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
+from sassan.machine.parameters import Setting
 from sassan.timing.control import Control
 from sassan.timing.table import Table
 
@@ -92,9 +93,11 @@ def _compared(
 
 def _bounds(cubin: bytes, sample: Sample, text: Timed, model: Table | Control, threads: int) -> pipeline.Analysis:
     """Return the analysis of the very code that runs."""
-    settings = pipeline.Settings(
-        loop_bound=sample.loop_bound, launch=Launch(block=(threads, 1, 1)), costs=model, resources=Resources(shared=0)
+    told = tuple(
+        Setting(f"param_{place}", -1, int(sample.scalars[one.name])) for place, one in enumerate(text.parameters) if one.kind == "int"
     )
+    launch = Launch(block=(threads, 1, 1), parameters=told)
+    settings = pipeline.Settings(loop_bound=sample.loop_bound, launch=launch, costs=model, resources=Resources(shared=0))
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, f"{sample.name}.cubin")
         path.write_bytes(cubin)
