@@ -1,5 +1,6 @@
 """Triton without a GPU: a target stands in for one, and for the hook, a driver that launches nothing."""
 
+import contextlib
 from types import SimpleNamespace
 
 import pytest
@@ -57,7 +58,8 @@ def driver(monkeypatch, tmp_path):
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     triton.runtime.driver.set_active(Driver())
     yield
-    triton.runtime.driver.reset_active()
+    with contextlib.suppress(RuntimeError):  # since 3.4, where there is no GPU to go back to
+        triton.runtime.driver.reset_active()
 
 
 @pytest.fixture

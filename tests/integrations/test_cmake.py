@@ -1,0 +1,89 @@
+"""The CMake functions: on files that a target makes, and on CUDA where nvcc is installed."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from integrations.programs import SAMPLES
+from sassan.frontend.cubin.tools import tools
+from sassan.integrations.cmake import FOLDER
+
+CMAKE = shutil.which("cmake")
+pytestmark = [
+    pytest.mark.skipif(CMAKE is None or not (shutil.which("make") or shutil.which("ninja")), reason="cmake is not installed"),
+    pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed"),
+]
+HEAD = f"""cmake_minimum_required(VERSION 3.25)
+project(bounds LANGUAGES NONE)
+list(APPEND CMAKE_MODULE_PATH "{FOLDER.as_posix()}")
+include(Sassan)
+set(cubin "${{CMAKE_CURRENT_BINARY_DIR}}/saxpy.cubin")
+add_custom_command(OUTPUT "${{cubin}}"
+  COMMAND "${{CMAKE_COMMAND}}" -E copy "{(SAMPLES.parent / "sm_80" / "saxpy.cubin").as_posix()}" "${{cubin}}")
+add_custom_target(cubins DEPENDS "${{cubin}}")
+"""
+SASSAN = Path(sys.executable).with_name("sassan")
+
+
+def configured(folder: Path, *more: str, source: Path | None = None) -> subprocess.CompletedProcess[str]:
+    if source is None:
+        (folder / "CMakeLists.txt").write_text(HEAD + "\n".join(more[:1]))
+        source, more = folder, more[1:]
+    command = [CMAKE or "cmake", "-S", source, "-B", folder / "build", f"-DSASSAN_EXECUTABLE={SASSAN}", *more]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+
+
+def built(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([CMAKE or "cmake", "--build", folder / "build"], capture_output=True, text=True, check=False, timeout=240)
+
+
+def test_bounds_are_printed_after_a_target_is_built(tmp_path):
+    assert configured(tmp_path, 'sassan_analyze(cubins FILES "${cubin}" OPTIONS --block-dim 64,2 -W 8)').returncode == 0
+    done = built(tmp_path)
+    assert done.returncode == 0
+    assert "8 warps" in done.stdout
+    assert "saxpy     sm_80" in done.stdout
+
+
+def test_a_gate_that_fails_fails_every_build(tmp_path):
+    assert configured(tmp_path, 'sassan_check(cubins FILES "${cubin}" OPTIONS --max-wcet 5)').returncode == 0
+    for _ in range(2):
+        done = built(tmp_path)
+        assert done.returncode != 0
+        assert "above the limit 5" in done.stdout
+
+
+def test_an_analysis_that_is_refused_fails_no_build(tmp_path):
+    assert configured(tmp_path, 'sassan_analyze(cubins FILES "${cubin}" OPTIONS --no-such-option)').returncode == 0
+    done = built(tmp_path)
+    assert done.returncode == 0
+    assert "error[usage]" in done.stderr
+
+
+WRONG = [
+    ("sassan_analyze(nothing)", "there is no target 'nothing'"),
+    ("sassan_analyze(cubins)", "name them after"),
+    ("sassan_check(cubins --max-wcet 5)", "Write FILES or OPTIONS before it"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), WRONG)
+def test_a_call_that_means_nothing_is_refused_when_it_is_configured(tmp_path, call, said):
+    done = configured(tmp_path, call)
+    assert done.returncode == 1
+    assert said in " ".join(done.stderr.split())
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None or not tools("cuobjdump"), reason="no nvcc or cuobjdump is installed")
+def test_the_example_builds_with_the_real_compiler_and_holds_its_gate(tmp_path):
+    options = (f"-DPython3_EXECUTABLE={sys.executable}", f"-DCMAKE_CUDA_COMPILER={shutil.which('nvcc')}")
+    assert configured(tmp_path, *options, source=SAMPLES / "cmake").returncode == 0
+    done = built(tmp_path)
+    assert done.returncode == 0
+    assert "bfs_step  sm_80" in done.stdout
+    assert "all pass" in done.stdout
+    assert configured(tmp_path, *options, "-DLIMIT=5", source=SAMPLES / "cmake").returncode == 0
+    assert built(tmp_path).returncode != 0
