@@ -25,7 +25,12 @@ class AgreementDomain:
     def leq(self, a: Agreement, b: Agreement) -> bool:
         """Say whether `a` agrees on all that `b` agrees on, group by group."""
         other = b.on
-        return a.on == other or all(name in other and not other[name] & ~registers for name, registers in a.on.items())
+        for name, registers in a.on.items():
+            if name not in other:
+                return False
+            if other[name] & ~registers:
+                return False
+        return True
 
     def join(self, a: Agreement, b: Agreement) -> Agreement:
         """Return what both agree on."""

@@ -80,26 +80,19 @@ class GroupDomain:
 
     def push_token(self, groups: Groups, point: int) -> Groups:
         """Return the facts after the active mask is pushed at `point`: the group becomes what it was, united with the active threads."""
-        inside, apart = dict(groups.inside), dict(groups.apart)
-        above, clear, bit = inside[ACTIVE], apart[ACTIVE], 1 << point
-        if point in inside:
-            above, clear = inside[point] & (above | _ACTIVE), apart[point] & clear
-        else:
-            above |= _ACTIVE
-        for name, row in groups.inside.items():
-            if row & _ACTIVE or name == ACTIVE:
-                inside[name] = row | bit
-        return self._with(inside, apart, point, above & ~bit, clear & ~bit)
+        above, clear, bit = groups.inside[ACTIVE] | _ACTIVE, groups.apart[ACTIVE], 1 << point
+        if point in groups.inside:
+            above, clear = groups.inside[point] & above, groups.apart[point] & clear
+        inside = {name: row | bit if row & _ACTIVE or name == ACTIVE else row for name, row in groups.inside.items()}
+        return self._with(inside, groups.apart, point, above & ~bit, clear & ~bit)
 
     def push_side(self, groups: Groups, point: int) -> Groups:
         """Return the facts after the active threads split and those that do not go on are pushed at `point`."""
-        inside, apart = dict(groups.inside), dict(groups.apart)
-        above, clear, bit = inside[ACTIVE], apart[ACTIVE] | _ACTIVE, 1 << point
-        if point in inside:
-            above, clear = inside[point] & above, apart[point] & clear
-        for name, row in inside.items():
-            inside[name] = row & ~_ACTIVE
-        return self._with(inside, apart, point, above & ~bit, clear & ~bit)
+        above, clear, bit = groups.inside[ACTIVE], groups.apart[ACTIVE] | _ACTIVE, 1 << point
+        if point in groups.inside:
+            above, clear = groups.inside[point] & above, groups.apart[point] & clear
+        inside = {name: row & ~_ACTIVE for name, row in groups.inside.items()}
+        return self._with(inside, groups.apart, point, above & ~bit, clear & ~bit)
 
     def leave(self, groups: Groups, passed: int, below: int, *, some: bool) -> Groups:
         """Return the facts after threads T left: T is the active set, or with `some` a proper part of it, and the rest is active now.
@@ -125,20 +118,12 @@ class GroupDomain:
         inside the entry, nor inside what remains. `disjoint` says that entries of this point share no threads.
         """
         remains = left >> point & 1
-        bit = 1 << point
-        inside: dict[int, int] = {}
-        apart: dict[int, int] = {}
-        for name in bits(left):
-            row, clear = groups.inside[name] & ~_ACTIVE, groups.apart[name] & ~_ACTIVE
-            if remains:
-                row &= ~bit
-            elif row & bit:
-                row |= _ACTIVE
-            if clear & bit:
-                clear |= _ACTIVE
-            inside[name], apart[name] = row & (left | _ACTIVE), clear & (left | _ACTIVE)
-        inside[ACTIVE] = groups.inside[point] & left & ~bit
-        apart[ACTIVE] = groups.apart[point] & left & ~bit
+        others = left & ~(1 << point)
+        # What was said of the point is now said of the active threads, whose bit is the lowest.
+        entry = 0 if remains else _ACTIVE
+        inside = {name: row & others | row >> point & entry for name, row in groups.inside.items() if left >> name & 1}
+        apart = {name: row & left | row >> point & _ACTIVE for name, row in groups.apart.items() if left >> name & 1}
+        inside[ACTIVE], apart[ACTIVE] = groups.inside[point] & others, groups.apart[point] & others
         resumed = Groups(inside, apart)
         return self.separate(resumed, ACTIVE, point) if remains and disjoint else resumed
 
@@ -202,11 +187,10 @@ class GroupDomain:
         )
 
     @staticmethod
-    def _with(inside: dict[int, int], apart: dict[int, int], point: int, above: int, clear: int) -> Groups:
+    def _with(inside: dict[int, int], others: Mapping[int, int], point: int, above: int, clear: int) -> Groups:
         """Return the matrices with the rows of `point` set, the symmetric column of `apart` in step with them."""
         bit = 1 << point
-        for name, row in apart.items():
-            apart[name] = row | bit if clear >> name & 1 else row & ~bit
+        apart = {name: row | bit if clear >> name & 1 else row & ~bit for name, row in others.items()}
         inside[point], apart[point] = above, clear
         return Groups(inside, apart)
 

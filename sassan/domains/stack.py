@@ -48,7 +48,12 @@ class StackDomain:
         if a.top & ~b.top:
             return False
         below = b.below
-        return a.below == below or all(not under & ~below.get(point, 0) for point, under in a.below.items())
+        for point, under in a.below.items():
+            if point not in below:
+                return False
+            if under & ~below[point]:
+                return False
+        return True
 
     def join(self, a: Stack, b: Stack) -> Stack:
         """Return the union of nodes and edges."""
@@ -247,4 +252,4 @@ class StackDomain:
         seen = self._reach(top, below) & ~BOT
         if len(below) == seen.bit_count():
             return Stack(top, below)
-        return Stack(top, {point: below[point] for point in bits(seen)})
+        return Stack(top, {point: under for point, under in below.items() if seen >> point & 1})

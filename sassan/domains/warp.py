@@ -269,11 +269,12 @@ class WarpDomain:
     def _pops(self, warp: Warp, filtered: Filtered, groups: Groups) -> Iterator[Resumed]:
         for point in bits(filtered.stack.top & ~BOT):
             rest = self._stacks.pop(filtered.stack, point)
-            if groups.inside[point] & ~rest.points & ~(1 << point | 1):
+            left = rest.points
+            if groups.inside[point] & ~left & ~(1 << point | 1):
                 continue  # inside an entry that is no longer there: threads resume only where there are some
             disjoint = bool(self._sides >> point & 1)
-            resumed = self._unknown(rest.points) if self._no_groups else self._groups.resume(groups, point, rest.points, disjoint=disjoint)
-            on = {name: warp.agreement.on[name] for name in bits(rest.points)}
+            resumed = self._unknown(left) if self._no_groups else self._groups.resume(groups, point, left, disjoint=disjoint)
+            on = {name: registers for name, registers in warp.agreement.on.items() if left >> name & 1}
             on[ACTIVE] = warp.agreement.on[point]
             yield Resumed(point, Warp(rest, resumed, Agreement(on)))
         if filtered.stack.top & BOT:

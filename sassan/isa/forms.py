@@ -6,7 +6,7 @@ written here never agrees) and `+` (part of the old destination is kept, so that
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.errors import InputError
@@ -32,16 +32,16 @@ ROLES = {
 
 _DEFAULT_WIDTH = {"m": "0"}  # an address is as wide as the opcode and its suffixes say
 _SLOT = re.compile(r"([a-z])(\d+|:[a-z]+)?([?!+]*)")
-_KINDS: tuple[tuple[type, str], ...] = (
-    (Immediate, "immediate"),
-    (Constant, "constant"),
-    (Memory, "memory"),
-    (Special, "special"),
-    (Target, "target"),
-    (CodeAddress, "symbol"),
-    (Symbol, "symbol"),
-    (Word, "word"),
-)
+_KINDS: Mapping[type, str] = {
+    Immediate: "immediate",
+    Constant: "constant",
+    Memory: "memory",
+    Special: "special",
+    Target: "target",
+    CodeAddress: "symbol",
+    Symbol: "symbol",
+    Word: "word",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def kind(operand: Operand) -> str:
     """Return the kind of an operand: the file of a register, else the word of `ROLES`."""
     if isinstance(operand, Register):
         return operand.file
-    return next(name for cls, name in _KINDS if isinstance(operand, cls))
+    return _KINDS[type(operand)]
 
 
 def assign(form: Form, kinds: Sequence[str]) -> tuple[Slot, ...] | None:

@@ -84,7 +84,7 @@ class _Search:
         self._gaps: set[Gap] = set()
 
     def run(self) -> None:
-        """Find the fixpoint, then go over it once more for what to tell."""
+        """Find the fixpoint, then go over it once more for what to tell, unless nothing was called and nothing is wrong."""
         start: Key = ((), self._blocks.at[self._function.entry])
         registers: dict[int, Values] = {number: frozenset({Entry(number)}) for number in bits(self._wanted)}
         registers[STACK_POINTER] = frozenset({FramePointer(0)})
@@ -92,6 +92,8 @@ class _Search:
         todo = [start]
         while todo and len(self._states) <= MAX_NODES:
             self._spread(todo)
+            if not self._gaps and not self._callers:
+                return
             self._gaps.clear()
             # A call that was met late is one more place to return to, even where the callee knew all that the caller knows.
             todo = sorted({to for key in sorted(self._states) for to, env in self._visit(key) if self._is_news(to, env)})

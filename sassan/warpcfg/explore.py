@@ -41,7 +41,9 @@ def _explore(function: Function, facts_of: FactsOf, options: Options) -> WarpCfg
     volta = not function.frames and int("".join(filter(str.isdigit, function.arch))) >= _FIRST_VOLTA
     options = options.of_generation(volta=volta or bool(function.frames))
     blocks = cut(function, facts_of)
-    plan = _Plan(function, blocks, options, *_calls(function, blocks, options, volta=volta))
+    successors = static_successors(blocks)
+    order = weak_order(len(successors), successors, blocks.at[function.entry])
+    plan = _Plan(function, blocks, options, order, *_calls(function, blocks, options, successors, volta=volta))
     graph = _Exploration(replace(plan, options=replace(options, ablate=frozenset()))).graph()
     returns = {block.end.address for block in blocks.blocks if block.last is not None and block.last.tag == RET}
     # Only what was called returns: without its caller, this is a device function in a section of its own.
@@ -51,19 +53,24 @@ def _explore(function: Function, facts_of: FactsOf, options: Options) -> WarpCfg
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is explored, and how; `assumed` is what its calls assume, `called` says that the function is entered by a call from nowhere."""
+    """What is explored, and how; `order` is that of the blocks, `assumed` what the calls assume.
+
+    `called` says that the function is entered by a call from nowhere.
+    """
 
     function: Function
     blocks: Blocks
     options: Options
+    order: tuple[int, ...]
     calls: Calls
     assumed: tuple[str, ...]
     called: bool = False
 
 
-def _calls(function: Function, blocks: Blocks, options: Options, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
+def _calls(
+    function: Function, blocks: Blocks, options: Options, successors: list[list[int]], *, volta: bool
+) -> tuple[Calls, tuple[str, ...]]:
     """Return where the calls of a function lead, and what that assumes."""
-    successors = static_successors(blocks)
     if volta:
         leads = find_leads(function, blocks, successors, options.call_depth)
         return Calls(leads, frozenset(), None), (POINTERS,) if leads.through_pointer else ()
@@ -87,16 +94,14 @@ class _Found:
 class _Exploration:
     def __init__(self, plan: _Plan) -> None:
         self._plan, self._function, self._blocks = plan, plan.function, plan.blocks
-        entry = self._blocks.at[self._function.entry]
-        successors = static_successors(self._blocks)
-        self._order = {index: place for place, index in enumerate(weak_order(len(successors), successors, entry))}
+        self._order = {index: place for place, index in enumerate(plan.order)}
         self._sites = {block.end.address: block.index for block in self._blocks.blocks}
         self._gaps: set[Gap] = set(self._blocks.gaps)
         if plan.calls.leads is not None:
             self._gaps |= plan.calls.leads.gaps
         self._transfer = Transfer(self._blocks, plan.calls, plan.options, self._gaps.add)
         self._states: dict[Key, Warp] = {}
-        self._entry: Key = ((), entry)
+        self._entry: Key = ((), self._blocks.at[self._function.entry])
 
     def graph(self) -> WarpCfg:
         """Return the graph of the fixpoint."""
