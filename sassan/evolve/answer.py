@@ -21,9 +21,9 @@ class Individual:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`best` has the least first cost, then second, and so on; None where nothing is bounded. `front` is not dominated by anything, best first.
+    """`best` has the least first cost, then second, and so on; None where nothing is bounded. Nothing dominates the `front`, best first.
 
-    `curves` holds, for each search, the best cost so far of each objective after each evaluation (infinite before the first that is bounded).
+    `curves` holds, for each search, the best cost so far of each objective after each evaluation, infinite before the first bound.
     """
 
     default: Individual

@@ -1,4 +1,4 @@
-"""From a kernel and a choice to a cubin: with NVRTC alone, or by way of PTX, where independent instructions have changed places, and ptxas."""
+"""From a kernel and a choice to a cubin: with NVRTC alone, or by way of PTX, whose independent instructions change places, and ptxas."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -65,7 +65,7 @@ def _ptxas_words(name: str, value: Value) -> tuple[str, ...]:
 
 
 def build(job: Job, tools: Tools, cache: Cache) -> Built:
-    """Return the cubin of a job, or why there is none. A compiler that hung or crashed is asked again the next time; one that refused is not.
+    """Return the cubin of a job, or why there is none. A compiler that hung or crashed is asked again later, one that refused is not.
 
     Raises SelfCheckError `order`.
     """

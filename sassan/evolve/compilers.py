@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +22,11 @@ from pathlib import Path
 from sassan.errors import MissingToolError
 
 INSTALL = "pip install 'sassan[evolve]'"
-INSTALL_PTXAS = "pip install nvidia-cuda-nvcc-cu12"
+
 _CHILD = Path(__file__).with_name("child.py")
 _VERSION = re.compile(r"\bV([0-9]+(?:\.[0-9]+)+)")
 _ASKED = 20.0
+_OUTPUT = "kernel.out"
 _SHOWN = 300
 _REFUSED = 1
 
@@ -56,7 +57,10 @@ class Tools:
 
 
 class CompileProblem(Exception):  # noqa: N818 - it is a result: the individual costs infinity
-    """Nothing was compiled; the message says why. `hung`: the compiler had not ended when its time was over; `lasting`: it would say so again."""
+    """Nothing was compiled; the message says why.
+
+    `hung`: the compiler had not ended when its time was over; `lasting`: it would say so again.
+    """
 
     def __init__(self, message: str, *, hung: bool = False, lasting: bool = True) -> None:
         """Keep what is known."""
@@ -94,7 +98,7 @@ def _ptxas() -> Compiler:
             if found := _VERSION.search(said.stdout):
                 return _compiler(path, found[1])
     message = "reordering PTX instructions needs ptxas, and none was found"
-    raise MissingToolError("no-ptxas", message, hint=f"{INSTALL_PTXAS}, or leave the gene 'order' away")
+    raise MissingToolError("no-ptxas", message, hint=f"{INSTALL}, or leave the gene 'order' away")
 
 
 def _compiler(path: str, version: str) -> Compiler:
@@ -123,28 +127,25 @@ def _packages() -> list[Path]:
 
 def nvrtc(compiler: Compiler, source: str, options: tuple[str, ...], kind: str, seconds: float) -> bytes:
     """Return the cubin or the PTX (`kind`) that NVRTC makes of a text; raises CompileProblem."""
-    job = {"library": compiler.path, "source": source, "name": "kernel.cu", "options": list(options), "kind": kind}
-    return _run(job, seconds)
+    job = {"library": compiler.path, "source": source, "name": "kernel.cu", "options": options, "kind": kind}
+    with tempfile.TemporaryDirectory(prefix="sassan-") as name:
+        return _made(job, Path(name), seconds)
 
 
 def ptxas(compiler: Compiler, text: str, options: tuple[str, ...], seconds: float) -> bytes:
     """Return the cubin that ptxas makes of a PTX text; raises CompileProblem."""
-    return _run({"ptx": text, "command": [compiler.path, *options]}, seconds)
-
-
-def _run(job: dict[str, str | Sequence[str]], seconds: float) -> bytes:
-    """Run one compilation; its temporary files go with it."""
     with tempfile.TemporaryDirectory(prefix="sassan-") as name:
-        folder = Path(name)
-        output = folder / "kernel.out"
-        if "command" in job:
-            (folder / "kernel.ptx").write_text(str(job.pop("ptx")), "utf-8")
-            job["command"] = [*job["command"], "kernel.ptx", "-o", str(output)]
-        log = _ended(json.dumps({**job, "seconds": seconds, "output": str(output)}), folder, seconds)
-        try:
-            return output.read_bytes()
-        except OSError:
-            raise CompileProblem(log or "the compiler wrote nothing") from None
+        (Path(name) / "kernel.ptx").write_text(text, "utf-8")
+        return _made({"command": [compiler.path, *options, "kernel.ptx", "-o", _OUTPUT]}, Path(name), seconds)
+
+
+def _made(job: Mapping[str, object], folder: Path, seconds: float) -> bytes:
+    """Return what a compilation in a folder wrote."""
+    log = _ended(json.dumps({**job, "seconds": seconds, "output": _OUTPUT}), folder, seconds)
+    try:
+        return (folder / _OUTPUT).read_bytes()
+    except OSError:
+        raise CompileProblem(log or "the compiler wrote nothing") from None
 
 
 def _ended(job: str, folder: Path, seconds: float) -> str:

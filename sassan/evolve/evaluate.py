@@ -1,7 +1,7 @@
-"""From a genome to its costs: compile, read, bound. What runs in another process is `evaluate`, a pure function of its task but for the cache.
+"""From a genome to its costs: compile, read, bound. `evaluate` runs in other processes: but for the cache, a pure function of its task.
 
-Every static cost is a bound for the one launch of the configuration: loop bounds are inferred from the code for its parameters, or there is no
-number. No flow fact and no default bound is taken: a bound that holds for one unrolling means nothing to another.
+Every static cost is a bound for the one launch of the configuration: loop bounds are inferred from the code for its parameters, or there is
+no number. No flow fact and no default bound is taken: a bound that holds for one unrolling means nothing to another.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """Independent PTX instructions in another order: list scheduling inside basic blocks, by keys (random keys, Bean 1994).
 
-What depends on what is read off the facts of `isa/`: registers, the carry flag, memory by state space. `order_proof` checks the result again.
+What depends on what is read off the facts of `isa/`: registers, the carry flag, memory by state space. `order_proof` checks the result.
 """
 
 import heapq
@@ -31,8 +31,8 @@ class _Node:
 def reordered(text: str, keys: Sequence[int]) -> str:
     """Return a PTX text in which independent instructions of each basic block stand in the order of the keys.
 
-    The keys go around: the i-th instruction of a function has key i modulo their number. Of the instructions whose sources are there, the one
-    with the least key is next, then the one that stood first; equal keys change nothing. Raises InputError for what is no PTX,
+    The keys go around: the i-th instruction of a function has key i modulo their number. Of the instructions whose sources are there, the
+    one with the least key is next, then the one that stood first; equal keys change nothing. Raises InputError for what is no PTX,
     SelfCheckError `order` where the proof of independence fails.
     """
     source = Source("kernel.ptx", text)

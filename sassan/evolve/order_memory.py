@@ -1,7 +1,8 @@
 """Which PTX instructions may change places at all: arithmetic, and plain loads and stores whose state space is spelled out.
 
-Source: PTX ISA 8.8, sections 5.1 (named state spaces do not overlap) and 8 (weak operations of one thread are ordered by what they depend on
-and by fences). Everything else (barriers, atomics, votes, volatile or generic accesses, the clock) keeps its place, and nothing passes it.
+Source: PTX ISA 8.8, sections 5.1 (named state spaces do not overlap) and 8 (weak operations of one thread are ordered by what they
+depend on and by fences). Everything else (barriers, atomics, votes, volatile or generic accesses, the clock) keeps its place, and nothing
+passes it.
 """
 
 from dataclasses import dataclass

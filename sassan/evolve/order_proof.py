@@ -1,7 +1,7 @@
 """The proof that an order of PTX instructions means what another means, from their text alone: no table and no dependence graph.
 
-Every instruction must read each name from the same writer as before, and each name must be written last by the same instruction; memory of a
-state space is a name, which a load reads and a store reads and writes. By induction over the new order every instruction then computes
+Every instruction must read each name from the same writer as before, and each name must be written last by the same instruction; memory of
+a state space is a name, which a load reads and a store reads and writes. By induction over the new order every instruction then computes
 what it computed before, and leaves the same values behind. Of any other instruction nothing is proved.
 """
 

@@ -36,7 +36,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`costs` are one per objective, in its unit, empty unless BOUNDED; `cached` says that no compiler ran, and is no part of the result."""
+    """`costs` are one per objective, in its unit, empty unless BOUNDED; `cached`: no compiler ran, which is no part of the result."""
 
     fate: Fate
     costs: tuple[float, ...] = ()

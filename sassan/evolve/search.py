@@ -50,7 +50,7 @@ class Search:
         self._operators = Operators(config.space, config.plan, len(config.objectives))
 
     def run(self, state: State) -> State:
-        """Return the state when the budgets are used up, or the space; it goes on from where `state` stands. Raises what evaluating raises."""
+        """Return the state when the budgets are used up, or the space; it goes on from where `state` stands. Raises as evaluating does."""
         self._evolve(state)
         if self._config.plan.baseline:
             self._sample(state)

@@ -23,8 +23,8 @@ _FORMAT = 1
 class State:
     """A search between two generations.
 
-    `evolved` and `sampled` are the genomes that evolution and random search have evaluated, each once, in order; `known` are the outcomes of
-    both. `population` are the parents of the next generation. `chance` drives evolution, `luck` random search.
+    `evolved` and `sampled` are the genomes that evolution and random search have evaluated, each once, in order; `known` are the outcomes
+    of both. `population` are the parents of the next generation. `chance` drives evolution, `luck` random search.
     """
 
     chance: Random
