@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import ctypes
 import datetime as dt
 import struct
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from _lib.validate_kernels import BUFFER, LARGEST, THREADS, Sample, Timed, timed
+from _lib.validate_kernels import THREADS, Sample
 from _lib.validate_records import Record
 
 from sassan import pipeline
@@ -19,6 +18,9 @@ from sassan.errors import InputError
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
+from sassan.measure.clock import timed
+from sassan.measure.device import DATA_BYTES, Argument
+from sassan.measure.gpu import scalar, small_integers
 from sassan.timing.control import Control
 from sassan.timing.table import Table
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
     from _lib.validate_driver import Device, Driver
     from _samples.tools import Nvrtc
+
+    from sassan.measure.clock import Kernel
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "kernels"
 MODELS = (Table(), Control())
@@ -91,7 +95,7 @@ def _compared(
         )
 
 
-def _bounds(cubin: bytes, sample: Sample, text: Timed, model: Table | Control, threads: int) -> pipeline.Analysis:
+def _bounds(cubin: bytes, sample: Sample, text: Kernel, model: Table | Control, threads: int) -> pipeline.Analysis:
     """Return the analysis of the very code that runs."""
     told = tuple(
         Setting(f"param_{place}", -1, int(sample.scalars[one.name])) for place, one in enumerate(text.parameters) if one.kind == "int"
@@ -107,11 +111,11 @@ def _bounds(cubin: bytes, sample: Sample, text: Timed, model: Table | Control, t
     return pipeline.analyze(functions[text.name], settings)
 
 
-def _measured(bench: Bench, sample: Sample, text: Timed, cubin: bytes, launch: tuple[int, int]) -> int:
+def _measured(bench: Bench, sample: Sample, text: Kernel, cubin: bytes, launch: tuple[int, int]) -> int:
     """Return the longest time of a thread, in cycles. The first run only fills caches, which the bounds take for granted."""
     blocks, threads = launch
     driver, kernel = bench.driver, bench.driver.kernel(cubin, text.name)
-    data = array.array("i", [value % LARGEST + 1 for value in range(3, 3 + 7 * (BUFFER // 4), 7)]).tobytes()
+    data = small_integers(DATA_BYTES)
     pointers = [driver.buffer(data) for one in text.parameters if one.kind == "pointer"]
     times = driver.buffer(bytes(_LONG * blocks * threads))
     longest = 0
@@ -124,12 +128,9 @@ def _measured(bench: Bench, sample: Sample, text: Timed, cubin: bytes, launch: t
     return longest
 
 
-def _arguments(sample: Sample, text: Timed, pointers: list[ctypes.c_uint64], times: ctypes.c_uint64) -> list[object]:
+def _arguments(sample: Sample, text: Kernel, pointers: list[ctypes.c_uint64], times: ctypes.c_uint64) -> list[object]:
     left = iter(pointers)
-    made: list[object] = []
-    for one in text.parameters:
-        if one.kind == "pointer":
-            made.append(next(left))
-        else:
-            made.append(ctypes.c_float(sample.scalars[one.name]) if one.kind == "float" else ctypes.c_int(int(sample.scalars[one.name])))
+    made = [
+        next(left) if one.kind == "pointer" else scalar(Argument(one.name, one.kind, sample.scalars[one.name])) for one in text.parameters
+    ]
     return [*made, times]

@@ -1,17 +1,12 @@
-"""Which samples are measured, with which arguments, and how a clock is put around their bodies."""
+"""Which samples are measured, and with which arguments."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
-from sassan.errors import InputError
+from sassan.measure.device import DATA_LARGEST
 
 THREADS = 256
-BUFFER = 16 << 20
-"""Bytes behind every pointer, filled with small integers: they serve as data, as indices and as bounds of rows."""
-LARGEST = 60
-"""Of those integers: no row is longer."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +15,7 @@ class Sample:
 
     name: str
     scalars: dict[str, float] = field(default_factory=dict[str, float])
-    loop_bound: int = LARGEST + 1
+    loop_bound: int = DATA_LARGEST + 1
 
 
 SAMPLES = (
@@ -35,60 +30,10 @@ SAMPLES = (
     Sample("histogram_atomic", {"n": 4096}, 257),
     Sample("int64_divide", {"n": 1 << 20}),
     Sample("mandelbrot", {"width": 1 << 20, "height": 1, "x0": -2.0, "y0": 0.1, "step": 1e-5, "limit": 40}),
-    Sample("nested_divergent_loops", {"n": 4}, LARGEST + 1),
+    Sample("nested_divergent_loops", {"n": 4}, DATA_LARGEST + 1),
     Sample("nested_if", {"n": 1 << 20}),
     Sample("reduce_shuffle", {"n": 4096}, 257),
     Sample("spmv_csr", {"rows": 1 << 20}),
     Sample("switch_brx", {"n": 1 << 20}),
     Sample("uniform_branches", {"mode": 1, "rounds": 8}),
 )
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a kernel: `kind` is `pointer`, `int` or `float`."""
-
-    name: str
-    kind: str
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A source whose kernel `name` reads the clock around the body of a sample; it takes `parameters` and where to put times."""
-
-    source: str
-    name: str
-    parameters: tuple[Parameter, ...]
-
-
-def timed(source: str, name: str) -> Timed:
-    """Return the source with the kernel `name` made a device function, and a kernel around it that stores the cycles of each thread.
-
-    Raises InputError `no-kernel` where the source has no such kernel.
-    """
-    found = re.search(rf'extern "C" __global__ void {re.escape(name)}\(([^)]*)\)', source)
-    if found is None:
-        raise InputError("no-kernel", f"the source has no kernel '{name}'")
-    whole = [text.strip() for text in found[1].split(",")]
-    parameters = tuple(_parameter(text) for text in whole)
-    body = source.replace(found[0], f"static __device__ __forceinline__ void {name}_body({found[1]})", 1)
-    call = ", ".join(one.name for one in parameters)
-    return Timed(body + _WRAPPER.format(name=name, parameters=", ".join(whole), call=call), f"{name}_timed", parameters)
-
-
-# The clock is read by volatile assembly: calls of it keep their order, and what lies between takes part in the time.
-_WRAPPER = """
-extern "C" __global__ void {name}_timed({parameters}, long long *sassan_times) {{
-    long long sassan_start = clock64();
-    {name}_body({call});
-    long long sassan_end = clock64();
-    sassan_times[blockIdx.x * blockDim.x + threadIdx.x] = sassan_end - sassan_start;
-}}
-"""
-
-
-def _parameter(text: str) -> Parameter:
-    name = re.split(r"[\s*]+", text)[-1]
-    if "*" in text:
-        return Parameter(name, "pointer")
-    return Parameter(name, "float" if "float" in text else "int")

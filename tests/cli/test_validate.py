@@ -1,4 +1,4 @@
-"""`scripts/validate_on_gpu`: what it says without a GPU, how it judges, and the clock around a kernel. The records here are made up."""
+"""`scripts/validate_on_gpu`: what it says without a GPU, and how it judges. The records here are made up."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.shell import ROOT
+from sassan.measure.clock import timed
 
 SCRIPT = ROOT / "scripts" / "validate_on_gpu"
 HEAD = "device,capability,driver,date,kernel,model,launch,block,blocks,warps,repeats,measured,bound,gaps\n"
@@ -71,21 +72,11 @@ def test_what_is_no_record_is_refused_with_its_line(
     assert "made_up.csv:3: " in capsys.readouterr().err
 
 
-def test_the_clock_stands_around_the_whole_body(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
-    from _lib import validate_kernels  # noqa: PLC0415
-
-    found = validate_kernels.timed('extern "C" __global__ void f(int n, const float *x, float a) {\n    return;\n}\n', "f")
-    assert found.source.startswith("static __device__ __forceinline__ void f_body(int n, const float *x, float a) {\n")
-    assert "sassan_start = clock64();\n    f_body(n, x, a);\n    long long sassan_end = clock64();" in found.source
-    assert [(one.name, one.kind) for one in found.parameters] == [("n", "int"), ("x", "pointer"), ("a", "float")]
-
-
 def test_every_argument_of_every_measured_sample_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
     from _lib import validate_kernels  # noqa: PLC0415
 
     for one in validate_kernels.SAMPLES:
         source = (ROOT / "samples" / "kernels" / f"{one.name}.cu").read_text("utf-8")
-        numbers = {parameter.name for parameter in validate_kernels.timed(source, one.name).parameters if parameter.kind != "pointer"}
+        numbers = {parameter.name for parameter in timed(source, one.name).parameters if parameter.kind != "pointer"}
         assert numbers == set(one.scalars), one.name
