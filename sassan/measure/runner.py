@@ -24,7 +24,8 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is measured: for each size, for each delay, `groups` groups of `runs` runs; `pause` is waited before each group.
+    """What is measured: for each size, for each delay, `groups` groups of `runs` runs; `pause` is waited before
+    each group, or the delay where that is longer.
 
     Units: seconds. `size` names the argument whose value is swept; without it there is one size, the arguments as they are.
     """

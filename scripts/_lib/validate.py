@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import datetime as dt
 import struct
 import tempfile
@@ -25,6 +24,7 @@ from sassan.timing.control import Control
 from sassan.timing.table import Table
 
 if TYPE_CHECKING:
+    import ctypes
     from collections.abc import Iterator
 
     from _lib.validate_driver import Device, Driver
