@@ -22,7 +22,7 @@ _SIMPLE = "as soon as possible"
 """The name of no engine: simple rules say which warp goes first."""
 _MOST = 200_000
 """Instructions of all warps together that are placed by simple rules: beyond this, a report of many functions would wait for them."""
-_SHORT = "one execution that is possible; --engine all searches for the longest"
+_NOTE = "one execution that is possible; --engine all searches for the longest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def searched(result: "Result", asked: "Asked", how: Search) -> "SearchRecord | N
         _every_path(answer, result)
     except SassanError as error:
         return _without("longest makespan: not known", f"{error.code}: {error.message}")
-    return _record(kernel.label, answer, moves, _SHORT if how.engine is None else "")
+    return _record(kernel.label, answer, moves, makespan_report.verdict(answer) if how.engine is not None else _verdict(answer.known))
 
 
 def _every_path(answer: Answer, result: "Result") -> None:
@@ -108,10 +108,16 @@ def _schedule(problem: "Problem") -> "Found":
     rules = (start.Start.ROUND_ROBIN, start.Start.FIXED_PRIORITY, start.Start.MOST_PENDING)
     made: list[Schedule] = [start.construct(case, start.start(case, rule)) for rule in rules]
     best = max(made, key=lambda schedule: schedule.makespan)
-    return Found(_SIMPLE, lower=best.makespan, schedule=best, note=_SHORT)
+    return Found(_SIMPLE, lower=best.makespan, schedule=best, note=_NOTE)
 
 
-def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int | None]], note: str) -> "SearchRecord":
+def _verdict(known: "Merged") -> str:
+    if known.lower is None:
+        return f"no execution takes more than {known.upper} slots"
+    return f"this execution takes {known.lower} slots, and none more than {known.upper}"
+
+
+def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int | None]], verdict: str) -> "SearchRecord":
     from sassan.render.html.chart import MOST_CELLS, chart_record, trace
 
     known = answer.known
@@ -123,7 +129,7 @@ def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int
         "label": label,
         "string": " ".join(str(one) for one in answer.instance.strings),
         "units": makespan_report.units(answer),
-        "verdict": makespan_report.verdict(answer) + (f" ({note})" if note and drawn else ""),
+        "verdict": verdict,
         "lower": known.lower,
         "upper": known.upper,
         "engines": [

@@ -377,3 +377,26 @@ def test_three_hundred_functions_open_in_one_page(chromium: Any, functions: list
     assert one.text("main h2") == "kernel_297"
     assert [url for url in one.asked if not url.startswith("file:")] == []
     one.page.close()
+
+
+def test_where_nothing_was_read_the_page_says_so(chromium: Any, tmp_path: Path):
+    refused = [{"file": "broken.sass", "code": "unknown-input", "message": "the input is no listing", "hint": None}]
+    one = opened(chromium, tmp_path / "none.html", html(Page("none", documents.tool(), [], refused)))
+    assert one.text("main h3") == "1 input refused: nothing is known of what is in there"
+    one.page.keyboard.press("j")
+    assert one.said == []
+    one.page.close()
+
+
+def test_a_graph_without_a_layout_shows_its_blocks_in_a_table(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
+    graph = functions[BFS]["graph"]
+    bare = {**graph, "note": "no layout was found", "ends": [], "boxes": [], "blocks": [{**one, "box": None} for one in graph["blocks"]]}
+    bare["edges"] = [{**one, "path": [], "label": None} for one in graph["edges"]]
+    one = opened(chromium, tmp_path / "bare.html", html(Page("bare", documents.tool(), [{**functions[BFS], "graph": bare}])))
+    assert one.text(".note") == "no layout was found"
+    one.page.keyboard.press("+")
+    one.page.click(".blocks summary")
+    one.page.click(".blocks button:has-text('0068')")
+    assert one.text("#block h3") == "Block 0x0068 \u2013 0x00b8"
+    assert one.said == []
+    one.page.close()

@@ -58,7 +58,8 @@ def test_a_schedule_of_the_warps_is_shown_with_what_it_is(sassan: Sassan):
     found = detail(sassan("report", SAXPY, "-W", "2", "-o", "-").out)["search"]
     assert found["chart"]["slots"] == found["lower"]
     assert found["lower"] <= found["upper"]
-    assert found["verdict"].endswith("(one execution that is possible; --engine all searches for the longest)")
+    assert found["verdict"] == f"this execution takes {found['lower']} slots, and none more than {found['upper']}"
+    assert found["engines"][1]["proof"] == "one execution that is possible; --engine all searches for the longest"
     assert found["trace"] == []
 
 

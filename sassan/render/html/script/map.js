@@ -26,6 +26,7 @@ function addMap(view) {
 }
 
 function showWindow(view, part) {
+  if (!view.map) return;
   const shown = { x: (part.left - view.x) / view.k, y: (part.top - view.y) / view.k, width: part.width / view.k, height: part.height / view.k };
   for (const [name, value] of Object.entries(shown)) view.map.lastChild.setAttribute(name, value);
 }
