@@ -34,6 +34,13 @@ def edited(path: Path, *edits: tuple[str, str]) -> Path:
     return path
 
 
+@pytest.mark.parametrize("command", ["check", "diff"])
+def test_help_fits_a_terminal_and_teaches_with_examples(command: str, sassan: Sassan):
+    out = sassan(command, "--help").out
+    assert f"Examples:\n    sassan {command} " in out
+    assert max(len(line) for line in out.splitlines()) <= 80
+
+
 def test_a_function_below_its_limits_passes(sassan: Sassan):
     result = sassan("check", *BOUNDED, "--max-wcet", "296", "--require-bounded", "--no-gaps", "--max-divergent", "5")
     assert (result.status, result.out, result.err) == (0, "1 function checked, all pass\n", "")

@@ -49,6 +49,17 @@ def test_bash_completes_a_command_line(words: str, completed: list[str]):
     assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", completed)
 
 
+def test_the_command_needs_nothing_but_typer_to_describe_itself():
+    # What builds the wheel has typer only; and completion answers in a blink.
+    script = "import sys, {}; print(*{{one.partition('.')[0] for one in sys.modules}} - set(sys.stdlib_module_names))"
+    loaded = [
+        subprocess.run([sys.executable, "-c", script.format(one)], capture_output=True, text=True, check=True)
+        for one in ("typer", "sassan.cli.app")
+    ]
+    typers, ours = (set(one.stdout.split()) for one in loaded)
+    assert ours - typers == {"sassan"}
+
+
 def test_every_command_has_a_page_with_every_option(manpage: ModuleType):
     pages = manpage.pages()
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
