@@ -53,7 +53,9 @@ def _estimate(one: "Estimate") -> str:
 def _interval(found: "Interval | None") -> str:
     if found is None:
         return ""
-    beyond = "" if found.share is None else f"; at most {found.share:.2%} of runs {'faster' if found.high is not None else 'slower'}"
+    beyond = (
+        "" if found.share is None else f"; at most {found.share * 100:.2g} % of runs {'faster' if found.high is not None else 'slower'}"
+    )
     return f"{_range(found):<28}{found.method}{beyond}"
 
 

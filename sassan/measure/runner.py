@@ -24,10 +24,9 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is measured: for each size, for each delay, `groups` groups of `runs` runs; `pause` is waited before
-    each group, or the delay where that is longer.
+    """What is measured: for each size, for each delay, `groups` groups of `runs` runs.
 
-    Units: seconds. `size` names the argument whose value is swept; without it there is one size, the arguments as they are.
+    Units: seconds. `pause` is waited before each group, or the delay where that is longer. `size` names the argument whose value is swept; without it there is one size, the arguments as they are.
     """
 
     runs: int = RUNS

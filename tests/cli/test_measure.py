@@ -38,7 +38,7 @@ def test_the_report_names_estimates_intervals_doubts_and_the_verdict(sassan: Sas
     assert lines[0] == "-: 6 runs in 2 groups"
     assert lines[2] == "delay 0 s: 6 runs in 2 groups"
     assert [line.split()[0] for line in lines[4:10]] == ["warm-up", "mean-all", "mean", "min", "median", "max"]
-    assert "  min                1 s  1 to 1 s                    endpoint; at most 52.71% of runs faster" in lines
+    assert "  min                1 s  1 to 1 s                    endpoint; at most 53 % of runs faster" in lines
     assert "  ! max: no run bounds the runs that were not taken: a bound comes from analysis" in lines
     assert lines[-1].split() == ["1", "s", "2", "800", "%", "0", "%", "8.33", "%", "33.3", "%", "0", "%", "33.3", "%", "50", "%", "min"]
     assert result.err == ""
