@@ -173,7 +173,7 @@ def _why(result: Result, measure: Measure) -> str:
         more = f" and {len(result.gaps) - 1} more" if len(result.gaps) > 1 else ""
         return f"{first.code} at 0x{first.address:04x}{more}"
     if measure is Measure.MAKESPAN and result.warps is None:
-        return "no number of warps was told"
+        return "how many warps share an SM is not known"
     return f"the solver ended with '{result.status}'" if measure is Measure.WCET else "it has no bound"
 
 
