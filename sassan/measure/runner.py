@@ -26,7 +26,8 @@ class Clock:
 class Plan:
     """What is measured: for each size, for each delay, `groups` groups of `runs` runs.
 
-    Units: seconds. `pause` is waited before each group, or the delay where that is longer. `size` names the argument whose value is swept; without it there is one size, the arguments as they are.
+    Units: seconds. `pause` is waited before each group, or the delay where that is longer. `size` names the argument whose value is
+    swept; without it there is one size, the arguments as they are.
     """
 
     runs: int = RUNS
