@@ -6,11 +6,14 @@ read. This file imports nothing of sassan: it is run by its path.
 
 import sys
 from collections import defaultdict
+from typing import Any
 
 import pygraphviz
 
 _CELL = 210.0
 _ROW = 60.0
+_BETWEEN = 24.0
+_POINTS = 72.0
 
 
 def main() -> None:
@@ -51,13 +54,21 @@ def place_in_rows(graph: pygraphviz.AGraph) -> None:
             before[dst].append(src)
             after[src].append(dst)
     columns: dict[str, float] = {}
+    cell = max(_CELL, _most(graph, "width") + _BETWEEN)
+    pitch = max(_ROW, _most(graph, "height") + _BETWEEN)
     for row, names in enumerate(_rows(list(graph.nodes()), before, after)):
         wanted = {name: _mean([columns[one] for one in before[name] if one in columns]) for name in names}
         middle = _mean(list(wanted.values()))
         for at, name in enumerate(sorted(names, key=lambda one: (wanted[one], one))):
-            columns[name] = middle + (at - (len(names) - 1) / 2) * _CELL
-            graph.add_node(name, pos=f"{columns[name]:.1f},{-row * _ROW:.1f}")
+            columns[name] = middle + (at - (len(names) - 1) / 2) * cell
+            graph.add_node(name, pos=f"{columns[name]:.1f},{-row * pitch:.1f}")
     graph.graph_attr["splines"] = "line"
+
+
+def _most(graph: pygraphviz.AGraph, side: str) -> float:
+    """Return the largest width or height, in points, that a node itself tells."""
+    nodes: list[Any] = list(graph.nodes())
+    return max((float(node.attr[side] or 0) * _POINTS for node in nodes), default=0.0)
 
 
 def _rows(names: list[str], before: dict[str, list[str]], after: dict[str, list[str]]) -> list[list[str]]:
