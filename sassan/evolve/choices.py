@@ -31,7 +31,7 @@ def read_genes(top: Fields, *, inexact: bool, ptx: bool) -> Space:
     for table in top.tables("gene"):
         kinds = [kind for kind in _KINDS if kind in table.values]
         if len(kinds) != 1:
-            raise table.fail("", f"must have exactly one of {', '.join(_KINDS)}")
+            raise table.fail(", ".join(_KINDS), "exactly one of them must be there")
         gene = _order(table) if kinds == ["order"] else _chosen(table, Kind(kinds[0]), inexact=inexact)
         _fits(table, gene, found, ptx=ptx)
         found.append(gene)

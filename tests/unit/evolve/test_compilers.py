@@ -1,0 +1,70 @@
+import time
+
+import pytest
+from evolving import KERNEL, need_nvrtc, ptxas
+
+from sassan.errors import MissingToolError
+from sassan.evolve import compilers
+from sassan.evolve.compilers import CompileProblem
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    ptxas(tmp_path / "bin", "open(output, 'wb').write(b'cubin')\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    found = compilers.find(nvrtc=False, ptxas=True).ptxas
+    assert found is not None
+    return found
+
+
+def test_the_first_ptxas_on_the_path_is_taken_at_its_word(fake, tmp_path):
+    assert (fake.path, str(fake)) == (str(tmp_path / "bin" / "ptxas"), "ptxas 12.9.86")
+
+
+def test_what_ptxas_writes_is_the_cubin(fake):
+    assert compilers.ptxas(fake, "", (), 20) == b"cubin"
+
+
+@pytest.mark.parametrize(("option", "message"), [("-O0", "ptxas fatal : asked for"), ("-O2", "the compiler crashed with signal 11")])
+def test_a_compiler_that_fails_is_a_result(fake, option, message):
+    with pytest.raises(CompileProblem) as caught:
+        compilers.ptxas(fake, "", (option,), 20)
+    assert (str(caught.value), caught.value.hung, caught.value.lasting) == (message, False, option == "-O0")
+
+
+def test_a_compiler_that_hangs_is_ended(fake):
+    begin = time.monotonic()
+    with pytest.raises(CompileProblem) as caught:
+        compilers.ptxas(fake, "", ("-O1",), 0.3)
+    assert caught.value.hung
+    assert time.monotonic() - begin < 10
+
+
+def test_a_compiler_that_writes_nothing_has_failed(tmp_path, monkeypatch):
+    ptxas(tmp_path / "bin", "pass\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    found = compilers.find(nvrtc=False, ptxas=True).ptxas
+    assert found is not None
+    with pytest.raises(CompileProblem, match="the compiler wrote nothing"):
+        compilers.ptxas(found, "", (), 20)
+
+
+@pytest.mark.parametrize("wanted", ["nvrtc", "ptxas"])
+def test_a_compiler_that_is_missing_names_the_install_command(monkeypatch, wanted):
+    monkeypatch.setattr(compilers, "_packages", list)
+    for variable in ("PATH", "CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.setenv(variable, "")
+    with pytest.raises(MissingToolError) as caught:
+        compilers.find(nvrtc=wanted == "nvrtc", ptxas=wanted == "ptxas")
+    assert caught.value.code == f"no-{wanted}"
+    assert "pip install 'sassan[evolve]'" in (caught.value.hint or "")
+
+
+def test_nvrtc_makes_cubins_and_ptx_and_says_what_it_refuses():
+    need_nvrtc()
+    found = compilers.find(nvrtc=True, ptxas=False).nvrtc
+    assert found is not None
+    assert compilers.nvrtc(found, KERNEL, ("-arch=sm_80",), "cubin", 60).startswith(b"\x7fELF")
+    assert b".target sm_80" in compilers.nvrtc(found, KERNEL, ("-arch=compute_80",), "ptx", 60)
+    with pytest.raises(CompileProblem, match="asked for"):
+        compilers.nvrtc(found, KERNEL, ("-arch=sm_80", "-DFAIL"), "cubin", 60)

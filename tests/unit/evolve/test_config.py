@@ -1,0 +1,125 @@
+import pytest
+from evolving import CONFIG, KERNEL, PTX, config_file
+
+from sassan.errors import UsageError
+from sassan.evolve.config import Objective, read
+from sassan.evolve.genes import Kind
+from sassan.machine.launch import Launch
+
+GENE = '[[gene]]\nmacro = "UNROLL"\nvalues = [1, 2, 3, 4, 6, 12]\n'
+
+
+def refused(tmp_path, text: str) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        read(str(config_file(tmp_path, text)))
+    return caught.value
+
+
+def test_a_configuration_is_read_as_it_is_written(tmp_path):
+    found = read(str(config_file(tmp_path)))
+    assert found.kernel.text == KERNEL
+    assert [gene.name for gene in found.space.genes] == ["UNROLL", "GAP", "FAIL"]
+    assert found.space.size == 24
+    assert found.objectives == (Objective.WCET,)
+    assert found.shape.launch(found.space.choice(found.space.default)) == Launch((32, 1, 1), (4, 1, 1))
+    assert (found.plan.population, found.plan.budget, found.plan.seed) == (4, 12, 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "key"),
+    [
+        ("[kernel]", "[kernel", "no TOML"),
+        ('source = "tiny.cu"\n', "", "kernel.source: is missing"),
+        ('source = "tiny.cu"', 'source = "none.cu"', "kernel.source: cannot read"),
+        ('source = "tiny.cu"', 'source = "tiny.c"', "kernel.source: must be"),
+        ('arch = "sm_80"', 'arch = "sm_35"', "kernel.arch: 'sm_35' is none of"),
+        ('function = "tiny"', 'function = ""', "kernel.function: must be a text"),
+        ('function = "tiny"', 'function = "tiny"\noptions = ["-I/usr/include"]', "kernel.options: '-I/usr/include'"),
+        ('function = "tiny"', 'functions = "tiny"', "kernel.functions: no such key"),
+        ("[launch]", "[lunch]", "lunch: no such key"),
+        ("block = [32]", "block = [2048]", "launch.block, grid: a block of x extent 2048"),
+        ("block = [32]", 'block = ["NONE"]', "'NONE' is no gene"),
+        ("block = [32]", 'block = ["32 / UNROLL"]', "no whole number"),
+        ("block = [32]", "block = []", "launch.block: must be one to three"),
+        ("grid = [4]", "grid = [4]\nparam = { param_0 = 1.5 }", "launch.param.param_0: must be a whole number"),
+        ("grid = [4]", "grid = [4]\nparam = { '0x' = 1 }", "launch.param.0x"),
+        ("values = [false, true]", "values = [false]", "gene[1].values: must hold two"),
+        ("values = [false, true]", "values = [false, 1.5]", "gene[1].values: 1.5 is no value of GAP"),
+        ('macro = "FAIL"', 'macro = "GAP"', "gene[2].macro: 'GAP' is a gene already"),
+        ('macro = "FAIL"', 'macro = "1"', "gene[2].macro: '1' is no name"),
+        ('macro = "FAIL"', 'flag = "--fmad"', "gene[2].flag: '--fmad' changes rounding"),
+        ('macro = "FAIL"', 'flag = "-I"', "gene[2].flag: '-I' is none of"),
+        ('macro = "FAIL"\nvalues = [false, true]', 'flag = "--maxrregcount"\nvalues = [false, 8]', "gene[2].values: 8 is no value"),
+        ('macro = "FAIL"\nvalues = [false, true]', 'flag = "-Xptxas"\nvalues = [false, "-G"]', "gene[2].values: '-G' is no value"),
+        ('macro = "FAIL"', 'macro = "FAIL"\norder = 4', "gene[2].macro, flag, launch, order: exactly one of them"),
+        ('macro = "FAIL"\nvalues = [false, true]', "order = 0", "gene[2].order: must be a whole number"),
+        ("population = 4", "population = 6", "search.population: must be a multiple of 4"),
+        ("budget = 12", "budget = 0", "search.budget"),
+        ("budget = 12", "bugdet = 12", "search.bugdet: no such key"),
+        ("[search]", '[cost]\nobjectives = ["speed"]\n[search]', "cost.objectives: 'speed' is none of"),
+        ("[search]", '[cost]\nobjectives = ["wcet", "wcet"]\n[search]', "cost.objectives: must name"),
+        ("[search]", '[cost]\nobjectives = ["makespan"]\n[search]', "cost.warps: is missing"),
+        ("[search]", '[cost]\nobjectives = ["measured"]\n[search]', "measure.arguments: is missing"),
+        ("[search]", '[cost]\nmodel = "measured"\n[search]', "cost.model: 'measured' is none of"),
+        (CONFIG.partition("[[gene]]")[2].partition("[search]")[0], "\n", "gene[0].macro, flag, launch, order: exactly one of them"),
+    ],
+)
+def test_an_error_names_the_file_and_the_key(tmp_path, before, after, key):
+    assert before in CONFIG
+    error = refused(tmp_path, CONFIG.replace(before, after))
+    assert error.status == 2
+    assert error.message.startswith(str(tmp_path / "tiny.toml"))
+    assert key in error.message
+
+
+def test_a_file_that_is_not_there_cannot_be_read(tmp_path):
+    with pytest.raises(UsageError) as caught:
+        read(str(tmp_path / "none.toml"))
+    assert caught.value.code == "cannot-read"
+
+
+@pytest.mark.parametrize("objective", ["wcet", "makespan"])
+def test_single_warps_are_not_compared_where_the_launch_changes(tmp_path, objective):
+    text = CONFIG.replace("grid = [4]", 'grid = ["24 / UNROLL"]').replace("[search]", f'[cost]\nobjectives = ["{objective}"]\nwarps = 4\n[search]')
+    assert "the launch changes with UNROLL: compare whole launches, 'grid'" in refused(tmp_path, text).message
+
+
+def test_whole_launches_are_compared_where_the_launch_changes(tmp_path):
+    text = CONFIG.replace("grid = [4]", 'grid = ["24 / UNROLL"]').replace("[search]", '[cost]\nobjectives = ["grid"]\n[search]')
+    found = read(str(config_file(tmp_path, text)))
+    assert found.shape.launch(found.space.choice((2, 0, 0))).grid == (8, 1, 1)
+
+
+def test_every_shape_that_the_genes_make_is_looked_at(tmp_path):
+    text = CONFIG.replace("block = [32]", 'block = ["96 * UNROLL"]').replace("[search]", '[cost]\nobjectives = ["grid"]\n[search]')
+    assert "a block of x extent 1152 cannot be launched" in refused(tmp_path, text).message
+
+
+def test_flags_that_change_rounding_are_taken_when_they_are_allowed(tmp_path):
+    text = CONFIG.replace('macro = "FAIL"\nvalues = [false, true]', 'flag = "--fmad"\nvalues = [false, "false"]')
+    found = read(str(config_file(tmp_path, text + "allow_inexact = true\n")))
+    assert found.space.choice((0, 0, 1)).words == ("-DUNROLL=1", "--fmad=false")
+
+
+def test_macros_mean_nothing_to_ptx(tmp_path):
+    text = CONFIG.replace("tiny.cu", "tiny.ptx")
+    with pytest.raises(UsageError, match="'UNROLL' means nothing to a source that is PTX already"):
+        read(str(config_file(tmp_path, text, PTX, "tiny.ptx")))
+
+
+def test_the_fingerprint_knows_the_kernel_and_not_its_folder(tmp_path):
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.mkdir()
+    second.mkdir()
+    one, same = read(str(config_file(first))), read(str(config_file(second)))
+    other = read(str(config_file(second, kernel=KERNEL + "// changed\n")))
+    assert one.fingerprint == same.fingerprint != other.fingerprint
+
+
+def test_orders_stand_behind_the_choices(tmp_path):
+    text = CONFIG.replace(GENE, "[[gene]]\norder = 2\nlevels = 3\n\n" + GENE)
+    found = read(str(config_file(tmp_path, text)))
+    assert found.space.genes[0].kind is Kind.ORDER
+    assert found.space.sizes == (6, 2, 2, 3, 3)
+    assert found.space.choice((1, 0, 0, 0, 2)).order == (0, 2)
+    assert found.ordered

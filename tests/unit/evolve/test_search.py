@@ -1,0 +1,136 @@
+import random
+
+import pytest
+from evolving import TOY, Prices, price, toy
+
+from sassan.errors import UsageError
+from sassan.evolve import state
+from sassan.evolve.answer import answer
+from sassan.evolve.genes import Gene, Kind, Space
+from sassan.evolve.search import Hooks, Search, Step
+from sassan.evolve.state import begin
+
+TINY = Space((Gene(Kind.MACRO, "A", (0, 1, 2)), Gene(Kind.MACRO, "B", (0, 1))))
+
+
+def searched(config, objectives: int = 1):
+    return Search(config, Prices(objectives)).run(begin(config.plan.seed))
+
+
+def test_the_budget_counts_different_genomes_and_nothing_is_evaluated_twice():
+    config, prices = toy(), Prices()
+    found = Search(config, prices).run(begin(3))
+    assert len(found.evolved) == len(set(found.evolved)) == 40
+    assert len(found.sampled) == len(set(found.sampled)) == 40
+    assert len(prices.asked) == len(set(prices.asked)) == len(found.known)
+
+
+def test_both_searches_begin_with_the_default():
+    found = searched(toy())
+    assert found.evolved[0] == found.sampled[0] == TOY.default
+
+
+def test_evolution_finds_the_least_cost():
+    assert answer(toy(budget=200), searched(toy(budget=200))).best.outcome.costs == (54.0,)
+
+
+def test_infinite_costs_are_counted_and_stop_nothing():
+    found = answer(toy(budget=200), searched(toy(budget=200)))
+    assert sum(found.fates.values()) == 200
+    assert all(found.fates[fate] > 0 for fate in ("failed", "hung", "gap", "bounded"))
+    assert found.best.outcome.costs == (54.0,)
+
+
+def test_where_every_individual_fails_there_is_no_best():
+    config = toy(space=Space((Gene(Kind.MACRO, "A", (5, 6)),)), population=4)
+
+    def nothing(genomes):
+        return [price((5, 0, 0)) for _ in genomes]
+
+    found = answer(config, Search(config, nothing).run(begin(1)))
+    assert (found.best, found.front, found.fates["failed"]) == (None, (), 2)
+
+
+def test_a_space_smaller_than_the_budget_is_searched_whole():
+    found = searched(toy(space=TINY, population=4))
+    assert len(found.evolved) == len(found.sampled) == 6
+    assert found.done
+
+
+def test_the_same_seed_gives_the_same_search_and_another_another():
+    one, same, other = searched(toy(seed=1)), searched(toy(seed=1)), searched(toy(seed=2))
+    assert one.evolved == same.evolved != other.evolved
+    assert one.sampled == same.sampled != other.sampled
+
+
+def test_a_search_leaves_the_module_random_alone():
+    random.seed(5)
+    before = random.getstate()
+    searched(toy())
+    assert random.getstate() == before
+
+
+def test_the_front_holds_what_nothing_dominates_best_first():
+    config = toy(objectives=2, budget=300)
+    front = answer(config, searched(config, 2)).front
+    costs = [one.outcome.costs for one in front]
+    assert costs == sorted(costs)
+    assert not any(a != b and a[0] <= b[0] and a[1] <= b[1] for a in costs for b in costs)
+    assert costs[0][0] == 54.0
+    assert costs[-1] == (100.0, 10.0)
+
+
+def test_the_curve_never_rises():
+    found = answer(toy(), searched(toy()))
+    for points in found.curves.values():
+        values = [one[0] for one in points]
+        assert values == sorted(values, reverse=True)
+        assert len(values) == 40
+
+
+def test_each_outcome_is_shown_with_the_best_so_far():
+    steps: list[Step] = []
+    config = toy()
+    Search(config, Prices(), Hooks(watch=steps.append)).run(begin(3))
+    assert [one.done for one in steps if one.search == "evolution"] == list(range(1, 41))
+    assert steps[0].best == (100.0,)
+    assert steps[-1].budget == 40
+
+
+@pytest.mark.parametrize("objectives", [1, 2])
+def test_a_search_interrupted_anywhere_ends_as_if_it_had_not_been(tmp_path, objectives):
+    config = toy(objectives, budget=24)
+    whole = searched(config, objectives)
+    hooks = Hooks(keep=lambda now: state.save(now, config, tmp_path))
+    for stop in range(1, len(whole.known) + 1, 3):
+        (tmp_path / state.FILE).unlink(missing_ok=True)
+        fresh = begin(config.plan.seed)
+        state.save(fresh, config, tmp_path)
+        with pytest.raises(KeyboardInterrupt):
+            Search(config, Prices(objectives, interrupted=stop), hooks).run(fresh)
+        resumed = state.load(config, tmp_path)
+        assert resumed is not None
+        found = Search(config, Prices(objectives), hooks).run(resumed)
+        assert (found.evolved, found.sampled, found.known, found.population) == (whole.evolved, whole.sampled, whole.known, whole.population)
+        assert answer(config, found) == answer(config, whole)
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 1}', '{"format": 7, "config": ""}'])
+def test_a_damaged_state_is_refused(tmp_path, damage):
+    (tmp_path / state.FILE).write_text(damage)
+    with pytest.raises(UsageError) as caught:
+        state.load(toy(), tmp_path)
+    assert caught.value.code == "bad-state"
+
+
+def test_the_state_of_another_seed_is_refused(tmp_path):
+    state.save(begin(1), toy(seed=1), tmp_path)
+    with pytest.raises(UsageError, match="another configuration, kernel, seed or budget"):
+        state.load(toy(seed=2), tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError) as caught:
+        state.save(begin(1), toy(), tmp_path / "file")
+    assert caught.value.code == "cannot-write"

@@ -1,0 +1,22 @@
+import pytest
+
+from sassan.evolve.shapes import ShapeProblem, extent, names
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("64", 64), ("N * 2", 24), ("ceil(100 / N)", 9), ("floor(100 / N)", 8), ("(N - 2) / 5", 2), ("96 / N", 8)]
+)
+def test_an_extent_is_exact(text, value):
+    assert extent(text, {"N": 12}) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["100 / N", "M", "", "1.5", "N ** 2", "__import__('os')", "N.real", "1 / 0", "ceil(N, 2)", "True", "-N", "9" * 300, "(" * 150]
+)
+def test_what_is_no_extent_is_refused(text):
+    with pytest.raises(ShapeProblem):
+        extent(text, {"N": 12})
+
+
+def test_the_names_of_an_extent_are_genes():
+    assert names("ceil(N / (TILE * 2))") == {"N", "TILE"}
