@@ -191,6 +191,7 @@ def _has_section(file: BinaryIO, head: bytes) -> bool:
 
 def _mentions(file: BinaryIO) -> bool:
     """Say whether an archive speaks of GPU code anywhere: its members are not taken apart here."""
+    file.seek(0)
     rest = b""
     while block := file.read(_BLOCK):
         if any(mark in rest + block for mark in _MARKS):

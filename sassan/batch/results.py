@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, cast
@@ -137,7 +137,8 @@ def _follows(places: list[Place], where: Place) -> bool:
     if not places or places[-1].done:
         return not where.function or where.functions is None
     last = places[-1]
-    return replace(where, function=last.function, functions=last.functions) == last and where.function == (last.function or 0) + 1
+    same = (where.file, where.digest) == (last.file, last.digest) and where.functions in (None, last.functions)
+    return same and where.function == (last.function or 0) + 1
 
 
 def _parsed(text: bytes) -> Mapping[str, Any] | None:
