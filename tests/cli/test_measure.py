@@ -259,6 +259,14 @@ def test_a_terminal_sees_progress_and_the_least_run_so_far(sassan: Sassan, monke
     assert "least run 1 ms" in terminal.getvalue()
 
 
+def test_help_teaches_with_examples_and_fits_80_columns(sassan: Sassan):
+    result = sassan("measure", "--help")
+    assert result.status == 0
+    assert len(re.findall(r"^    sassan measure ", result.out, re.MULTILINE)) == 5
+    assert "A measurement is no bound" in result.out
+    assert max(len(line) for line in result.out.splitlines()) <= 80
+
+
 def test_the_files_that_the_help_names_exist():
     text = (ROOT / "sassan/cli/measure.py").read_text("utf-8")
     named = re.findall(r"samples/measure/[\w.-]+", text)
