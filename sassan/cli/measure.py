@@ -100,9 +100,9 @@ def measure(
     Examples:
       sassan measure samples/measure/synthetic-long-tails.csv --plots pictures
       sassan measure runs.csv --estimator min --confidence 0.99 --json
-      sassan measure saxpy.cu --block-dim 256 --grid 64 --arg n=16384 --arg a=2 -o x.csv
+      sassan measure saxpy.cu --block-dim 256 --arg n=256 --arg a=2 -o x.csv
       sassan measure saxpy.cu --arg a=2 --sweep n=1000,100000,10000000 --pause 2
-      sassan measure saxpy.cu --arg n=1048576 --arg a=2 --delays 0,0.5,1,2,4 --cycles
+      sassan measure saxpy.cu --arg n=32 --arg a=2 --delays 0,0.5,1,2,4 --cycles
     """
     from sassan.measure.confidence import Settings
 
