@@ -158,7 +158,6 @@ def test_a_baseline_of_other_functions_is_refused(sassan: Sassan, old: Path):
         "",
         "[]",
         "{",
-        '{"schema": 2, "functions": []}',
         '{"functions": [1]}',
         '{"functions": [{"name": "bfs_step", "arch": "sm_61", "wcet": {"value": "1"}}]}',
         '{"functions": [{"name": "bfs_step", "arch": "sm_61", "wcet": {"value": -1}}]}',
@@ -172,6 +171,13 @@ def test_a_baseline_that_is_none_is_refused(text: str, sassan: Sassan, tmp_path:
     path = tmp_path / "old.json"
     path.write_text(text, "utf-8")
     assert_refused(sassan("check", *BOUNDED, "--baseline", path), 3)
+
+
+def test_a_baseline_of_another_schema_is_refused(sassan: Sassan, old: Path):
+    edited(old, ('"schema": 1', '"schema": 2'))
+    result = sassan("check", *BOUNDED, "--baseline", old)
+    assert_refused(result, 3)
+    assert "schema 2 is not that of this version (1)" in result.err
 
 
 def test_gates_of_a_file_hold_the_functions_that_they_name(sassan: Sassan, tmp_path: Path):
