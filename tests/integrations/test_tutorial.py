@@ -1,0 +1,95 @@
+"""The tutorial says what the commands really do: each of its blocks is run, in order, in one folder."""
+
+import importlib.util
+import os
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.shell import SAMPLES
+from sassan.cli import app
+from sassan.frontend.cubin.tools import tools
+
+TUTORIAL = SAMPLES / "tutorial"
+TEXT = (TUTORIAL / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```(console|python|sh)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(text for kind, text in BLOCKS if kind == "console"), re.MULTILINE)
+EVOLVE = re.compile("^sassan evolve")
+INPUTS = ("kernels/mandelbrot.cu", "sm_80/mandelbrot.cubin", "evolve/matmul.cu", "evolve/matmul.toml")
+EVOLVES = all(importlib.util.find_spec(name) for name in ("deap", "nvidia")) and importlib.util.find_spec("nvidia.cuda_nvrtc")
+
+pytestmark = pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for one in INPUTS:
+        shutil.copy(SAMPLES / one, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Say whether the text of the page is what was printed; `…` stands for anything, on a line of its own for any lines."""
+    lines = shown.splitlines(keepends=True)
+    pattern = "".join("(?:.*\n)*?" if line == "…\n" else re.escape(line).replace("…", ".*") for line in lines)
+    return re.fullmatch(pattern, printed) is not None
+
+
+def addresses(picture: Path) -> set[str]:
+    return set(re.findall(r"0x[0-9a-f]{4}", picture.read_text("utf-8")))
+
+
+def run(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what a command prints: in this process where no shell is needed."""
+    words = shlex.split(command)
+    if words[0] == "sassan" and not {">", "||", "|"}.intersection(words):
+        capsys.readouterr()
+        assert app.run(words[1:]) == 0
+        seen = capsys.readouterr()
+        return seen.out + seen.err
+    here = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False, env=here, timeout=240)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_the_page_has_commands_of_every_step():
+    shown = [shlex.split(command)[1] for command, _ in COMMANDS if command.startswith("sassan")]
+    assert set(shown) >= {"analyze", "ipet", "cfg", "listing", "makespan", "report", "check", "evolve"}
+
+
+def test_the_commands_of_the_page_print_what_it_shows_and_its_python_runs(folder, capsys):
+    # One test: each step stands on the files of those before it.
+    printed = [(command, shown, run(command, folder, capsys)) for command, shown in COMMANDS if not EVOLVE.search(command)]
+    assert [(command, told) for command, shown, told in printed if not matches(shown, told)] == []
+    assert addresses(folder / "mandelbrot.svg") == addresses(TUTORIAL / "mandelbrot.svg")
+    (folder / "page.py").write_text("".join(text for kind, text in BLOCKS if kind == "python"))
+    assert runpy.run_path(str(folder / "page.py"))["kernel"].wcet == 1162
+    assert (folder / "graph.svg").exists()
+
+
+@pytest.mark.skipif(not EVOLVES, reason="the extra sassan[evolve] is not installed")
+def test_the_search_of_the_page_prints_what_it_shows(folder, capsys):
+    command, shown = next(one for one in COMMANDS if EVOLVE.search(one[0]))
+    assert matches(shown, run(command, folder, capsys))
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc is installed")
+def test_the_compiler_makes_the_cubin(tmp_path):
+    shutil.copy(SAMPLES / "kernels" / "mandelbrot.cu", tmp_path)
+    command = next(text for kind, text in BLOCKS if kind == "sh")
+    assert subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, check=False, timeout=240).returncode == 0
+    assert (tmp_path / "mandelbrot.cubin").exists()
+
+
+def test_every_file_that_the_page_links_is_there():
+    linked = re.findall(r"\]\(([^)#]+)\)|src=\"([^\"]+)\"", TEXT)
+    assert [one for pair in linked for one in pair if one and not (TUTORIAL / one).exists()] == []
