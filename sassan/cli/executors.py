@@ -27,6 +27,10 @@ class Kind(StrEnum):
 ExecutorOption = Annotated[
     Kind, typer.Option("--executor", help="Where the work runs: processes here, one after the other, or a Dask cluster.")
 ]
+ChainsOption = Annotated[
+    Kind | None,
+    typer.Option("--executor", help="Where the chains of annealing run: processes here, or a Dask cluster.", show_default="threads"),
+]
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786, for --executor dask.")
 ]

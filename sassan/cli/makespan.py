@@ -1,11 +1,13 @@
 """`sassan makespan`: how long W warps may take on one SM, and the schedule that shows it."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import typer
 
-from sassan.cli import failure, kernels, makespan_report, options, settings
+from sassan.cli import executors, failure, kernels, makespan_report, options, settings
 from sassan.cli.files import check, extension
 from sassan.cli.inputs import Inputs, finish, read
 from sassan.cli.instances import Instance, configured, instance, is_string, strings_of
@@ -13,6 +15,9 @@ from sassan.cli.search import INTERRUPT, Answer, search
 from sassan.errors import SassanError, UsageError
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from sassan.executor import Executor
     from sassan.makespan.configuration import Configuration
 
 _TIME_LIMIT = 10.0
@@ -47,6 +52,9 @@ def makespan(
     param: options.Parameters = None,
     no_cache: options.NoCache = False,
     letters: options.LettersOption = options.Letters.TIMING,
+    executor: executors.ChainsOption = None,
+    scheduler: executors.Scheduler = None,
+    jobs: executors.Jobs = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -86,28 +94,50 @@ def makespan(
     chosen = configured(config, told)
     wanted = makespan_report.Wanted(output, lp, rows or options.Rows.SHORT, json=json, quiet=quiet)
     _check_formats(output, lp)
-    if not listing:
-        paths = {"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound}
-        _refuse({**paths, "--block-dim": block_dim, "--grid": grid, "--param": param})
-        _strings(chosen, wanted, rows)
-        return
-    if len(texts) > 1:
-        raise UsageError("usage", f"{len(texts)} listings: one at a time", hint="'sassan analyze FILE… -W N' bounds many")
-    analysed = settings.make(
-        bounds=bounds,
-        loop_bound=loop_bound,
-        launch=settings.launch(block_dim, grid, param),
-        letters=letters,
-        resources=settings.resources(block_dim, grid, registers=None, shared=None, sms=None),
-    )
-    found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts, launch=analysed.launch, cached=not no_cache)
-    check(output, found.names)
-    check(lp, found.names)
-    asked, found = kernels.ask(found, analysed, chosen, path or options.Paths.WORST, limit or _PATHS, quiet=quiet)
-    answers, found = _answers(asked, lambda one: _answer(one, chosen, rows, quiet=quiet), found)
-    makespan_report.listing(asked, answers, found.refused, wanted)
-    _end([one for some in answers for one in some])
-    finish(found, [one.result.analysis for one in asked] if function else [])
+    with _chains(executor, scheduler, jobs, chosen) as workers:
+        how = _How(rows, workers)
+        if not listing:
+            paths = {"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound}
+            _refuse({**paths, "--block-dim": block_dim, "--grid": grid, "--param": param})
+            _strings(chosen, wanted, how)
+            return
+        if len(texts) > 1:
+            raise UsageError("usage", f"{len(texts)} listings: one at a time", hint="'sassan analyze FILE… -W N' bounds many")
+        analysed = settings.make(
+            bounds=bounds,
+            loop_bound=loop_bound,
+            launch=settings.launch(block_dim, grid, param),
+            letters=letters,
+            resources=settings.resources(block_dim, grid, registers=None, shared=None, sms=None),
+        )
+        found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts, launch=analysed.launch, cached=not no_cache)
+        check(output, found.names)
+        check(lp, found.names)
+        asked, found = kernels.ask(found, analysed, chosen, path or options.Paths.WORST, limit or _PATHS, quiet=quiet)
+        answers, found = _answers(asked, lambda one: _answer(one, chosen, how, quiet=quiet), found)
+        makespan_report.listing(asked, answers, found.refused, wanted)
+        _end([one for some in answers for one in some])
+        finish(found, [one.result.analysis for one in asked] if function else [])
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """The form of an integer program, and where the chains of annealing run; None: as the engine chooses."""
+
+    rows: options.Rows | None
+    executor: "Executor | None"
+
+
+def _chains(
+    kind: executors.Kind | None, scheduler: str | None, jobs: int | None, chosen: "Configuration"
+) -> "AbstractContextManager[Executor | None]":
+    """Return the executor of the chains of annealing to hold; refuse one where nothing is annealed."""
+    if kind is None and scheduler is None and jobs is None:
+        return nullcontext()
+    if chosen.engine not in (None, options.Engine.ALL, options.Engine.ANNEAL):
+        message = f"--executor runs the chains of annealing, and --engine is {chosen.engine}"
+        raise UsageError("usage", message, hint="--engine anneal, or all")
+    return executors.executor(kind or executors.Kind.PROCESSES, scheduler, jobs)
 
 
 def _check_formats(output: str | None, lp: str | None) -> None:
@@ -124,11 +154,11 @@ def _refuse(given: dict[str, object]) -> None:
         raise UsageError("usage", f"{spoken[0]} speaks of a listing, and this is a string", hint="leave it away, or name a file")
 
 
-def _strings(chosen: "Configuration", wanted: makespan_report.Wanted, rows: options.Rows | None) -> None:
+def _strings(chosen: "Configuration", wanted: makespan_report.Wanted, how: "_How") -> None:
     if not chosen.strings:
         raise UsageError("usage", "what should run? There is no string, no listing and no --config", hint="sassan makespan LCL -W 4")
     one = instance(_name(chosen), chosen.strings, chosen, None)
-    answer = _answer(one, chosen, rows, quiet=wanted.quiet)
+    answer = _answer(one, chosen, how, quiet=wanted.quiet)
     makespan_report.single(answer, wanted)
     _end([answer])
 
@@ -137,11 +167,11 @@ def _name(chosen: "Configuration") -> str:
     return " ".join(str(one) for one in chosen.strings)
 
 
-def _answer(one: Instance, chosen: "Configuration", rows: options.Rows | None, *, quiet: bool) -> Answer:
+def _answer(one: Instance, chosen: "Configuration", how: "_How", *, quiet: bool) -> Answer:
     from sassan.makespan.engines import load
 
     seconds = chosen.time_limit if chosen.time_limit is not None else _TIME_LIMIT
-    return search(one, load(chosen.engine or "all", rows), seconds=seconds, seed=chosen.seed or 0, quiet=quiet)
+    return search(one, load(chosen.engine or "all", how.rows, how.executor), seconds=seconds, seed=chosen.seed or 0, quiet=quiet)
 
 
 def _answers(

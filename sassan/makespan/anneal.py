@@ -8,6 +8,7 @@ gives the same chain, wherever and in whatever portions it runs.
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from platform import node
 
 from sassan.errors import UsageError
 from sassan.executor import Executor, Serial, Threads, available
@@ -53,7 +54,8 @@ class Improvement:
 class Slice:
     """A piece of work for an executor: some further candidates of one chain.
 
-    `deadline` and `began` (when the engine did) are moments of the monotonic clock, which processes of one machine share.
+    `deadline` and `began` (when the engine did) are moments of the monotonic clock, which processes of one machine (`host`) share. On
+    another machine a slice, which is short, ends by itself, and its improvements count as found when it was `sent`, in seconds.
     """
 
     case: Instance
@@ -62,6 +64,8 @@ class Slice:
     compiled: bool
     deadline: float | None
     began: float
+    host: str = ""
+    sent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +95,13 @@ def work(piece: Slice) -> Sliced:
     step = max(1, _STEP[piece.compiled] // piece.case.total)
     end = min(piece.plan.iterations, state.iteration + _STEPS * step)
     improvements: list[Improvement] = []
-    while state.iteration < end and not _late(piece.deadline):
+    here = piece.host in ("", node())
+    while state.iteration < end and not (here and _late(piece.deadline)):
         best = state.best_makespan
         state = run(piece.case, piece.plan, state, min(step, end - state.iteration))
         if state.best_makespan > best:
-            improvements.append(
-                Improvement(state.number, state.start, state.iteration, time.monotonic() - piece.began, state.best_makespan)
-            )
+            seconds = time.monotonic() - piece.began if here else piece.sent
+            improvements.append(Improvement(state.number, state.start, state.iteration, seconds, state.best_makespan))
     return Sliced(state, tuple(improvements))
 
 
@@ -174,7 +178,8 @@ class Anneal:
             open_states = [one for one in states if not _done(case, plan, one)]
             if not open_states or best.best_makespan == case.horizon or _late(budget.deadline) or budget.stop():
                 return Annealed(replace(found, seconds=time.monotonic() - began), tuple(states), _in_time(log))
-            pieces = [Slice(case, plan, one, compiled, budget.deadline, began) for one in open_states]
+            sent = time.monotonic() - began
+            pieces = [Slice(case, plan, one, compiled, budget.deadline, began, node(), sent) for one in open_states]
             for done in executor.map(work, pieces):
                 states[done.state.number] = done.state
                 log.extend(done.improvements)

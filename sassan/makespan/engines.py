@@ -1,13 +1,14 @@
 """The engines by name; each is imported when it is asked for, since compilers and solvers take their time to load."""
 
 from sassan.errors import UsageError
+from sassan.executor import Executor
 from sassan.makespan.engine import Engine
 
 NAMES = ("all", "exact", "beam", "anneal", "ilp", "bounds")
 
 
-def load(name: str, rows: str | None = None) -> Engine:
-    """Return the engine of this name; `rows` is the form of the integer program of `ilp`.
+def load(name: str, rows: str | None = None, executor: Executor | None = None) -> Engine:
+    """Return the engine of this name; `rows` is the form of the integer program of `ilp`, `executor` runs the chains of `anneal`.
 
     Raises UsageError `unknown-engine`.
     """
@@ -15,7 +16,7 @@ def load(name: str, rows: str | None = None) -> Engine:
         case "all":
             from sassan.makespan.all import All, Step  # noqa: PLC0415
 
-            searches = (Step(load("beam"), 0.3), Step(load("anneal"), 0.15))
+            searches = (Step(load("beam"), 0.3), Step(load("anneal", executor=executor), 0.15))
             return All(load("bounds"), searches, load("exact"))
         case "exact":
             from sassan.makespan.exact import Exact  # noqa: PLC0415
@@ -28,7 +29,7 @@ def load(name: str, rows: str | None = None) -> Engine:
         case "anneal":
             from sassan.makespan.anneal import Anneal  # noqa: PLC0415
 
-            return Anneal()
+            return Anneal(executor=executor)
         case "ilp":
             from sassan.makespan.ilp import Ilp  # noqa: PLC0415
             from sassan.makespan.ilp_build import Form  # noqa: PLC0415

@@ -367,3 +367,13 @@ def test_the_configurations_are_named_in_the_help_that_mentions_them():
         for one in re.findall(r"samples/makespan/[a-z0-9-]+\.toml", (ROOT / "sassan/cli/makespan.py").read_text("utf-8"))
         if not (ROOT / one).exists()
     ] == []
+
+
+def test_chains_of_annealing_may_run_elsewhere(sassan: Sassan):
+    common = ("makespan", "LCL", "-W", "4", "--engine", "anneal", "--json")
+    assert sassan(*common, "--executor", "serial").document["lower"] == sassan(*common).document["lower"] == 9
+
+
+def test_an_executor_without_annealing_is_refused(sassan: Sassan):
+    result = sassan("makespan", "LCL", "-W", "4", "--engine", "exact", "-j", "2")
+    assert (result.status, result.codes) == (2, ["usage"])

@@ -8,7 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from sassan.errors import InputError, MissingToolError, UsageError
-from sassan.executor import Dask, More, dask
+from sassan.executor import Dask, More, Serial, dask
+from sassan.makespan.anneal import CHAINS, Anneal
+from sassan.makespan.anneal_plain import Move, Plan
+from sassan.makespan.engine import Budget
+from unit.makespan.cases import case
 
 distributed = pytest.importorskip("distributed", reason="the extra sassan[dask] is not installed")
 
@@ -102,3 +106,12 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(MissingToolError) as caught:
         Dask("tcp://127.0.0.1:8786")
     assert (caught.value.code, caught.value.hint) == ("dask-missing", "pip install 'sassan[dask]'")
+
+
+def test_annealing_on_a_cluster_finds_what_it_finds_here(executor: Dask):
+    instance = case("L2C3L2", warps=4, L=1, C=1)
+    plan = Plan(400, 0.3, (Move.SWAP,))
+    there = Anneal(CHAINS[:2], plan, executor).run(instance, Budget(seed=7), lambda _: None)
+    here = Anneal(CHAINS[:2], plan, Serial()).run(instance, Budget(seed=7), lambda _: None)
+    assert there.lower is not None
+    assert (there.lower, there.schedule) == (here.lower, here.schedule)
