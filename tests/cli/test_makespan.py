@@ -143,7 +143,7 @@ class Interrupted:
 
 
 def test_an_interrupt_gives_the_best_result_so_far_and_the_status_says_so(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("sassan.makespan.engines.load", lambda name, _=None: Interrupted(1) if name == "all" else load(name))
+    monkeypatch.setattr("sassan.makespan.engines.load", lambda name, *_: Interrupted(1) if name == "all" else load(name))
     result = sassan("makespan", "LC", "-W", "2", "--json")
     assert result.status == 130
     assert (result.document["lower"], result.document["stopped"]) == (3, "interrupt")
