@@ -12,7 +12,10 @@ DATA_LARGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a kernel: `kind` is `pointer` (`value`: bytes of memory behind it), `int`, `long`, `float` or `double`."""
+    """One argument of a kernel: `kind` is `int`, `long`, `float`, `double`, or memory of `value` bytes.
+
+    That of a `pointer` holds small integers, that of `floats` small floats of 32 bits.
+    """
 
     name: str
     kind: str
@@ -54,6 +57,13 @@ class Loaded(Protocol):
 
     def run(self) -> Timing:
         """Run it once, and wait for its end.
+
+        Raises InputError `launch-failed`.
+        """
+        ...
+
+    def results(self) -> tuple[bytes, ...]:
+        """Run it once, and return what its memory holds then, in the order of the arguments.
 
         Raises InputError `launch-failed`.
         """

@@ -80,7 +80,8 @@ class Launches:
         self._config = cuda.LaunchConfig(grid=task.grid, block=task.block, shmem_size=task.shared)
         timed = cuda.EventOptions(timing_enabled=True)
         self._start, self._end = device.create_event(timed), device.create_event(timed)
-        self._pristine = {one.name: self._data(device, int(one.value)) for one in task.arguments if one.kind == "pointer"}
+        held = [(one.name, _CONTENTS[one.kind](int(one.value))) for one in task.arguments if one.kind in _CONTENTS]
+        self._pristine = {name: self._data(device, data) for name, data in held}
         self._memory = {name: device.allocate(data.size, stream=self._stream) for name, data in self._pristine.items()}
         self._pinned: CudaObject = None
         self._times: CudaObject = None
@@ -105,6 +106,27 @@ class Launches:
             self._restore()
         return Timing(seconds, cycles)
 
+    def results(self) -> tuple[bytes, ...]:
+        """Run it once, and return what its memory holds then, in the order of the arguments.
+
+        Raises InputError `launch-failed`.
+        """
+        cuda = _cuda()
+        with _cuda_errors("launch-failed"):
+            cuda.launch(self._stream, self._config, self._kernel, *self._arguments())
+            self._stream.sync()
+            found = tuple(self._bytes(one) for one in self._memory.values())
+            self._restore()
+        return found
+
+    def _bytes(self, memory: CudaObject) -> bytes:
+        pinned = _cuda().LegacyPinnedMemoryResource().allocate(memory.size)
+        pinned.copy_from(memory, stream=self._stream)
+        self._stream.sync()
+        data = np.from_dlpack(pinned).view(np.uint8).tobytes()
+        pinned.close()
+        return data
+
     def close(self) -> None:
         """Give the memory back."""
         for one in (*self._memory.values(), *self._pristine.values(), self._times, self._pinned):
@@ -113,15 +135,15 @@ class Launches:
         self._stream.close()
 
     def _arguments(self) -> list[object]:
-        values = [self._memory[one.name] if one.kind == "pointer" else scalar(one) for one in self._task.arguments]
+        values = [self._memory[one.name] if one.kind in _CONTENTS else scalar(one) for one in self._task.arguments]
         return [*values, *([self._times] if self._times is not None else [])]
 
-    def _data(self, device: CudaObject, size: int) -> CudaObject:
-        """Return memory of the GPU that holds small integers."""
+    def _data(self, device: CudaObject, content: bytes) -> CudaObject:
+        """Return memory of the GPU that holds these bytes."""
         cuda = _cuda()
-        pinned = cuda.LegacyPinnedMemoryResource().allocate(size)
-        np.from_dlpack(pinned).view(np.uint8)[:] = np.frombuffer(small_integers(size), dtype=np.uint8)
-        data = device.allocate(size, stream=self._stream)
+        pinned = cuda.LegacyPinnedMemoryResource().allocate(len(content))
+        np.from_dlpack(pinned).view(np.uint8)[:] = np.frombuffer(content, dtype=np.uint8)
+        data = device.allocate(len(content), stream=self._stream)
         data.copy_from(pinned, stream=self._stream)
         self._stream.sync()
         pinned.close()
@@ -157,6 +179,16 @@ def small_integers(size: int) -> bytes:
     """Return `size` bytes of 32-bit integers from 1 to DATA_LARGEST, in a fixed irregular order."""
     values = (np.arange(size // 4 + 1, dtype=np.int64) * 7 + 3) % DATA_LARGEST + 1
     return values.astype("<i4").tobytes()[:size]
+
+
+def small_floats(size: int) -> bytes:
+    """Return `size` bytes of 32-bit floats from 1/8 to DATA_LARGEST/8, in a fixed irregular order: their products are exact."""
+    values = np.frombuffer(small_integers(size // 4 * 4 + 4), dtype="<i4") / 8
+    return values.astype("<f4").tobytes()[:size]
+
+
+_CONTENTS: dict[str, Callable[[int], bytes]] = {"pointer": small_integers, "floats": small_floats}
+"""What the memory of an argument holds, by its kind."""
 
 
 def compiled(source: str, name: str, arch: str, options: Sequence[str] = ()) -> bytes:

@@ -32,5 +32,8 @@ class Simulated:
         self.runs += 1
         return Timing(self.seconds[(self.runs - 1) % len(self.seconds)], self.cycles)
 
+    def results(self) -> tuple[bytes, ...]:
+        return ()
+
     def close(self) -> None:
         self.closed += 1

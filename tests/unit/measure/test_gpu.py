@@ -146,6 +146,18 @@ def test_every_run_meets_the_same_data(fake: Fake):
     assert fake.seen == first == gpu.small_integers(8)
 
 
+def test_results_are_what_the_memory_holds_after_a_run_and_the_next_meets_the_same_data(fake: Fake):
+    loaded = gpu.Gpu().load(TASK)
+    assert loaded.results() == (np.full(8, 1234, np.int64).tobytes(),)
+    loaded.run()
+    assert fake.seen == gpu.small_integers(8)
+
+
+def test_memory_of_floats_holds_small_floats(fake: Fake):
+    gpu.Gpu().load(Task(b"cubin", "kernel", arguments=(Argument("x", "floats", 64),))).run()
+    assert fake.seen == gpu.small_floats(8) == np.array([4 / 8, 11 / 8], "<f4").tobytes()
+
+
 def test_all_memory_is_given_back(fake: Fake):
     gpu.Gpu().load(TASK).close()
     assert all(one.closed for one in fake.memories)
