@@ -33,7 +33,8 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
 
     `begun` is what earlier lines say: those inputs are not read again, except to see that they are the same. `own` is the file of results.
     `watch` sees the tally after every item. Raises InputError `no-input` when there is nothing to read, UsageError `inputs-changed` when
-    the inputs are not those that `begun` speaks of, `usage` for a time limit on an executor that cannot end an item.
+    the inputs are not those that `begun` speaks of, `unknown-function` when no function at all is one that the job asks for, `usage` for a time
+    limit on an executor that cannot end an item.
     """
     if job.time_limit is not None and not isinstance(executor, Processes):
         raise UsageError("usage", "only a process of its own can be ended after a time", hint="--time-limit needs --executor processes")
@@ -55,6 +56,11 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
         where = ", ".join(f"'{one}'" for one in paths[:3]) + (", …" if len(paths) > 3 else "")  # noqa: PLR2004 - enough to see what is meant
         others = f"; {passed.other} other files were left out" if passed.other else ""
         raise InputError("no-input", f"there is nothing to analyze in {where}{others}", hint="name files to take them whatever they are")
+    if job.functions and not summary.functions and not summary.refused:
+        wanted = ", ".join(f"'{one}'" for one in job.functions)
+        raise UsageError(
+            "unknown-function", f"no function of {summary.files} files matches {wanted}", hint="write patterns as in '*saxpy*'"
+        )
     return summary
 
 

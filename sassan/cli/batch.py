@@ -24,6 +24,10 @@ _INTERRUPTED = 130
 _STANDARD_OUTPUT = "-"
 _LOOK = 0.1
 
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH", help="A file, a directory (all below it that holds GPU code), or a pattern such as 'build/**/*.cubin'."),
+]
 Output = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="X.jsonl", help="Write JSON Lines: a line per function, or refused file; - is standard output."),
@@ -39,6 +43,7 @@ TimeLimit = Annotated[
 @analysis
 def batch(
     asked: Asked,
+    paths: Paths,
     *,
     output: Output = None,
     resume: Resume = False,
@@ -51,9 +56,9 @@ def batch(
 ) -> None:
     """Analyze many files.
 
-    A FILE may be a directory (every cubin, .sass, .ptx, and program or library with GPU code below it) or a pattern. Results are a line of
-    JSON per function, in the order of the inputs, whatever the executor; a file that is refused is a line, too, and stops no other.
-    What an interrupted run has written stays: the same command with --resume goes on from there.
+    Of a directory every cubin, .sass, .ptx, and every program or library with GPU code is taken. Results are a line of JSON per function, in
+    the order of the inputs, whatever the executor; a file that is refused is a line, too, and stops no other. What an interrupted run has
+    written stays: the same command with --resume goes on from there.
 
     \b
     Examples:
@@ -65,13 +70,13 @@ def batch(
     """
     from sassan.batch import Job
 
-    _check(asked, output, json=json, resume=resume or overwrite)
+    _check(paths, output, json=json, resume=resume or overwrite)
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite contradict each other", hint="give one of them")
     job = Job(asked.settings, asked.warps, architecture(asked.sm), tuple(asked.functions or ()), asked.cached, time_limit)
     with executors.executor(executor, scheduler, jobs) as chosen:
         try:
-            summary = _run(asked, job, chosen, output, resume=resume, overwrite=overwrite)
+            summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)
         except KeyboardInterrupt:
             if output not in {None, _STANDARD_OUTPUT}:
                 note(f"interrupted: '{safe(str(output))}' holds what is done, and the same command with --resume goes on\n")
@@ -81,8 +86,8 @@ def batch(
         raise typer.Exit(summary.status)
 
 
-def _check(asked: Asked, output: str | None, *, json: bool, resume: bool) -> None:
-    if "-" in asked.files:
+def _check(paths: list[str], output: str | None, *, json: bool, resume: bool) -> None:
+    if "-" in paths:
         raise UsageError("standard-input", "a batch reads files that it can read again, not standard input", hint="sassan analyze -")
     if resume and output in {None, _STANDARD_OUTPUT}:
         raise UsageError("usage", "--resume and --overwrite speak of a file of results", hint="name it with -o")
@@ -104,20 +109,25 @@ class _Nowhere:
         del lines
 
 
-def _run(asked: Asked, job: "Job", executor: "Executor", output: str | None, *, resume: bool, overwrite: bool) -> "Summary":
+def _run(
+    asked: Asked, paths: list[str], job: "Job", executor: "Executor", output: str | None, *, resume: bool, overwrite: bool
+) -> "Summary":
     from sassan.batch import ResultsFile, run
 
     if output is None or output == _STANDARD_OUTPUT:
-        with _progress(asked, None) as watch:
-            return run(asked.files, job, executor, _Nowhere() if output is None else _Lines(), watch=watch)
-    with ResultsFile(output, job, resume=resume, overwrite=overwrite) as results, _progress(asked, Path(output)) as watch:
-        return run(asked.files, job, executor, results, begun=results.begun, own=Path(output), watch=watch)
+        with _progress(paths, None, quiet=asked.quiet) as watch:
+            return run(paths, job, executor, _Nowhere() if output is None else _Lines(), watch=watch)
+    with (
+        ResultsFile(output, job, resume=resume, overwrite=overwrite) as results,
+        _progress(paths, Path(output), quiet=asked.quiet) as watch,
+    ):
+        return run(paths, job, executor, results, begun=results.begun, own=Path(output), watch=watch)
 
 
 @contextmanager
-def _progress(asked: Asked, own: Path | None) -> "Generator[Callable[[Summary], None]]":
+def _progress(paths: list[str], own: Path | None, *, quiet: bool) -> "Generator[Callable[[Summary], None]]":
     """Show files that are done, their rate and the time to go, where a person watches."""
-    if asked.quiet or not is_terminal(sys.stderr):
+    if quiet or not is_terminal(sys.stderr):
         yield lambda _: None
         return
     from rich.console import Console
@@ -133,7 +143,7 @@ def _progress(asked: Asked, own: Path | None) -> "Generator[Callable[[Summary], 
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("batch", total=count(asked.files, own), functions=0, rate=0.0)
+        task = bar.add_task("batch", total=count(paths, own), functions=0, rate=0.0)
 
         def watch(now: "Summary") -> None:
             rate = (now.functions - now.before) / now.seconds if now.seconds else 0.0

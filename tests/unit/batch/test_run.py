@@ -228,3 +228,9 @@ def test_flow_facts_may_speak_of_other_files_and_must_be_of_the_same_text(folder
     Path("facts.toml").write_text(f'[function."elsewhere"]\ntext = "sha256:0"\n[function."{function.name}"]\ntext = "sha256:0"\n')
     found, _ = ran(file, sample(folder, SAXPY), job=Job(Settings(facts=pipeline.read_facts("facts.toml"))))
     assert [one.get("error", {}).get("code") for one in found] == ["facts-text-mismatch", None]
+
+
+def test_a_pattern_that_no_function_matches_is_refused(folder: Path):
+    with pytest.raises(UsageError, match=r"no function of 1 files matches 'zzz\*'") as caught:
+        ran(sample(folder, SAXPY), job=Job(functions=("zzz*",)))
+    assert caught.value.code == "unknown-function"
