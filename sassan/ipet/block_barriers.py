@@ -42,8 +42,8 @@ def _is_barrier(one: Instruction, facts_of: Callable[[Instruction], Facts | None
 
 
 def _name(one: Instruction) -> int | float | None:
-    """Return the number of the barrier at which an instruction waits for all warps, None where it may wait for some, or at any."""
+    """Return the number of the barrier at which an instruction waits for all warps, None where it may do otherwise."""
     predicates = [operand for operand in one.operands if isinstance(operand, Register) and operand.file == "P"]
     numbers = [operand.value for operand in one.operands if isinstance(operand, Immediate)]
     plain = len(numbers) == 1 and len(predicates) + 1 == len(one.operands)
-    return numbers[0] if plain and one.opcode.startswith(_WHOLE) else None
+    return numbers[0] if plain and one.guard is None and one.opcode.startswith(_WHOLE) else None

@@ -4,7 +4,7 @@ The system is that of the whole path (`rows`) for a walk that begins at the entr
 block or at the end. Its rows hold because no thread is suspended where it begins: a warp arrives at a block barrier with all its threads.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sassan.ilp.model import Model, Row, Variable, combine
@@ -18,6 +18,14 @@ Term = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Ends:
+    """What blocks with a barrier cost where a walk begins or ends there: behind their last barrier, and up to their first one."""
+
+    begin: Mapping[int, int]
+    stop: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class _Places:
     """The variables beside those of `Columns`: per block with a barrier, whether the walk begins there, and whether it ends there."""
 
@@ -25,11 +33,12 @@ class _Places:
     stop: dict[int, int]
 
 
-def segments(steps: Steps, costs: Sequence[int], bounds: Sequence[int], barriers: Sequence[int]) -> Model | None:
-    """Return the system whose optimum is the largest cost between two barriers; `barriers` are the nodes that hold one.
+def segments(steps: Steps, costs: Sequence[int], bounds: Sequence[int], ends: Ends) -> Model | None:
+    """Return the system whose optimum is the largest cost from a barrier in one block to one in the next; `ends` are blocks that hold some.
 
-    Blocks count in full, wherever in them the barrier stands. None where such a block ends in an indirect branch that may run again.
+    None where such a block ends in an indirect branch that may run again.
     """
+    barriers = list(ends.begin)
     if not set(steps.reissued.values()).isdisjoint(barriers):
         return None
     cfg = steps.cfg
@@ -42,7 +51,7 @@ def segments(steps: Steps, costs: Sequence[int], bounds: Sequence[int], barriers
     )
     variables = (*warp_variables(cfg), *thread_variables(cfg, len(cfg.thread_edges)), *_variables(steps, barriers))
     system = (*_flow(steps, columns, places), *_adapted(steps, columns, places, bounds))
-    return Model(f"{cfg.function.name} between barriers", variables, _objective(steps, columns, places, costs), system)
+    return Model(f"{cfg.function.name} between barriers", variables, _objective(steps, columns, places, costs, ends), system)
 
 
 def _variables(steps: Steps, barriers: Sequence[int]) -> Iterator[Variable]:
@@ -51,10 +60,11 @@ def _variables(steps: Steps, barriers: Sequence[int]) -> Iterator[Variable]:
             yield Variable(f"{name}{node:05d}", f"{meaning} {steps.cfg.nodes[node].id}")
 
 
-def _objective(steps: Steps, columns: Columns, places: _Places, costs: Sequence[int]) -> tuple[Term, ...]:
-    """Return sum(cost of each block * how often the walk runs it): where it begins and where it ends, too."""
+def _objective(steps: Steps, columns: Columns, places: _Places, costs: Sequence[int], parts: Ends) -> tuple[Term, ...]:
+    """Return sum(cost of each block * how often the walk runs it), and the parts of those where it begins and ends."""
     inner = [(columns.warp[index], costs[edge.src]) for index, edge in enumerate(steps.cfg.edges) if edge.src not in places.begin]
-    ends = [(column, costs[node]) for places_of in (places.begin, places.stop) for node, column in places_of.items()]
+    pairs = ((places.begin, parts.begin), (places.stop, parts.stop))
+    ends = [(column, cost[node]) for places_of, cost in pairs for node, column in places_of.items()]
     return combine((*inner, *ends))
 
 

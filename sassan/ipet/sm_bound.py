@@ -20,7 +20,7 @@ from sassan.ilp.solve import Status, solve
 from sassan.ipet.block_barriers import Barriers
 from sassan.ipet.residents import Grid, Group, Optima, grid, resident
 from sassan.ipet.rows import Columns
-from sassan.ipet.segments import segments
+from sassan.ipet.segments import Ends, segments
 from sassan.ipet.shares import Share
 from sassan.ipet.steps import steps_of
 from sassan.ipet.system import objective
@@ -104,20 +104,31 @@ def contention(
     if alone is None or mine is None or common is None:
         gap = Gap(one.cfg.nodes[one.cfg.entry].start, "no-proof", "the solver proved no optimum of what the warps take of the SM")
         return Contention(None, said, barriers, (gap,))
-    pieces = _pieces(one, one.model, costs, waits) if waits is not None and waits.barriers.in_order else None
+    own = [share.own for share in shares]
+    pieces = _pieces(one, one.model, costs, own, waits) if waits is not None and waits.barriers.in_order else None
     if pieces is None:
         return Contention(Optima(alone, mine, common), said, barriers)
     return Contention(Optima(alone, mine, common, *pieces), (*said, _TOGETHER), barriers)
 
 
-def _pieces(one: Problem, model: Model, costs: Many[Fraction], waits: Waits) -> tuple[Fraction, int] | None:
+def _pieces(one: Problem, model: Model, costs: Many[Fraction], own: Many[Fraction], waits: Waits) -> tuple[Fraction, int] | None:
     """Return the largest cost from barrier to barrier, and how many barriers a warp waits at, None where either has no proof."""
-    scale, whole = _scaled(costs)
-    nodes = [index for index, count in enumerate(waits.barriers.arrivals) if count]
-    system = segments(steps_of(one.cfg), whole, waits.turns, nodes)
+    parts = {index: _parts(one, index, costs, own, waits) for index, count in enumerate(waits.barriers.arrivals) if count}
+    scale, whole = _scaled([*costs, *(part for some in parts.values() for part in some)])
+    begin, stop = ({index: int(some[end] * scale) for index, some in parts.items()} for end in (-1, 0))
+    system = segments(steps_of(one.cfg), whole[: len(costs)], waits.turns, Ends(begin, stop))
     segment = _optimum(one, system, scale) if system is not None else None
     openings = _maximum(one, model, [Fraction(count) for count in waits.barriers.arrivals])
-    return None if segment is None or openings is None else (segment, int(openings))
+    if segment is None or openings is None:
+        return None
+    return max(segment, *(part for some in parts.values() for part in some)), int(openings)
+
+
+def _parts(one: Problem, node: int, costs: Many[Fraction], own: Many[Fraction], waits: Waits) -> tuple[Fraction, ...]:
+    """Return what a block costs up to, between and behind its barriers, with what it may wait for itself; all of it where nobody knows."""
+    known = one.pieces[node] if one.pieces else ()
+    parts = waits.barriers.arrivals[node] + 1
+    return tuple(min(costs[node], part + own[node]) for part in known) if len(known) == parts else (costs[node],) * parts
 
 
 def check_warps(warps: int, machine: Multiprocessor, known: Occupancy | None = None) -> None:

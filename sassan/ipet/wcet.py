@@ -57,7 +57,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A system ready to be solved or written; without a model, `gaps` say why."""
+    """A system ready to be solved or written; without a model, `gaps` say why. `pieces` are those of `timing.model.Prices`."""
 
     cfg: WarpCfg
     costs: tuple[int, ...]
@@ -66,6 +66,7 @@ class Problem:
     assumptions: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
     setup: Setup = field(default_factory=Setup)
+    pieces: tuple[tuple[int, ...], ...] = ()
 
 
 def problem(cfg: WarpCfg, costs: CostModel, bounds: Bounds, setup: Setup | None = None) -> Problem:
@@ -83,7 +84,7 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: Bounds, setup: Setup | None 
     else:
         known = tuple(bound for bound in bounds.of_loop if bound is not None)
         model = build(steps_of(cfg), per_node, known, setup.without)
-    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup)
+    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, prices.pieces)
 
 
 def _said(setup: Setup) -> tuple[str, ...]:

@@ -19,8 +19,8 @@ from sassan.errors import Gap
 from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS, has_control_words
 from sassan.timing.control_ops import Op, op_of
-from sassan.timing.control_residuals import Flow, Residual, anything, regions, turning
-from sassan.timing.model import Prices
+from sassan.timing.control_residuals import NOTHING, Flow, Residual, anything, regions, turning
+from sassan.timing.model import Prices, barriers_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
 
@@ -54,8 +54,16 @@ class Control:
         if gaps := (*_uncoded(code), *rates.gaps(code)):
             return Prices(nothing, assumptions, tuple(sorted(gaps)))
         ops = {one.address: op_of(one, rates, together=together) for one in code}
-        found = times(cfg, [tuple(ops[one.address] for one in node.code) for node in cfg.nodes], turns)
-        return Prices(_prices(cfg, found), assumptions)
+        blocks = [tuple(ops[one.address] for one in node.code) for node in cfg.nodes]
+        found = times(cfg, blocks, turns)
+        prices, ahead = _prices(cfg, found)
+        cuts = [barriers_of(node.code) if index not in turns and not cfg.gaps else () for index, node in enumerate(cfg.nodes)]
+        pieces = [_pieces(*one) for one in zip(blocks, cuts, found.entered, strict=True)]
+        for index, node_pieces in enumerate(pieces):
+            if node_pieces:
+                node_pieces[0] += found.rest * (index == cfg.entry)
+                node_pieces[-1] += ahead[index]
+        return Prices(prices, assumptions, pieces=tuple(map(tuple, pieces)))
 
 
 def _uncoded(code: Iterable[Instruction]) -> tuple[Gap, ...]:
@@ -71,12 +79,14 @@ def _uncoded(code: Iterable[Instruction]) -> tuple[Gap, ...]:
 class Times:
     """The longest time of each block: `longest`, whatever ran before; `behind`, by the edge over which it is entered, where that is known.
 
-    `rest` is how much longer than its last block a warp may last, until everything that it issued has ended.
+    `rest` is how much longer than its last block a warp may last, until everything that it issued has ended. `entered` is what may be open
+    where each block begins.
     """
 
     longest: tuple[int, ...]
     behind: Mapping[tuple[int, int], int]
     rest: int
+    entered: tuple[Residual, ...]
 
 
 def times(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], turns: frozenset[int]) -> Times:
@@ -96,16 +106,28 @@ def times(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], turns: frozenset[int]) -
         if edge.dst is not None and edge.dst not in turns and not cfg.gaps
     }
     rest = max((timed[edge.src][1] for edge in cfg.edges if edge.dst is None), default=0)
-    return Times(tuple(time for time, _ in timed), behind, rest)
+    return Times(tuple(time for time, _ in timed), behind, rest, tuple(entered))
 
 
-def _prices(cfg: WarpCfg, found: Times) -> tuple[int, ...]:
-    """Return one price per block, of which every execution pays the sum.
+def _pieces(block: Sequence[Op], cuts: Sequence[int], entered: Residual) -> list[int]:
+    """Return the longest times of a block between its barriers, behind each of which nothing is open; [] where it holds none."""
+    if not cuts or not all(block[cut].drains for cut in cuts):
+        return []
+    found: list[int] = []
+    first, still = 0, entered
+    for cut in cuts:
+        found.append(in_order(block[first : cut + 1], still)[0])
+        first, still = cut + 1, NOTHING.after(block[cut])
+    return [*found, in_order(block[first:], still)[0]]
+
+
+def _prices(cfg: WarpCfg, found: Times) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return one price per block, of which every execution pays the sum, and how much of it is for what follows.
 
     Where a block has one successor, each of its executions enters that one: it pays what the successor takes longer behind it than behind
     blocks that lead elsewhere too. So a load before a loop is not waited for in every turn.
     """
-    prices = list(found.longest)
+    prices, ahead = list(found.longest), [0] * len(cfg.nodes)
     successors: list[set[int | None]] = [set() for _ in cfg.nodes]
     for edge in cfg.edges:
         successors[edge.src].add(edge.dst)
@@ -120,9 +142,9 @@ def _prices(cfg: WarpCfg, found: Times) -> tuple[int, ...]:
         prices[dst] += base - found.longest[dst]
         for src, time in by_source.items():
             if len(successors[src]) == 1:
-                prices[src] += max(time - base, 0)
+                ahead[src] += max(time - base, 0)
     prices[cfg.entry] += found.rest
-    return tuple(prices)
+    return tuple(price + more for price, more in zip(prices, ahead, strict=True)), tuple(ahead)
 
 
 def _steps(cfg: WarpCfg, turns: frozenset[int]) -> list[list[int]]:

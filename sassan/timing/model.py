@@ -1,9 +1,12 @@
 """The contract between block cost models and the bound engines."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 from sassan.errors import Gap
+from sassan.ir import Instruction
 from sassan.warpcfg.graph import WarpCfg
 
 
@@ -11,12 +14,25 @@ from sassan.warpcfg.graph import WarpCfg
 class Prices:
     """What the blocks of one graph cost: `costs` per node, in cycles of the model, never negative; 0 where a gap says why it is not known.
 
-    A path of the warp takes at most the sum over its blocks. `assumptions` are what that takes for granted.
+    A path of the warp takes at most the sum over its blocks. `assumptions` are what that takes for granted. `pieces` say what a node with
+    block barriers costs up to each of them, that one included, from the one before, and behind the last; () where that is not known.
     """
 
     costs: tuple[int, ...]
     assumptions: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    pieces: tuple[tuple[int, ...], ...] = ()
+
+
+def barriers_of(code: Sequence[Instruction]) -> tuple[int, ...]:
+    """Return where block barriers stand in a block."""
+    return tuple(place for place, one in enumerate(code) if one.opcode.partition(".")[0] == "BAR")
+
+
+def pieces_of(code: Sequence[Instruction], cost: Callable[[Instruction], int]) -> tuple[int, ...]:
+    """Return the pieces of a block whose cost is the sum over its instructions, () where no barrier stands in it."""
+    cuts = [0, *(place + 1 for place in barriers_of(code)), len(code)]
+    return tuple(sum(map(cost, code[first:last])) for first, last in pairwise(cuts)) if len(cuts) > 2 else ()  # noqa: PLR2004  # both ends
 
 
 class CostModel(Protocol):

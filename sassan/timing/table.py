@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sassan.timing.model import Prices
+from sassan.timing.model import Prices, pieces_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
 
@@ -31,4 +31,5 @@ class Table:
         code = code_of(cfg)
         cycles = {one.address: max(rates.cycles(one.opcode), rates.interval(one.opcode)) for one in code}
         costs = tuple(sum(cycles[one.address] for one in node.code) for node in cfg.nodes)
-        return Prices(costs, (ONE_BY_ONE, *rates.assumptions(code)), rates.gaps(code))
+        pieces = tuple(pieces_of(node.code, lambda one: cycles[one.address]) for node in cfg.nodes)
+        return Prices(costs, (ONE_BY_ONE, *rates.assumptions(code)), rates.gaps(code), pieces)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sassan.timing.model import Prices
+from sassan.timing.model import Prices, pieces_of
 from sassan.warpcfg.graph import WarpCfg
 
 
@@ -17,4 +17,5 @@ class Unit:
 
     def price(self, cfg: WarpCfg) -> Prices:
         """Return the number of instructions of each block, and the one assumption that makes this a count and not a time."""
-        return Prices(tuple(len(node.code) for node in cfg.nodes), ("every instruction takes one cycle (unit cost)",))
+        pieces = tuple(pieces_of(node.code, lambda _: 1) for node in cfg.nodes)
+        return Prices(tuple(len(node.code) for node in cfg.nodes), ("every instruction takes one cycle (unit cost)",), pieces=pieces)

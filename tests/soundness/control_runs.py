@@ -1,12 +1,14 @@
 """Walks through warp-level graphs, simulated (`issue_simulator`) and held to the prices of `control`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from sassan.ir import Instruction
 from sassan.isa.control import has_control_words
 from sassan.timing import control
 from sassan.timing.control import Control
+from sassan.timing.model import Prices
 from sassan.timing.rates import Rates
 from sassan.warpcfg.graph import Kind, WarpCfg
 from soundness.issue_simulator import Scheduler, Step, in_order, in_turns, step
@@ -31,15 +33,17 @@ class Excess:
 class Runs:
     """One graph with its prices; None of them may have a gap."""
 
-    def __init__(self, cfg: WarpCfg, rates: Rates, costs: tuple[int, ...], turning: frozenset[int]) -> None:
+    def __init__(self, cfg: WarpCfg, rates: Rates, prices: Prices, turning: frozenset[int]) -> None:
         self.cfg = cfg
-        self.costs = costs
+        self.costs = prices.costs
+        self._pieces = prices.pieces
         words = has_control_words(cfg.function.arch)
         blocks = [tuple(control.op_of(one, rates, together=words) for one in node.code) for node in cfg.nodes]
         self._times = control.times(cfg, blocks, turning)
         self.turning = turning
         self._together = has_control_words(cfg.function.arch)
         self._steps: list[tuple[Step, ...]] = [tuple(step(one, rates) for one in node.code) for node in cfg.nodes]
+        self._parts = [list(_parts(node.code)) for node in cfg.nodes]
         self._edges = [edge for edge in cfg.edges if edge.dst is not None]
         self._into = {node: [edge.src for edge in self._edges if edge.dst == node] for node in range(len(cfg.nodes))}
         self._out = {node: [edge.dst for edge in self._edges if edge.src == node] for node in range(len(cfg.nodes))}
@@ -71,6 +75,24 @@ class Runs:
             if (whole := max(left, machine.rest) if ends else left) > price:
                 yield Excess(" ".join(self.cfg.nodes[one].id for one in path[: place + 1]), whole, price)
             entered = left
+
+    def pieces(self, path: list[int], random: Random, draw: str) -> Iterator[Excess]:
+        """Run a walk: from each block barrier to the next it takes no longer than the pieces and blocks between them say."""
+        machine = Scheduler(random, draw, together=self._together, drains=True)
+        entered = begun = price = 0
+        for node in path:
+            parts = self._parts[node]
+            costs = self._pieces[node] or (self.costs[node],) * len(parts)
+            for place, part in enumerate(parts):
+                entered = in_order(machine, [self._steps[node][index] for index in part], entered)
+                if len(parts) == 1:
+                    price += self.costs[node]
+                    continue
+                price += costs[place]
+                if place < len(parts) - 1:
+                    if entered - begun > price:
+                        yield Excess(self.cfg.nodes[node].id, entered - begun, price)
+                    begun, price = entered, 0
 
     def taking_turns(self, random: Random, draw: str) -> Excess | None:
         """Run to a divergence, the sides of it in turns, and on: in all no longer than the prices of what ran."""
@@ -112,4 +134,14 @@ class Runs:
 def priced(cfg: WarpCfg, model: Control, turning: frozenset[int]) -> Runs | None:
     """The graph with its prices, None where there are gaps."""
     prices = model.price(cfg)
-    return None if prices.gaps else Runs(cfg, model.tables.rates(cfg.function.arch), prices.costs, turning)
+    return None if prices.gaps else Runs(cfg, model.tables.rates(cfg.function.arch), prices, turning)
+
+
+def _parts(code: Sequence[Instruction]) -> Iterator[range]:
+    """Places of the instructions up to each block barrier, and behind the last."""
+    first = 0
+    for place, one in enumerate(code):
+        if one.opcode.startswith("BAR."):
+            yield range(first, place + 1)
+            first = place + 1
+    yield range(first, len(code))

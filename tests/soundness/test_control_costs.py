@@ -19,6 +19,7 @@ from soundness.random_blocks import BLOCKS, diverging, one_after_the_other, quie
 
 TOLD = Control(Tables(told={"fence": 700, "sleep": 500, "async": 900}))
 """A latency for every class: no sample has a gap."""
+WITH_BARRIERS = ("matmul_tiled", "prefix_sum", "reduce_shared", "smith_waterman", "stencil2d_halo")
 GRAPHS = 300
 """Random graphs per architecture: 8 * 300 * 6 = 14,400 blocks."""
 SPLIT_GRAPHS = 40
@@ -65,6 +66,22 @@ def from_entry(cfg: WarpCfg, seed: str, length: int = 2 * BLOCKS) -> list[Excess
     return [one for draw in DRAWS for one in found.excess(path, random, draw)]
 
 
+def between_barriers(cfg: WarpCfg, seed: str) -> list[Excess]:
+    """A walk from the entry, from block barrier to block barrier."""
+    found, random = runs(cfg), Random(seed)
+    assert found is not None
+    path = [cfg.entry]
+    while len(path) < 4 * BLOCKS and (after := [edge.dst for edge in cfg.edges if edge.src == path[-1] and edge.dst is not None]):
+        path.append(random.choice(after))
+    return [one for draw in DRAWS for one in found.pieces(path, random, draw)]
+
+
+@pytest.mark.parametrize("arch", ["sm_61", "sm_80", "sm_120"])
+def test_no_walk_from_barrier_to_barrier_takes_longer_than_its_pieces(arch: str):
+    samples = [explored(function) for name in WITH_BARRIERS for function in program(arch, name, "cuobjdump").functions]
+    assert [one for cfg in (*samples, *random_graphs(arch, one_after_the_other, 60)) for one in between_barriers(cfg, arch)] == []
+
+
 @pytest.mark.parametrize("arch", EVERY)
 def test_no_block_of_a_sample_takes_longer_than_its_price(arch: str):
     assert [one for cfg in graphs(arch) for one in over(cfg, cfg.function.name)] == []
@@ -106,6 +123,12 @@ def test_a_model_that_takes_a_wait_for_time_that_surely_passed_is_noticed(arch: 
     assert [one for cfg in random_graphs(arch, one_after_the_other, 40) for one in from_entry(cfg, arch)] != []
 
 
+def test_pieces_that_forget_what_earlier_blocks_left_open_are_noticed(monkeypatch: pytest.MonkeyPatch):
+    whole = control._pieces
+    monkeypatch.setattr(control, "_pieces", lambda block, cuts, _: whole(block, cuts, control.Residual()))
+    assert [one for cfg in random_graphs("sm_80", one_after_the_other, 60) for one in between_barriers(cfg, "sm_80")] != []
+
+
 def noticed_in_turns(make: Callable[[str, Random], WarpCfg] = diverging) -> bool:
     """Whether a run of the model, as it is now, is over its price; the walks are those of the real model."""
     found = [priced(cfg, TOLD, turning(cfg)) for cfg in random_graphs("sm_80", make, 60)]
@@ -135,7 +158,9 @@ def test_a_model_that_forgets_what_was_open_before_a_divergence_is_noticed(monke
 
 def test_a_model_that_charges_a_load_before_a_loop_to_nobody_is_noticed(monkeypatch: pytest.MonkeyPatch):
     whole = control._prices
-    monkeypatch.setattr(control, "_prices", lambda cfg, found: tuple(map(min, whole(cfg, found), found.longest)))
+    monkeypatch.setattr(
+        control, "_prices", lambda cfg, found: (tuple(map(min, whole(cfg, found)[0], found.longest)), (0,) * len(cfg.nodes))
+    )
     assert [one for cfg in random_graphs("sm_61", one_after_the_other, 60) for one in from_entry(cfg, "sm_61")] != []
 
 

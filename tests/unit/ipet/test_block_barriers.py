@@ -25,8 +25,14 @@ def test_without_barriers_nobody_waits() -> None:
 
 @pytest.mark.parametrize(
     "lines",
-    [("BAR.SYNC 0x0", "BAR.SYNC 0x1"), ("BAR.SYNC 0x1, 0x40",), ("BAR.SYNC R0",), ("BAR.SYNC 0x0", "BAR.ARV 0x1, 0x40")],
-    ids=["two", "some-threads", "unknown", "arrive"],
+    [
+        ("BAR.SYNC 0x0", "BAR.SYNC 0x1"),
+        ("BAR.SYNC 0x1, 0x40",),
+        ("BAR.SYNC R0",),
+        ("BAR.SYNC 0x0", "BAR.ARV 0x1, 0x40"),
+        ("@P0 BAR.SYNC 0x0",),
+    ],
+    ids=["two", "some-threads", "unknown", "arrive", "guarded"],
 )
 def test_barriers_of_some_warps_or_of_unknown_name_may_open_in_any_order(lines: tuple[str, ...]) -> None:
     found = barriers(*lines)

@@ -66,7 +66,8 @@ def test_no_row_forbids_what_a_warp_does_between_barriers(draw: Callable[[Random
         cuts = pieces(machine, barriers, 300)
         monkeypatch.setattr(rows, "WARP_SIZE", lanes)
         monkeypatch.setattr(segments, "WARP_SIZE", lanes)
-        model = segments.segments(known, [1] * len(cfg.nodes), machine.counts.turns, barriers)
+        ends = segments.Ends(dict.fromkeys(barriers, 1), dict.fromkeys(barriers, 1))
+        model = segments.segments(known, [1] * len(cfg.nodes), machine.counts.turns, ends)
         if cuts is None or model is None:
             continue
         for before, after in pairwise(cuts):
@@ -81,25 +82,27 @@ def test_no_row_forbids_what_a_warp_does_between_barriers(draw: Callable[[Random
 LOOP = [Op("op"), Op("op"), Op("bra", (1,), some=True, uniform=True), Op("op"), Op("exit")]
 
 
-def longest(cfg: WarpCfg, costs: list[int], bounds: list[int], barriers: list[int]) -> int | None:
-    model = segments.segments(steps_of(cfg), costs, bounds, barriers)
+def longest(cfg: WarpCfg, costs: list[int], bounds: list[int], begin: dict[int, int], stop: dict[int, int]) -> int | None:
+    model = segments.segments(steps_of(cfg), costs, bounds, segments.Ends(begin, stop))
     assert model is not None
     solution = solve(model)
     return solution.value if solution.status is Status.OPTIMAL else None
 
 
 def test_a_loop_with_a_barrier_counts_one_turn() -> None:
-    # Block 0, the loop (block 1, 100 cycles), block 3: from the barrier of one turn to that of the next, both blocks in full.
+    # Block 0, the loop (block 1, 100 cycles), block 3: from the barrier of one turn to that of the next.
     cfg = graph(LOOP)
     assert [node.start for node in cfg.nodes] == [0, 8, 24]
-    assert longest(cfg, [7, 100, 9], [10], [1]) == 200
+    assert longest(cfg, [7, 100, 9], [10], {1: 100}, {1: 100}) == 200
+    assert longest(cfg, [7, 100, 9], [10], {1: 30}, {1: 70}) == 100
+    assert longest(cfg, [7, 100, 9], [10], {1: 92}, {1: 8}) == 101
 
 
 def test_a_loop_without_a_barrier_counts_all_its_turns() -> None:
     cfg = graph(LOOP)
-    assert longest(cfg, [7, 100, 9], [10], [0]) == 7 + 11 * 100 + 9
+    assert longest(cfg, [7, 100, 9], [10], {0: 7}, {0: 7}) == 7 + 11 * 100 + 9
 
 
 def test_without_barriers_the_only_piece_is_the_whole_path() -> None:
     cfg = graph(LOOP)
-    assert longest(cfg, [7, 100, 9], [10], []) == 7 + 11 * 100 + 9
+    assert longest(cfg, [7, 100, 9], [10], {}, {}) == 7 + 11 * 100 + 9

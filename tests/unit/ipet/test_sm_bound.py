@@ -7,14 +7,17 @@ from fractions import Fraction
 
 import pytest
 
+from listing import assemble
 from sassan.alphabet import Letter
 from sassan.errors import UsageError
+from sassan.ipet.block_barriers import block_barriers
 from sassan.ipet.flow_facts import bounds_of
 from sassan.ipet.residents import Grid, Optima, followed, group, resident
 from sassan.ipet.shares import Share, of_code, of_letters
-from sassan.ipet.sm_bound import check_warps, contention, path_bound
+from sassan.ipet.sm_bound import Waits, check_warps, contention, path_bound
 from sassan.ipet.wcet import problem
 from sassan.ir import Instruction
+from sassan.isa import tables
 from sassan.machine import Multiprocessor, load
 from sassan.machine.occupancy import Demand, occupancy
 from sassan.source import Span
@@ -106,3 +109,16 @@ def test_without_a_proof_of_an_optimum_there_is_no_bound() -> None:
     huge = replace(one, costs=tuple(2**60 for _ in one.costs))
     found = contention(huge, [Share()] * len(cfg.nodes), load("sm_61")).resident(group(4))
     assert (found.value, [gap.code for gap in found.gaps]) == (None, ["no-proof"])
+
+
+def test_two_barriers_in_one_block_count_by_the_pieces_of_it() -> None:
+    body = ("BAR.SYNC 0x0", *["MOV R1, R2"] * 8, "BAR.SYNC 0x0", "IADD32I R0, R0, 0x1", "ISETP.NE.AND P0, PT, R0, R3, PT", "@P0 BRA head")
+    cfg = assemble("\n".join(("MOV R0, RZ", "head:", *body, "EXIT"))).graph()
+    bounds = bounds_of(cfg, None, 10)
+    shares = [of_letters(load("sm_61"), {Letter.COMPUTE: len(node.code)}) for node in cfg.nodes]
+    waits = Waits(block_barriers(cfg, tables.load("sm_61").facts), (10,))
+    one = problem(cfg, Unit(), bounds)
+    # 1 + 11 * 13 instructions and 11 exits, 22 openings, and 9 from the first barrier of the block to the second: 23 * 9 + 8 * 155 / 4.
+    assert contention(one, shares, load("sm_61"), waits).resident(group(8)).value == 517
+    # A model that does not know the pieces counts the block twice: 23 * 26.
+    assert contention(replace(one, pieces=()), shares, load("sm_61"), waits).resident(group(8)).value == 908

@@ -5,8 +5,10 @@ import pytest
 from samples import explored, program
 from sassan.isa.tables import load
 from sassan.timing.control import SCHEDULED, TURNS, Control
-from sassan.timing.model import Prices
+from sassan.timing.model import CostModel, Prices
 from sassan.timing.rates import ALONE, Tables
+from sassan.timing.table import Table
+from sassan.timing.unit import Unit
 from sassan.warpcfg import explore
 from scheduled import scheduled
 
@@ -65,6 +67,36 @@ def test_units_of_their_own_do_not_keep_each_other_back() -> None:
 def test_back_to_back_doubles_of_a_consumer_part_wait_for_its_lanes() -> None:
     text = "DFMA R0, R0, R0, R0 | 2\nDFMA R2, R2, R2, R2 | 2\nEXIT | 5"
     assert (costs(text, "sm_80", double=10), costs(text, "sm_75", double=10)) == ((4 + 2 + 16,), (16 + 2 + 16,))
+
+
+def test_the_pieces_of_a_block_begin_behind_its_barriers_where_nothing_else_is_open() -> None:
+    text = "LDG.E R0, [R2.64] | 2 w0\nBAR.SYNC 0x0 | 6\nIADD3 R0, R0, R0, RZ | 4 wait0\nEXIT | 5"
+    found = price(text)
+    # The barrier waits for the load, so what follows does not.
+    assert (found.costs, found.pieces) == ((100 + 48 + 4 + 16,), ((100 + 48, 4 + 16),))
+
+
+def test_a_barrier_that_opened_early_may_keep_the_next_one_back() -> None:
+    text = "BAR.SYNC 0x0 | 6\nIADD3 R0, R0, R0, RZ | 4\nBAR.SYNC 0x0 | 6\nEXIT | 5"
+    assert price(text).pieces == ((48, 42 + 48, 16),)
+
+
+def test_the_last_piece_pays_what_its_block_pays_for_the_next() -> None:
+    found = price("BAR.SYNC 0x0 | 6\n" + LOOP.replace("BRA.U UP0, `(loop)", "BRA.U UP0, loop"))
+    # As below: 5 are for the loop, and 77 for what is open at the end, which is charged once, to the first piece.
+    assert (found.costs[0], found.pieces) == (48 + 2 + 5 + 77, ((48 + 77, 2 + 5), (), ()))
+
+
+def test_what_is_open_at_the_end_is_charged_to_the_first_piece() -> None:
+    assert price("BAR.SYNC 0x0 | 6\nSTG.E [R2.64], R0 | 1\nEXIT | 5").pieces == ((48 + 73, 1 + 16),)
+
+
+@pytest.mark.parametrize("model", [Unit(), Table(Tables(told=TOLD))])
+def test_the_pieces_of_a_sum_add_up(model: CostModel) -> None:
+    text = "LDG.E R0, [R2.64] | 2 w0\nBAR.SYNC 0x0 | 6\nIADD3 R0, R0, R0, RZ | 4 wait0\nEXIT | 5"
+    found = model.price(explore(scheduled(text, "sm_80"), load("sm_80").facts))
+    assert len(found.pieces[0]) == 2
+    assert sum(found.pieces[0]) == found.costs[0]
 
 
 LOOP = """
