@@ -53,7 +53,7 @@ grid = [4]
 
 [[gene]]
 macro = "UNROLL"
-values = [1, 2, 3, 4, 6, 12]
+values = [1, 2, 4, 12]
 
 [[gene]]
 macro = "GAP"
@@ -65,7 +65,7 @@ values = [false, true]
 
 [search]
 population = 4
-budget = 12
+budget = 8
 seed = 1
 """
 TOY = Space((Gene(Kind.MACRO, "A", (0, 1, 2, 3, 4, 5)), Gene(Kind.MACRO, "B", (0, 1, 2, 3)), Gene(Kind.ORDER, "order", (), 3, 3)))

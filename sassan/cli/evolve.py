@@ -60,6 +60,7 @@ def evolve(
       sassan evolve kernel.toml --json | jq '.best.command'
     """
     from sassan.cli import evolve_report
+    from sassan.evolve import bench as gpu
     from sassan.evolve import config as configurations
     from sassan.evolve import report
     from sassan.evolve.run import Runner, run, tools_of
@@ -68,8 +69,9 @@ def evolve(
     folder = Path(output) if output is not None else Path(f"{Path(config).stem}.evolved")
     report.check()
     tools = tools_of(chosen)
+    bench = gpu.bench(chosen, tools, cached=not no_cache)
     with executors.executor(executor, scheduler, jobs) as workers:
-        runner = Runner(chosen, tools, workers, cached=not no_cache)
+        runner = Runner(chosen, tools, workers, not no_cache, bench)
         try:
             with _progress(chosen, quiet=quiet) as watch:
                 found = run(runner, folder, resume=resume, watch=watch)

@@ -37,7 +37,7 @@ def show(config: "Config", found: "Answer", runner: "Runner", folder: Path) -> N
     if found.best is not None:
         out(f"\n{safe(report.command(config, found.best, str(folder / 'best')))}\n")
     out(f"\nwritten to {safe(str(folder))}: result.json, best.cubin, convergence.svg, convergence.png\n\nassumptions:\n")
-    for one in report.assumptions(config, found):
+    for one in report.assumptions(config, found, runner):
         out(f"  {safe(one)}\n")
 
 

@@ -18,7 +18,8 @@ from sassan.measure.device import DATA_BYTES, Argument
 
 _SHAPES_TRIED = 100_000
 _OPTIONS = ("-std=", "--std=", "-D", "-U", "-default-device", "--device-as-default-execution-space", "-diag-suppress=", "--diag-suppress=")
-_ARGUMENTS = ("pointer", "int", "long", "float", "double")
+_ARGUMENTS = ("pointer", "floats", "int", "long", "float", "double")
+_MEMORY = ("pointer", "floats")
 _MODELS = ("unit", "table", "control")
 
 
@@ -245,8 +246,8 @@ def _arguments(table: Fields) -> tuple[Argument, ...]:
     for one in table.tables("arguments"):
         one.only("kind", "value")
         kind = one.choice("kind", _ARGUMENTS)
-        least, most = (4, 2**32) if kind == "pointer" else (-(2**63), 2**63 - 1)
-        value = one.number("value", DATA_BYTES if kind == "pointer" else 0.0, least=least, most=most)
+        least, most = (4, 2**32) if kind in _MEMORY else (-(2**63), 2**63 - 1)
+        value = one.number("value", DATA_BYTES if kind in _MEMORY else 0.0, least=least, most=most)
         found.append(Argument(f"arg_{len(found)}", kind, value))
     return tuple(found)
 

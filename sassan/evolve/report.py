@@ -41,7 +41,7 @@ def command(config: Config, one: Individual, name: str = "best") -> str:
     return shlex.join(("nvcc", "-cubin", *words, config.kernel.path, "-o", f"{name}.cubin"))
 
 
-def assumptions(config: Config, found: Answer) -> tuple[str, ...]:
+def assumptions(config: Config, found: Answer, runner: Runner) -> tuple[str, ...]:
     """Return what the costs rest on: those of the comparison, then those of the bounds of the best individual."""
     shown = found.best or found.default
     own = [SAME_WORK, ONE_LAUNCH, _compared(config)]
@@ -49,7 +49,7 @@ def assumptions(config: Config, found: Answer) -> tuple[str, ...]:
         own.append(f"parameters: {', '.join(map(str, config.shape.settings))}")
     if config.ordered:
         own.append("reordered PTX: every order was proved to keep what each instruction reads; the default is unordered PTX through ptxas")
-    own.append(_equal(config))
+    own.append(_equal(config, runner))
     return tuple(dict.fromkeys((*own, *shown.outcome.assumptions)))
 
 
@@ -66,8 +66,11 @@ def _compared(config: Config) -> str:
     return "compared: " + "; ".join(meaning[one] for one in config.objectives)
 
 
-def _equal(config: Config) -> str:
+def _equal(config: Config, runner: Runner) -> str:
     rounding = "; flags that change rounding were allowed" if config.allow_inexact else ""
+    if runner.bench is not None:
+        where = f"{runner.bench.device.name}, on one set of data"
+        return f"every bounded individual ran on {where}, and left what the default left in memory{rounding}"
     return f"no GPU ran the individuals: that they compute the same is what the configuration says of its macros{rounding}"
 
 
@@ -94,7 +97,7 @@ def document(config: Config, found: Answer, runner: Runner) -> Mapping[str, Valu
         "convergence": {
             name: [[one if isfinite(one) else None for one in costs] for costs in points] for name, points in found.curves.items()
         },
-        "assumptions": list(assumptions(config, found)),
+        "assumptions": list(assumptions(config, found, runner)),
         "run": {"compilers": str(runner.tools), "evaluated": runner.work.evaluated, "cached": runner.work.cached},
     }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from sassan.errors import InputError, UsageError
 from sassan.evolve import compilers, state
 from sassan.evolve.answer import Answer, answer
+from sassan.evolve.bench import Bench
 from sassan.evolve.compilers import Tools
 from sassan.evolve.config import Config
 from sassan.evolve.evaluate import Task, evaluate, lost
@@ -33,6 +34,8 @@ class Runner:
     tools: Tools
     executor: Executor
     cached: bool = True
+    bench: Bench | None = None
+    """Where individuals run, one after the other; None: nowhere."""
     work: Work = field(default_factory=Work)
 
     def __call__(self, genomes: Sequence[Genome]) -> Iterator[Outcome]:
@@ -43,7 +46,7 @@ class Runner:
             self.work.cached += outcome.cached
             if genome == self.config.space.default and outcome.fate in {Fate.FAILED, Fate.HUNG, Fate.REFUSED}:
                 raise InputError("default-failed", f"{self.config.kernel.path}: the compiler's default: {outcome.why}")
-            yield outcome
+            yield self.bench(genome, outcome) if self.bench is not None else outcome
 
 
 def tools_of(config: Config) -> Tools:

@@ -2,10 +2,10 @@
 
 import random
 
-from evolving import price, toy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evolving import price, toy
 from sassan.evolve.genes import Choice, Gene, Kind, Space
 from sassan.evolve.operators import Operators
 

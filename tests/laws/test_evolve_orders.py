@@ -5,8 +5,8 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ptx import kernel, source
 
+from ptx import kernel, source
 from sassan.evolve.order import reordered
 
 SAMPLES = [f"sm_80/{name}.ptx" for name in ("matmul_tiled", "nbody", "int64_divide", "switch_loop", "stencil2d_halo", "histogram_atomic")]
@@ -41,7 +41,10 @@ def executed(lines: list[str]) -> dict[str, int]:
         stores = opcode.startswith("st.")
         results = [] if stores else re.findall(r"%\w+", rest.partition("}")[0] if rest.startswith("{") else rest.partition(",")[0])
         if opcode.startswith("bar") or "%clock" in rest:
-            values = {"everything": hash(tuple(sorted(values.items()))), **{name: hash((name, line, *sorted(values.items()))) for name in results}}
+            values = {
+                "everything": hash(tuple(sorted(values.items()))),
+                **{name: hash((name, line, *sorted(values.items()))) for name in results},
+            }
             continue
         carry = ["carry"] if opcode.startswith("addc") else []
         reads = [*words, *NAMES.findall(guard), *carry, *([space] if space else [])]

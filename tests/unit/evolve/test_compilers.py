@@ -1,8 +1,8 @@
 import time
 
 import pytest
-from evolving import KERNEL, need_nvrtc, ptxas
 
+from evolving import KERNEL, need_nvrtc, ptxas
 from sassan.errors import MissingToolError
 from sassan.evolve import compilers
 from sassan.evolve.compilers import CompileProblem

@@ -1,6 +1,6 @@
 import pytest
-from ptx import kernel
 
+from ptx import kernel
 from sassan.errors import InputError, SelfCheckError
 from sassan.evolve import order
 from sassan.evolve.order import reordered

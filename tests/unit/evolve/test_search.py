@@ -1,8 +1,8 @@
 import random
 
 import pytest
-from evolving import TOY, Prices, price, toy
 
+from evolving import TOY, Prices, price, toy
 from sassan.errors import UsageError
 from sassan.evolve import state
 from sassan.evolve.answer import answer
@@ -111,7 +111,12 @@ def test_a_search_interrupted_anywhere_ends_as_if_it_had_not_been(tmp_path, obje
         resumed = state.load(config, tmp_path)
         assert resumed is not None
         found = Search(config, Prices(objectives), hooks).run(resumed)
-        assert (found.evolved, found.sampled, found.known, found.population) == (whole.evolved, whole.sampled, whole.known, whole.population)
+        assert (found.evolved, found.sampled, found.known, found.population) == (
+            whole.evolved,
+            whole.sampled,
+            whole.known,
+            whole.population,
+        )
         assert answer(config, found) == answer(config, whole)
 
 

@@ -1,0 +1,110 @@
+"""Evolution against random search with the same budget over many seeds, by the first objective alone: final costs, and how soon."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, replace
+from math import isfinite
+from statistics import mean, median
+from typing import TYPE_CHECKING
+
+from scipy.stats import mannwhitneyu, wilcoxon
+
+from sassan.errors import InputError
+from sassan.evolve import config as configurations
+from sassan.evolve.answer import answer
+from sassan.evolve.config import Config, Objective
+from sassan.evolve.run import Runner, tools_of
+from sassan.evolve.search import Search
+from sassan.evolve.state import State, begin
+from sassan.executor import Processes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+HEADER = ("kernel", "objective", "seed", "budget", "default", "evolution", "random", "evolution_mean", "random_mean")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One seed: least costs of both searches, and the means of their best-so-far curves, in units of the first objective."""
+
+    kernel: str
+    objective: str
+    seed: int
+    budget: int
+    default: float
+    evolution: float
+    random: float
+    evolution_mean: float
+    random_mean: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Return the row as text."""
+        return tuple(f"{value:.10g}" if isinstance(value, float) else str(value) for value in (getattr(self, name) for name in HEADER))
+
+
+def run(files: Sequence[str], output: Path | None, seeds: int) -> int:
+    """Search each configuration with each seed, print the statistics, write the table."""
+    rows: list[Row] = []
+    with Processes() as workers:
+        for file in files:
+            config = configurations.read(file)
+            config = replace(config, objectives=config.objectives[:1])
+            tools = tools_of(config)
+            runner = Runner(config, tools, workers)
+            found = list(_searched(config, runner, range(seeds)))
+            rows += found
+            print(_statistics(config.kernel.function, found))
+    if output is not None:
+        output.write_text(_csv(rows), "utf-8")
+    return 0
+
+
+def _searched(config: Config, runner: Runner, seeds: Sequence[int]) -> Iterator[Row]:
+    known: State | None = None
+    for seed in seeds:
+        one = replace(config, plan=replace(config.plan, seed=seed, baseline=True))
+        state = begin(seed)
+        if known is not None:
+            state.known = known.known  # an outcome is a function of its genome: no seed need compile it again
+        found = answer(one, Search(one, runner).run(state))
+        known = state
+        if found.best is None or found.sampled is None or not found.default.outcome.costs:
+            raise InputError("unbounded", f"{config.file}: seed {seed} found nothing that is bounded")
+        means = {name: mean(costs[0] for costs in points if isfinite(costs[0])) for name, points in found.curves.items()}
+        costs = [float(who.outcome.costs[0]) for who in (found.default, found.best, found.sampled)]
+        where = (config.kernel.function, Objective(config.objectives[0]).value, seed, config.plan.budget)
+        yield Row(*where, *costs, means["evolution"], means["random search"])
+
+
+def _statistics(name: str, rows: Sequence[Row]) -> str:
+    lines = [f"{name}: {rows[0].objective} of the default {rows[0].default:g}, {len(rows)} seeds, {rows[0].budget} individuals each"]
+    for what, pairs in (
+        ("least cost", [(row.evolution, row.random) for row in rows]),
+        ("mean of the best so far", [(row.evolution_mean, row.random_mean) for row in rows]),
+    ):
+        ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
+        lines.append(f"  {what}: median {median(ours):g} against {median(theirs):g}, {_chance(ours, theirs)}")
+    return "\n".join(lines)
+
+
+def _chance(ours: list[float], theirs: list[float]) -> str:
+    """Return two tests and the effect size of Vargha and Delaney: the share of pairs in which evolution costs less, ties half."""
+    pairs = [(one, other) for one in ours for other in theirs]
+    effect = sum(1.0 if one < other else 0.5 if one == other else 0.0 for one, other in pairs) / len(pairs)
+    unpaired = mannwhitneyu(ours, theirs, alternative="two-sided").pvalue
+    differ = any(one != other for one, other in zip(ours, theirs, strict=True))
+    paired = f"{wilcoxon(ours, theirs, zero_method='zsplit').pvalue:.3g}" if differ else "none differ"
+    return f"Mann-Whitney p = {unpaired:.3g}, Wilcoxon p = {paired}, A12 = {effect:.2f}"
+
+
+def _csv(rows: Sequence[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    writer.writerows(row.cells for row in rows)
+    return text.getvalue()

@@ -1,0 +1,215 @@
+"""`sassan evolve`: what it finds and writes, what stops nothing, what it refuses, and that an interrupt loses nothing."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.shell import SAMPLES, assert_refused
+from evolving import CONFIG, PTX, config_file, copying, need_nvrtc, ptxas
+from sassan.errors import MissingToolError
+from sassan.evolve import bench, compilers, report
+
+PTX_CONFIG = """\
+[kernel]
+source = "saxpy.ptx"
+arch = "sm_80"
+function = "saxpy"
+[launch]
+block = ["BLOCK"]
+grid = ["1024 / BLOCK"]
+[[gene]]
+launch = "BLOCK"
+values = [256, 64]
+[[gene]]
+flag = "-Xptxas"
+values = [false, "-O0", "-O1", "-O2"]
+[cost]
+objectives = ["grid"]
+[search]
+population = 8
+budget = 8
+compile_seconds = 3
+baseline = false
+"""
+MEASURE = '[measure]\narguments = [{ kind = "floats" }]\n[cost]\nobjectives = ["measured"]\n'
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder to work in, with a cache of its own."""
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def fake(folder, monkeypatch):
+    """Return the configuration of a kernel whose ptxas is a program of ours."""
+    ptxas(folder / "bin", copying(SAMPLES / "sm_80" / "saxpy.cubin"))
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    return config_file(folder, PTX_CONFIG, PTX, "saxpy.ptx")
+
+
+@pytest.fixture
+def compilers_found(monkeypatch):
+    """Have the compilers found, which nobody asks for anything."""
+    monkeypatch.setattr("sassan.evolve.run.tools_of", lambda _: compilers.Tools())
+
+
+def result(folder: Path) -> dict[str, object]:
+    """Return what a run found, without what it did beside."""
+    found = json.loads((folder / "result.json").read_text())
+    del found["run"]
+    return found
+
+
+def test_a_configuration_that_costs_less_than_the_default_is_found(sassan, folder):
+    need_nvrtc()
+    found = sassan("evolve", config_file(folder), "--executor", "serial", "--json")
+    assert found.status == 0
+    document = found.document
+    assert document["best"]["costs"] < document["default"]["costs"]
+    assert [loop["bound"] for loop in document["default"]["loops"]] == [11]
+    assert document["best"]["loops"] != document["default"]["loops"]
+    counts = document["counts"]
+    assert counts["evaluated"] == 8 == counts["compiled"] + counts["failed"]
+    assert min(counts["failed"], counts["gap"], counts["bounded"]) > 0
+    assert document["random_search"]["evaluated"] == 8
+    names = sorted(path.name for path in (folder / "tiny.evolved").iterdir())
+    assert names == ["best.cubin", "convergence.png", "convergence.svg", "default.cubin", "result.json", "state.json"]
+
+
+def test_a_compiler_that_hangs_crashes_or_refuses_stops_nothing(sassan, fake, folder):
+    found = sassan("evolve", fake, "-o", folder / "out", "-j", "2", "--json")
+    assert found.status == 0
+    counts = found.document["counts"]
+    assert [counts[name] for name in ("evaluated", "bounded", "failed", "hung")] == [8, 2, 4, 2]
+    assert found.document["best"]["command"] == "ptxas -arch=sm_80 best.ptx -o best.cubin"
+    assert (folder / "out" / "best.ptx").read_text() == PTX
+
+
+def test_the_report_says_what_was_found_and_what_it_rests_on(sassan, fake, folder):
+    fake.write_text(PTX_CONFIG.replace(', "-O0", "-O1", "-O2"', ', "-O3"').replace("population = 8", "population = 4"))
+    found = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial")
+    assert found.status == 0
+    assert found.out.startswith("individual")
+    assert "best against the default: grid " in found.out
+    assert "4 individuals in 1 generations: 4 compiled; 0 failed, 0 hung the compiler, 0 with gaps" in found.out
+    assert "no GPU ran the individuals" in found.out
+    assert "compared: grid: the whole launch of 1024 / BLOCK blocks of BLOCK threads on 1 SM" in found.out
+
+
+def test_a_search_that_is_killed_and_resumed_ends_as_one_that_was_not(sassan, folder):
+    need_nvrtc()
+    config = config_file(folder)
+    with _started(config, "-j", "2") as process:
+        _wait_for_half(folder / "killed" / "state.json", process)
+        process.kill()
+        process.wait(60)
+    assert not (folder / "killed" / "result.json").exists()
+    assert sassan("evolve", config, "-o", "killed", "--executor", "serial").codes == ["unfinished"]
+    assert sassan("evolve", config, "-o", "killed", "--executor", "serial", "--resume").status == 0
+    assert sassan("evolve", config, "-o", "whole", "--executor", "serial").status == 0
+    assert result(folder / "killed") == result(folder / "whole")
+
+
+def test_an_interrupt_keeps_the_state_and_says_how_to_go_on(fake, folder):
+    fake.write_text(PTX_CONFIG.replace('false, "-O0", "-O1", "-O2"', 'false, "-O1"').replace("compile_seconds = 3", "compile_seconds = 60"))
+    with _started(fake, "--executor", "serial") as process:
+        _wait_for_half(folder / "killed" / "state.json", process, 0)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == "interrupted: 'killed' holds the state, and the same command with --resume goes on\n"
+    assert json.loads((folder / "killed" / "state.json").read_text())["done"] is False
+
+
+def _started(config: Path, *how: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "sassan", "evolve", str(config), "-o", "killed", *how, "-q"]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+def _wait_for_half(state: Path, process: "subprocess.Popen[str]", generation: int = 1) -> None:
+    """Return when half of a search is done."""
+    for _ in range(6000):
+        if state.exists() and json.loads(state.read_text())["generation"] >= generation:
+            return
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code"),
+    [
+        ("[kernel", [], "bad-config"),
+        (CONFIG.replace("budget", "bugdet"), [], "bad-config"),
+        (CONFIG, ["--resume"], "bad-state"),
+        (CONFIG, ["--budget", "0"], "usage"),
+        (CONFIG, ["--scheduler", "tcp://x:1"], "usage"),
+    ],
+)
+@pytest.mark.usefixtures("compilers_found")
+def test_a_broken_configuration_or_state_is_refused(sassan, folder, text, options, code):
+    found = sassan("evolve", config_file(folder, text), *options)
+    assert_refused(found, 2)
+    assert found.codes == [code]
+
+
+def test_a_configuration_that_is_not_there_is_refused(sassan, folder):
+    assert_refused(sassan("evolve", folder / "none.toml"), 2)
+
+
+def test_without_nvrtc_the_install_command_is_named(sassan, folder, monkeypatch):
+    monkeypatch.setattr(compilers, "_packages", list)
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.delenv(variable, raising=False)
+    found = sassan("evolve", config_file(folder))
+    assert_refused(found, 4)
+    assert (found.codes, "pip install 'sassan[evolve]'" in found.err) == (["no-nvrtc"], True)
+
+
+@pytest.mark.parametrize("module", ["deap", "matplotlib"])
+def test_without_the_extra_the_install_command_is_named(sassan, folder, monkeypatch, module):
+    monkeypatch.setattr(report, "find_spec", lambda name: None if name == module else name)
+    found = sassan("evolve", config_file(folder))
+    assert_refused(found, 4)
+    assert (found.codes, "pip install 'sassan[evolve]'" in found.err) == (["missing-extra"], True)
+
+
+def test_without_ptxas_an_order_is_refused(sassan, folder, monkeypatch):
+    monkeypatch.setattr(compilers, "_packages", list)
+    monkeypatch.setattr(compilers, "_nvrtc", lambda: compilers.Compiler("nvrtc", "12", "12"))
+    monkeypatch.setenv("PATH", str(folder))
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.delenv(variable, raising=False)
+    found = sassan("evolve", config_file(folder, CONFIG.replace("[search]", "[[gene]]\norder = 8\n[search]")))
+    assert_refused(found, 4)
+    assert found.codes == ["no-ptxas"]
+
+
+def test_without_a_gpu_a_measured_cost_is_refused(sassan, fake, monkeypatch):
+    def none() -> None:
+        raise MissingToolError("no-gpu", "GPU 0 of this machine cannot be used")
+
+    monkeypatch.setattr(bench, "Gpu", none)
+    fake.write_text(PTX_CONFIG.replace('[cost]\nobjectives = ["grid"]\n', MEASURE))
+    found = sassan("evolve", fake)
+    assert_refused(found, 4)
+    assert found.codes == ["no-gpu"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"), [('function = "saxpy"', 'function = "none"', "has no function 'none'"), ("false, ", "", "asked for")]
+)
+def test_a_default_that_comes_to_nothing_ends_the_search(sassan, fake, before, after, message):
+    fake.write_text(PTX_CONFIG.replace(before, after).replace('"-O1", ', ""))
+    found = sassan("evolve", fake, "--executor", "serial")
+    assert_refused(found, 3)
+    assert found.codes == ["default-failed"]
+    assert message in found.err

@@ -1,0 +1,133 @@
+from dataclasses import replace
+
+import pytest
+
+from evolving import CONFIG, KERNEL, PTX, config_file, copying, need_nvrtc, ptxas
+from samples import SAMPLES
+from sassan.evolve import config as configurations
+from sassan.evolve.evaluate import Task, evaluate
+from sassan.evolve.outcome import Fate, Loop, from_json, to_json
+from sassan.evolve.run import tools_of
+
+PTX_CONFIG = """\
+[kernel]
+source = "saxpy.ptx"
+arch = "sm_80"
+function = "saxpy"
+[launch]
+block = [256]
+grid = [4]
+[[gene]]
+flag = "-Xptxas"
+values = [false, "-O0", "-O1", "-O2"]
+[cost]
+objectives = ["wcet", "grid", "instructions", "registers"]
+[search]
+population = 4
+budget = 4
+compile_seconds = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.fixture
+def fake(folder, monkeypatch):
+    """Return the task of a kernel whose ptxas is a program of ours."""
+    ptxas(folder / "bin", copying(SAMPLES / "sm_80" / "saxpy.cubin"))
+    monkeypatch.setenv("PATH", str(folder / "bin"))
+    config = configurations.read(str(config_file(folder, PTX_CONFIG, PTX, "saxpy.ptx")))
+    return Task(config, tools_of(config), (0,))
+
+
+@pytest.fixture
+def real(folder):
+    """Return the task of a kernel that NVRTC compiles."""
+    need_nvrtc()
+    config = configurations.read(str(config_file(folder)))
+    return Task(config, tools_of(config), (0, 0, 0))
+
+
+def test_all_costs_of_an_individual_are_bounds_of_its_cubin(fake):
+    found = evaluate(fake)
+    assert found.fate is Fate.BOUNDED
+    assert found.costs == (found.numbers["wcet"], found.numbers["grid"], found.numbers["instructions"], found.numbers["registers"])
+    assert found.numbers["instructions"] == 15
+    assert "the SM gives shared memory as much of its on-chip memory as it can" in found.assumptions
+
+
+@pytest.mark.parametrize(("gene", "fate", "why"), [(1, Fate.FAILED, "ptxas fatal : asked for"), (3, Fate.FAILED, "crashed with signal 11")])
+def test_a_compiler_that_fails_costs_infinity(fake, gene, fate, why):
+    found = evaluate(replace(fake, genome=(gene,)))
+    assert found.fate is fate
+    assert why in found.why
+    assert found.fitness(4) == (float("inf"),) * 4
+
+
+def test_a_compiler_that_hangs_costs_infinity_and_is_asked_again(fake):
+    hasty = replace(fake, genome=(2,), config=replace(fake.config, plan=replace(fake.config.plan, seconds=0.2)))
+    assert evaluate(hasty).fate is Fate.HUNG
+    assert not evaluate(hasty).cached
+
+
+def test_a_refusal_is_remembered(fake):
+    task = replace(fake, genome=(1,))
+    assert not evaluate(task).cached
+    assert evaluate(task).cached
+    assert not evaluate(replace(task, cached=False)).cached
+
+
+def test_a_function_that_is_not_there_is_refused(fake):
+    other = replace(fake, config=replace(fake.config, kernel=replace(fake.config.kernel, function="none")))
+    assert (evaluate(other).fate, evaluate(other).why) == (Fate.REFUSED, "the cubin has no function 'none' (functions: saxpy)")
+
+
+def test_a_function_that_is_too_large_is_not_analyzed(fake):
+    small = replace(fake, config=replace(fake.config, plan=replace(fake.config.plan, largest=10)))
+    assert (evaluate(small).fate, evaluate(small).why) == (Fate.REFUSED, "15 instructions: more than 10 (search.largest)")
+
+
+def test_the_cubin_of_a_task_is_the_same_from_the_cache(fake):
+    first, second = evaluate(fake), evaluate(fake)
+    assert first == second
+    assert (first.cached, second.cached) == (False, True)
+
+
+def test_an_outcome_is_the_same_from_json(fake):
+    found = evaluate(fake)
+    assert from_json(to_json(found)) == found
+
+
+def test_loops_are_bounded_for_the_parameters_of_the_configuration(real):
+    rolled = evaluate(real)
+    assert [loop.bound for loop in rolled.loops] == [11]
+    unrolled = evaluate(replace(real, genome=(3, 0, 0)))
+    assert unrolled.loops == ()
+    assert unrolled.costs < rolled.costs
+
+
+def test_a_loop_without_a_bound_is_a_gap_and_costs_infinity(real):
+    found = evaluate(replace(real, genome=(0, 1, 0)))
+    assert found.fate is Fate.GAP
+    assert "has no bound" in found.why
+    assert found.loops[-1] == Loop(found.loops[-1].head, None, "none")
+    assert found.numbers["wcet"] is None
+    assert found.fitness(1) == (float("inf"),)
+
+
+def test_what_does_not_compile_says_why(real):
+    found = evaluate(replace(real, genome=(0, 0, 1)))
+    assert found.fate is Fate.FAILED
+    assert "asked for" in found.why
+
+
+def test_a_changed_kernel_is_compiled_anew(real, folder):
+    before = evaluate(real)
+    config = configurations.read(str(config_file(folder, CONFIG, KERNEL.replace("s * x[i] + k", "s * x[i] - k"))))
+    after = evaluate(replace(real, config=config))
+    assert before.cubin != after.cubin
+    assert not after.cached
