@@ -57,16 +57,18 @@ _ROOMS = {
 """Where a public name lives; the others are in `sassan.api`."""
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used (PEP 562)."""
-    if name not in __all__:
-        raise AttributeError(f"module 'sassan' has no attribute '{name}'", name=name, obj=None)
-    from importlib import import_module  # noqa: PLC0415 - `sassan --help` answers in a blink
+if not TYPE_CHECKING:  # a checker of types that saw it would take every misspelt name for an object
 
-    room = next((room for room, names in _ROOMS.items() if name in names), "sassan.api")
-    found: object = getattr(import_module(room), name)
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first used (PEP 562)."""
+        if name not in __all__:
+            raise AttributeError(f"module 'sassan' has no attribute '{name}'", name=name, obj=None)
+        from importlib import import_module  # noqa: PLC0415 - `sassan --help` answers in a blink
+
+        room = next((room for room, names in _ROOMS.items() if name in names), "sassan.api")
+        found: object = getattr(import_module(room), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

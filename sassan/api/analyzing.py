@@ -72,6 +72,7 @@ def analyze(
     """
     settings, warps = _settings(choices), choices.get("warps")
     if isinstance(subject, Function):
+        settings = _narrowed(settings, subject)
         _known((subject,), settings)
         return Kernel(file, pipeline.analyze(subject, settings, warps))
     program = subject if isinstance(subject, Program) else read(subject)
@@ -124,6 +125,14 @@ def _costs(choices: Choices, file: MachineFile | None) -> CostModel:
             return pipeline.read_measurements(fspath(choices.get("measurements", "")))
         case _:
             raise UsageError("usage", f"there is no cost model '{model}'", hint="unit, table, control or measured")
+
+
+def _narrowed(settings: pipeline.Settings, function: Function) -> pipeline.Settings:
+    """Leave out the facts of other functions, which are not here to be held to."""
+    if settings.facts is None:
+        return settings
+    mine = tuple(one for one in settings.facts.functions if one[0] == function.name)
+    return replace(settings, facts=replace(settings.facts, functions=mine))
 
 
 def _known(functions: tuple[Function, ...], settings: pipeline.Settings) -> None:

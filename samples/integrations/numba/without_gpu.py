@@ -19,6 +19,6 @@ def smooth(source, target, rounds):
 
 SIGNATURE = "void(float32[::1], float32[::1], int32)"
 
-for arch in ("sm_75", "sm_80", "sm_90"):
+for arch in ("sm_75", "sm_90"):
     kernel = sassan_numba.analyze(smooth, SIGNATURE, arch=arch, loop_bound=100, launch=sassan.Launch(block=128))
     print(arch, "WCET", kernel.wcet, "of", len(kernel.function.instructions), "instructions; full SM", kernel.warps, "warps", kernel.makespan)

@@ -125,6 +125,16 @@ def test_flow_facts_are_read_from_a_file(tmp_path: Path):
         sassan.analyze(BFS, facts=facts)
 
 
+def test_facts_of_other_functions_do_not_hinder_that_of_one(tmp_path: Path):
+    first, second = sassan.read(TWO).functions
+    facts = tmp_path / "facts.toml"
+    facts.write_text("".join(f'[function.{one.name}]\ntext = "{one.text_hash}"\n' for one in (first, second)))
+    assert sassan.analyze(first, facts=facts).wcet == sassan.analyze(TWO, facts=facts)[first.name].wcet
+    facts.write_text(f'[function.{first.name}]\ntext = "sha256:{"0" * 64}"\n')
+    with pytest.raises(sassan.InputError):
+        sassan.analyze(first, facts=facts)
+
+
 def test_what_is_no_input_is_an_input_error():
     with pytest.raises(sassan.InputError) as error:
         sassan.read(b"neither code nor listing")
