@@ -15,6 +15,8 @@ from evolving import CONFIG, PTX, config_file, copying, need_nvrtc, ptxas
 from sassan.errors import MissingToolError
 from sassan.evolve import bench, compilers, report
 
+pytest.importorskip("deap", reason="the extra sassan[evolve] is not installed")
+pytest.importorskip("matplotlib", reason="the extra sassan[evolve] is not installed")
 PTX_CONFIG = """\
 [kernel]
 source = "saxpy.ptx"

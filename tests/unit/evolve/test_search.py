@@ -10,6 +10,7 @@ from sassan.evolve.genes import Gene, Kind, Space
 from sassan.evolve.search import Hooks, Search, Step
 from sassan.evolve.state import begin
 
+pytest.importorskip("deap", reason="the extra sassan[evolve] is not installed")
 TINY = Space((Gene(Kind.MACRO, "A", (0, 1, 2)), Gene(Kind.MACRO, "B", (0, 1))))
 
 
