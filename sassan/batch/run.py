@@ -32,9 +32,9 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
     """Analyze every function that the paths name; lines go to `sink` in the order of the inputs, whatever the executor.
 
     `begun` is what earlier lines say: those inputs are not read again, except to see that they are the same. `own` is the file of results.
-    `watch` sees the tally after every item. Raises InputError `no-input` when there is nothing to read, UsageError `inputs-changed` when
-    the inputs are not those that `begun` speaks of, `unknown-function` when no function at all is one that the job asks for, `usage` for a time
-    limit on an executor that cannot end an item.
+    `watch` sees the tally after every item. Raises InputError `no-input` when there is nothing to read; UsageError `inputs-changed` when
+    the inputs are not those that `begun` speaks of, `unknown-function` when no function at all is one that the job asks for, `usage` for a
+    time limit on an executor that cannot end an item.
     """
     if job.time_limit is not None and not isinstance(executor, Processes):
         raise UsageError("usage", "only a process of its own can be ended after a time", hint="--time-limit needs --executor processes")

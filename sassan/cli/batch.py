@@ -56,7 +56,7 @@ def batch(
 ) -> None:
     """Analyze many files.
 
-    Of a directory every cubin, .sass, .ptx, and every program or library with GPU code is taken. Results are a line of JSON per function, in
+    Of a directory every cubin, .sass, .ptx, and any program or library with GPU code is taken. Results are a line of JSON per function, in
     the order of the inputs, whatever the executor; a file that is refused is a line, too, and stops no other. What an interrupted run has
     written stays: the same command with --resume goes on from there.
 

@@ -26,6 +26,8 @@ _CONNECT = 5.0
 _ALONE = 60.0
 """Seconds without any worker, or without the scheduler, after which nothing more is waited for."""
 _LOOK = 1.0
+_LOUD = ("distributed", "distributed.client", "distributed.core", "distributed.utils", "distributed.comm")
+"""Loggers of what runs in this process; each has a level of its own."""
 _EVERY = "it ended every worker that tried"
 _AHEAD = 2
 """Items per thread of the cluster: the next is there when one ends."""
@@ -138,7 +140,8 @@ def _load() -> Any:  # noqa: ANN401 - distributed has no types
     except ImportError as error:
         raise MissingToolError("dask-missing", "dask.distributed is not installed", hint="pip install 'sassan[dask]'") from error
     # It tells of every connection that ends; what matters comes as an error.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in _LOUD:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed
 
 

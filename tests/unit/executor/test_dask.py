@@ -2,8 +2,11 @@
 
 import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +109,34 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(MissingToolError) as caught:
         Dask("tcp://127.0.0.1:8786")
     assert (caught.value.code, caught.value.hint) == ("dask-missing", "pip install 'sassan[dask]'")
+
+
+GONE = """
+import sys, time
+import distributed
+from sassan.errors import SelfCheckError
+from sassan.executor import Dask
+
+if __name__ == "__main__":
+    made = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50)
+    executor = Dask(made.scheduler_address)
+    results = executor.map(time.sleep, [0.0, 30.0, 30.0])
+    next(results)
+    made.close()
+    try:
+        next(results)
+    except SelfCheckError as error:
+        print(error.code, flush=True)
+    import os
+    os._exit(0)
+"""
+
+
+def test_a_cluster_that_goes_is_an_error_soon(tmp_path: Path):
+    script = tmp_path / "gone.py"
+    script.write_text(GONE)
+    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert found.stdout == "cluster-lost\n"
 
 
 def test_annealing_on_a_cluster_finds_what_it_finds_here(executor: Dask):
