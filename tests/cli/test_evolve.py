@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from cli.shell import SAMPLES, assert_refused
-from evolving import CONFIG, PTX, config_file, copying, need_nvrtc, ptxas
+from evolving import CONFIG, PTX, config_file, copying, need_nvrtc, ptxas, toy
+from sassan.cli.evolve import progress_text
 from sassan.errors import MissingToolError
 from sassan.evolve import bench, compilers, report
+from sassan.evolve.search import Step
 
 pytest.importorskip("deap", reason="the extra sassan[evolve] is not installed")
 pytest.importorskip("matplotlib", reason="the extra sassan[evolve] is not installed")
@@ -215,3 +217,9 @@ def test_a_default_that_comes_to_nothing_ends_the_search(sassan, fake, before, a
     assert_refused(found, 3)
     assert found.codes == ["default-failed"]
     assert message in found.err
+
+
+def test_a_person_sees_the_search_and_the_best_so_far():
+    config = toy(objectives=2)
+    assert progress_text(config, Step("evolution", 3, 20, 40, (54.0, 12.0))) == "evolution, generation 3: best wcet 54, registers 12"
+    assert progress_text(config, Step("random search", 3, 1, 40, None)) == "random search: best nothing bounded yet"

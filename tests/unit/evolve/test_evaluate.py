@@ -131,3 +131,15 @@ def test_a_changed_kernel_is_compiled_anew(real, folder):
     after = evaluate(replace(real, config=config))
     assert before.cubin != after.cubin
     assert not after.cached
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_shipped_product_of_matrices_has_a_lower_wcet_than_the_compiler_gives_it():
+    need_nvrtc()
+    config = configurations.read(str(SAMPLES / "evolve" / "matmul.toml"))
+    task = Task(config, tools_of(config), config.space.default)
+    default, found = evaluate(task), evaluate(replace(task, genome=(0, 2, 0, 0)))
+    assert str(config.space.choice((0, 2, 0, 0))) == "-DSTRIP=4"
+    assert default.fate is found.fate is Fate.BOUNDED
+    assert found.numbers["wcet"] * 2 < default.numbers["wcet"]
+    assert [loop.source for loop in (*default.loops, *found.loops)] == ["inferred", "inferred"]
