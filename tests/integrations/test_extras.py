@@ -1,0 +1,35 @@
+"""Integrations without their libraries: quick to import, and an error that names the extra when they are used."""
+
+import subprocess
+import sys
+
+import pytest
+
+from sassan.errors import MissingToolError
+from sassan.integrations import numba as sassan_numba
+from sassan.integrations import triton as sassan_triton
+
+
+def test_importing_an_integration_imports_no_library():
+    names = "nvcc, cmake, triton, numba, nvrtc"
+    libraries = "{'triton', 'numba', 'numba_cuda', 'cupy', 'cuda'}"
+    code = f"from sassan.integrations import {names}\nimport sys\nprint({libraries} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "set()\n"
+
+
+def test_triton_names_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "triton", None)
+    monkeypatch.setitem(sys.modules, "triton.compiler", None)
+    with pytest.raises(MissingToolError) as error:
+        sassan_triton.compile_for(print, {})
+    assert (error.value.status, error.value.hint) == (4, "pip install 'sassan[triton]'")
+    with pytest.raises(MissingToolError), sassan_triton.watching():
+        pass
+
+
+def test_numba_names_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba.cuda", None)
+    with pytest.raises(MissingToolError) as error:
+        sassan_numba.analyze(print, "void(int32)")
+    assert (error.value.status, error.value.hint) == (4, "pip install 'sassan[numba]'")
