@@ -28,7 +28,10 @@ def assemble(ptx: bytes, *, arch: str, name: str = "source.ptx", options: Sequen
             return _assembled(tool, ptx, arch, options)
         except ToolProblem as problem:
             problems.append(f"{tool.version}: {problem}")
-    raise InputError("ptxas-failed", f"no ptxas takes it for {arch}: {problems[0]}", source=Source(name, ""))
+    message = f"no ptxas takes it for {arch}: {problems[0]}"
+    raise InputError(
+        "ptxas-failed", message, source=Source(name, ""), hint=f"PTX of a newer compiler needs its ptxas on PATH, or: {_INSTALL}"
+    )
 
 
 def _version(tool: Tool) -> tuple[int, ...]:
