@@ -182,8 +182,8 @@ class GroupDomain:
         if len(groups.inside) == names.bit_count():
             return groups
         return Groups(
-            {name: groups.inside[name] & names for name in bits(names)},
-            {name: groups.apart[name] & names for name in bits(names)},
+            {name: row & names for name, row in groups.inside.items() if names >> name & 1},
+            {name: row & names for name, row in groups.apart.items() if names >> name & 1},
         )
 
     @staticmethod

@@ -283,5 +283,6 @@ class WarpDomain:
     def _normal(self, stack: Stack, groups: Groups, agreement: Agreement) -> Warp:
         points = stack.points
         names = points | 1
-        on = {name: registers for name, registers in agreement.on.items() if names >> name & 1}
-        return Warp(stack, self._groups.restrict(groups, points), Agreement(on))
+        if len(agreement.on) > len(stack.below) + 1:
+            agreement = Agreement({name: registers for name, registers in agreement.on.items() if names >> name & 1})
+        return Warp(stack, self._groups.restrict(groups, points), agreement)
