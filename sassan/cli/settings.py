@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sassan.cli import options
-from sassan.errors import UsageError
+from sassan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from sassan.machine import MachineFile
@@ -99,7 +99,13 @@ def machine_file(path: str | None) -> "MachineFile | None":
     """
     from sassan import pipeline
 
-    return pipeline.read_machine(path) if path is not None else None
+    if path is None:
+        return None
+    try:
+        return pipeline.read_machine(path)
+    except InputError as error:
+        error.hint = error.hint or "name an architecture such as sm_61, or a machine file (sassan/machine/README.md)"
+        raise
 
 
 def _costs(model: options.Model, file: "MachineFile | None", latency: list[str], measurements: str | None) -> "CostModel":

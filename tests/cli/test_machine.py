@@ -111,6 +111,15 @@ def test_a_partition_says_which_units_it_shares(sassan: Sassan):
     assert "  - units of the whole SM (L, D) serve each partition for an even part of the time\n" in out
 
 
+def test_a_name_that_is_neither_a_file_nor_an_architecture_says_what_is_wanted(sassan: Sassan):
+    assert "hint: name an architecture such as sm_61, or a machine file" in sassan("analyze", SAXPY, "--machine", "pascal").err
+
+
+def test_loops_of_ptx_say_that_nothing_is_inferred_of_them(sassan: Sassan):
+    (one,) = json.loads(sassan("analyze", SAMPLES / "sm_61" / "mandelbrot.ptx", "--param", "param_6=9", "--json").out)["functions"]
+    assert "registers of PTX, which are not followed" in one["gaps"][0]["message"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "code"),
     [

@@ -25,6 +25,7 @@ _WORK, _WORK_IN_ALL = 1500, 8_000
 """But for one loop, and for all of a function, no more than so many instructions."""
 _WORD = 1 << 30
 """So many turns say no more than that a counter is a word."""
+_PTX: Origins = frozenset({"registers of PTX, which are not followed: the code that is compiled from it may have a bound"})
 _USELESS = 1 << 20
 """A bound above this that rests on words nobody told is none: `i < n` with any n."""
 
@@ -166,7 +167,10 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     search = _Search(flows, Walk(flows, machine, changed, heads, before), room)
     search.walk.function(search.look)
     never = "no way leads to it"
-    return tuple(search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, never)) for index, loop in enumerate(cfg.loops))
+    found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, never)) for index, loop in enumerate(cfg.loops)]
+    if cfg.function.frames:
+        found = [one if one.bound is not None else replace(one, missing=_PTX) for one in found]
+    return tuple(found)
 
 
 def _changed(cfg: WarpCfg, facts: Mapping[int, Facts], nodes: Sequence[int]) -> int:
