@@ -33,9 +33,7 @@ def manpage() -> ModuleType:
     ("words", "completed"),
     [
         ("sassan mak", ["makespan"]),
-        ("sassan check --max-w", ["--max-wcet"]),
         ("sassan analyze --model t", ["table"]),
-        ("sassan analyze k", []),
     ],
 )
 def test_bash_completes_a_command_line(words: str, completed: list[str]):
