@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budget import part
 from sassan.domains.groups import ACTIVE
 from sassan.domains.warp import Warp, WarpDomain
 from tests.barriers import DONE, MEETING, WAITING, WHOLE, barrier_moves, reached_volta, run_volta, start_volta
@@ -13,7 +14,7 @@ tags = st.sampled_from([TAG, *(1 << token for token in TOKENS)])
 
 
 @given(first=values, steps=barrier_moves)
-@settings(max_examples=1500)
+@settings(max_examples=part(1500))
 def test_every_step_describes_the_concrete_warp(first, steps):
     domain = WarpDomain()
     for warp, state in run_volta(domain, *start_volta(first, domain), steps):
@@ -22,7 +23,7 @@ def test_every_step_describes_the_concrete_warp(first, steps):
 
 
 @given(first=values, steps=barrier_moves, other=reached_volta(), more=barrier_moves)
-@settings(max_examples=1500)
+@settings(max_examples=part(1500))
 def test_every_step_after_a_join_still_describes_the_concrete_warp(first, steps, other: Warp, more):
     domain = WarpDomain()
     warp, state = run_volta(domain, *start_volta(first, domain), steps)[-1]
@@ -33,7 +34,7 @@ def test_every_step_after_a_join_still_describes_the_concrete_warp(first, steps,
 
 @pytest.mark.parametrize("ablated", ["acyclic-stack", "no-groups", "no-agreement", "active-only"])
 @given(first=values, steps=barrier_moves, other=reached_volta(), more=barrier_moves)
-@settings(max_examples=200)
+@settings(max_examples=part(200))
 def test_an_ablated_domain_is_still_sound(ablated, first, steps, other: Warp, more):
     domain = WarpDomain(frozenset({ablated}))
     warp, state = run_volta(domain, *start_volta(first, domain), steps)[-1]
@@ -42,7 +43,7 @@ def test_an_ablated_domain_is_still_sound(ablated, first, steps, other: Warp, mo
 
 
 @given(a=reached_volta(), c=reached_volta(), tag=tags, sure=st.booleans())
-@settings(max_examples=500)
+@settings(max_examples=part(500))
 def test_withdrawing_is_monotone(a: Warp, c: Warp, tag: int, sure: bool):
     domain = WarpDomain()
     b = domain.join(a, c)
@@ -50,7 +51,7 @@ def test_withdrawing_is_monotone(a: Warp, c: Warp, tag: int, sure: bool):
 
 
 @given(a=reached_volta(), c=reached_volta(), tag=tags, inside=st.booleans())
-@settings(max_examples=500)
+@settings(max_examples=part(500))
 def test_narrowing_to_members_is_monotone(a: Warp, c: Warp, tag: int, inside: bool):
     domain = WarpDomain()
     b = domain.join(a, c)
@@ -63,7 +64,7 @@ def test_narrowing_to_members_is_monotone(a: Warp, c: Warp, tag: int, inside: bo
 
 
 @given(a=reached_volta(), c=reached_volta(), point=st.sampled_from(sorted(DONE)))
-@settings(max_examples=500)
+@settings(max_examples=part(500))
 def test_meeting_is_monotone(a: Warp, c: Warp, point: int):
     domain = WarpDomain()
     b = domain.join(a, c)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budget import part
 from sassan.domains.agreement import AgreementDomain
 from sassan.domains.groups import GroupDomain
 from sassan.domains.stack import StackDomain
@@ -55,7 +56,7 @@ def test_leq_means_that_join_adds_nothing_and_explain_is_silent(domain, part, a:
 
 
 @given(first=values, steps=moves)
-@settings(max_examples=1500)
+@settings(max_examples=part(1500))
 def test_every_step_describes_the_concrete_warp(first, steps):
     domain = WarpDomain()
     for warp, state in run(domain, *start(first, domain), steps):
@@ -64,7 +65,7 @@ def test_every_step_describes_the_concrete_warp(first, steps):
 
 
 @given(first=values, steps=moves, other=reached(), more=moves)
-@settings(max_examples=1500)
+@settings(max_examples=part(1500))
 def test_every_step_after_a_join_still_describes_the_concrete_warp(first, steps, other: Warp, more):
     domain = WarpDomain()
     warp, state = run(domain, *start(first, domain), steps)[-1]
@@ -75,7 +76,7 @@ def test_every_step_after_a_join_still_describes_the_concrete_warp(first, steps,
 
 @pytest.mark.parametrize("ablated", ["acyclic-stack", "no-groups", "no-agreement", "active-only"])
 @given(first=values, steps=moves, other=reached(), more=moves)
-@settings(max_examples=200)
+@settings(max_examples=part(200))
 def test_an_ablated_domain_is_still_sound(ablated, first, steps, other: Warp, more):
     domain = WarpDomain(frozenset({ablated}))
     warp, state = run(domain, *start(first, domain), steps)[-1]
@@ -84,7 +85,7 @@ def test_an_ablated_domain_is_still_sound(ablated, first, steps, other: Warp, mo
 
 
 @given(a=reached(), c=reached(), point=st.sampled_from(TOKENS + SIDES))
-@settings(max_examples=400)
+@settings(max_examples=part(400))
 def test_pushes_are_monotone(a: Warp, c: Warp, point: int):
     domain = WarpDomain()
     b = domain.join(a, c)
@@ -93,7 +94,7 @@ def test_pushes_are_monotone(a: Warp, c: Warp, point: int):
 
 
 @given(a=reached(), c=reached(), tag=st.sampled_from([TAG, 0, 1 << TOKENS[0]]))
-@settings(max_examples=1000)
+@settings(max_examples=part(1000))
 def test_leaving_is_monotone(a: Warp, c: Warp, tag: int):
     domain = WarpDomain()
     b = domain.join(a, c)

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from budget import part
 from samples import EVERY, VOLTA, explored, names, program
 from sassan.isa.control import has_control_words
 from sassan.timing import control
@@ -20,9 +21,9 @@ from soundness.random_blocks import BLOCKS, diverging, one_after_the_other, quie
 TOLD = Control(Tables(told={"fence": 700, "sleep": 500, "async": 900}))
 """A latency for every class: no sample has a gap."""
 WITH_BARRIERS = ("matmul_tiled", "prefix_sum", "reduce_shared", "smith_waterman", "stencil2d_halo")
-GRAPHS = 300
-"""Random graphs per architecture: 8 * 300 * 6 = 14,400 blocks."""
-SPLIT_GRAPHS = 40
+GRAPHS = part(300)
+"""Random graphs per architecture: 8 * 300 * 6 = 14,400 blocks in a full run."""
+SPLIT_GRAPHS = part(40, of=2)
 """The same with sides that take turns."""
 
 

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from budget import part
 from sassan.ipet.residents import Grid, Optima, grid, group, resident
 from sassan.ipet.shares import of_letters
 from sassan.machine import Multiprocessor
@@ -48,15 +49,15 @@ def average(found: list[tuple[int, int, int]]) -> float:
 
 
 @pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
-def test_no_execution_of_2500_kernels_takes_longer_than_the_bounds(barriers: bool) -> None:
-    found = residents(2500, 7, barriers=barriers)
+def test_no_execution_of_a_random_kernel_takes_longer_than_the_bounds(barriers: bool) -> None:
+    found = residents(part(2500), 7, barriers=barriers)
     assert [one for one in found if one[0] > min(one[1:])] == []
     assert average(found) < 1.2
 
 
 @pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
-def test_no_execution_of_500_grids_takes_longer_than_the_bounds(barriers: bool) -> None:
-    found = grids(500, 8, barriers=barriers)
+def test_no_execution_of_a_random_grid_takes_longer_than_the_bounds(barriers: bool) -> None:
+    found = grids(part(500), 8, barriers=barriers)
     assert [one for one in found if one[0] > min(one[1:])] == []
     assert average(found) < 1.25
 
@@ -80,8 +81,8 @@ def partitions(count: int, seed: int) -> list[tuple[int, int]]:
     return found
 
 
-def test_no_execution_on_1000_partitioned_sms_takes_longer_than_the_bound_of_the_partition_model() -> None:
-    found = partitions(1000, 9)
+def test_no_execution_on_a_random_partitioned_sm_takes_longer_than_the_bound_of_the_partition_model() -> None:
+    found = partitions(part(1000), 9)
     assert [one for one in found if one[0] > one[1]] == []
     assert sum(bound / longest for longest, bound in found) / len(found) < 1.25
 

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from budget import part
 from sassan.simt.code import lower
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.plain import PlainRun
@@ -16,7 +17,7 @@ from soundness.generator import program
 from soundness.maxwell import Maxwell
 from soundness.volta import Volta
 
-SEEDS = range(0, 40, 2)
+SEEDS = range(0, part(40, of=2), 2)
 RUNS, STEPS = 10, 100
 
 
@@ -42,7 +43,7 @@ def test_the_control_slice_takes_the_same_paths(seed: int):
     assert (whole.transitions, whole.counts.tolist()) == (part.transitions, part.counts.tolist())
 
 
-@pytest.mark.parametrize("seed", range(0, 36, 2))
+@pytest.mark.parametrize("seed", range(0, part(36, of=2), 2))
 def test_the_plain_machine_takes_the_same_steps_since_volta(seed: int):
     function = generator_volta.program(seed)
     code, runs = lower(function, Volta(function)), draw(seed, RUNS)
