@@ -35,7 +35,8 @@ def show(config: "Config", found: "Answer", runner: "Runner", folder: Path) -> N
     for line in (*_compared(config, found), *_counted(found, runner)):
         out(f"{safe(line)}\n")
     if found.best is not None:
-        out(f"\n{safe(report.command(config, found.best, str(folder / 'best')))}\n")
+        launch = config.shape.launch(found.best.choice)
+        out(f"\n{safe(report.command(config, found.best, str(folder / 'best')))}\nlaunched as: {safe(str(launch))}\n")
     out(f"\nwritten to {safe(str(folder))}: result.json, best.cubin, convergence.svg, convergence.png\n\nassumptions:\n")
     for one in report.assumptions(config, found, runner):
         out(f"  {safe(one)}\n")

@@ -111,6 +111,7 @@ def _individual(config: Config, one: Individual, name: str) -> Mapping[str, Valu
         "genome": list(one.genome),
         "choice": str(one.choice),
         "command": command(config, one, name),
+        "launch": str(config.shape.launch(one.choice)),
         **{key: value for key, value in to_json(one.outcome).items() if key != "assumptions"},
     }
 

@@ -105,6 +105,7 @@ def test_the_report_says_what_was_found_and_what_it_rests_on(sassan, fake, folde
     assert found.out.startswith("individual")
     assert "best against the default: grid " in found.out
     assert "4 individuals in 1 generations: 4 compiled; 0 failed, 0 hung the compiler, 0 with gaps" in found.out
+    assert "launched as: block 256 x 1 x 1, grid 4 x 1 x 1\n" in found.out
     assert "no GPU ran the individuals" in found.out
     assert "compared: grid: the whole launch of 1024 / BLOCK blocks of BLOCK threads on 1 SM" in found.out
 
