@@ -5,7 +5,9 @@
 
 import os
 import random
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -43,19 +45,16 @@ def codes(functions: tuple[Function, ...]) -> dict[str, list[tuple[int | None, i
     return {one.name: [(each.encoding, each.control) for each in one.instructions] for one in functions}
 
 
-@pytest.fixture
-def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """Return a function that reads a sample's cubin with the recorded disassembler."""
-
-    def from_cubin(arch: str, name: str) -> tuple[Function, ...]:
-        monkeypatch.setenv("PATH", str(cubins.recorder(tmp_path, f"{arch}/{name}")))
+@lru_cache(maxsize=len(PAIRS))
+def recorded(arch: str, name: str) -> tuple[Function, ...]:
+    """Return what a sample's cubin holds, read with the recorded disassembler: once for all tests, for each call starts processes."""
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as scratch:
+        patch.setenv("PATH", str(cubins.recorder(Path(scratch), f"{arch}/{name}")))
         return read(load(str(SAMPLES / arch / f"{name}.cubin")), cached=False).functions
-
-    return from_cubin
 
 
 @pytest.mark.parametrize(("arch", "name"), PAIRS)
-def test_a_cubin_is_the_program_of_its_listing(arch, name, recorded):
+def test_a_cubin_is_the_program_of_its_listing(arch, name):
     found = recorded(arch, name)
     listed = read(load(str(SAMPLES / arch / f"{name}.nvdisasm.sass"))).functions
     assert [one.instructions[0].text for one in found] == [one.instructions[0].text for one in listed]
@@ -64,12 +63,12 @@ def test_a_cubin_is_the_program_of_its_listing(arch, name, recorded):
 
 
 @pytest.mark.parametrize(("arch", "name"), [pair for pair in PAIRS if pair[1] not in RELOCATABLE])
-def test_encodings_and_control_codes_are_those_that_cuobjdump_prints(arch, name, recorded):
+def test_encodings_and_control_codes_are_those_that_cuobjdump_prints(arch, name):
     assert codes(recorded(arch, name)) == codes(read(load(str(SAMPLES / arch / f"{name}.cuobjdump.sass"))).functions)
 
 
 @pytest.mark.parametrize(("arch", "name"), PAIRS)
-def test_every_exit_and_every_table_is_as_the_compiler_says(arch, name, recorded):
+def test_every_exit_and_every_table_is_as_the_compiler_says(arch, name):
     for function in recorded(arch, name):
         compiler = function.compiler
         own = [one for one in function.instructions if one.address < compiler.code_size]
