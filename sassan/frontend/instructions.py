@@ -197,7 +197,7 @@ def ends_in_address(opcode: str, operands: tuple[Operand, ...]) -> bool:
 
 
 def _leads(opcode: str, operands: tuple[Operand, ...]) -> bool:
-    return ends_in_address(opcode, operands) or any(type(operand) is Target for operand in operands)
+    return Target in map(type, operands) or ends_in_address(opcode, operands)
 
 
 def _condition(operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:

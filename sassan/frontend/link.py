@@ -55,17 +55,16 @@ def _linked(function: Function, known: dict[tuple[str, str], Function]) -> Funct
 
 def _calls_pointer(one: Instruction) -> bool:
     is_call = one.opcode.partition(".")[0] in _CALLS and bool(one.operands) and isinstance(one.operands[0], Register)
-    return is_call or any("INDIRECT_CALL" in note for note in one.notes)
+    return is_call or (bool(one.notes) and any("INDIRECT_CALL" in note for note in one.notes))
 
 
 def _called(function: Function) -> list[str]:
-    return [name for one in function.instructions for operand in one.operands if (name := _function_name(one, operand))]
+    symbols = ((one, operand) for one in function.instructions for operand in one.operands if isinstance(operand, Symbol))
+    return [name for one, symbol in symbols if (name := _function_name(one, symbol))]
 
 
-def _function_name(one: Instruction, operand: Operand) -> str:
-    """Return the name of the function that an operand calls, or takes the address of, '' for any other operand."""
-    if not isinstance(operand, Symbol):
-        return ""
+def _function_name(one: Instruction, operand: Symbol) -> str:
+    """Return the name of the function that a symbol calls, or takes the address of, '' for any other symbol."""
     if one.opcode.partition(".")[0] in _CALLS:
         return operand.name
     found = _POINTER.fullmatch(operand.name)

@@ -22,6 +22,7 @@ _NVDISASM = re.compile(r"^[ \t]*(?:\.section[ \t]|\.headerflags[ \t])", re.MULTI
 _PTX = re.compile(r"^[ \t]*\.version[ \t]+[0-9]", re.MULTILINE)
 _PTX_PART = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.(?:entry|func)\b", re.MULTILINE)
 _OLD = re.compile(r"^[ \t]*(?:code for (sm_[0-9]{2,3}[af]?)|\.headerflags[ \t].*?[ \"](EF_CUDA_SM[0-9]{2,3})\b)", re.MULTILINE)
+_CUOBJDUMP_WORDS, _PTX_WORDS = ("code for sm_", "Function : "), (".version",)
 _DUMP_HINT = "make a text with: cuobjdump -sass FILE > dump.sass, or nvdisasm -c FILE > dump.sass"
 
 
@@ -80,11 +81,16 @@ def is_ptx(source: Source) -> bool:
     A text that holds machine code and PTX is read as machine code.
     """
     text = source.text
-    if _CUOBJDUMP.search(text) or "\0" in text or not text.strip("\ufeff \t\r\n"):
+    if _found(_CUOBJDUMP, _CUOBJDUMP_WORDS, text) or "\0" in text or not text.strip("\ufeff \t\r\n"):
         return False
-    if _PTX.search(text):
+    if _found(_PTX, _PTX_WORDS, text):
         return True
     return not _NVDISASM.search(text) and (bool(_PTX_PART.search(text)) or source.name.endswith(".ptx"))
+
+
+def _found(pattern: re.Pattern[str], words: tuple[str, ...], text: str) -> re.Match[str] | None:
+    """Return the first match of a pattern, each of which holds one of `words`: without these the lines need not be looked at one by one."""
+    return pattern.search(text) if any(word in text for word in words) else None
 
 
 def refuse_other_kinds(source: Source) -> None:
@@ -94,7 +100,7 @@ def refuse_other_kinds(source: Source) -> None:
         raise InputError("empty-input", "the input is empty; expected a SASS listing", source=source, hint=_DUMP_HINT)
     if "\0" in text:
         raise InputError("binary-input", "the input holds NUL bytes; expected text", source=source, span=_top(source), hint=_DUMP_HINT)
-    if _CUOBJDUMP.search(text) or _NVDISASM.search(text):
+    if _NVDISASM.search(text) or _found(_CUOBJDUMP, _CUOBJDUMP_WORDS, text):
         return
     raise InputError(
         "unknown-input",
@@ -120,7 +126,7 @@ def _sections(source: Source, text: str, forced: bool) -> "list[Section]":
     if not forced:
         _refuse_old(source, text)
     complete = text if text.endswith("\n") else text + "\n"
-    old, new = _CUOBJDUMP.search(text), _NVDISASM.search(text)
+    old, new = _found(_CUOBJDUMP, _CUOBJDUMP_WORDS, text), _NVDISASM.search(text)
     is_cuobjdump = old is not None and (new is None or old.start() < new.start())
     sections = list((cuobjdump_sections if is_cuobjdump else nvdisasm_sections)(source, complete))
     if complete is not text:
