@@ -129,7 +129,7 @@ def ptxas(folder: Path, body: str) -> Path:
     text = f"""\
         #!{sys.executable} -IS
         import os, sys, time
-        if "--version" in sys.argv:
+        if "--version" in sys.argv or "--help" in sys.argv:
             print("Cuda compilation tools, release 12.9, V12.9.86")
             sys.exit(0)
         if "-O0" in sys.argv:

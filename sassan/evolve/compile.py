@@ -93,12 +93,12 @@ def _made(job: Job, tools: Tools) -> tuple[str, bytes]:
     """Return the PTX that ptxas was given ('' without it) and the cubin; raises CompileProblem."""
     if not job.by_ptx:
         assert tools.nvrtc is not None
-        return "", compilers.nvrtc(tools.nvrtc, job.source, job.front, "cubin", job.seconds)
+        return "", compilers.nvrtc(tools.nvrtc, job.source, job.front, "CUBIN", job.seconds)
     assert tools.ptxas is not None
     ptx = job.source
     if not job.source_is_ptx:
         assert tools.nvrtc is not None
-        ptx = compilers.nvrtc(tools.nvrtc, job.source, job.front, "ptx", job.seconds).decode("utf-8", "replace")
+        ptx = compilers.nvrtc(tools.nvrtc, job.source, job.front, "PTX", job.seconds).decode("utf-8", "replace")
     if job.choice.order:
         try:
             ptx = reordered(ptx, job.choice.order)

@@ -1,34 +1,29 @@
-"""Finds NVRTC and ptxas, and runs them in processes of their own, with a time limit (`child.py`).
+"""The compilers of a search, run in processes of their own with a time limit (`sassan/compilers/library.py`).
 
-NVRTC is the library of the wheel nvidia-cuda-nvrtc (`nvidia/*/lib`), or of CUDA_HOME and CUDA_PATH; ptxas is a program on PATH, in
-CUDA_HOME and CUDA_PATH, or in a wheel (`nvidia/*/bin`, nvidia-cuda-nvcc). No GPU and no driver is needed.
+NVRTC and ptxas are found where `sassan.compilers` finds them. No GPU and no driver is needed.
 """
 
-import ctypes
-import importlib.util
 import json
 import os
-import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sassan.compilers import libraries, library
+from sassan.compilers.ptxas import PTXAS
 from sassan.errors import MissingToolError
+from sassan.frontend.cubin.tools import tools
 
 INSTALL = "pip install 'sassan[evolve]'"
 
-_CHILD = Path(__file__).with_name("child.py")
-_VERSION = re.compile(r"\bV([0-9]+(?:\.[0-9]+)+)")
-_ASKED = 20.0
+_CHILD = library.__file__
 _OUTPUT = "kernel.out"
 _SHOWN = 300
-_REFUSED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +70,15 @@ def find(*, nvrtc: bool, ptxas: bool) -> Tools:
 
 
 def _nvrtc() -> Compiler:
-    for path in _libraries():
-        with suppress(OSError, AttributeError):
-            major, minor = ctypes.c_int(), ctypes.c_int()
-            if ctypes.CDLL(str(path)).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)) == 0:
-                return _compiler(str(path), f"{major.value}.{minor.value}")
+    for one in libraries():
+        if Path(one.path).is_file():  # what only the loader of the system finds cannot be told from another build
+            return _compiler(one.path, ".".join(map(str, one.version)))
     raise MissingToolError("no-nvrtc", "compiling kernels needs NVRTC, and none was found", hint=INSTALL)
 
 
-def _libraries() -> Iterator[Path]:
-    for folder in _packages():
-        yield from sorted((one for one in folder.glob("*/lib/libnvrtc.so.*") if "alt" not in one.name), reverse=True)
-        yield from sorted(folder.glob("*/bin/**/nvrtc64_*.dll"), reverse=True)
-    for home in _homes():
-        yield from sorted((one for one in home.glob("lib64/libnvrtc.so.*") if "alt" not in one.name), reverse=True)
-
-
 def _ptxas() -> Compiler:
-    for path in _programs():
-        with suppress(OSError, subprocess.SubprocessError):
-            said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=_ASKED)  # noqa: S603 - our own search
-            if found := _VERSION.search(said.stdout):
-                return _compiler(path, found[1])
+    for one in tools(PTXAS):
+        return _compiler(one.path, one.version)
     message = "reordering PTX instructions needs ptxas, and none was found"
     raise MissingToolError("no-ptxas", message, hint=f"{INSTALL}, or leave the gene 'order' away")
 
@@ -104,25 +86,6 @@ def _ptxas() -> Compiler:
 def _compiler(path: str, version: str) -> Compiler:
     seen = Path(path).stat()
     return Compiler(path, version, f"{Path(path).name} {version} {seen.st_size} {seen.st_mtime_ns}")
-
-
-def _programs() -> Iterator[str]:
-    folders = [*filter(None, os.environ.get("PATH", "").split(os.pathsep)), *(str(home / "bin") for home in _homes())]
-    wheels = [str(one) for package in _packages() for one in sorted(package.glob("*/bin"), reverse=True)]
-    for folder in (*folders, *wheels):
-        if (found := shutil.which("ptxas", path=folder)) is not None:
-            yield str(Path(found).resolve())
-
-
-def _homes() -> Iterator[Path]:
-    for variable in ("CUDA_HOME", "CUDA_PATH"):
-        if home := os.environ.get(variable):
-            yield Path(home)
-
-
-def _packages() -> list[Path]:
-    spec = importlib.util.find_spec("nvidia")
-    return [Path(one) for one in spec.submodule_search_locations or ()] if spec is not None else []
 
 
 def nvrtc(compiler: Compiler, source: str, options: tuple[str, ...], kind: str, seconds: float) -> bytes:
@@ -150,7 +113,7 @@ def _made(job: Mapping[str, object], folder: Path, seconds: float) -> bytes:
 
 def _ended(job: str, folder: Path, seconds: float) -> str:
     """Return the log of a compilation that ended well; raises CompileProblem."""
-    command = [sys.executable, "-I", "-S", str(_CHILD)]
+    command = [sys.executable, "-I", "-S", _CHILD]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(  # noqa: S603 - our own interpreter
             command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True

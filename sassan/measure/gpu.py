@@ -1,4 +1,4 @@
-"""The GPU of this machine through cuda-core: NVRTC makes a cubin, CUDA events time its launches, `clock64` counts cycles inside.
+"""The GPU of this machine through cuda-core: CUDA events time the launches of a cubin, `clock64` counts cycles inside.
 
 The only module that imports cuda-core. Memory is filled before the first run and restored after every run, outside the time that is
 measured and before the delay: each run meets the same data, and a GPU that has rested is not woken by a copy.
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sassan.compilers import compile_source
 from sassan.errors import InputError, MissingToolError
 from sassan.measure.device import DATA_LARGEST, Argument, Task, Timing
 
@@ -196,16 +197,11 @@ def compiled(source: str, name: str, arch: str, options: Sequence[str] = ()) -> 
 
     `options` are macros: `NAME` or `NAME=VALUE`. Raises InputError `compile-failed` with the compiler's first complaint, MissingToolError.
     """
-    cuda = _cuda()
-    macros: list[tuple[str, str]] = [(key, value or "1") for key, _, value in (one.partition("=") for one in options)]
+    flags = ("-std=c++17", *(f"-D{one}" for one in options))
     try:
-        with _cuda_errors("compile-failed"):
-            settings = cuda.ProgramOptions(name=name, arch=arch, std="c++17", define_macro=macros or None)
-            code: object = cuda.Program(source, "c++", settings).compile("cubin").code
-    except RuntimeError as error:
-        raise MissingToolError("no-nvrtc", "NVRTC was not found", hint=INSTALL) from error
-    assert isinstance(code, bytes)
-    return code
+        return compile_source(source, arch=arch, name=name, options=flags).cubin
+    except MissingToolError as error:
+        raise MissingToolError("no-nvrtc", error.message, hint=INSTALL) from error
 
 
 def _cuda() -> ModuleType:

@@ -171,9 +171,7 @@ def test_a_configuration_that_is_not_there_is_refused(sassan, folder):
 
 
 def test_without_nvrtc_the_install_command_is_named(sassan, folder, monkeypatch):
-    monkeypatch.setattr(compilers, "_packages", list)
-    for variable in ("CUDA_HOME", "CUDA_PATH"):
-        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(compilers, "libraries", tuple)
     found = sassan("evolve", config_file(folder))
     assert_refused(found, 4)
     assert (found.codes, "pip install 'sassan[evolve]'" in found.err) == (["no-nvrtc"], True)
@@ -188,11 +186,8 @@ def test_without_the_extra_the_install_command_is_named(sassan, folder, monkeypa
 
 
 def test_without_ptxas_an_order_is_refused(sassan, folder, monkeypatch):
-    monkeypatch.setattr(compilers, "_packages", list)
+    monkeypatch.setattr(compilers, "tools", lambda _: ())
     monkeypatch.setattr(compilers, "_nvrtc", lambda: compilers.Compiler("nvrtc", "12", "12"))
-    monkeypatch.setenv("PATH", str(folder))
-    for variable in ("CUDA_HOME", "CUDA_PATH"):
-        monkeypatch.delenv(variable, raising=False)
     found = sassan("evolve", config_file(folder, CONFIG.replace("[search]", "[[gene]]\norder = 8\n[search]")))
     assert_refused(found, 4)
     assert found.codes == ["no-ptxas"]

@@ -51,9 +51,8 @@ def test_a_compiler_that_writes_nothing_has_failed(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("wanted", ["nvrtc", "ptxas"])
 def test_a_compiler_that_is_missing_names_the_install_command(monkeypatch, wanted):
-    monkeypatch.setattr(compilers, "_packages", list)
-    for variable in ("PATH", "CUDA_HOME", "CUDA_PATH"):
-        monkeypatch.setenv(variable, "")
+    monkeypatch.setattr(compilers, "libraries", tuple)
+    monkeypatch.setattr(compilers, "tools", lambda _: ())
     with pytest.raises(MissingToolError) as caught:
         compilers.find(nvrtc=wanted == "nvrtc", ptxas=wanted == "ptxas")
     assert caught.value.code == f"no-{wanted}"
@@ -64,7 +63,7 @@ def test_nvrtc_makes_cubins_and_ptx_and_says_what_it_refuses():
     need_nvrtc()
     found = compilers.find(nvrtc=True, ptxas=False).nvrtc
     assert found is not None
-    assert compilers.nvrtc(found, KERNEL, ("-arch=sm_80",), "cubin", 60).startswith(b"\x7fELF")
-    assert b".target sm_80" in compilers.nvrtc(found, KERNEL, ("-arch=compute_80",), "ptx", 60)
+    assert compilers.nvrtc(found, KERNEL, ("-arch=sm_80",), "CUBIN", 60).startswith(b"\x7fELF")
+    assert b".target sm_80" in compilers.nvrtc(found, KERNEL, ("-arch=compute_80",), "PTX", 60)
     with pytest.raises(CompileProblem, match="asked for"):
-        compilers.nvrtc(found, KERNEL, ("-arch=sm_80", "-DFAIL"), "cubin", 60)
+        compilers.nvrtc(found, KERNEL, ("-arch=sm_80", "-DFAIL"), "CUBIN", 60)

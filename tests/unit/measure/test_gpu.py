@@ -216,7 +216,7 @@ def test_the_installed_cuda_core_has_what_is_asked_of_it():
         core.Stream: ("record", "sync", "close"),
         core.Event: ("sync", "__sub__"),
         core.Buffer: ("copy_from", "close", "size", "__dlpack__"),
-        core.ObjectCode: ("from_cubin", "get_kernel", "code"),
+        core.ObjectCode: ("from_cubin", "get_kernel"),
         core.LegacyPinnedMemoryResource: ("allocate",),
     }
     for owner, names in expected.items():
@@ -225,7 +225,6 @@ def test_the_installed_cuda_core_has_what_is_asked_of_it():
 
 
 def nvrtc() -> None:
-    pytest.importorskip("cuda.core", reason="cuda-core is not installed: pip install 'sassan[measure]'")
     pytest.importorskip("nvidia.cuda_nvrtc", reason="NVRTC is not installed: pip install nvidia-cuda-nvrtc-cu12")
 
 
@@ -239,4 +238,12 @@ def test_what_does_not_compile_says_where():
     nvrtc()
     with pytest.raises(InputError) as refused:
         gpu.compiled('extern "C" __global__ void f(int *x) { *x = B; }', "f.cu", "sm_90")
-    assert (refused.value.code, refused.value.message) == ("compile-failed", 'f.cu(1): error: identifier "B" is undefined')
+    assert (refused.value.code, refused.value.message) == ("compile-failed", 'it does not compile: identifier "B" is undefined')
+    assert (refused.value.source and refused.value.source.name, refused.value.span and refused.value.span.line) == ("f.cu", 1)
+
+
+def test_without_nvrtc_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr("sassan.compilers.nvrtc.libraries", tuple)
+    with pytest.raises(MissingToolError) as refused:
+        gpu.compiled("", "f.cu", "sm_90")
+    assert (refused.value.code, refused.value.hint) == ("no-nvrtc", "pip install 'sassan[measure]'")
