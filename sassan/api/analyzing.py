@@ -14,10 +14,10 @@ from sassan.ipet.flow_facts import check_functions
 from sassan.ir import Function, Program
 from sassan.machine import MachineFile
 from sassan.machine.launch import check
-from sassan.timing import CostModel, Unit, latencies
-from sassan.timing.control import Control
+from sassan.timing import CostModel, latencies
+from sassan.timing.models import WITH_LATENCIES
+from sassan.timing.models import model as cost_model
 from sassan.timing.rates import Tables
-from sassan.timing.table import Table
 from sassan.warpcfg import Options
 
 ModelName = Literal["unit", "table", "control", "measured"]
@@ -109,22 +109,13 @@ def _costs(choices: Choices, file: MachineFile | None) -> CostModel:
     Raises UsageError for a model that is none, or a choice that it does not use.
     """
     model, latency = choices.get("model", "unit"), choices.get("latency", {})
-    if latency and model not in ("table", "control"):
+    if latency and model not in WITH_LATENCIES:
         raise UsageError("usage", f"latency means nothing to the model '{model}'", hint="model='table' or model='control'")
     if ("measurements" in choices) != (model == "measured"):
         raise UsageError("usage", "model='measured' and measurements need each other", hint="model='measured', measurements='cycles.csv'")
-    tables = Tables(file, latencies.parse(f"{name}={cycles}" for name, cycles in latency.items()))
-    match model:
-        case "unit":
-            return Unit()
-        case "table":
-            return Table(tables)
-        case "control":
-            return Control(tables)
-        case "measured":
-            return pipeline.read_measurements(fspath(choices.get("measurements", "")))
-        case _:
-            raise UsageError("usage", f"there is no cost model '{model}'", hint="unit, table, control or measured")
+    if "measurements" in choices:
+        return pipeline.read_measurements(fspath(choices["measurements"]))
+    return cost_model(model, Tables(file, latencies.parse(f"{name}={cycles}" for name, cycles in latency.items())))
 
 
 def _narrowed(settings: pipeline.Settings, function: Function) -> pipeline.Settings:

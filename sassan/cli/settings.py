@@ -114,21 +114,13 @@ def _costs(model: options.Model, file: "MachineFile | None", latency: list[str],
     Raises UsageError for an option that the model does not use, or a latency that is not known, InputError for measurements.
     """
     from sassan import pipeline
-    from sassan.timing import Unit, latencies
-    from sassan.timing.control import Control
+    from sassan.timing import latencies, models
     from sassan.timing.rates import Tables
-    from sassan.timing.table import Table
 
-    if latency and model not in (options.Model.TABLE, options.Model.CONTROL):
+    if latency and model.value not in models.WITH_LATENCIES:
         raise UsageError("usage", f"--latency means nothing to the model '{model.value}'", hint="--model table or --model control")
     if (measurements is not None) != (model is options.Model.MEASURED):
         raise UsageError("usage", "--model measured and --measurements need each other", hint="--model measured --measurements cycles.csv")
     if measurements is not None:
         return pipeline.read_measurements(measurements)
-    tables = Tables(file, latencies.parse(latency))
-    made: dict[options.Model, CostModel] = {
-        options.Model.UNIT: Unit(),
-        options.Model.TABLE: Table(tables),
-        options.Model.CONTROL: Control(tables),
-    }
-    return made[model]
+    return models.model(model.value, Tables(file, latencies.parse(latency)))

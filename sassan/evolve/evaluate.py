@@ -20,10 +20,9 @@ from sassan.evolve.shapes import ShapeProblem
 from sassan.frontend import Image, read
 from sassan.ir import Function
 from sassan.machine.occupancy import Resources
-from sassan.timing import CostModel, Unit, latencies
-from sassan.timing.control import Control
+from sassan.timing import latencies
+from sassan.timing.models import model
 from sassan.timing.rates import Tables
-from sassan.timing.table import Table
 
 SAME_WORK = "macros, launch shapes and parameters do the same work in every individual: the configuration says so"
 ONE_LAUNCH = "costs are for one launch, and loops are bounded for its parameters"
@@ -105,20 +104,9 @@ def _settings(config: Config, choice: Choice) -> pipeline.Settings:
     shape = config.shape
     return pipeline.Settings(
         launch=shape.launch(choice),
-        costs=_costs(config),
+        costs=model(config.model, Tables(None, latencies.parse(config.latencies))),
         resources=Resources(shared=shape.shared or None, sms=shape.sms),
     )
-
-
-def _costs(config: Config) -> CostModel:
-    tables = Tables(None, latencies.parse(list(config.latencies)))
-    match config.model:
-        case "unit":
-            return Unit()
-        case "table":
-            return Table(tables)
-        case _:
-            return Control(tables)
 
 
 def _outcome(config: Config, found: pipeline.Analysis, cubin: str) -> Outcome:
