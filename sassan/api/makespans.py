@@ -6,21 +6,20 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sassan import documents, machine
-from sassan.alphabet import Letter
 from sassan.documents import Value
-from sassan.errors import InputError, UsageError
+from sassan.errors import UsageError
+from sassan.makespan.configuration import Configuration
 from sassan.makespan.configuration import capacities as parse_capacities
 from sassan.makespan.configuration import latencies as parse_latencies
 from sassan.makespan.engine import Budget
 from sassan.makespan.engines import load
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem, Processor, problem
+from sassan.makespan.processors import MODEL
+from sassan.makespan.processors import processor as processor_of
 from sassan.makespan.schedule import Schedule
 from sassan.render import gantt, gantt_svg
-from sassan.strings.kernel_string import KernelString, parse
-
-_MODEL = "each warp runs its string in order, one instruction per slot at most; the SM is work-conserving, any warp may use any unit"
-_ONES = "no capacities were given: each unit runs 1 instruction per slot"
+from sassan.strings.kernel_string import instructions
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,44 +113,23 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
     slot. `latency` is in slots by letter, `issue` bounds the instructions of one slot, `time_limit` is in seconds.
     Raises InputError for a string, UsageError for numbers that mean nothing.
     """
-    parsed = tuple(_string(one) for one in ((strings,) if isinstance(strings, str) else strings))
+    parsed = tuple(instructions(one) for one in ((strings,) if isinstance(strings, str) else strings))
     count = warps if warps is not None else len(parsed)
     if not parsed or count < 1:
         raise UsageError("no-warps", "there is no warp to run", hint="warps=16")
-    processor, assumptions = _processor(parsed, arch, capacity or {}, latency or {}, issue)
+    told = Configuration(
+        capacity=parse_capacities(_pairs(capacity)) if capacity else {},
+        latency=parse_latencies(_pairs(latency)) if latency else {},
+        issue=issue,
+    )
+    sm = machine.machine_of(arch, None) if arch is not None else None
+    processor, assumptions = processor_of(parsed, told, sm)
     instance = problem(tuple(parsed[warp % len(parsed)] for warp in range(count)), processor)
     known = Merged(instance)
     last = load(engine).run(instance, Budget(deadline=time.monotonic() + time_limit, seed=seed), known)
     if engine != "all":
         known(last)
-    return Makespan(tuple(map(str, parsed)), known.upper, known.schedule, instance, processor, (_MODEL, *assumptions))
-
-
-def _string(text: str) -> KernelString:
-    found = parse(text)
-    if not found.length:
-        raise InputError("empty-string", "the kernel string holds no instruction", hint="for example L5C9(L2C9)^10")
-    return found
-
-
-def _processor(
-    strings: tuple[KernelString, ...],
-    arch: str | None,
-    capacity: Mapping[str, float | str | Fraction],
-    latency: Mapping[str, int],
-    issue: int | None,
-) -> tuple[Processor, tuple[str, ...]]:
-    told = parse_capacities(_pairs(capacity)) if capacity else {}
-    slots = parse_latencies(_pairs(latency)) if latency else {}
-    changed = tuple(f"an instruction of {letter} takes {count} slots" for letter, count in slots.items() if count != 1)
-    if arch is None:
-        used = {letter for one in strings for letter, count in one.counts().items() if count}
-        ones = {letter: Fraction(1) for letter in Letter if letter in used}
-        return Processor(told or ones, slots, issue), (() if told else (_ONES,)) + changed
-    sm = machine.machine_of(arch, None)
-    units = {letter: sm.capacity(letter) for letter in Letter} | told
-    over = tuple(f"{letter} runs {value} per slot" for letter, value in told.items())
-    return Processor(units, slots, issue if issue is not None else sm.issue), (*sm.assumptions, *over, *changed)
+    return Makespan(tuple(map(str, parsed)), known.upper, known.schedule, instance, processor, (MODEL, *assumptions))
 
 
 def _pairs(numbers: Mapping[str, object]) -> str:

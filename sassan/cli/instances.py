@@ -9,19 +9,13 @@ from sassan.cli.inputs import architecture
 from sassan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from fractions import Fraction
-
-    from sassan.alphabet import Letter
     from sassan.machine import Multiprocessor
     from sassan.makespan.configuration import Configuration
     from sassan.makespan.problem import Problem, Processor
     from sassan.strings.kernel_string import KernelString
 
-_MODEL = "each warp runs its string in order, one instruction per slot at most; the SM is work-conserving, any warp may use any unit"
 _SINGLE = ("strings", "warps", "sm", "issue", "engine", "time_limit", "seed", "machine", "partition")
 _ALPHABET = r"[LCSDlcsd0-9()^\s]*"
-_ONES = "no capacities were given: each unit runs 1 instruction per slot (--cap, --sm)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +66,14 @@ def strings_of(texts: list[str]) -> tuple["KernelString", ...]:
 
 
 def _parse(text: str) -> "KernelString":
-    from sassan.strings.kernel_string import parse
+    from sassan.strings.kernel_string import instructions
 
     try:
-        found = parse(text)
+        return instructions(text)
     except InputError as error:
         if not re.fullmatch(_ALPHABET, text):
             error.hint = f"for example L5C9(L2C9)^10; and there is no file '{text}'"
         raise
-    if not found.length:
-        raise InputError("empty-string", "the kernel string holds no instruction", hint="for example L5C9(L2C9)^10")
-    return found
 
 
 def configured(config: str | None, given: "Configuration") -> "Configuration":
@@ -115,38 +106,16 @@ def instance(name: str, strings: tuple["KernelString", ...], settings: "Configur
     Raises UsageError and InputError for numbers that mean nothing.
     """
     from sassan.makespan.problem import problem
+    from sassan.makespan.processors import MODEL, processor
 
     warps = settings.warps if settings.warps is not None else len(strings) if len(strings) > 1 else None
     if warps is None:
         raise UsageError("no-warps", "how many warps run?", hint="-W 16")
-    processor, assumptions = _processor(strings, settings, arch)
+    runs, assumptions = processor(strings, settings, _machine(settings, arch), options=True)
     if settings.partition:
         warps, assumptions = _share(strings, settings, arch, warps, assumptions)
     row = tuple(strings[warp % len(strings)] for warp in range(warps))
-    return Instance(name, strings, processor, problem(row, processor), (_MODEL, *assumptions))
-
-
-def _processor(strings: tuple["KernelString", ...], settings: "Configuration", arch: str | None) -> tuple["Processor", tuple[str, ...]]:
-    from fractions import Fraction
-
-    from sassan.alphabet import Letter
-    from sassan.makespan.problem import Processor
-
-    capacity: dict[Letter, Fraction] = {}
-    issue = settings.issue
-    said: list[str] = []
-    sm = _machine(settings, arch)
-    if sm is not None:
-        capacity = {letter: _part(sm, letter) if settings.partition else sm.capacity(letter) for letter in Letter}
-        issue = issue if issue is not None else sm.dispatch if settings.partition else sm.issue
-        said.extend(sm.partition_assumptions if settings.partition else sm.assumptions)
-    elif not settings.capacity:
-        used = {letter for one in strings for letter, count in one.counts().items() if count}
-        capacity = {letter: Fraction(1) for letter in Letter if letter in used}
-        said.append(_ONES)
-    capacity.update(settings.capacity)
-    said.extend(_changes(settings.capacity if sm else {}, settings))
-    return Processor(capacity, dict(settings.latency), issue), tuple(said)
+    return Instance(name, strings, runs, problem(row, runs), (MODEL, *assumptions))
 
 
 def _machine(settings: "Configuration", arch: str | None) -> "Multiprocessor | None":
@@ -157,11 +126,6 @@ def _machine(settings: "Configuration", arch: str | None) -> "Multiprocessor | N
     if wanted is not None:
         return machine.machine_of(wanted, settings.machine)
     return settings.machine.sm if settings.machine is not None else None
-
-
-def _part(sm: "Multiprocessor", letter: "Letter") -> "Fraction":
-    """Return the capacity of one partition; of a unit that all share, an even part."""
-    return sm.partition_capacity(letter) / (sm.schedulers if sm.is_shared(letter) else 1)
 
 
 def _share(
@@ -181,9 +145,3 @@ def _share(
     shared = ", ".join(letter.value for letter in Letter if sm.is_shared(letter))
     even = (f"units of the whole SM ({shared}) serve each partition for an even part of the time",) if shared else ()
     return -(-warps // sm.schedulers), (*said, *even)
-
-
-def _changes(capacity: "Mapping[Letter, Fraction]", settings: "Configuration") -> list[str]:
-    told = [f"--cap: {letter} runs {value} per slot" for letter, value in capacity.items()]
-    told += [f"--latency: an instruction of {letter} takes {slots} slots" for letter, slots in settings.latency.items() if slots != 1]
-    return told

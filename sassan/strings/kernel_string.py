@@ -164,6 +164,17 @@ def parse(text: str, name: str = "string") -> KernelString:
     return of(levels[0])
 
 
+def instructions(text: str) -> KernelString:
+    """Return the string that `text` spells, at least one instruction.
+
+    Raises InputError.
+    """
+    found = parse(text)
+    if not found.length:
+        raise InputError("empty-string", "the kernel string holds no instruction", hint="for example L5C9(L2C9)^10")
+    return found
+
+
 def _take(levels: list[list[Part]], found: re.Match[str], text: str, name: str) -> None:
     count = found["count"] or found["times"] or "1"
     if len(count) > _MOST_DIGITS or int(count) == 0:
