@@ -76,6 +76,11 @@ class Settings:
     solve: bool = True
     """False: the program is only built."""
 
+    def __post_init__(self) -> None:
+        """Have the launch know what the facts call parameters."""
+        if self.facts is not None:
+            object.__setattr__(self, "launch", replace(self.launch, named=self.facts.named))
+
 
 @dataclass(frozen=True, slots=True)
 class ListedPath:

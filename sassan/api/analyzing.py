@@ -89,12 +89,11 @@ def _settings(choices: Choices) -> pipeline.Settings:
     if choices.get("partition") and choices.get("warps") is None and launch.block is None:
         raise UsageError("usage", "partition says how warps share an SM", hint="give warps, or a launch with its block, too")
     file = pipeline.read_machine(fspath(choices["machine"])) if "machine" in choices else None
-    facts = pipeline.read_facts(fspath(choices["facts"])) if "facts" in choices else None
     return pipeline.Settings(
         exploration=Options(order=choices.get("order", "arch"), call_depth=choices.get("call_depth")),
-        facts=facts,
+        facts=pipeline.read_facts(fspath(choices["facts"])) if "facts" in choices else None,
         loop_bound=choices.get("loop_bound"),
-        launch=replace(told(launch), named=facts.named if facts is not None else ()),
+        launch=told(launch),
         letters=choices.get("letters", "timing"),
         costs=_costs(choices, file),
         machine=file,

@@ -1,6 +1,5 @@
 """From options as typed to the settings of the pipeline."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sassan.cli import options
@@ -46,17 +45,16 @@ def make(
 
     setup = Setup(solver=solver if solver and solver != UNSOLVED else Setup().solver, paper=paper_experiment)
     file = machine_file(machine)
-    facts = pipeline.read_facts(bounds) if bounds is not None else None
     return pipeline.Settings(
         exploration=Options(ablate=frozenset(one.value for one in ablate or ()), order=order.value, call_depth=call_depth),
-        facts=facts,
+        facts=pipeline.read_facts(bounds) if bounds is not None else None,
         loop_bound=loop_bound,
         letters=letters.value,
         costs=_costs(model, file, latency or [], measurements),
         machine=file,
         setup=setup,
         solve=solver != UNSOLVED,
-        launch=replace(launch or Launch(), named=facts.named if facts is not None else ()),
+        launch=launch or Launch(),
         resources=resources,
         partition=partition,
     )

@@ -9,6 +9,7 @@ import sassan
 from cli.shell import SAMPLES
 
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
+HORNER = SAMPLES / "sm_61" / "double_horner.cuobjdump.sass"
 TWO = SAMPLES / "sm_61" / "two_kernels.cuobjdump.sass"
 
 
@@ -123,6 +124,19 @@ def test_flow_facts_are_read_from_a_file(tmp_path: Path):
     facts.write_text(facts.read_text().replace("bfs_step", "gone"))
     with pytest.raises(sassan.InputError):
         sassan.analyze(BFS, facts=facts)
+
+
+def test_a_parameter_goes_by_the_name_that_the_facts_give_it(tmp_path: Path):
+    function = sassan.read(HORNER).functions[0]
+    facts = tmp_path / "facts.toml"
+    facts.write_text(f'[function.{function.name}]\ntext = "{function.text_hash}"\nparameters = {{ degree = "0x148" }}\n')
+    by_name, by_place = sassan.Launch(parameters={"degree": 7}), sassan.Launch(parameters={0x148: 7})
+    bound = sassan.analyze(HORNER, launch=by_place)[0].wcet
+    assert bound is not None
+    assert sassan.analyze(HORNER, launch=by_name, facts=facts)[0].wcet == bound
+    assert sassan.analyze(function, launch=by_name, facts=facts).wcet == bound
+    with pytest.raises(sassan.UsageError, match="degree"):
+        sassan.analyze(HORNER, launch=by_name)
 
 
 def test_facts_of_other_functions_do_not_hinder_that_of_one(tmp_path: Path):
