@@ -63,14 +63,15 @@ class Change:
 def changes(old: Sequence[Result], new: Sequence[Result]) -> tuple[Change, ...]:
     """Return what became of every function, in the order of the new build, removed ones behind.
 
-    Functions go by name and architecture, those of one name in order. One whose name is gone is the same as a new one with the same
-    instructions; where a name is left on both sides once, with another architecture, it is the same function.
+    Functions go by name and architecture; of several with one name those of one file, or else with the same instructions, are the same, and
+    what is left goes in order. One whose name is gone is the same as a new one with the same instructions; where a name is left on both
+    sides once, with another architecture, it is the same function.
     """
     before, after = _numbered(old), _numbered(new)
-    pairs = {key: before[key] for key in after if key in before}
-    gone, came = _left(before, pairs.values()), {key: one for key, one in after.items() if key not in pairs}
-    for same in (_code, _name):
-        for key, one in _matched(gone, came, same).items():
+    pairs: dict[_Key, Result] = {}
+    gone, came = before, dict(after)
+    for match, same in ((_matched, _place), (_matched, _named_code), (_in_order, _named), (_matched, _code), (_matched, _name)):
+        for key, one in match(gone, came, same).items():
             pairs[key] = one
             del came[key]
         gone = _left(before, pairs.values())
@@ -94,6 +95,18 @@ def _left(before: Mapping[_Key, Result], taken: Iterable[Result]) -> dict[_Key, 
     return {key: one for key, one in before.items() if id(one) not in gone}
 
 
+def _place(one: Result) -> tuple[str, ...]:
+    return (one.name, one.arch, one.file)
+
+
+def _named_code(one: Result) -> tuple[str, ...] | None:
+    return None if one.text is None else (one.name, one.arch, one.text)
+
+
+def _named(one: Result) -> tuple[str, ...]:
+    return (one.name, one.arch)
+
+
 def _code(one: Result) -> tuple[str, ...] | None:
     return None if one.text is None else (one.text, one.arch)
 
@@ -106,6 +119,12 @@ def _matched(gone: Mapping[_Key, Result], came: Mapping[_Key, Result], same: _Sa
     """Return, of those that came, the ones that are the same as exactly one that is gone, and that alone."""
     left, right = _groups(gone, same), _groups(came, same)
     return {keys[0]: gone[left[what][0]] for what, keys in right.items() if len(keys) == len(left.get(what, ())) == 1}
+
+
+def _in_order(gone: Mapping[_Key, Result], came: Mapping[_Key, Result], same: _Same) -> dict[_Key, Result]:
+    """Return, of those that came, the ones that are the same as one that is gone, the first as the first."""
+    left, right = _groups(gone, same), _groups(came, same)
+    return {key: gone[was] for what, keys in right.items() for was, key in zip(left.get(what, ()), keys, strict=False)}
 
 
 def _groups(results: Mapping[_Key, Result], same: _Same) -> dict[tuple[str, ...], list[_Key]]:

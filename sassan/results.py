@@ -57,6 +57,7 @@ class Result:
 
     `text` is the hash of its instructions, None where an older document has none. `numbers` follows Measure, None where a number is not
     known. `model` is the cost model of the WCET, `warps` how many share the SM in the makespan, None where none was asked for.
+    `launched` says whether the shape of a block was told: then a makespan was asked for, though the warps may not be known.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Result:
     loops: tuple[Loop, ...]
     gaps: tuple[Gap, ...]
     assumptions: tuple[str, ...]
+    launched: bool = False
 
     def number(self, measure: Measure) -> int | None:
         """Return a number, None where it is not known."""
@@ -105,6 +107,7 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
         loops=tuple(_loop(one) for one in fields.tables("loops")),
         gaps=tuple(Gap(one.needed("code"), one.address("address"), one.text("message") or "") for one in fields.tables("gaps")),
         assumptions=tuple(dict.fromkeys((*wcet.texts("assumptions"), *makespan.texts("assumptions")))),
+        launched=bool(fields.table("occupancy").values),
     )
 
 

@@ -1,5 +1,6 @@
 """`sassan check`: gates for CI."""
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,6 +14,8 @@ from sassan.cli.terminal import middle, note, safe
 from sassan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sassan.gates import Failure, Gate
     from sassan.results import Result as Numbers
 
@@ -74,7 +77,7 @@ def check(
     if json:
         document.show([check_report.row(one) for one in checked], inputs.refused)
     elif sarif != _OUT:
-        check_report.show(checked)
+        check_report.show(checked, len(inputs.refused))
     checker.unused(checked, inputs)
     if _status(checked, inputs):
         raise typer.Exit(_status(checked, inputs))
@@ -118,7 +121,9 @@ class _Checker:
             raise UsageError("usage", "max-makespan needs the warps that share an SM", hint="give -W N or --block-dim")
         self._growth = parsed(growth) if growth is not None else Growth()
         self._baseline = baseline
-        self._old = {(one.name, one.arch): one for one in results.load(baseline)} if baseline is not None else {}
+        self._old: dict[tuple[str, str], list[Numbers]] = {}
+        for one in results.load(baseline) if baseline is not None else ():
+            self._old.setdefault((one.name, one.arch), []).append(one)
         self._quiet = asked.quiet
 
     def checked(self, found: tuple[Result, ...], inputs: Inputs) -> list[Checked]:
@@ -128,7 +133,9 @@ class _Checker:
         if not inputs.refused:
             self._all_used([one.analysis.function.name for one in found])
         rows = [(one, documents.analysis(one.file, one.analysis)) for one in found]
-        checked = [Checked(one, row, tuple(self._failures(one, results.of(row)))) for one, row in rows]
+        numbers = [results.of(row) for _, row in rows]
+        held = zip(rows, numbers, self._before(numbers), strict=True)
+        checked = [Checked(one, row, tuple(self._failures(one, now, before))) for (one, row), now, before in held]
         known = sum((one.result.analysis.function.name, one.result.analysis.function.arch) in self._old for one in checked)
         if self._baseline is not None and checked and not known:
             message = f"{self._baseline}: holds none of the functions that are checked"
@@ -143,14 +150,26 @@ class _Checker:
                 message = f"{demand.file}: no function matches '{demand.pattern}', so its gates hold nothing"
                 raise InputError("unknown-function", message, hint=f"there are {len(names)}: {', '.join(names[:3])}")
 
-    def _failures(self, one: Result, numbers: "Numbers") -> "list[Failure]":
+    def _before(self, found: "list[Numbers]") -> "Iterator[list[Numbers]]":
+        """Yield, for every function, what the baseline says of it.
+
+        Of several with one name, as in a build of many files, those that are as many as in the baseline are held to these in order; of
+        others nobody knows which was which, and each is held to all.
+        """
+        count = Counter((one.name, one.arch) for one in found)
+        seen: Counter[tuple[str, str]] = Counter()
+        for one in found:
+            key = (one.name, one.arch)
+            old = self._old.get(key, [])
+            yield [old[seen[key]]] if len(old) == count[key] else old
+            seen[key] += 1
+
+    def _failures(self, one: Result, numbers: "Numbers", before: "list[Numbers]") -> "list[Failure]":
         from sassan import gates, pipeline
 
         wanted = [gate for demand in self._demands if gates.matches(numbers.name, demand.pattern) for gate in demand.gates]
         failed = list(gates.failures(numbers, wanted))
-        old = self._old.get((numbers.name, numbers.arch))
-        if old is not None:
-            failed.extend(gates.grown(old, numbers, self._growth))
+        failed.extend(dict.fromkeys(each for old in before for each in gates.grown(old, numbers, self._growth)))
         if self._control:
             function = one.analysis.function
             failed.extend(gates.control(function, pipeline.check_control(function)))

@@ -29,8 +29,8 @@ class Checked:
     failures: "tuple[Failure, ...]"
 
 
-def show(checked: Sequence[Checked]) -> None:
-    """Print one line per failure, then how many functions failed."""
+def show(checked: Sequence[Checked], refused: int) -> None:
+    """Print one line per failure, then how many functions failed, and how many inputs were not checked at all."""
     import sys
 
     start, end = (_RED, _PLAIN) if colourful(sys.stdout) else ("", "")
@@ -40,7 +40,8 @@ def show(checked: Sequence[Checked]) -> None:
             out(f"{place}: {start}{failure.rule}{end}: {safe(failure.message)}{_behind(one, failure)}\n")
     failed = sum(bool(one.failures) for one in checked)
     count = f"{len(checked)} function" + ("" if len(checked) == 1 else "s")
-    out(f"{count} checked, {f'{failed} failed' if failed else 'all pass'}\n")
+    verdict = [f"{number} {what}" for number, what in ((failed, "failed"), (refused, "refused")) if number]
+    out(f"{count} checked, {', '.join(verdict) or 'all pass'}\n")
 
 
 def _behind(one: Checked, failure: "Failure") -> str:

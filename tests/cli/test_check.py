@@ -136,6 +136,23 @@ def test_a_baseline_may_be_lines_and_may_hold_what_was_refused(sassan: Sassan, o
     assert sassan("check", *BOUNDED, "--baseline", path).status == 1
 
 
+@pytest.mark.parametrize("place", [0, -1])
+def test_of_several_baselines_of_one_name_none_is_forgotten(place: int, sassan: Sassan, old: Path):
+    document = json.loads(old.read_text("utf-8"))
+    (small,) = document["functions"]
+    large = {**small, "file": "other.sass", "wcet": {**small["wcet"], "value": 1000}}
+    document["functions"] = [large, small] if place else [small, large]
+    old.write_text(json.dumps(document), "utf-8")
+    result = sassan("check", *BOUNDED, "--baseline", old)
+    assert result.status == 1
+    assert "grew from 272 to 296" in result.out
+
+
+def test_nothing_passes_where_nothing_was_read(sassan: Sassan, tmp_path: Path):
+    result = sassan("check", tmp_path / "nowhere.sass", "--no-gaps")
+    assert (result.status, result.out) == (3, "0 functions checked, 1 refused\n")
+
+
 def test_a_function_that_the_baseline_lacks_passes_with_a_note(sassan: Sassan, old: Path):
     result = sassan("check", *BOUNDED, SAXPY, "--baseline", old, "--max-growth", "20%")
     assert result.status == 0

@@ -70,3 +70,16 @@ def test_a_number_is_told_with_both_of_its_values():
 def test_lines_are_told_once_for_each_time_that_they_are_listed():
     (one,) = changes([BASE], [replace(BASE, assumptions=("b", "b", "c"))])
     assert [(each.what, each.removed, each.added) for each in one.lines] == [("assumptions", ("a",), ("b", "c"))]
+
+
+def test_a_file_that_came_does_not_take_the_place_of_another_with_the_same_kernel():
+    old = replace(BASE, file="b.sass", numbers=(22, *BASE.numbers[1:]))
+    came = replace(BASE, file="a.sass", text="sha256:2", numbers=(10, *BASE.numbers[1:]))
+    grown = replace(old, text="sha256:3", numbers=(30, *BASE.numbers[1:]))
+    assert [(one.state, one.old) for one in changes([old], [came, grown])] == [(State.ADDED, None), (State.CHANGED, old)]
+
+
+def test_of_several_with_one_name_those_with_the_same_instructions_are_the_same():
+    one, two, three = (replace(BASE, file=f"old/{name}", text=f"sha256:{name}") for name in "123")
+    moved, other = replace(two, file="new/2"), replace(three, file="new/3")
+    assert [(each.state, each.old) for each in changes([one, two], [moved, other])] == [(State.SAME, two), (State.CHANGED, one)]

@@ -94,6 +94,17 @@ def test_a_makespan_is_compared_for_the_same_warps_only():
         list(gates.grown(old, result(100, warps=8, makespan=300), Growth()))
 
 
+def test_a_makespan_that_got_lost_fails_where_a_block_was_told():
+    (failure,) = gates.grown(result(100, warps=4, makespan=200), result(100, launched=True), Growth())
+    assert failure.message == "the makespan was 200 and is no longer known (how many warps share an SM is not known)"
+
+
+def test_growth_of_numbers_beyond_a_float_has_a_percentage():
+    assert gates.change(10**400, 2 * 10**400) == "+100.0%"
+    assert gates.change(1000, 969) == "-3.1%"
+    assert gates.change(8, 9) == "+12.5%"
+
+
 def test_growth_from_nothing_has_no_percentage():
     (failure,) = gates.grown(result(0), result(4), Growth())
     assert "grew from 0 to 4 (+4)" in failure.message
