@@ -150,6 +150,11 @@ def _parsed(text: bytes) -> Mapping[str, Any] | None:
 
 
 def _open(path: str) -> Any:  # noqa: ANN401 - a binary file
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - no error where a folder may not be searched
+        # Written from the beginning to the end of a stream, the results could neither be gone on with nor be written anew.
+        raise UsageError(
+            "cannot-write", f"'{path}' is no regular file", hint="-o - prints the results; without -o only the summary is printed"
+        )
     try:
         file = open(path, "a+b")  # noqa: PTH123, SIM115 - ResultsFile closes it
     except (OSError, ValueError) as error:

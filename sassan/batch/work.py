@@ -21,6 +21,8 @@ from sassan.executor import More, end_after
 from sassan.frontend.load import LIMIT
 from sassan.ipet.flow_facts import check_functions
 from sassan.ir import Function
+from sassan.machine.launch import Launch
+from sassan.machine.launch import check as check_launch
 
 PORTION = 3000
 """Instructions of the functions of a portion, about: a second or so, so that workers stay busy and a file is not read too often."""
@@ -200,8 +202,15 @@ def _document(job: Job, place: Place, function: Function) -> Mapping[str, Value]
         # A file of facts serves a whole batch: what it says of other files is no error here.
         mine = tuple(one for one in facts.functions if one[0] == function.name)
         check_functions(replace(facts, functions=mine), (function,))
+    _check_launch(job.settings.launch, function)
     found = pipeline.analyze(function, job.settings, job.warps)
     return {**documents.analysis(place.file, found), "input": place.entry()}
+
+
+def _check_launch(launch: Launch, function: Function) -> None:
+    """Refuse a value that its parameter cannot hold; a parameter that only other functions of a batch have is no error of this one."""
+    mine = tuple(told for told in launch.parameters if function.kernel and launch.place_of(function, told) is not None)
+    check_launch(replace(launch, parameters=mine), (function,))
 
 
 def _internal(error: Exception) -> SelfCheckError:

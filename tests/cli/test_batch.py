@@ -63,6 +63,12 @@ def test_the_lines_are_what_analyze_says(sassan: Sassan, folder: Path):
     assert [{key: value for key, value in one.items() if key != "input"} for one in lines("r.jsonl")] == found
 
 
+def test_a_value_that_its_parameter_cannot_hold_is_refused_as_analyze_does(sassan: Sassan, folder: Path):
+    shutil.copy(SAMPLES / "sm_61" / "saxpy.ptx", folder / "d" / "one.ptx")
+    result = sassan("batch", "d", "-o", "r.jsonl", "--executor", "serial", "--param", "saxpy_param_0=99999999999")
+    assert (result.status, [one.get("error", {}).get("code") for one in lines("r.jsonl")]) == (2, ["parameter", None, None])
+
+
 def test_results_may_go_to_standard_output(sassan: Sassan, folder: Path):
     del folder
     result = sassan("batch", "d", "-o", "-", "--executor", "serial")

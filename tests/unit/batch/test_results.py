@@ -149,3 +149,10 @@ def test_a_fingerprint_is_the_same_in_every_order_of_sets_and_mappings():
 
 def test_where_results_come_from_is_no_setting():
     assert replace(JOB, cached=False).fingerprint() == JOB.fingerprint()
+
+
+def test_results_go_to_no_device(tmp_path: Path):
+    assert refused(Path("/dev/null")) == "cannot-write"
+    assert refused(Path("/dev/null"), overwrite=True) == "cannot-write"
+    assert Path("/dev/null").exists()
+    assert refused(tmp_path) == "cannot-write"
