@@ -8,7 +8,7 @@ import hashlib
 from dataclasses import dataclass
 
 from sassan import documents, pipeline
-from sassan.errors import InputError, SelfCheckError, UsageError
+from sassan.errors import Gap, InputError, SelfCheckError, UsageError
 from sassan.evolve import compile as compilation
 from sassan.evolve.cache import Cache, key, program
 from sassan.evolve.compile import Built, Job, build
@@ -18,6 +18,7 @@ from sassan.evolve.genes import Choice, Genome
 from sassan.evolve.outcome import Fate, Loop, Outcome, from_json, to_json
 from sassan.evolve.shapes import ShapeProblem
 from sassan.frontend import Image, read
+from sassan.ipet.flow_facts import GIVE
 from sassan.ir import Function
 from sassan.machine.occupancy import Resources
 from sassan.timing import latencies
@@ -126,9 +127,16 @@ def _outcome(config: Config, found: pipeline.Analysis, cubin: str) -> Outcome:
     known = tuple(float(one) for one in costs if one is not None)
     if found.gaps or len(known) < len(costs):
         gap = next(iter(found.gaps), None)
-        why = f"{documents.address(gap.address)}: {gap.message}" if gap is not None else _missing(found)
+        why = _gap(gap) if gap is not None else _missing(found)
         return Outcome(Fate.GAP, (), numbers, loops, why, cubin)
     return Outcome(Fate.BOUNDED, known, numbers, loops, "", cubin, _assumptions(config, found))
+
+
+def _gap(gap: Gap) -> str:
+    """Return a gap in words; a loop is bounded by the launch of the configuration and by nothing else."""
+    message = gap.message.removesuffix(GIVE)
+    advice = "" if message == gap.message else ": [launch] tells it with block, grid and param"
+    return f"{documents.address(gap.address)}: {message}{advice}"
 
 
 def _missing(found: pipeline.Analysis) -> str:

@@ -16,6 +16,9 @@ from sassan.ir import Function
 from sassan.machine.parameters import Named, places
 from sassan.warpcfg.graph import WarpCfg
 
+GIVE = ": give one with --bounds or --loop-bound"
+"""What the gap of a loop without a bound ends with; who offers no such options says what helps there."""
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionFacts:
@@ -212,7 +215,7 @@ def _facts_of(cfg: WarpCfg, facts: FlowFacts | None) -> dict[int, int]:
 
 def _gap(head: int, advice: str) -> Gap:
     why = f" ({advice})" if advice else ""
-    return Gap(head, "unbounded-loop", f"the loop at 0x{head:04x} has no bound{why}: give one with --bounds or --loop-bound")
+    return Gap(head, "unbounded-loop", f"the loop at 0x{head:04x} has no bound{why}{GIVE}")
 
 
 def template(cfgs: Iterable[tuple[WarpCfg, Bounds]]) -> str:

@@ -114,6 +114,8 @@ def test_a_loop_without_a_bound_is_a_gap_and_costs_infinity(real):
     found = evaluate(replace(real, genome=(0, 1, 0)))
     assert found.fate is Fate.GAP
     assert "has no bound" in found.why
+    assert found.why.endswith(": [launch] tells it with block, grid and param")
+    assert "--loop-bound" not in found.why
     assert found.loops[-1] == Loop(found.loops[-1].head, None, "none")
     assert found.numbers["wcet"] is None
     assert found.fitness(1) == (float("inf"),)
