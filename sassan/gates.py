@@ -221,6 +221,12 @@ def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
             yield Failure(Rule.GROWTH, message, value=after, limit=before)
 
 
+def unheld(old: Sequence[Result], new: Result) -> tuple[Measure, ...]:
+    """Return the bounds of a function that a baseline holds to nothing: none of what it has of the function (`old`) knows them."""
+    wanted = [one for one in BOUNDS if one is not Measure.MAKESPAN or new.warps is not None or new.launched]
+    return tuple(one for one in wanted if all(each.number(one) is None for each in old))
+
+
 def change(old: int, new: int) -> str:
     """Return by how much a number changed: `+3.1%`, or `+4` where it was 0."""
     if not old:

@@ -128,14 +128,17 @@ class _Checker:
 
     def checked(self, found: tuple[Result, ...], inputs: Inputs) -> list[Checked]:
         """Return every function with the gates that it fails; a gate that is for no function, or a baseline of none, is an error."""
-        from sassan import results
+        from sassan import gates, results
 
         if not inputs.refused:
             self._all_used([one.analysis.function.name for one in found])
         rows = [(one, documents.analysis(one.file, one.analysis)) for one in found]
         numbers = [results.of(row) for _, row in rows]
         held = zip(rows, numbers, self._before(numbers), strict=True)
-        checked = [Checked(one, row, tuple(self._failures(one, now, before))) for (one, row), now, before in held]
+        checked = [
+            Checked(one, row, tuple(self._failures(one, now, before)), gates.unheld(before, now) if self._baseline is not None else None)
+            for (one, row), now, before in held
+        ]
         known = sum((one.result.analysis.function.name, one.result.analysis.function.arch) in self._old for one in checked)
         if self._baseline is not None and checked and not known:
             message = f"{self._baseline}: holds none of the functions that are checked"
@@ -176,10 +179,15 @@ class _Checker:
         return failed
 
     def unused(self, checked: list[Checked], inputs: Inputs) -> None:
-        """Say what the baseline and the build do not share: nothing held it."""
+        """Say what the baseline and the build do not share, or what the baseline does not know: nothing held it."""
         if self._baseline is None or self._quiet or inputs.refused:
             return
         here = {(one.result.analysis.function.name, one.result.analysis.function.arch) for one in checked}
         for what, names in (("not in the baseline", here - set(self._old)), ("only in the baseline", set(self._old) - here)):
             for name, arch in sorted(names):
                 note(f"note: {middle(safe(name), 60)} ({safe(arch)}) is {what}\n")
+        for one in checked:
+            function = one.result.analysis.function
+            if one.unheld and (function.name, function.arch) in self._old:
+                what = " and the ".join(one.unheld)
+                note(f"note: {middle(safe(function.name), 60)} ({safe(function.arch)}): the baseline does not know the {what}\n")

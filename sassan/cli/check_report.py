@@ -14,6 +14,7 @@ from sassan.cli.terminal import colourful, note, out, safe
 if TYPE_CHECKING:
     from sassan.gates import Failure
     from sassan.render.sarif import Finding, Place, Rule
+    from sassan.results import Measure
 
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
 _COSTLY = 3
@@ -22,11 +23,12 @@ _COSTLY = 3
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A function, its document, and the gates that it fails."""
+    """A function, its document, and the gates that it fails; `unheld` are the bounds that the baseline does not know, None without one."""
 
     result: Result
     row: Mapping[str, documents.Value]
     failures: "tuple[Failure, ...]"
+    unheld: "tuple[Measure, ...] | None" = None
 
 
 def show(checked: Sequence[Checked], refused: int) -> None:
@@ -62,8 +64,9 @@ def _source(one: Checked, address: int) -> tuple[str, int] | None:
 
 
 def row(one: Checked) -> Mapping[str, object]:
-    """Return the document of a function: that of `analyze`, and its failures."""
-    return {**one.row, "failures": [_failure(one, failure) for failure in one.failures]}
+    """Return the document of a function: that of `analyze`, its failures, and which bounds the baseline holds to nothing."""
+    unheld = [measure.name.lower() for measure in one.unheld] if one.unheld is not None else None
+    return {**one.row, "failures": [_failure(one, failure) for failure in one.failures], "unheld": unheld}
 
 
 def _failure(one: Checked, failure: "Failure") -> Mapping[str, documents.Value]:
