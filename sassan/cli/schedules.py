@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sassan.cli import kernels, makespan_report, options
 from sassan.cli.search import INTERRUPT, Answer, search
-from sassan.errors import SassanError
+from sassan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from sassan.cli.asked import Asked
@@ -53,7 +53,7 @@ def searched(result: "Result", asked: "Asked", how: Search) -> "SearchRecord | N
         moves: list[tuple[float, int | None, int | None]] = []
         answer = _simple(one) if how.engine is None else _engine(one, how, moves, quiet=asked.quiet)
         _every_path(answer, result)
-    except SassanError as error:
+    except (InputError, UsageError) as error:
         return _without("longest makespan: not known", f"{error.code}: {error.message}")
     return _record(kernel.label, answer, moves, makespan_report.verdict(answer) if how.engine is not None else _verdict(answer.known))
 

@@ -22,8 +22,8 @@ from sassan.render.dot import TURNED
 _WORKER = Path(__file__).parent.parent / "worker.py"
 _TOGETHER = 8
 """Graphs that one process lays out: its start costs as much as some of them."""
-_ROWS = "the full layout takes too long for this graph: drawn in rows, with straight edges and no boxes of loops"
-_NONE = "no layout was found in time for this graph: its blocks are listed below"
+_ROWS = "no full layout of this graph was found in the time given: drawn in rows, with straight edges and no boxes of loops"
+_NONE = "no layout of this graph was found in the time given: its blocks are listed below"
 _POINTS = 72.0
 _CALL = re.compile(r"_c([0-9a-f]+)")
 

@@ -124,20 +124,22 @@ def test_a_graph_that_takes_too_long_is_drawn_in_rows_and_says_so(nested: WarpCf
     monkeypatch.setattr(layout, "_layouts", lambda texts, how, seconds: [] if how == "dot" else layouts(texts, how, seconds))
     found = placed(nested)
     assert len([name for name, _ in found.nodes if name.startswith("n")]) == 5
-    assert found.note == "the full layout takes too long for this graph: drawn in rows, with straight edges and no boxes of loops"
+    assert (
+        found.note == "no full layout of this graph was found in the time given: drawn in rows, with straight edges and no boxes of loops"
+    )
 
 
 def test_a_graph_without_a_layout_keeps_its_blocks_and_says_so(nested: WarpCfg, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(layout, "_layouts", lambda *_: [])
     record = drawn(nested).record(placed(nested))
-    assert record["note"] == "no layout was found in time for this graph: its blocks are listed below"
+    assert record["note"] == "no layout of this graph was found in the time given: its blocks are listed below"
     assert [one["id"] for one in record["blocks"]] == ["n0008", "n0010", "n0018", "n0020", "n0028"]
 
 
 def test_one_bad_graph_does_not_stop_the_others(nested: WarpCfg):
     good = drawn(nested).text
     found = list(place([good, "no graph at all {", good], Serial(), seconds=30))
-    assert [one.note for one in found] == ["", "no layout was found in time for this graph: its blocks are listed below", ""]
+    assert [one.note for one in found] == ["", "no layout of this graph was found in the time given: its blocks are listed below", ""]
 
 
 def test_time_is_kept():

@@ -104,7 +104,7 @@ function blocksPanel(one, view) {
   const head = [["block"], ["instr", true], ["string"], ["cost", true, "of one execution"], ["executions", true, "on the worst path"], ["share", true, "of the WCET"], [""], ["next"]];
   const body = el("div", {});
   const fillIn = () => body.childElementCount || body.append(table(head, rows));
-  const box = el("details", { class: "panel blocks", ontoggle: fillIn }, el("summary", {}, `Blocks as a table (${number(rows.length)})`), body);
+  const box = el("details", { class: "panel blocks", ontoggle: fillIn, open: one.graph.blocks.every((block) => !block.box) }, el("summary", {}, `Blocks as a table (${number(rows.length)})`), body);
   if (rows.length <= 100) fillIn();
   return box;
 }
