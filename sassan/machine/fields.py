@@ -1,16 +1,23 @@
-"""Checked access to one table of a machine file: every complaint is an InputError `bad-machine` that names the file and the key."""
+"""Checked access to one table of a TOML file of the user: every complaint names the file and the key."""
 
 import tomllib
 from collections.abc import Mapping
-from typing import cast
+from typing import ClassVar, Self, cast
 
-from sassan.errors import InputError
+from sassan.errors import InputError, UsageError
 
 HINT = "sassan/machine/README.md describes machine files"
 
 
 class Fields:
-    """One TOML table, with the path of keys that leads to it."""
+    """One TOML table, with the path of keys that leads to it.
+
+    A complaint is an `error` with `code` and `hint`: here those of machine files, in a subclass those of another kind of file.
+    """
+
+    error: ClassVar[type[InputError] | type[UsageError]] = InputError
+    code: ClassVar[str] = "bad-machine"
+    hint: ClassVar[str] = HINT
 
     def __init__(self, name: str, where: str, values: Mapping[str, object]) -> None:
         """Take the values; `name` is the file and `where` the dotted path, for errors."""
@@ -19,16 +26,16 @@ class Fields:
         self.values = values
 
     @classmethod
-    def parse(cls, name: str, text: str) -> "Fields":
+    def parse(cls, name: str, text: str) -> Self:
         """Return the whole file."""
         try:
             return cls(name, "", tomllib.loads(text))
         except tomllib.TOMLDecodeError as error:
-            raise InputError("bad-machine", f"{name}: no TOML: {error}", hint=HINT) from error
+            raise cls.error(cls.code, f"{name}: no TOML: {error}", hint=cls.hint) from error
 
-    def fail(self, key: str, expected: str) -> InputError:
+    def fail(self, key: str, expected: str) -> InputError | UsageError:
         """Return the error for one key of this table."""
-        return InputError("bad-machine", f"{self.name}: {self.where}{key}: {expected}", hint=HINT)
+        return self.error(self.code, f"{self.name}: {self.where}{key}: {expected}", hint=self.hint)
 
     def only(self, *known: str) -> None:
         """Refuse every other key: a misspelt one must not pass as a default."""
@@ -36,22 +43,22 @@ class Fields:
             if key not in known:
                 raise self.fail(key, f"no such key (known: {', '.join(known)})")
 
-    def table(self, key: str) -> "Fields":
-        """Return the table under a key, empty where there is none."""
+    def table(self, key: str, *, needed: bool = False) -> Self:
+        """Return the table under a key, empty where there is none and none is `needed`."""
         value = self.values.get(key, {})
-        if not isinstance(value, dict):
-            raise self.fail(key, "must be a table")
-        return Fields(self.name, f"{self.where}{key}.", cast("Mapping[str, object]", value))
+        if not isinstance(value, dict) or (needed and key not in self.values):
+            raise self.fail(key, "must be a table" if key in self.values else "is missing")
+        return type(self)(self.name, f"{self.where}{key}.", cast("Mapping[str, object]", value))
 
-    def tables(self, key: str) -> tuple["Fields", ...]:
+    def tables(self, key: str) -> tuple[Self, ...]:
         """Return the array of tables under a key, empty where there is none."""
         value = self.values.get(key, [])
         rows = cast("list[object]", value) if isinstance(value, list) else [None]
-        found: list[Fields] = []
+        found: list[Self] = []
         for index, one in enumerate(rows):
             if not isinstance(one, dict):
-                raise self.fail(key, "must be an array of tables")
-            found.append(Fields(self.name, f"{self.where}{key}[{index}].", cast("Mapping[str, object]", one)))
+                raise self.fail(key, f"must be an array of tables: [[{key}]]")
+            found.append(type(self)(self.name, f"{self.where}{key}[{index}].", cast("Mapping[str, object]", one)))
         return tuple(found)
 
     def whole(self, key: str, default: int | None = None) -> int:
@@ -85,16 +92,16 @@ class Fields:
             raise self.fail(key, "must be an array of texts")
         return tuple(cast("list[str]", value))
 
-    def flag(self, key: str) -> bool:
-        """Return the truth value under a key, false where there is none."""
-        value = self.values.get(key, False)
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        """Return the truth value under a key."""
+        value = self.values.get(key, default)
         if not isinstance(value, bool):
             raise self.fail(key, "must be true or false")
         return value
 
-    def choice(self, key: str, known: tuple[str, ...]) -> str:
+    def choice(self, key: str, known: tuple[str, ...], default: str | None = None) -> str:
         """Return the text under a key, one of those that are known."""
-        value = self.text(key)
+        value = self.text(key, default)
         if value not in known:
             raise self.fail(key, f"{value!r} is none of {', '.join(known)}")
         return value
