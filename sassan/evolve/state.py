@@ -10,10 +10,10 @@ from typing import cast
 from sassan import __version__
 from sassan.documents import Value
 from sassan.errors import UsageError
-from sassan.evolve.cache import write
 from sassan.evolve.config import Config
 from sassan.evolve.genes import Genome
 from sassan.evolve.outcome import Outcome, from_json, to_json
+from sassan.frontend.cubin.entries import write
 
 FILE = "state.json"
 _FORMAT = 1
@@ -64,7 +64,7 @@ def put(path: Path, data: bytes) -> None:
     """Write a file of the output folder, whole or not at all; raises UsageError `cannot-write`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, data)
+        write(path, data, lasting=True)
     except OSError as error:
         raise UsageError("cannot-write", f"cannot write '{path}': {error.strerror or error}") from None
 

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,7 @@ def test_an_entry_that_is_a_folder_is_no_error(tmp_path):
 
 def test_the_least_recently_used_entries_go_first(tmp_path, monkeypatch):
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(cache, "LIMIT", 1000)
+    monkeypatch.setattr(cache, "ENTRIES", replace(cache.ENTRIES, limit=1000))
     for age, name in enumerate(["a", "b", "c"]):
         cache.put(name, b"x" * 200)
         os.utime(tmp_path / "cache" / "disassembly" / f"{name}.sass", (age, age))
