@@ -43,7 +43,7 @@ def report(
     Examples:
       sassan report kernels.sass -o report.html
       sassan report kernels.cubin --loop-bound 10 -W 16 -o report.html
-      sassan report a.sass b.sass --block-dim 256 --engine all --time-limit 5 -o report.html
+      sassan report *.sass --block-dim 256 --engine all -o report.html
       cuobjdump -sass a.out | sassan report - -o - > report.html
     """
     _check(output)
