@@ -275,7 +275,7 @@ def read(name: str, text: str) -> tuple[Demand, ...]:
 
     try:
         document: dict[str, object] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise _refused(name, f"no TOML: {error}") from None
     functions = document.pop("function", {})
     if document:

@@ -35,7 +35,8 @@ def _draw(config: Config, found: Answer, axes: Axes) -> None:
     axes.set_xlabel("different individuals evaluated")
     axes.set_ylabel("best cost so far" + (" / cost of the default" if relative else ""))
     axes.set_title(f"{config.kernel.function}, {config.kernel.arch}, seed {config.plan.seed}")
-    axes.legend()
+    if axes.get_legend_handles_labels()[0]:  # nothing has a bound: there is nothing to tell apart
+        axes.legend()
 
 
 def _scales(config: Config, found: Answer) -> tuple[float, ...]:

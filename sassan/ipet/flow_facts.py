@@ -76,7 +76,7 @@ def read(name: str, text: str) -> FlowFacts:
     """
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError("facts-syntax", f"{name}: {error}", hint="sassan ipet --facts-template writes such a file") from error
     _only(name, "the file", document, {"function"})
     functions = _table(name, "function", document.get("function", {}))

@@ -30,7 +30,7 @@ class Fields:
         """Return the whole file."""
         try:
             return cls(name, "", tomllib.loads(text))
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise cls.error(cls.code, f"{name}: no TOML: {error}", hint=cls.hint) from error
 
     def fail(self, key: str, expected: str) -> InputError | UsageError:

@@ -127,7 +127,7 @@ def read(name: str, text: str) -> Configuration:
     """
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError("config-syntax", f"{name}: {error}", hint=_HINT) from error
     _only(name, "the file", document, {"kernel", "warps", "multiprocessor", "search"})
     multiprocessor = _table(name, "multiprocessor", document.get("multiprocessor", {}))

@@ -7,6 +7,7 @@ from sassan.errors import UsageError
 from sassan.evolve import state
 from sassan.evolve.answer import answer
 from sassan.evolve.genes import Gene, Kind, Space
+from sassan.evolve.plot import convergence
 from sassan.evolve.search import Hooks, Search, Step
 from sassan.evolve.state import begin
 
@@ -50,6 +51,8 @@ def test_where_every_individual_fails_there_is_no_best():
 
     found = answer(config, Search(config, nothing).run(begin(1)))
     assert (found.best, found.front, found.fates["failed"]) == (None, (), 2)
+    pytest.importorskip("matplotlib", reason="the extra sassan[plots] is not installed")
+    assert convergence(config, found).render("svg").startswith(b"<?xml")  # it has nothing to name in a legend, and warns of nothing
 
 
 def test_a_space_smaller_than_the_budget_is_searched_whole():
