@@ -229,12 +229,12 @@ print(seen)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
-def test_500_megabytes_are_enough():
+def test_500_megabytes_are_enough(tmp_path):
     tests = SAMPLES.parent / "tests"
     done = subprocess.run(
         [sys.executable, "-c", MEMORY],
         cwd=tests,
-        env={"PATH": "", "SASSAN_CACHE": "/nonexistent"},
+        env={"PATH": "", "SASSAN_CACHE": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
