@@ -17,7 +17,7 @@ def analyze(asked: Asked, *, json: options.Json = False) -> None:
     Examples:
       sassan analyze kernels.sass
       sassan analyze kernels.sass -f '*saxpy*' --loop-bound 10 -W 16
-      sassan analyze k.cubin --block-dim 256 --grid 120 --param n=4096 --machine sm_61
+      sassan analyze k.cubin --block-dim 256 --param n=4096 --machine sm_61
       sassan analyze k.cubin --block-dim 256 --grid 120 --sms 20 --model table
       sassan analyze a.sass b.sass --bounds facts.toml --json
       cuobjdump -sass a.out | sassan analyze -
