@@ -64,8 +64,8 @@ def batch(
     Examples:
       sassan batch build/ -o results.jsonl
       sassan batch build/ -o results.jsonl --resume
-      sassan batch 'kernels/**/*.cubin' libgpu.so -o results.jsonl -j 8 --time-limit 60
-      sassan batch build/ -o results.jsonl --executor dask --scheduler tcp://host:8786
+      sassan batch 'lib/**/*.cubin' libgpu.so -o out.jsonl -j 8 --time-limit 60
+      sassan batch build/ -o out.jsonl --executor dask --scheduler tcp://host:8786
       sassan batch build/ -o - | jq 'select(.gaps != [])'
     """
     from sassan.batch import Job
