@@ -142,7 +142,7 @@ def _documents(path: str, text: str) -> Iterator[Mapping[str, object]]:
     """Yield the one document of a file, or those of its lines."""
     first = text.lstrip().partition("\n")[0].strip()
     if len(first) > 1 and first.endswith("}") and "\n" in text.strip():
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):  # not splitlines: a name may hold U+2028
             if line.strip():
                 yield _parsed(f"{path}:{number}", line)
     else:

@@ -111,6 +111,14 @@ def test_lines_of_a_batch_are_a_build(sassan: Sassan, old: Path, tmp_path: Path)
     assert states(sassan("diff", old, path, "--json").document) == {"bfs_step": "same", "other": "added"}
 
 
+def test_lines_end_where_json_ends_them(sassan: Sassan, old: Path, tmp_path: Path):
+    (function,) = json.loads(old.read_text("utf-8"))["functions"]
+    path = tmp_path / "batch.jsonl"
+    named = [function | {"name": name} for name in ("line\u2028separator", "next\x85line")]
+    path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in named), "utf-8")
+    assert states(sassan("diff", path, path, "--json").document) == {"line\u2028separator": "same", "next\x85line": "same"}
+
+
 def test_a_pattern_chooses_on_both_sides(sassan: Sassan):
     assert states(sassan("diff", SAXPY, TWO, "-f", "*saxpy*", "--json").document) == {"saxpy": "removed"}
     assert_refused(sassan("diff", SAXPY, TWO, "-f", "nowhere"), 2)
