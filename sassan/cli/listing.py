@@ -48,7 +48,7 @@ def listing(
     Control codes stand in the encodings, which cubins, cuobjdump -sass and nvdisasm -c -hex have. The columns:
 
     \b
-      st     stall: cycles before the next instruction (0 to sm_62: both at once)
+      st     stall: cycles before the next instruction (0: both at once, to sm_62)
       y      Y is the hint to let another warp run
       w r    barriers set until the result is written, the sources are read
       waits  barriers waited for
