@@ -208,9 +208,16 @@ def _as_born() -> Generator[None]:
 def _serve(connection: "Connection[Any, Any]") -> None:
     """Run the items that come, until nothing more can come: the life of a process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
     with suppress(EOFError, OSError):  # the parent has gone, or has no more work
         while True:
             connection.send_bytes(_portable(_run(connection.recv_bytes())))
+
+
+def _leave(number: int, frame: object) -> None:
+    """End by an exception where the parent ends the process: temporary folders are removed on the way."""
+    del frame
+    raise SystemExit(128 + number)
 
 
 def _run(job: bytes) -> Done[object] | Failed:
