@@ -11,6 +11,7 @@ import typer
 
 from sassan.cli import executors, options
 from sassan.cli.terminal import is_terminal, note, out, safe
+from sassan.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -83,6 +84,9 @@ def evolve(
         out(dumps(report.document(chosen, found, runner), indent=2) + "\n")
     else:
         evolve_report.show(chosen, found, runner, folder)
+    if found.best is None:
+        why = found.default.outcome.why
+        raise InputError("gaps", f"no individual has a cost; the default: {why}", hint="[launch] tells block, grid and param")
 
 
 def _overridden(config: "Config", budget: int | None, seed: int | None) -> "Config":

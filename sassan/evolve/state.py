@@ -86,7 +86,7 @@ def load(config: Config, folder: Path) -> State | None:
         if found["format"] != _FORMAT or found["config"] != config.fingerprint:
             raise _bad(path, "is the state of another configuration, kernel, seed or budget")
         return _state(found)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise _bad(path, "is damaged") from None
 
 

@@ -89,6 +89,21 @@ def test_a_configuration_that_costs_less_than_the_default_is_found(sassan, folde
     assert names == ["best.cubin", "convergence.png", "convergence.svg", "default.cubin", "result.json", "state.json"]
 
 
+def test_where_nothing_is_bounded_the_status_says_so(sassan, folder):
+    need_nvrtc()
+    bounded_by_nothing = CONFIG.replace('"GAP"\nvalues = [false, true]', '"GAP"\nvalues = [true, 2]')
+    found = sassan("evolve", config_file(folder, bounded_by_nothing), "--executor", "serial")
+    assert found.status == 3
+    assert found.codes == ["gaps"]
+    assert (folder / "tiny.evolved" / "result.json").exists()
+
+
+def test_results_have_the_mode_of_ordinary_files(sassan, fake, folder):
+    assert sassan("evolve", fake, "-o", folder / "out", "--executor", "serial").status == 0
+    (folder / "plain").write_text("")
+    assert (folder / "out" / "best.cubin").stat().st_mode == (folder / "plain").stat().st_mode
+
+
 def test_a_compiler_that_hangs_crashes_or_refuses_stops_nothing(sassan, fake, folder):
     found = sassan("evolve", fake, "-o", folder / "out", "-j", "2", "--json")
     assert found.status == 0

@@ -15,6 +15,7 @@ from pathlib import Path
 
 _VARIABLE = "SASSAN_CACHE"
 _FOLDER_MODE = 0o700
+_ORDINARY = 0o666
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +74,16 @@ class Entries:
 
 
 def write(path: Path, data: bytes, *, lasting: bool = False) -> None:
-    """Write a file so that nobody ever sees half of it; `lasting`: nor after the machine went down. Raises OSError."""
+    """Write a file so that nobody ever sees half of it; `lasting`: nor after the machine went down, and with the mode of ordinary files.
+
+    Raises OSError.
+    """
     handle, scratch = tempfile.mkstemp(prefix=".", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             if lasting:
+                os.fchmod(file.fileno(), _ORDINARY & ~_umask())
                 file.flush()
                 os.fsync(file.fileno())
         Path(scratch).replace(path)
@@ -86,6 +91,13 @@ def write(path: Path, data: bytes, *, lasting: bool = False) -> None:
         with contextlib.suppress(OSError):
             Path(scratch).unlink()
         raise
+
+
+def _umask() -> int:
+    # The only portable way to read the mask is to set it.
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _files(place: Path) -> Iterator[tuple[int, str, int]]:

@@ -124,7 +124,7 @@ def test_a_search_interrupted_anywhere_ends_as_if_it_had_not_been(tmp_path, obje
         assert answer(config, found) == answer(config, whole)
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 1}', '{"format": 7, "config": ""}'])
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 1}', '{"format": 7, "config": ""}', "[" * 100_000])
 def test_a_damaged_state_is_refused(tmp_path, damage):
     (tmp_path / state.FILE).write_text(damage)
     with pytest.raises(UsageError) as caught:
