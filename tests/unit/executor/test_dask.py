@@ -22,7 +22,7 @@ distributed = pytest.importorskip("distributed", reason="the extra sassan[dask] 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as made:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as made:
         yield made.scheduler_address
 
 
@@ -118,7 +118,7 @@ from sassan.errors import SelfCheckError
 from sassan.executor import Dask
 
 if __name__ == "__main__":
-    made = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50)
+    made = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50)
     executor = Dask(made.scheduler_address)
     results = executor.map(time.sleep, [0.0, 30.0, 30.0])
     next(results)
