@@ -182,12 +182,16 @@ def _first(result: Result) -> int | None:
 
 
 def _bounded(result: Result) -> Iterator[Failure]:
-    asked = [Measure.WCET] if result.warps is None else list(BOUNDS)
-    for measure in asked:
+    for measure in _asked(result):
         if result.number(measure) is None:
             message = f"the {named(result, measure)} has no bound: {_why(result, measure)}"
             yield Failure(Rule.REQUIRE_BOUNDED, message, _first(result), related=_others(result))
             return
+
+
+def _asked(result: Result) -> list[Measure]:
+    """Return the bounds that were asked for: a makespan where warps or the shape of a block are told, known or not."""
+    return [one for one in BOUNDS if one is not Measure.MAKESPAN or result.warps is not None or result.launched]
 
 
 def _others(result: Result) -> tuple[tuple[int, str], ...]:
@@ -209,7 +213,7 @@ def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
         raise _incomparable(old, f"the cost model '{old.model}'", f"'{new.model}'")
     for measure in BOUNDS:
         before, after = old.number(measure), new.number(measure)
-        if before is None or (measure is Measure.MAKESPAN and new.warps is None and not new.launched):
+        if before is None or measure not in _asked(new):
             continue
         if measure is Measure.MAKESPAN and new.warps is not None and old.warps != new.warps:
             raise _incomparable(old, f"{old.warps} warps", str(new.warps))
@@ -223,8 +227,7 @@ def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
 
 def unheld(old: Sequence[Result], new: Result) -> tuple[Measure, ...]:
     """Return the bounds of a function that a baseline holds to nothing: none of what it has of the function (`old`) knows them."""
-    wanted = [one for one in BOUNDS if one is not Measure.MAKESPAN or new.warps is not None or new.launched]
-    return tuple(one for one in wanted if all(each.number(one) is None for each in old))
+    return tuple(one for one in _asked(new) if all(each.number(one) is None for each in old))
 
 
 def change(old: int, new: int) -> str:

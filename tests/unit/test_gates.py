@@ -67,11 +67,12 @@ def test_what_is_no_growth_is_refused(text: str):
         gates.growth(text)
 
 
-def test_a_bound_is_required_of_the_makespan_only_where_warps_were_told():
+def test_a_bound_is_required_of_the_makespan_only_where_warps_or_a_block_were_told():
     gate = Gate(Rule.REQUIRE_BOUNDED, None, "--require-bounded")
     assert failed(result(100), gate) == []
     assert failed(result(100, warps=4), gate) == [(Rule.REQUIRE_BOUNDED, None)]
     assert failed(result(100, warps=4, makespan=200), gate) == []
+    assert failed(result(100, launched=True), gate) == [(Rule.REQUIRE_BOUNDED, None)]
 
 
 def test_a_bound_that_was_not_proved_fails_though_there_is_no_gap():
