@@ -70,6 +70,7 @@ class Opened:
     """A page, what it asked for, and what its console said."""
 
     page: Any
+    url: str
     asked: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
 
@@ -98,8 +99,9 @@ def chromium() -> Iterator[Any]:
 
 def opened(browser: Any, path: Path, text: str, **options: Any) -> Opened:
     path.write_text(text, "utf-8")
-    one = Opened(browser.new_page(viewport={"width": 1400, "height": 900}, reduced_motion="reduce", **options))
-    one.page.set_default_timeout(5000)
+    page = browser.new_page(viewport={"width": 1400, "height": 900}, reduced_motion="reduce", **options)
+    one = Opened(page, path.as_uri())
+    one.page.set_default_timeout(20_000)
     one.page.on("console", lambda message: one.said.append(message.text))
     one.page.on("pageerror", lambda error: one.said.append(str(error)))
     one.page.on("dialog", lambda dialog: one.said.append(dialog.message))
@@ -109,7 +111,7 @@ def opened(browser: Any, path: Path, text: str, **options: Any) -> Opened:
         route.continue_() if route.request.url.startswith("file:") else route.abort()
 
     one.page.route("**/*", ask)
-    one.page.goto(path.as_uri())
+    one.page.goto(one.url)
     return one
 
 
@@ -131,9 +133,9 @@ def report(shared: Opened) -> Opened:
     shared.page.set_viewport_size({"width": 1400, "height": 900})
     shared.page.emulate_media(media="screen", color_scheme="light")
     shared.page.evaluate("localStorage.clear()")
+    # Another document in between: a changed hash alone would not load the page again.
     shared.page.goto("about:blank")
-    shared.page.go_back()
-    shared.page.evaluate("location.hash = ''")
+    shared.page.goto(shared.url)
     shared.page.wait_for_selector("#all")
     return shared
 
