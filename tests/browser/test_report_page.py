@@ -304,6 +304,7 @@ def test_the_theme_follows_the_system_and_can_be_turned(report: Opened):
 
 def test_a_schedule_and_the_convergence_are_drawn(report: Opened):
     show(report, BFS)
+    report.page.wait_for_selector(".band .mark")  # it is drawn once the page knows how much room there is
     assert report.page.locator(".band .mark").all_text_contents() == ["L", "C", ".", "L", "C"]
     assert report.attribute(".curve", "aria-label") == (
         "convergence: upper bound (dashed) and longest schedule found (solid) in slots, over 0.30 seconds"
