@@ -20,6 +20,7 @@ from sassan.evolve.shapes import ShapeProblem
 from sassan.frontend import Image, read
 from sassan.ipet.flow_facts import GIVE
 from sassan.ir import Function
+from sassan.machine.launch import check
 from sassan.machine.occupancy import Resources
 from sassan.timing import latencies
 from sassan.timing.models import model
@@ -83,9 +84,12 @@ def _bounded(config: Config, choice: Choice, cubin: bytes) -> Outcome:
         if len(function.instructions) > config.plan.largest:
             why = f"{len(function.instructions)} instructions: more than {config.plan.largest} (search.largest)"
             return Outcome(Fate.REFUSED, why=why, cubin=name)
-        found = pipeline.analyze(function, _settings(config, choice), config.warps)
+        settings = _settings(config, choice)
+        check(settings.launch, (function,))
+        found = pipeline.analyze(function, settings, config.warps)
     except (InputError, UsageError) as error:
-        return Outcome(Fate.REFUSED, why=error.message, cubin=name)
+        why = f"{error.message}; {error.hint}" if error.code == "unknown-parameter" else error.message
+        return Outcome(Fate.REFUSED, why=why, cubin=name)
     except ShapeProblem as problem:
         return Outcome(Fate.REFUSED, why=str(problem), cubin=name)
     return _outcome(config, found, name)

@@ -85,7 +85,7 @@ def load(config: Config, folder: Path) -> State | None:
         found = cast("Mapping[str, object]", json.loads(text))
         if found["format"] != _FORMAT or found["config"] != config.fingerprint:
             raise _bad(path, "is the state of another configuration, kernel, seed or budget")
-        return _state(found)
+        return _held(_state(found), config)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise _bad(path, "is damaged") from None
 
@@ -104,6 +104,14 @@ def _state(found: Mapping[str, object]) -> State:
     )
     generation = int(cast("int", found["generation"]))
     return State(_undrawn(found["chance"]), _undrawn(found["luck"]), generation, population, evolved, sampled, known, bool(found["done"]))
+
+
+def _held(state: State, config: Config) -> State:
+    """Return the state, whose genomes are of the space and evaluated; raises ValueError."""
+    genomes = {*state.population, *state.evolved, *state.sampled}
+    if not genomes <= state.known.keys() or not all(map(config.space.holds, state.known)):
+        raise ValueError("a genome that is not of the space, or was not evaluated")
+    return state
 
 
 def _genome(value: object) -> Genome:

@@ -79,10 +79,10 @@ def check(launch: Launch, functions: tuple[Function, ...]) -> None:
     for told in launch.parameters:
         found = [place for one in functions if (place := launch.place_of(one, told)) is not None]
         if functions and not found:
-            raise UsageError("unknown-parameter", f"--param {told}: no kernel has this parameter", hint=describe(functions[0]))
+            raise UsageError("unknown-parameter", f"parameter {told}: no kernel has it", hint=describe(functions[0]))
         for place in found:
             if not -(1 << 8 * place.size - 1) <= told.value < 1 << 8 * place.size:
-                raise UsageError("parameter", f"--param {told}: {place.name} has {place.size} bytes")
+                raise UsageError("parameter", f"parameter {told}: {place.name} has {place.size} bytes")
 
 
 def _refused(message: str, hint: str) -> UsageError:

@@ -8,6 +8,7 @@ from sassan.evolve import config as configurations
 from sassan.evolve.evaluate import Task, evaluate
 from sassan.evolve.outcome import Fate, Loop, from_json, to_json
 from sassan.evolve.run import tools_of
+from sassan.machine.parameters import setting
 
 PTX_CONFIG = """\
 [kernel]
@@ -66,6 +67,14 @@ def test_a_compiler_that_fails_costs_infinity(fake, gene, fate, why):
     assert found.fate is fate
     assert why in found.why
     assert found.fitness(4) == (float("inf"),) * 4
+
+
+def test_a_parameter_that_the_kernel_lacks_is_refused_and_named(fake):
+    odd = replace(fake.config.shape, settings=(*fake.config.shape.settings, setting("param_9=4")))
+    found = evaluate(replace(fake, config=replace(fake.config, shape=odd)))
+    assert found.fate is Fate.REFUSED
+    assert found.why.startswith("parameter param_9=4: no kernel has it; ")
+    assert "param_0" in found.why
 
 
 def test_a_compiler_that_hangs_costs_infinity_and_is_asked_again(fake):

@@ -1,3 +1,4 @@
+import json
 import random
 
 import pytest
@@ -7,6 +8,7 @@ from sassan.errors import UsageError
 from sassan.evolve import state
 from sassan.evolve.answer import answer
 from sassan.evolve.genes import Gene, Kind, Space
+from sassan.evolve.outcome import Fate, Outcome, to_json
 from sassan.evolve.plot import convergence
 from sassan.evolve.search import Hooks, Search, Step
 from sassan.evolve.state import begin
@@ -130,6 +132,26 @@ def test_a_damaged_state_is_refused(tmp_path, damage):
     with pytest.raises(UsageError) as caught:
         state.load(toy(), tmp_path)
     assert caught.value.code == "bad-state"
+
+
+@pytest.mark.parametrize("genome", [[], [0], [0, -1], [0, 2], [3, 0], [0, 0, 0]])
+def test_a_genome_that_is_none_of_the_space_is_refused(tmp_path, genome):
+    config = toy(space=TINY)
+    state.save(begin(1), config, tmp_path)
+    path = tmp_path / state.FILE
+    bounded = {"genome": genome, "outcome": to_json(Outcome(Fate.BOUNDED, (1.0,)))}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "known": [bounded], "evolved": [genome]}))
+    with pytest.raises(UsageError, match="is damaged"):
+        state.load(config, tmp_path)
+
+
+def test_a_genome_that_was_not_evaluated_is_refused(tmp_path):
+    config = toy()
+    state.save(begin(1), config, tmp_path)
+    path = tmp_path / state.FILE
+    path.write_text(json.dumps({**json.loads(path.read_text()), "evolved": [[0, 0]]}))
+    with pytest.raises(UsageError, match="is damaged"):
+        state.load(config, tmp_path)
 
 
 def test_the_state_of_another_seed_is_refused(tmp_path):
