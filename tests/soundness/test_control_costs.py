@@ -21,7 +21,7 @@ from soundness.random_blocks import BLOCKS, diverging, one_after_the_other, quie
 TOLD = Control(Tables(told={"fence": 700, "sleep": 500, "async": 900}))
 """A latency for every class: no sample has a gap."""
 WITH_BARRIERS = ("matmul_tiled", "prefix_sum", "reduce_shared", "smith_waterman", "stencil2d_halo")
-GRAPHS = part(300)
+GRAPHS = part(300, of=6)
 """Random graphs per architecture: 8 * 300 * 6 = 14,400 blocks in a full run."""
 SPLIT_GRAPHS = part(40, of=2)
 """The same with sides that take turns."""
