@@ -6,7 +6,8 @@ ended for its time, leaves behind smaller ones, down to a single function, which
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import perf_counter
@@ -140,12 +141,8 @@ def _chosen(job: Job, one: Input, data: bytes | None) -> tuple[Function, ...]:
     """Return the functions of a file that are asked for; raises SassanError."""
     if one.error is not None:
         raise one.error
-    try:
+    with _defects():
         found = _functions(one.file, data, job.arch, job.cached) if data is not None else _none(one)
-    except SassanError:
-        raise
-    except Exception as error:  # one bad file never stops the rest: what a defect raises is a line
-        raise _internal(error) from error
     return tuple(function for function in found if job.wants(function.name))
 
 
@@ -185,11 +182,10 @@ def _analyzed(job: Job, place: Place, function: Function) -> tuple[Mapping[str, 
     if job.time_limit is not None:
         end_after(job.time_limit)
     try:
-        document = _document(job, place, function)
+        with _defects():
+            document = _document(job, place, function)
     except SassanError as error:
         document = refusal(place, error, function.name, function.arch)
-    except Exception as error:  # noqa: BLE001 - as in _chosen
-        document = refusal(place, _internal(error), function.name, function.arch)
     finally:
         if job.time_limit is not None:
             end_after(None)
@@ -213,5 +209,13 @@ def _check_launch(launch: Launch, function: Function) -> None:
     check_launch(replace(launch, parameters=mine), (function,))
 
 
-def _internal(error: Exception) -> SelfCheckError:
-    return SelfCheckError("internal", f"{type(error).__name__}: {error}", hint="this is a defect of sassan: report it with the input")
+@contextmanager
+def _defects() -> Generator[None]:
+    """Make one error of whatever a defect raises: one bad file never stops the rest; raises SelfCheckError `internal`."""
+    try:
+        yield
+    except SassanError:
+        raise
+    except Exception as error:
+        hint = "this is a defect of sassan: report it with the input"
+        raise SelfCheckError("internal", f"{type(error).__name__}: {error}", hint=hint) from error
