@@ -28,16 +28,26 @@ class Asked:
     cached: bool
     quiet: bool
 
-    def inputs(self) -> Inputs:
-        """Read the files and choose the functions; see `inputs.read` for what it prints and raises."""
+    def inputs(self, *, partial: bool = False) -> Inputs:
+        """Read the files and choose the functions; see `inputs.read` for what it prints and raises, and for `partial`."""
         chosen = self.settings
-        return read(self.files, arch=self.sm, patterns=self.functions, cached=self.cached, facts=chosen.facts, launch=chosen.launch)
+        return read(
+            self.files,
+            arch=self.sm,
+            patterns=self.functions,
+            facts=chosen.facts,
+            launch=chosen.launch,
+            cached=self.cached,
+            partial=partial,
+        )
 
-    def analyses(self) -> tuple[tuple[Result, ...], Inputs]:
+    def analyses(self, *, partial: bool = False) -> tuple[tuple[Result, ...], Inputs]:
         """Analyze the chosen functions; see `inputs.analyses`."""
         from sassan import pipeline
 
-        return analyses(self.inputs(), lambda one: pipeline.analyze(one, self.settings, self.warps), "analyzing", quiet=self.quiet)
+        return analyses(
+            self.inputs(partial=partial), lambda one: pipeline.analyze(one, self.settings, self.warps), "analyzing", quiet=self.quiet
+        )
 
 
 def analysis(command: Callable[..., None]) -> Callable[..., None]:

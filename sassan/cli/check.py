@@ -36,6 +36,7 @@ def check(
     no_gaps: options.NoGaps = False,
     control: options.Control = False,
     gates: options.Gates = None,
+    allow_unmatched: options.AllowUnmatched = False,
     baseline: options.Baseline = None,
     max_growth: options.MaxGrowth = None,
     sarif: options.Sarif = None,
@@ -69,8 +70,8 @@ def check(
         raise UsageError("no-gate", "no gate was given, so nothing can fail", hint=hint)
     if asked.settings.setup.paper or asked.settings.exploration.ablate:
         raise UsageError("usage", "--paper-experiment and --ablate give no bounds to hold to a gate", hint="leave them away")
-    checker = _Checker(asked, limits, control=control, gates=gates, baseline=baseline, growth=max_growth)
-    results, inputs = asked.analyses()
+    checker = _Checker(asked, limits, control=control, gates=gates, partial=allow_unmatched, baseline=baseline, growth=max_growth)
+    results, inputs = asked.analyses(partial=allow_unmatched)
     checked = checker.checked(results, inputs)
     if sarif is not None:
         check_report.write_sarif(checked, inputs, sarif, _status(checked, inputs), quiet=asked.quiet)
@@ -103,7 +104,15 @@ class _Checker:
     """The gates of one command, read and held against each other before any work."""
 
     def __init__(
-        self, asked: Asked, limits: "tuple[Gate, ...]", *, control: bool, gates: str | None, baseline: str | None, growth: str | None
+        self,
+        asked: Asked,
+        limits: "tuple[Gate, ...]",
+        *,
+        control: bool,
+        gates: str | None,
+        partial: bool,
+        baseline: str | None,
+        growth: str | None,
     ) -> None:
         from sassan import pipeline, results
         from sassan.gates import Demand, Growth, Rule
@@ -124,7 +133,7 @@ class _Checker:
         self._old: dict[tuple[str, str], list[Numbers]] = {}
         for one in results.load(baseline) if baseline is not None else ():
             self._old.setdefault((one.name, one.arch), []).append(one)
-        self._quiet = asked.quiet
+        self._facts, self._partial, self._quiet = asked.settings.facts, partial, asked.quiet
 
     def checked(self, found: tuple[Result, ...], inputs: Inputs) -> list[Checked]:
         """Return every function with the gates that it fails; a gate that is for no function, or a baseline of none, is an error."""
@@ -148,10 +157,21 @@ class _Checker:
     def _all_used(self, names: list[str]) -> None:
         from sassan.gates import matches
 
+        unmatched: list[str] = []
         for demand in self._demands:
-            if demand.file and not any(matches(name, demand.pattern) for name in names):
+            if not demand.file or any(matches(name, demand.pattern) for name in names):
+                continue
+            if self._partial:
+                unmatched.append(f"{demand.file}: no function matches '{demand.pattern}'")
+            else:
                 message = f"{demand.file}: no function matches '{demand.pattern}', so its gates hold nothing"
-                raise InputError("unknown-function", message, hint=f"there are {len(names)}: {', '.join(names[:3])}")
+                hint = f"there are {len(names)}: {', '.join(names[:3])}; --allow-unmatched where they are a part of a project"
+                raise InputError("unknown-function", message, hint=hint)
+        facts = self._facts if self._partial else None
+        if facts is not None:
+            unmatched.extend(f"{facts.name}: no function that is checked is '{name}'" for name, _ in facts.functions if name not in names)
+        for text in () if self._quiet else unmatched:
+            note(f"note: {safe(text)}\n")
 
     def _before(self, found: "list[Numbers]") -> "Iterator[list[Numbers]]":
         """Yield, for every function, what the baseline says of it.

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -86,10 +86,11 @@ def read(
     facts: "FlowFacts | None" = None,
     launch: "Launch | None" = None,
     cached: bool = True,
+    partial: bool = False,
 ) -> Inputs:
     """Read the files and choose the functions; a file that is refused does not hide the others, and its error is printed.
 
-    `cached` False disassembles cubins anew.
+    `cached` False disassembles cubins anew. `partial`: the files are a part of a project, and flow facts may be for other parts, too.
 
     Raises UsageError `unknown-function` when every file was read and a pattern matches nothing, `standard-input` when `-` is named twice;
     `unknown-parameter` when no kernel has one that the launch sets; InputError when the flow facts speak of a function that is not there
@@ -112,11 +113,17 @@ def read(
     if not refused:
         _all_known(patterns or [], found)
         if facts is not None:
-            check_functions(facts, (one.function for one in found))
+            check_functions(_here(facts, found) if partial else facts, (one.function for one in found))
         if launch is not None:
             check(launch, tuple(one.function for one in found if one.function.kernel))
     chosen = [one for one in found if wanted(one.function.name, patterns)]
     return Inputs(tuple(chosen), tuple(refused))
+
+
+def _here(facts: "FlowFacts", found: list[Selected]) -> "FlowFacts":
+    """Return the facts of the functions that were found."""
+    names = {one.function.name for one in found}
+    return replace(facts, functions=tuple(one for one in facts.functions if one[0] in names))
 
 
 def analyses(inputs: Inputs, run: Callable[["Function"], "Analysis"], what: str, *, quiet: bool) -> tuple[tuple[Result, ...], Inputs]:

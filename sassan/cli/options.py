@@ -229,6 +229,12 @@ RequireBounded = Annotated[bool, typer.Option("--require-bounded", help="Fail fu
 NoGaps = Annotated[bool, typer.Option("--no-gaps", help="Fail at every gap: whatever the analysis does not understand.")]
 Control = Annotated[bool, typer.Option("--control", help="Fail at every instruction that does not wait for its producer.")]
 Gates = Annotated[str | None, typer.Option("--gates", metavar="GATES.toml", help="Gates of single functions, by name or pattern.")]
+AllowUnmatched = Annotated[
+    bool,
+    typer.Option(
+        "--allow-unmatched", help="Let patterns of --gates and functions of --bounds match nothing here: the files are a part of a project."
+    ),
+]
 Baseline = Annotated[
     str | None,
     typer.Option("--baseline", metavar="OLD.json", help="Fail functions whose WCET or makespan grew: what analyze --json said before."),
