@@ -7,6 +7,7 @@ they are called, cubins, fatbins, and programs, libraries and archives with GPU 
 
 import glob
 import os
+import re
 import stat
 import struct
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +29,9 @@ _MACHINE_CUDA = 190
 _ELF_HEADER, _SECTION_HEADER = 64, 64
 _NAMES_LIMIT = 1 << 20
 _BLOCK = 1 << 20
+_SEPARATORS = re.escape(os.sep + (os.altsep or ""))
+_ANY_DEPTH = re.compile(rf"(?<![^{_SEPARATORS}])\*\*(?![^{_SEPARATORS}])")
+"""A part of a pattern that stands for folders of any depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +76,48 @@ def expand(paths: Sequence[str], passed: Passed, own: Path | None = None) -> Ite
 def _named(paths: Iterable[str], passed: Passed) -> Iterator[Input]:
     for path in paths:
         if glob.has_magic(path) and not os.path.lexists(path):
-            matches = sorted(glob.iglob(path, recursive=True))  # noqa: PTH207 - as typed, also from the root
+            matches = sorted(set(_matches(path)))
             if not matches:
                 yield _refused(path, "missing-file", f"nothing matches '{path}'")
             for match in matches:
                 yield from _one(match, passed)
         else:
             yield from _one(path, passed)
+
+
+def _matches(pattern: str) -> Iterator[str]:
+    """Yield what a pattern matches; `**` goes through no link, and hidden folders are for patterns that name them."""
+    # As glob does it, a tree with two links to itself has no end: each level doubles the paths.
+    found = _ANY_DEPTH.search(pattern)
+    if found is None:
+        yield from glob.iglob(pattern)  # noqa: PTH207 - as typed, also from the root
+        return
+    head, rest = pattern[: found.start()], pattern[found.end() :]
+    inner = rest.lstrip(os.sep + (os.altsep or ""))
+    for top in glob.iglob(head) if head else ("",):  # noqa: PTH207
+        for folder in _folders(top):
+            if inner:
+                yield from _matches(glob.escape(folder) + inner)
+            elif rest:
+                yield folder
+            else:
+                yield from (folder, *_visible(folder))
+
+
+def _folders(top: str) -> Iterator[str]:
+    """Yield a directory and those below it that are neither hidden nor links, each with a separator at its end."""
+    left = [top]
+    while left:
+        folder = left.pop()
+        yield folder
+        left += [f"{path}{os.sep}" for path in _visible(folder) if os.path.isdir(path)]  # noqa: PTH112 - see _entries
+
+
+def _visible(folder: str) -> list[str]:
+    """Return the paths in a directory that are neither hidden nor links to directories, none where it cannot be listed."""
+    with suppress(OSError), os.scandir(folder or os.curdir) as found:
+        return [folder + one.name for one in found if not one.name.startswith(".") and not _linked(one)]
+    return []
 
 
 def _one(path: str, passed: Passed) -> Iterator[Input]:

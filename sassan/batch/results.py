@@ -19,6 +19,8 @@ from sassan.errors import UsageError
 
 _KEY = "batch"
 _ANEW = "start anew with --overwrite, or name another file"
+_LONGEST = 1 << 20
+"""Bytes of a first line that are looked at: those of a batch are far shorter."""
 
 
 class Sink(Protocol):
@@ -43,8 +45,8 @@ class ResultsFile:
     def __init__(self, path: str, job: Job, *, resume: bool = False, overwrite: bool = False) -> None:
         """Open the file, and read what it holds (`begun`).
 
-        Raises UsageError: `output-exists` unless it is to be gone on with or written anew, `output-busy` while another batch writes it,
-        `cannot-write`, `not-a-batch`, `other-settings`, `results-damaged`.
+        What is no batch is never touched. Raises UsageError: `output-exists` unless it is to be gone on with or written anew, `output-busy`
+        while another batch writes it, `cannot-write`, `not-a-batch`, `other-settings`, `results-damaged`.
         """
         self._path = path
         self._head = {**documents.tool(), _KEY: {"settings": dict(job.fingerprint())}}
@@ -63,14 +65,19 @@ class ResultsFile:
         """Close the file; one without a line is removed."""
         with suppress(OSError):
             os.fsync(self._file.fileno())
-        if not os.fstat(self._file.fileno()).st_size:
+        if self.empty:
             with suppress(OSError):
                 Path(self._path).unlink()
         self._file.close()
 
+    @property
+    def empty(self) -> bool:
+        """Say whether no line was written, by this batch or by an earlier one."""
+        return not os.fstat(self._file.fileno()).st_size
+
     def write(self, lines: bytes) -> None:
         """Append whole lines; raises UsageError `cannot-write`."""
-        data = lines if os.fstat(self._file.fileno()).st_size else line(self._head) + lines
+        data = line(self._head) + lines if self.empty else lines
         try:
             while data:
                 data = data[os.write(self._file.fileno(), data) :]
@@ -78,15 +85,28 @@ class ResultsFile:
             raise _cannot(self._path, error) from None
 
     def _begin(self, *, resume: bool, overwrite: bool) -> Begun:
-        size = os.fstat(self._file.fileno()).st_size
-        if size and not (resume or overwrite):
-            raise UsageError("output-exists", f"'{self._path}' holds results already", hint="go on with --resume, or " + _ANEW)
+        if self.empty:
+            return Begun()
+        if not (resume or overwrite):
+            raise UsageError("output-exists", f"'{self._path}' is there already", hint="go on with --resume, or " + _ANEW)
+        if not self._of_a_batch():
+            hint = "name another file with -o, or remove this one yourself"
+            raise UsageError("not-a-batch", f"'{self._path}' does not hold the results of a batch", hint=hint)
         if overwrite:
             self._file.truncate(0)
             return Begun()
         whole, begun = self._read()
         self._file.truncate(whole)
         return begun
+
+    def _of_a_batch(self) -> bool:
+        """Say whether the first line is one of a batch, or the beginning of one that a crash has cut off."""
+        self._file.seek(0)
+        first = self._file.readline(_LONGEST)
+        if first.endswith(b"\n"):
+            return _settings(_parsed(first)) is not None
+        start = line(documents.tool()).rstrip(b"}\n")
+        return first.startswith(start[: len(first)]) and start.startswith(first[: len(start)])
 
     def _read(self) -> tuple[int, Begun]:
         """Return how many bytes are whole lines, and what they say."""
@@ -113,19 +133,23 @@ class ResultsFile:
 
     def _same(self, head: Mapping[str, Any] | None) -> None:
         """Refuse results of other settings, or of another version."""
-        match head:
-            case {"schema": schema, "tool": tool, "batch": {"settings": dict(settings)}}:
-                pass
-            case _:
-                raise UsageError("not-a-batch", f"'{self._path}' does not hold the results of a batch", hint="name another file with -o")
-        if (schema, tool) != (self._head["schema"], self._head["tool"]):
+        if head is None or any(head.get(key) != self._head[key] for key in ("schema", "tool")):
             raise UsageError("other-settings", f"another version of sassan has written '{self._path}'", hint=_ANEW)
         mine = cast("dict[str, str]", cast("Any", self._head[_KEY])["settings"])
-        theirs = cast("dict[str, str]", settings)
+        theirs = _settings(head) or {}
         changed = [name for name in sorted({*mine, *theirs}) if mine.get(name) != theirs.get(name)]
         if changed:
             what = "; ".join(f"{name} was {theirs.get(name)}, is {mine.get(name)}" for name in changed)
             raise UsageError("other-settings", f"'{self._path}' was begun with other settings: {what}", hint="give the same, or " + _ANEW)
+
+
+def _settings(head: Mapping[str, Any] | None) -> dict[str, str] | None:
+    """Return the settings that the first line of a batch tells, None of another line."""
+    match head:
+        case {"schema": _, "tool": {"name": "sassan"}, "batch": {"settings": dict(settings)}}:
+            return cast("dict[str, str]", settings)
+        case _:
+            return None
 
 
 def _goes_on(places: list[Place], where: Place) -> bool:

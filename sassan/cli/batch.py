@@ -78,8 +78,6 @@ def batch(
         try:
             summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)
         except KeyboardInterrupt:
-            if output not in {None, _STANDARD_OUTPUT}:
-                note(f"interrupted: '{safe(str(output))}' holds what is done, and the same command with --resume goes on\n")
             raise typer.Exit(_INTERRUPTED) from None
     _report(summary, output, json=json)
     if summary.status:
@@ -117,11 +115,20 @@ def _run(
     if output is None or output == _STANDARD_OUTPUT:
         with _progress(paths, None, quiet=asked.quiet) as watch:
             return run(paths, job, executor, _Nowhere() if output is None else _Lines(), watch=watch)
-    with (
-        ResultsFile(output, job, resume=resume, overwrite=overwrite) as results,
-        _progress(paths, Path(output), quiet=asked.quiet) as watch,
-    ):
-        return run(paths, job, executor, results, begun=results.begun, own=Path(output), watch=watch)
+    with ResultsFile(output, job, resume=resume, overwrite=overwrite) as results:
+        try:
+            with _progress(paths, Path(output), quiet=asked.quiet) as watch:
+                return run(paths, job, executor, results, begun=results.begun, own=Path(output), watch=watch)
+        except KeyboardInterrupt:
+            _interrupted(output, empty=results.empty)
+            raise
+
+
+def _interrupted(output: str, *, empty: bool) -> None:
+    if empty:
+        note(f"interrupted before the first result: there is no '{safe(output)}', and the same command begins anew\n")
+    else:
+        note(f"interrupted: '{safe(output)}' holds what is done, and the same command with --resume goes on\n")
 
 
 @contextmanager

@@ -99,6 +99,28 @@ def test_results_that_are_there_are_kept_unless_told_otherwise(sassan: Sassan, f
     assert "loop_bound was None, is 10" in other.err
 
 
+def test_a_listing_is_never_overwritten(sassan: Sassan, folder: Path):
+    listing = folder / "d" / "two.sass"
+    before = listing.read_bytes()
+    result = sassan("batch", "d", "-o", "d/two.sass", "--overwrite", "--executor", "serial")
+    assert_refused(result, 2)
+    assert (result.codes, listing.read_bytes()) == (["not-a-batch"], before)
+
+
+def test_an_interrupt_before_the_first_line_says_that_nothing_is_there(sassan: Sassan, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    del folder
+    monkeypatch.setattr("sassan.batch.results.ResultsFile.write", interrupted)
+    result = sassan("batch", "d", "-o", "r.jsonl", "--executor", "serial")
+    assert (result.status, result.err) == (
+        130,
+        "interrupted before the first result: there is no 'r.jsonl', and the same command begins anew\n",
+    )
+    assert not Path("r.jsonl").exists()
+
+
 def test_a_run_that_was_cut_off_in_the_middle_of_a_line_goes_on(sassan: Sassan, folder: Path):
     del folder
     run = ("batch", "d", "-o", "r.jsonl", "--executor", "serial")

@@ -109,6 +109,26 @@ def test_a_pattern_gives_what_it_matches_by_name(folder: Path):
     assert files("d/**/*.cubin") == ["d/a.cubin", "d/b.cubin", "d/x/c.cubin"]
 
 
+def test_a_pattern_follows_no_link_on_its_way_down_so_two_links_to_a_folder_end(folder: Path):
+    write(folder / "d" / "x" / "a.cubin")
+    write(folder / "d" / "x" / ".hidden" / "b.cubin")
+    for name in ("a", "b"):
+        (folder / "d" / name).symlink_to(".")
+    assert files("d/**/*.cubin") == files("**/*.cubin") == files("d/**/**/*.cubin") == ["d/x/a.cubin"]
+    assert files(f"{folder}/d/**/*.cubin") == [f"{folder}/d/x/a.cubin"]
+    assert files("d/**/.hidden/*") == ["d/x/.hidden/b.cubin"]
+    assert files("d/a/**/*.cubin") == ["d/a/x/a.cubin"]
+    assert files("d/**") == ["d/x/a.cubin"]
+
+
+def test_a_pattern_of_any_depth_alone_gives_files_and_folders(folder: Path):
+    for name in ("d/notes.txt", "d/[x]/b.sass"):
+        write(folder / name)
+    assert files("d/**") == ["d/[x]/b.sass", "d/notes.txt"]
+    assert files("d/**/") == ["d/[x]/b.sass"]
+    assert files("d/[[]x]/**/b.sass") == ["d/[x]/b.sass"]
+
+
 def test_a_pattern_that_matches_nothing_is_refused(folder: Path):
     del folder
     assert codes("*.cubin") == [("*.cubin", "missing-file")]

@@ -91,11 +91,35 @@ def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert refused(tmp_path / "r", resume=True) == "other-settings"
 
 
-@pytest.mark.parametrize("text", [b"LCL\n", b"[]\n", b'{"schema": 1}\n', b"\xff\n", b"[" * 100_000 + b"\n"])
-def test_what_is_no_batch_is_not_gone_on_with(tmp_path: Path, text: bytes):
+OTHERS = [
+    b"LCL\n",
+    b"LCL",
+    b"[]\n",
+    b'{"schema": 1}\n',
+    b'{"schema": 1}',
+    b'{"schema": 1, "tool": {"name": "sassan", "version": "0.1.0"}, "functions": []}\n',
+    b"\xff\n",
+    b"[" * 100_000 + b"\n",
+]
+
+
+@pytest.mark.parametrize("how", ["resume", "overwrite"])
+@pytest.mark.parametrize("text", OTHERS)
+def test_what_is_no_batch_is_neither_gone_on_with_nor_written_anew(tmp_path: Path, text: bytes, how: str):
     (tmp_path / "r").write_bytes(text)
-    assert refused(tmp_path / "r", resume=True) == "not-a-batch"
+    assert refused(tmp_path / "r", **{how: True}) == "not-a-batch"
     assert (tmp_path / "r").read_bytes() == text
+
+
+def test_an_empty_file_and_results_of_anything_that_was_a_batch_are_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    written(tmp_path / "r", said("a"))
+    head, _ = (tmp_path / "r").read_bytes().splitlines(keepends=True)
+    monkeypatch.setattr("sassan.documents.__version__", "99.0")
+    for text in (b"", head + b"torn", head):
+        (tmp_path / "r").write_bytes(text)
+        with ResultsFile(str(tmp_path / "r"), Job(Settings(loop_bound=11)), overwrite=True) as results:
+            results.write(said("b"))
+        assert (tmp_path / "r").read_bytes().endswith(b"\n" + said("b"))
 
 
 @pytest.mark.parametrize(
