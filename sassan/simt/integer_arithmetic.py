@@ -41,7 +41,7 @@ def _add(work: Work) -> None:
 
 def _summand(work: Work, operand: Operand) -> Longs:
     """Return a word; until Pascal IADD3 prints its 20-bit immediate without the sign."""
-    if work.place.short and work.instruction.opcode.startswith("IADD3") and isinstance(operand, Immediate):
+    if work.place.short and work.instruction.opcode.split(".")[0] == "IADD3" and isinstance(operand, Immediate):
         value = work.integer(operand)
         return work.full((value - (1 << 20) if 1 << 19 <= value < 1 << 20 else value) & _WORD)
     return work.word(operand)

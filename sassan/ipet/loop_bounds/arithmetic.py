@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from sassan.ipet.loop_bounds import ranges
 from sassan.ipet.loop_bounds.conditions import EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.operands import CARRY, CONDITIONS, ZERO, Operation, Step, short
-from sassan.ipet.loop_bounds.values import NO, Maybe, Truth, Value, constant
+from sassan.ipet.loop_bounds.values import NO, YES, Maybe, Truth, Value, constant
 from sassan.ir import Constant, Immediate, Operand, Register
 
 _HALF_WORD = 0xFFFF
@@ -74,7 +74,7 @@ def _sum_of_pairs(step: Step, to: Operand, sources: list[Operand]) -> None:
 
 def _short_word(step: Step, operand: Operand) -> Value:
     value = step.immediate(operand)
-    if value is not None and step.instruction.opcode.startswith("IADD3") and int(step.around.function.arch[3:].rstrip("af")) < 70:  # noqa: PLR2004
+    if value is not None and step.instruction.opcode.split(".")[0] == "IADD3" and int(step.around.function.arch[3:].rstrip("af")) < 70:  # noqa: PLR2004
         return constant(short(value))
     return step.word(operand)
 
@@ -94,25 +94,31 @@ def _unknown_carry(total: Value) -> Truth:
 
 def _carry_of(step: Step, sources: list[Operand], words: list[Value]) -> Truth:
     """Return the carry of a sum: of a difference, whether nothing is borrowed."""
-    kept = [(one, word) for one, word in zip(sources, words, strict=True) if word.constant != 0]
-    if not kept:
-        return NO
-    if len(kept) == 1:
-        return _unknown_carry(kept[0][1]) if _is_negated(kept[0][0]) else NO
-    if len(kept) > 2:  # noqa: PLR2004  # two summands
+    summands = [(_is_subtracted(one), word) for one, word in zip(sources, words, strict=True)]
+    kept = [(minus, word) for minus, word in summands if word.constant != 0]
+    zeros = sum(minus for minus, word in summands if word.constant == 0)
+    if zeros:
+        # x - 0 is x + ~0 + 1: nothing is borrowed, whatever x is.
+        return YES if zeros == 1 and len(kept) <= 1 and not any(minus for minus, _ in kept) else Truth(Maybe())
+    if len(kept) < 2:  # noqa: PLR2004  # two summands
+        return _unknown_carry(kept[0][1]) if kept and kept[0][0] else NO
+    if len(kept) > 2:  # noqa: PLR2004
         return _unknown_carry(kept[0][1])
-    (first, a), (second, b) = kept
-    if _is_negated(first):
-        first, a, second, b = second, b, first, a
-    if _is_negated(first):
+    (first, a), (second, b) = sorted(kept, key=lambda one: one[0])
+    if first:
         return _unknown_carry(a)
-    if _is_negated(second):
+    if second:
         return compare(step.state, LESS, a, step.state.times(b, -1), is_signed=False).negate()
     return step.carry(a, b)
 
 
 def _is_negated(operand: Operand) -> bool:
     return isinstance(operand, (Register, Constant)) and (operand.negated or operand.inverted)
+
+
+def _is_subtracted(operand: Operand) -> bool:
+    """Say whether an operand is -x, not ~x, which adds no 1."""
+    return isinstance(operand, (Register, Constant)) and operand.negated and not operand.inverted
 
 
 def product(step: Step) -> None:

@@ -107,14 +107,16 @@ def _masked(step: Step) -> tuple[Value | None, int]:
 
 def _function(step: Step, lut: int, words: list[Value]) -> Value:
     """Return a function of three words, once those that are all zeros or all ones are put in."""
-    kept: list[Value] = []
-    columns: list[int] = []
     for word, column in zip(words, _COLUMNS, strict=True):
         if word.constant in {0, _WORD}:
             lut = _fixed(lut, column, ones=word.constant != 0)
-        elif _fixed(lut, column, ones=True) != _fixed(lut, column, ones=False):
-            kept.append(word)
-            columns.append(column)
+    # Only now: what is put in may leave a table that another input does not matter to.
+    mattering = [
+        (word, column)
+        for word, column in zip(words, _COLUMNS, strict=True)
+        if _fixed(lut, column, ones=True) != _fixed(lut, column, ones=False)
+    ]
+    kept, columns = [word for word, _ in mattering], [column for _, column in mattering]
     if not kept:
         return constant(_WORD if lut & 1 else 0)
     if len(kept) == 1:

@@ -54,7 +54,7 @@ class Step:
             case Register(file=file) if file in WORDS:
                 return self._register(operand, place)
             case Immediate(value=int() as value):
-                return constant((value, -1 if value < 0 else 0)[place]) if not operand.modifiers else self.unknown()
+                return constant(value >> 32 * place) if not operand.modifiers else self.unknown()
             case Constant(bank=0, modifiers=()) if all(one.index is None for one in operand.base):
                 if operand.absolute:
                     return self.unknown()

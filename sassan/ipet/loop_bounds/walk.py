@@ -79,22 +79,31 @@ class Walk:
         waiting = {node: list(states) for node, states in starts.items()}
         back: list[State] = []
         for node in self.flows.order:
-            if node not in inside or not waiting.get(node):
+            if node not in inside:
                 continue
-            states = waiting.pop(node)
+            states = waiting.pop(node, [])
             inner = self.heads.get(node)
             if inner is not None and inner != loop:
                 states = self._passed(inner, states, self._later(inner, waiting), inside_of)
+            if not states:
+                continue
             self._leave(node, states, inside, waiting)
             back += waiting.pop(head, []) if head in self.flows.successors[node] else []
         return back
 
     def _passed(self, loop: int, states: list[State], side: list[State], inside_of: Narrow | None) -> list[State]:
-        """Return a state for every visit of the head of an inner loop: counters as they were on entry, plus what they may have moved."""
-        (entry,) = reduce([*states, *side], 1)
+        """Return a state for every visit of the head of an inner loop: counters as they were on entry, plus what they may have moved.
+
+        Threads that enter elsewhere (`side`) come to the head later, with what the way there did to the counters: nothing is known of these.
+        """
+        if not states and not side:
+            return []
         out = self.at_head(loop, [*states, *side], {})
+        if side or inside_of is None:
+            return [out]
+        (entry,) = reduce(states, 1)
         registers = dict(out.registers)
-        for register, moved in (inside_of(loop, states, side) if inside_of is not None else {}).items():
+        for register, moved in inside_of(loop, states, side).items():
             old = entry.registers.get(register)
             if isinstance(old, Value):
                 registers[register] = Value(old.symbol, old.factor, ranges.add(old.range, moved), old.origins)

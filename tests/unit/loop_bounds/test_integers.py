@@ -1,34 +1,8 @@
 """What `simt.integers` computes of one instruction: literal words in, literal words out."""
 
-import numpy as np
 import pytest
 
-from assembly import instruction
-from sassan.isa.registers import bit
-from sassan.isa.tables import load
-from sassan.simt.code import Operation
-from sassan.simt.integer_work import Place
-from sassan.simt.integers import Integers
-from sassan.simt.values import Moment
-
-
-def number(name: str) -> int:
-    file = name.rstrip("0123456789")
-    return bit(file, int(name[len(file) :] or 0)).bit_length() - 1
-
-
-def run(text: str, arch: str = "sm_80", short: bool = False, **held: int) -> dict[int, int]:
-    """Return the words that an instruction writes, by bit number, for these contents of its registers."""
-    one = instruction(text)
-    facts = load(arch).facts(one)
-    assert facts is not None
-    reads, writes = ([index for index in range(560) if registers >> index & 1] for registers in (facts.reads, facts.writes))
-    values = {number(name): value for name, value in held.items()}
-    place = Place(np.array([7], dtype=np.uint32), {}, lambda offset: np.array([offset], dtype=np.uint32), short)
-    inputs = tuple(np.full((1, 32), values.get(register, 0), dtype=np.uint32) for register in reads)
-    at = Moment(np.array([0]), np.array([0], dtype=np.uint32), np.ones((1, 32), dtype=np.bool_))
-    out = Integers(place).outputs(Operation(one, 0, tuple(reads), tuple(writes)), inputs, at)
-    return {register: int(words[0, 0]) for register, words in zip(writes, out, strict=True)}
+from integer_step import number, run
 
 
 @pytest.mark.parametrize(
@@ -61,6 +35,7 @@ def test_a_word(text, held, word):
         ("XMAD.MRG R0, R1, R2.H1, RZ", {"R1": 3, "R2": 0x50007}, 0x7000F),
         ("XMAD.PSL.CBCC R0, R1.H1, R2.H1, R3", {"R1": 0x20000, "R2": 0x7000F, "R3": 21}, 0x1D0015),
         ("IADD3 R0, R1, 0xffffe, RZ", {"R1": 5}, 3),
+        ("IADD32I R0, R1, 0x80000", {"R1": 5}, 0x80005),
         ("IMUL R0, R1, R2", {"R1": 0x10001, "R2": 0x10003}, 0x40003),
         ("I2I.S32.S32 R0, R1", {"R1": 5}, 5),
         ("ISET.LT.AND R0, R1, 0x3, PT", {"R1": 0xFFFFFFFF}, 0xFFFFFFFF),
