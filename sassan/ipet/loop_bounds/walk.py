@@ -94,7 +94,7 @@ class Walk:
     def _passed(self, loop: int, states: list[State], side: list[State], inside_of: Narrow | None) -> list[State]:
         """Return a state for every visit of the head of an inner loop: counters as they were on entry, plus what they may have moved.
 
-        Threads that enter elsewhere (`side`) come to the head later, with what the way there did to the counters: nothing is known of these.
+        Threads that enter elsewhere (`side`) come to the head later, and the way there may have moved a counter: nothing is known of it.
         """
         if not states and not side:
             return []
