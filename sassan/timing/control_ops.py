@@ -16,7 +16,8 @@ class Op:
     `least` and `most` bound the time until the next instruction of the thread may issue; between them lies what no stall says (branches,
     block barriers). `waits` and `sets` hold barriers: it issues when the first are clear (bits), and each of the second is clear after so
     many cycles at most. `clears` are those of `waits` that are zero then: DEPBAR may leave a remainder. `drains`: it issues when every
-    earlier instruction has ended. `ends` bounds its own end. Its `unit` takes the next instruction of the warp after `interval`.
+    earlier instruction has ended. Its `unit` takes the next instruction of the warp after `interval`. `ends` bounds its own end: it has
+    ended, and its unit is free.
     """
 
     least: int
@@ -36,7 +37,7 @@ def op_of(one: Instruction, rates: Rates, *, together: bool) -> Op:
     The instruction has a control code and its time is known (`Rates.gaps`).
     """
     assert one.control is not None, "code without control codes has no price"
-    code, kind, ends = decode(one.control), rates.kind(one.opcode), rates.cycles(one.opcode)
+    code, kind, latency, interval = decode(one.control), rates.kind(one.opcode), rates.cycles(one.opcode), rates.interval(one.opcode)
     assert kind is not None, "an instruction of no class has no price"
     least = code.stall if together else max(code.stall, 1)
     counted = dict(_counted(one))
@@ -46,19 +47,19 @@ def op_of(one: Instruction, rates: Rates, *, together: bool) -> Op:
         clears |= (remainder == 0 and one.guard is None) << barrier
     sets: list[tuple[int, int]] = []
     if code.write_barrier is not None:
-        sets.append((code.write_barrier, ends))
+        sets.append((code.write_barrier, latency))
     if code.read_barrier is not None:
         sets.append((code.read_barrier, rates.reading(one.opcode)))
     return Op(
         least=least,
-        most=max(least, ends) if kind.blocks else least,
+        most=max(least, latency) if kind.blocks else least,
         waits=waits,
         clears=clears,
         sets=tuple(sets),
         drains=kind.drains,
-        ends=ends,
+        ends=max(latency, interval),
         unit=rates.unit(one.opcode),
-        interval=rates.interval(one.opcode),
+        interval=interval,
     )
 
 

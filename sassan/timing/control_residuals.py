@@ -10,7 +10,10 @@ from sassan.warpcfg.graph import WarpCfg
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """Upper bounds in cycles: until each barrier is clear, until each unit takes an instruction, until all that was issued has ended."""
+    """Upper bounds in cycles: until each barrier is clear, until each unit takes an instruction, until all that was issued has ended.
+
+    What was issued has ended when its result is there and its unit is free.
+    """
 
     barriers: tuple[int, ...] = (0,) * BARRIERS
     units: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -21,6 +21,7 @@ from sassan.timing.model import Prices
 from sassan.warpcfg.graph import WarpCfg
 
 MAXIMA = "measured maxima are no bounds, unless every input and every state of the hardware was measured"
+RESTS = "the measured time of a block where the warp ends lasts until all that it issued has ended and its units are free"
 COLUMNS = ("function", "text", "start", "cycles")
 _HINT = "sassan cfg --json lists blocks; sassan ipet --facts-template prints the hash of the text"
 
@@ -60,7 +61,7 @@ class Measured:
             if node.start not in known
         }
         costs = tuple(known.get(node.start, 0) for node in cfg.nodes)
-        return Prices(costs, (MAXIMA, f"the block times of {self.file} were measured on this code"), tuple(sorted(gaps)))
+        return Prices(costs, (MAXIMA, f"the block times of {self.file} were measured on this code", RESTS), tuple(sorted(gaps)))
 
     def _check(self, found: Measurements, cfg: WarpCfg) -> None:
         name, text = cfg.function.name, cfg.function.text_hash

@@ -76,6 +76,17 @@ class Runs:
                 yield Excess(" ".join(self.cfg.nodes[one].id for one in path[: place + 1]), whole, price)
             entered = left
 
+    def places(self, path: list[int], times: int, random: Random, draw: str) -> Excess | None:
+        """Run a walk so many times, each as a warp of its own that starts when the one before has ended, whatever units that still has."""
+        machine = Scheduler(random, draw, together=self._together, drains=random.random() < DRAIN)
+        entered = 0
+        for _ in range(times):
+            for node in path:
+                entered = in_order(machine, self._steps[node], entered)
+            entered = max(entered, machine.ended)
+        price = times * sum(self.costs[node] for node in path)
+        return None if entered <= price else Excess(" ".join(self.cfg.nodes[node].id for node in path), entered, price)
+
     def pieces(self, path: list[int], random: Random, draw: str) -> Iterator[Excess]:
         """Run a walk: from each block barrier to the next it takes no longer than the pieces and blocks between them say."""
         machine = Scheduler(random, draw, together=self._together, drains=True)

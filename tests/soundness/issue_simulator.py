@@ -68,11 +68,12 @@ def counted(text: str) -> Iterable[tuple[int, int]]:
 class Scheduler:
     """What the sides of a warp share; `together`: a stall of 0 issues two instructions in one cycle.
 
-    `drains`: a block barrier and a fence wait for all earlier instructions. Nobody says that they do.
+    `drains`: a block barrier and a fence wait for all earlier instructions and their units. Nobody says that they do.
     """
 
     def __init__(self, random: Random, draw: str, *, together: bool, drains: bool) -> None:
         self.now = 0
+        self.ended = 0
         self._drains = drains
         self._random = random
         self._draw = draw
@@ -100,6 +101,7 @@ class Scheduler:
     def issue(self, one: Step) -> int:
         """Issue now; return when the next instruction of the side may issue."""
         end = self.now + self.drawn(one.ends)
+        self.ended = max(self.ended, end)
         heappush(self._events, (end, -1))
         if one.write < 6:
             self._counters[one.write] += 1
@@ -108,6 +110,7 @@ class Scheduler:
             self._counters[one.read] += 1
             heappush(self._events, (self.now + self.drawn(one.reads), one.read))
         self._busy[one.unit] = self.now + self.drawn(one.interval)
+        heappush(self._events, (self._busy[one.unit], -1))
         stall = one.stall if self._together else max(one.stall, 1)
         return self.now + (self.drawn(max(stall, one.ends), stall) if one.blocks else stall)
 
@@ -118,7 +121,7 @@ class Scheduler:
 
     @property
     def rest(self) -> int:
-        """When all that was issued has ended."""
+        """When all that was issued has ended, and every unit is free."""
         return max((at for at, _ in self._events), default=0)
 
 

@@ -72,6 +72,12 @@ def one_after_the_other(arch: str, random: Random) -> WarpCfg:
     return WarpCfg(whole, tuple(Node((), block) for block in blocks), tuple(found), 0, stack_points=((),) * BLOCKS)
 
 
+def one_block(arch: str, random: Random) -> WarpCfg:
+    """A graph of one block."""
+    _, blocks = function(arch, random)
+    return WarpCfg(Function("random", arch, blocks[0]), (Node((), blocks[0]),), (Edge(0, None, Kind.EXIT),), 0, stack_points=((),))
+
+
 def diverging(arch: str, random: Random) -> WarpCfg:
     """Block 0 splits into sides that begin at 1, 2 and 3, wander among 1 to 4, and meet at 5."""
     whole, blocks = function(arch, random)

@@ -184,6 +184,28 @@ def optima(kernel: Kernel, *, segments: bool) -> Optima:
     return Optima(type(mine)(longest), mine, mine, type(mine)(pieces), max(path.count("B") for path in kernel.paths))
 
 
+def exact(kernel: Kernel, *, segments: bool, rest: bool = True) -> Optima:
+    """Return the same of a cost model that knows the units, as `control` does: a path takes what it takes alone; `rest`: until its units are free."""
+    machine = kernel.machine
+    shares = [of_letters(machine, counts(path)).mine for path in kernel.paths]
+    slow = {unit: -number for unit, number in kernel.capacity if number < 0}
+    alone, mine = (max(_alone(path, slow, rest=rest) for path in kernel.paths), max(shares))
+    if not segments:
+        return Optima(type(mine)(alone), mine, mine)
+    pieces = max(_alone(piece, slow, rest=rest) for path in kernel.paths for piece in path.split("B"))
+    return Optima(type(mine)(alone), mine, mine, type(mine)(pieces), max(path.count("B") for path in kernel.paths))
+
+
+def _alone(path: str, slow: dict[str, int], *, rest: bool) -> int:
+    """Return how long a warp alone takes; a barrier waits until its units are free."""
+    now, free = 0, dict[str, int]()
+    for letter in path:
+        now = max(now, *free.values(), 0) if letter == "B" else max(now, free.get(letter, 0)) + 1
+        if letter != "B":
+            free[letter] = now - 1 + slow.get(letter, 1)
+    return max(now, *free.values(), 0) if rest else now
+
+
 def counts(path: Iterable[str]) -> dict[Letter, int]:
     """Return how often each letter occurs."""
     found = Counter(path)

@@ -9,14 +9,16 @@ import pytest
 
 from budget import part
 from samples import EVERY, VOLTA, explored, names, program
+from sassan.ir import Instruction
 from sassan.isa.control import has_control_words
+from sassan.machine import load, read_file
 from sassan.timing import control
 from sassan.timing.control import Control, turning
-from sassan.timing.rates import Tables
+from sassan.timing.rates import Rates, Tables
 from sassan.warpcfg.graph import WarpCfg
 from soundness.control_runs import Excess, Runs, priced
 from soundness.issue_simulator import DRAWS
-from soundness.random_blocks import BLOCKS, diverging, one_after_the_other, quiet_sides
+from soundness.random_blocks import BLOCKS, diverging, one_after_the_other, one_block, quiet_sides
 
 TOLD = Control(Tables(told={"fence": 700, "sleep": 500, "async": 900}))
 """A latency for every class: no sample has a gap."""
@@ -32,8 +34,16 @@ def graphs(arch: str) -> tuple[WarpCfg, ...]:
     return tuple(explored(function) for name in names(arch, "cuobjdump") for function in program(arch, name, "cuobjdump").functions)
 
 
-def runs(cfg: WarpCfg) -> Runs | None:
-    return priced(cfg, TOLD, frozenset() if has_control_words(cfg.function.arch) else turning(cfg))
+@lru_cache(maxsize=len(EVERY))
+def slow(arch: str) -> Control:
+    """The model with units that a warp keeps for longer than most instructions last."""
+    units = dict.fromkeys(pipe.unit for pipe in load(arch).pipes)
+    head = f'base = "{arch[3:-1]}.{arch[-1]}"\nsource = "a test"\n'
+    return Control(replace(TOLD.tables, file=read_file("slow.toml", head + "".join(f"[unit.{unit}]\ncycles = 90\n" for unit in units))))
+
+
+def runs(cfg: WarpCfg, model: Control = TOLD) -> Runs | None:
+    return priced(cfg, model, frozenset() if has_control_words(cfg.function.arch) else turning(cfg))
 
 
 def over(cfg: WarpCfg, seed: str) -> list[Excess]:
@@ -55,21 +65,35 @@ def random_graphs(arch: str, make: Callable[[str, Random], WarpCfg], count: int 
     return [make(arch, Random(f"{arch} {seed}")) for seed in range(count)]
 
 
-def from_entry(cfg: WarpCfg, seed: str, length: int = 2 * BLOCKS) -> list[Excess]:
+def to_the_end(cfg: WarpCfg, found: Runs, random: Random, length: int) -> list[int]:
     """A walk from the entry to the end, so that what is open at a block came over edges."""
-    found, random = runs(cfg), Random(seed)
-    assert found is not None
     path = [cfg.entry]
     while not (len(path) > length and found.may_end(path[-1])) and (
         after := [edge.dst for edge in cfg.edges if edge.src == path[-1] and edge.dst is not None]
     ):
         path.append(random.choice(after))
+    return path
+
+
+def from_entry(cfg: WarpCfg, seed: str, model: Control = TOLD) -> list[Excess]:
+    """Such a walk, held to its prices."""
+    found, random = runs(cfg, model), Random(seed)
+    assert found is not None
+    path = to_the_end(cfg, found, random, 2 * BLOCKS)
     return [one for draw in DRAWS for one in found.excess(path, random, draw)]
 
 
-def between_barriers(cfg: WarpCfg, seed: str) -> list[Excess]:
+def in_one_place(cfg: WarpCfg, seed: str, model: Control) -> list[Excess]:
+    """The same walk by four warps in the place of one block, one after the other."""
+    found, random = runs(cfg, model), Random(seed)
+    assert found is not None
+    path = to_the_end(cfg, found, random, 0)
+    return [one for draw in DRAWS if (one := found.places(path, 4, random, draw)) is not None]
+
+
+def between_barriers(cfg: WarpCfg, seed: str, model: Control = TOLD) -> list[Excess]:
     """A walk from the entry, from block barrier to block barrier."""
-    found, random = runs(cfg), Random(seed)
+    found, random = runs(cfg, model), Random(seed)
     assert found is not None
     path = [cfg.entry]
     while len(path) < 4 * BLOCKS and (after := [edge.dst for edge in cfg.edges if edge.src == path[-1] and edge.dst is not None]):
@@ -102,6 +126,29 @@ def test_no_random_block_takes_longer_than_its_price(arch: str):
 @pytest.mark.parametrize("arch", VOLTA)
 def test_random_sides_that_take_turns_take_no_longer_than_their_prices(arch: str, make: Callable[[str, Random], WarpCfg]):
     assert [one for cfg in random_graphs(arch, make, SPLIT_GRAPHS) for one in over_in_turns(cfg, arch, 2)] == []
+
+
+@pytest.mark.parametrize("arch", EVERY)
+def test_with_units_slower_than_latencies_no_random_block_takes_longer_than_its_price(arch: str):
+    found = random_graphs(arch, one_after_the_other, part(60))
+    assert [one for cfg in found for one in (*from_entry(cfg, arch, slow(arch)), *between_barriers(cfg, arch, slow(arch)))] == []
+
+
+@pytest.mark.parametrize("arch", VOLTA)
+def test_with_units_slower_than_latencies_random_sides_take_no_longer_than_their_prices(arch: str):
+    found = [priced(cfg, slow(arch), turning(cfg)) for cfg in random_graphs(arch, diverging, part(40))]
+    walks = [one.taking_turns(Random(f"{arch} {index}"), draw) for index, one in enumerate(found) if one is not None for draw in DRAWS]
+    assert walks != []
+    assert [one for one in walks if one is not None] == []
+
+
+@pytest.mark.parametrize("arch", EVERY)
+@pytest.mark.parametrize("make", [one_block, one_after_the_other])
+def test_warps_in_one_place_take_no_longer_than_their_prices_together_whatever_units_the_last_one_keeps(
+    arch: str, make: Callable[[str, Random], WarpCfg]
+):
+    found = random_graphs(arch, make, part(60))
+    assert [one for cfg in found for model in (TOLD, slow(arch)) for one in in_one_place(cfg, arch, model)] == []
 
 
 # ---- The simulation notices what would make the model wrong ----
@@ -173,3 +220,15 @@ def test_a_model_without_intervals_of_units_is_noticed(monkeypatch: pytest.Monke
 
 def without_interval(op: control.Op) -> control.Op:
     return replace(op, interval=0)
+
+
+@pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
+def test_a_model_that_ends_a_warp_before_its_units_are_free_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
+    whole = control.op_of
+
+    def short(one: Instruction, rates: Rates, *, together: bool) -> control.Op:
+        return replace(whole(one, rates, together=together), ends=rates.cycles(one.opcode))
+
+    monkeypatch.setattr(control, "op_of", short)
+    assert [one for cfg in random_graphs(arch, one_after_the_other, 20) for one in from_entry(cfg, arch, slow(arch))] != []
+    assert [one for cfg in random_graphs(arch, one_block, 60) for one in in_one_place(cfg, arch, slow(arch))] != []

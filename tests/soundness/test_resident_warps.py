@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Protocol
 
 import pytest
 
@@ -10,27 +11,38 @@ from budget import part
 from sassan.ipet.residents import Grid, Optima, grid, group, resident
 from sassan.ipet.shares import of_letters
 from sassan.machine import Multiprocessor
-from soundness.resident_warps import Kernel, Search, counts, kernel, optima
+from soundness.resident_warps import Kernel, Search, counts, exact, kernel, optima
 
 ONE_EACH = (("L", 1), ("C", 1), ("D", 1))
 LAUNCHES = ((1, 2), (1, 3), (2, 1), (2, 2), (3, 1))
 """Blocks, and warps of a block."""
 
 
-def residents(count: int, seed: int, *, barriers: bool) -> list[tuple[int, int, int]]:
+class Alone(Protocol):
+    """How long paths take alone."""
+
+    def __call__(self, one: Kernel, /, *, segments: bool) -> Optima: ...
+
+
+def without_rest(one: Kernel, /, *, segments: bool) -> Optima:
+    """Return the optima of a model for which a warp ends with its last instruction, whatever unit that still holds."""
+    return exact(one, segments=segments, rest=False)
+
+
+def residents(count: int, seed: int, *, barriers: bool, alone: Alone = optima) -> list[tuple[int, int, int]]:
     """Return (longest execution, bound, bound that knows segments) of random kernels whose blocks start together."""
     random, found = Random(seed), list[tuple[int, int, int]]()
     for _ in range(count):
         one = kernel(random, random.randint(2, 4), 3 if barriers else 4, barriers=barriers)
         blocks, warps = random.choice(LAUNCHES)
         plain, segments = (
-            resident(optima(one, segments=known), group(blocks * warps, warps), barriers=barriers) for known in (False, barriers)
+            resident(alone(one, segments=known), group(blocks * warps, warps), barriers=barriers) for known in (False, barriers)
         )
         found.append((Search(one).residents(blocks, warps), plain, segments))
     return found
 
 
-def grids(count: int, seed: int, *, barriers: bool) -> list[tuple[int, int, int]]:
+def grids(count: int, seed: int, *, barriers: bool, alone: Alone = optima) -> list[tuple[int, int, int]]:
     """Return the same of random grids."""
     random, found = Random(seed), list[tuple[int, int, int]]()
     for _ in range(count):
@@ -38,7 +50,7 @@ def grids(count: int, seed: int, *, barriers: bool) -> list[tuple[int, int, int]
         warps, sms, places = random.choice((1, 1, 2)), random.choice((1, 1, 2)), random.choice((1, 2, 2))
         blocks = random.randint(1, 5 if sms * places * warps <= 2 else 4)
         of = Grid(blocks, warps, sms, places)
-        plain, segments = (grid(optima(one, segments=known), of, barriers=barriers) for known in (False, barriers))
+        plain, segments = (grid(alone(one, segments=known), of, barriers=barriers) for known in (False, barriers))
         found.append((Search(one).grid(blocks, warps, sms, places), plain, segments))
     return found
 
@@ -60,6 +72,18 @@ def test_no_execution_of_a_random_grid_takes_longer_than_the_bounds(barriers: bo
     found = grids(part(500), 8, barriers=barriers)
     assert [one for one in found if one[0] > min(one[1:])] == []
     assert average(found) < 1.25
+
+
+@pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
+def test_nor_than_the_bounds_of_a_model_that_knows_how_long_a_warp_takes_its_units(barriers: bool) -> None:
+    together, one_by_one = residents(part(1500), 17, barriers=barriers, alone=exact), grids(part(300), 18, barriers=barriers, alone=exact)
+    assert [one for one in (*together, *one_by_one) if one[0] > min(one[1:])] == []
+
+
+@pytest.mark.parametrize("barriers", [False, True], ids=["without-barriers", "with-barriers"])
+def test_a_model_that_charges_a_unit_that_outlives_its_warp_to_nobody_is_noticed(barriers: bool) -> None:
+    assert [one for one in residents(100, 17, barriers=barriers, alone=without_rest) if one[0] > min(one[1:])] != []
+    assert [one for one in grids(100, 18, barriers=barriers, alone=without_rest) if one[0] > min(one[1:])] != []
 
 
 def partitions(count: int, seed: int) -> list[tuple[int, int]]:

@@ -56,6 +56,16 @@ def test_what_is_open_at_the_end_is_charged_once() -> None:
     assert costs(text) == (4 + 73, 13 + 1 + 16, 16)
 
 
+def test_a_unit_that_outlives_its_instruction_is_charged_at_the_end() -> None:
+    # MUFU ends after 3 cycles and keeps its unit for 8; the EXIT behind it would be over after 1 and 5.
+    assert costs("MUFU.RCP R0, R0 | 1\nEXIT | 5", sfu=3, branch=2) == (8,)
+
+
+def test_a_block_barrier_awaits_units_that_outlive_their_instructions() -> None:
+    found = price("MUFU.RCP R0, R0 | 1\nBAR.SYNC 0x0 | 1\nMUFU.RCP R0, R0 | 1\nEXIT | 5", sfu=3, barrier=1, branch=2)
+    assert (found.costs, found.pieces) == ((8 + 1 + 1 + 5 + 2,), ((8 + 1 + 2, 1 + 5),))
+
+
 def test_two_instructions_may_issue_together_before_volta() -> None:
     assert costs("MOV R0, RZ | 0\nMOV32I R1, 0x2 | 6\nEXIT | 15", "sm_61", branch=15) == (1 + 6 + 15,)
 

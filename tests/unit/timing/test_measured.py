@@ -2,7 +2,7 @@ import pytest
 
 from samples import explored, program
 from sassan.errors import InputError
-from sassan.timing.measured import MAXIMA, read
+from sassan.timing.measured import MAXIMA, RESTS, read
 
 CFG = explored(program("sm_61", "saxpy").functions[0])
 NAME, TEXT = CFG.function.name, CFG.function.text_hash
@@ -16,7 +16,7 @@ def toml(*blocks: tuple[str, object], text: str = TEXT) -> str:
 
 def test_a_block_costs_what_was_measured() -> None:
     prices = read("m.toml", toml((hex(FIRST), 40), (hex(SECOND), 500))).price(CFG)
-    assert (prices.costs, prices.gaps, prices.assumptions[0]) == ((40, 500), (), MAXIMA)
+    assert (prices.costs, prices.gaps, prices.assumptions[0], prices.assumptions[2]) == ((40, 500), (), MAXIMA, RESTS)
 
 
 def test_of_several_measurements_the_largest_counts() -> None:
