@@ -79,8 +79,8 @@ def _uncoded(code: Iterable[Instruction]) -> tuple[Gap, ...]:
 class Times:
     """The longest time of each block: `longest`, whatever ran before; `behind`, by the edge over which it is entered, where that is known.
 
-    `rest` is how much longer than its last block a warp may last, until everything that it issued has ended and its units are free. `entered`
-    is what may be open where each block begins.
+    `rest` is how much longer than its last block a warp may last, until everything that it issued has ended and its units are free.
+    `entered` is what may be open where each block begins.
     """
 
     longest: tuple[int, ...]

@@ -185,7 +185,10 @@ def optima(kernel: Kernel, *, segments: bool) -> Optima:
 
 
 def exact(kernel: Kernel, *, segments: bool, rest: bool = True) -> Optima:
-    """Return the same of a cost model that knows the units, as `control` does: a path takes what it takes alone; `rest`: until its units are free."""
+    """Return the same of a cost model that knows the units, as `control` does: a path takes what it takes alone.
+
+    `rest`: until its units are free.
+    """
     machine = kernel.machine
     shares = [of_letters(machine, counts(path)).mine for path in kernel.paths]
     slow = {unit: -number for unit, number in kernel.capacity if number < 0}
