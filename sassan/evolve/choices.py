@@ -6,7 +6,7 @@ from sassan.evolve.fields import Fields
 from sassan.evolve.genes import Gene, Kind, Space, Value
 
 EXACT = ("--maxrregcount", "--ptxas-options", "--extra-device-vectorization")
-"""Flags of NVRTC under which every result stays as it is, bit by bit."""
+"""Flags of NVRTC under which every result stays as it is, bit by bit; of ptxas's options all but level 0."""
 INEXACT = ("--fmad", "--use_fast_math", "--ftz", "--prec-div", "--prec-sqrt")
 """Flags under which floating-point results are rounded otherwise."""
 _AFTER_PTX = ("--maxrregcount", "--ptxas-options")
@@ -19,10 +19,15 @@ _PTXAS = re.compile(
     r"|--?(?:disable-optimizer-constants|dont-merge-basicblocks|no-fastreg)",
     re.ASCII,
 )
+_UNFUSED = re.compile(r"(?:-O|-O=|--opt-level[= ])0")
+"""From level 1 on ptxas makes one `fma` of a product and a sum that ask for no rounding (PTX ISA 8.8, 9.7.3), at 0 it does not."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,79}", re.ASCII)
 _TEXT = re.compile(r"[\w.+*/() -]{1,80}", re.ASCII)
+_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _KINDS = ("macro", "flag", "launch", "order")
 _FEWEST = 2
+_ALLOW = "allow it with allow_inexact = true in [search]"
 
 
 def read_genes(top: Fields, *, inexact: bool, ptx: bool) -> Space:
@@ -38,6 +43,19 @@ def read_genes(top: Fields, *, inexact: bool, ptx: bool) -> Space:
     return Space(tuple(found))
 
 
+def check_names(top: Fields, space: Space, *, used: frozenset[str], file: str, words: str) -> None:
+    """Refuse a gene that reaches nothing: a macro that is not in the code, a number that no expression of the launch (`used`) has.
+
+    A misspelt macro that sizes the grid would leave work undone, and that would pass for a gain. Raises UsageError `bad-config`.
+    """
+    found = frozenset(_WORD.findall(_COMMENT.sub(" ", words)))
+    for table, gene in zip(top.tables("gene"), space.genes, strict=True):
+        if gene.kind is Kind.MACRO and gene.name not in found:
+            raise table.fail("macro", f"'{gene.name}' is nowhere in '{file}', nor in what that includes from beside it")
+        if gene.kind is Kind.LAUNCH and gene.name not in used:
+            raise table.fail("launch", f"'{gene.name}' is in no expression of launch.block and launch.grid")
+
+
 def _order(table: Fields) -> Gene:
     table.only("order", "levels")
     return Gene(Kind.ORDER, "order", (), table.whole("order", most=100_000), table.whole("levels", 4, least=_FEWEST, most=1000))
@@ -51,13 +69,17 @@ def _chosen(table: Fields, kind: Kind, *, inexact: bool) -> Gene:
         if name not in (*EXACT, *INEXACT):
             raise table.fail("flag", f"'{name}' is none of {', '.join((*EXACT, *INEXACT))}")
         if name in INEXACT and not inexact:
-            raise table.fail("flag", f"'{name}' changes rounding: allow it with allow_inexact = true in [search]")
+            raise table.fail("flag", f"'{name}' changes rounding: {_ALLOW}")
     elif _NAME.fullmatch(name) is None:
         raise table.fail(kind.value, f"'{name}' is no name")
     values = table.items("values")
     if len(values) < _FEWEST or len({repr(one) for one in values}) != len(values):
         raise table.fail("values", "must hold two values or more, all different; the first is the default")
-    return Gene(kind, name, tuple(_value(table, kind, name, one) for one in values))
+    gene = Gene(kind, name, tuple(_value(table, kind, name, one) for one in values))
+    odd = next((one for one in gene.values if name == "--ptxas-options" and isinstance(one, str) and _UNFUSED.fullmatch(one)), None)
+    if odd is not None and not inexact:
+        raise table.fail("values", f"'{odd}' changes rounding (it fuses no products with sums): {_ALLOW}")
+    return gene
 
 
 def _value(table: Fields, kind: Kind, name: str, value: object) -> Value:

@@ -8,6 +8,7 @@ from sassan.evolve import compilers
 from sassan.evolve.cache import Cache, key, program
 from sassan.evolve.compilers import CompileProblem, Tools
 from sassan.evolve.genes import Choice, Value
+from sassan.evolve.includes import Header
 from sassan.evolve.order import reordered
 
 _REGISTERS, _PTXAS = "--maxrregcount", "--ptxas-options"
@@ -44,6 +45,7 @@ class Job:
     options: tuple[str, ...]
     choice: Choice
     seconds: float
+    headers: tuple[Header, ...] = ()
 
     @property
     def front(self) -> tuple[str, ...]:
@@ -93,12 +95,12 @@ def _made(job: Job, tools: Tools) -> tuple[str, bytes]:
     """Return the PTX that ptxas was given ('' without it) and the cubin; raises CompileProblem."""
     if not job.by_ptx:
         assert tools.nvrtc is not None
-        return "", compilers.nvrtc(tools.nvrtc, job.source, job.front, "CUBIN", job.seconds)
+        return "", compilers.nvrtc(tools.nvrtc, job.source, job.front, "CUBIN", job.seconds, job.headers)
     assert tools.ptxas is not None
     ptx = job.source
     if not job.source_is_ptx:
         assert tools.nvrtc is not None
-        ptx = compilers.nvrtc(tools.nvrtc, job.source, job.front, "PTX", job.seconds).decode("utf-8", "replace")
+        ptx = compilers.nvrtc(tools.nvrtc, job.source, job.front, "PTX", job.seconds, job.headers).decode("utf-8", "replace")
     if job.choice.order:
         try:
             ptx = reordered(ptx, job.choice.order)
@@ -108,7 +110,7 @@ def _made(job: Job, tools: Tools) -> tuple[str, bytes]:
 
 
 def _key(job: Job, tools: Tools) -> str:
-    """Return the name of a job in the cache: its source, its words, its order, and who compiles."""
+    """Return the name of a job in the cache: its source and what that includes, its words, its order, and who compiles."""
     who = [one.identity if one is not None else "" for one in (tools.nvrtc, tools.ptxas)]
     ours = program() if job.choice.order else ""
-    return key(job.source, repr((job.source_is_ptx, job.by_ptx, job.front, job.back, job.choice.order)), ours, *who)
+    return key(job.source, repr(job.headers), repr((job.source_is_ptx, job.by_ptx, job.front, job.back, job.choice.order)), ours, *who)

@@ -17,6 +17,7 @@ from pathlib import Path
 from sassan.compilers import libraries, library
 from sassan.compilers.ptxas import PTXAS
 from sassan.errors import MissingToolError
+from sassan.evolve.includes import Header
 from sassan.frontend.cubin.tools import tools
 
 INSTALL = "pip install 'sassan[evolve]'"
@@ -88,25 +89,33 @@ def _compiler(path: str, version: str) -> Compiler:
     return Compiler(path, version, f"{Path(path).name} {version} {seen.st_size} {seen.st_mtime_ns}")
 
 
-def nvrtc(compiler: Compiler, source: str, options: tuple[str, ...], kind: str, seconds: float) -> bytes:
-    """Return the cubin or the PTX (`kind`) that NVRTC makes of a text; raises CompileProblem."""
+def nvrtc(  # noqa: PLR0913, PLR0917 - what a compilation depends on
+    compiler: Compiler, source: str, options: tuple[str, ...], kind: str, seconds: float, headers: tuple[Header, ...] = ()
+) -> bytes:
+    """Return the cubin or the PTX (`kind`) that NVRTC makes of a text and of the headers beside it; raises CompileProblem."""
     job = {"library": compiler.path, "source": source, "name": "kernel.cu", "options": options, "kind": kind}
     with tempfile.TemporaryDirectory(prefix="sassan-") as name:
-        return _made(job, Path(name), seconds)
+        place = Path(name) / "source"  # NVRTC looks for what is included where it runs
+        place.mkdir()
+        for path, text in headers:
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_bytes(text.encode())
+        return _made(job, place, Path(name) / _OUTPUT, seconds)
 
 
 def ptxas(compiler: Compiler, text: str, options: tuple[str, ...], seconds: float) -> bytes:
     """Return the cubin that ptxas makes of a PTX text; raises CompileProblem."""
     with tempfile.TemporaryDirectory(prefix="sassan-") as name:
         (Path(name) / "kernel.ptx").write_text(text, "utf-8")
-        return _made({"command": [compiler.path, *options, "kernel.ptx", "-o", _OUTPUT]}, Path(name), seconds)
+        job = {"command": [compiler.path, *options, "kernel.ptx", "-o", _OUTPUT]}
+        return _made(job, Path(name), Path(name) / _OUTPUT, seconds)
 
 
-def _made(job: Mapping[str, object], folder: Path, seconds: float) -> bytes:
+def _made(job: Mapping[str, object], folder: Path, output: Path, seconds: float) -> bytes:
     """Return what a compilation in a folder wrote."""
-    log = _ended(json.dumps({**job, "seconds": seconds, "output": _OUTPUT}), folder, seconds)
+    log = _ended(json.dumps({**job, "seconds": seconds, "output": str(output)}), folder, seconds)
     try:
-        return (folder / _OUTPUT).read_bytes()
+        return output.read_bytes()
     except OSError:
         raise CompileProblem(log or "the compiler wrote nothing") from None
 

@@ -7,14 +7,16 @@ from itertools import islice, product
 from pathlib import Path
 
 from sassan.errors import UsageError
-from sassan.evolve.choices import EXACT, read_genes
+from sassan.evolve.choices import EXACT, check_names, read_genes
 from sassan.evolve.fields import HINT, Fields
 from sassan.evolve.genes import Choice, Kind, Space
+from sassan.evolve.includes import Header, IncludeProblem, headers
 from sassan.evolve.shapes import ShapeProblem, extent, names
 from sassan.frontend.architectures import architecture, supported
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting, setting
 from sassan.measure.device import DATA_BYTES, Argument
+from sassan.timing import latencies
 
 _SHAPES_TRIED = 100_000
 _OPTIONS = ("-std=", "--std=", "-D", "-U", "-default-device", "--device-as-default-execution-space", "-diag-suppress=", "--diag-suppress=")
@@ -46,11 +48,18 @@ class Kernel:
     arch: str
     function: str
     options: tuple[str, ...] = ()
+    headers: tuple[Header, ...] = ()
+    """What it includes from below its folder, as read."""
 
     @property
     def ptx(self) -> bool:
         """Say whether the source is PTX, which needs no NVRTC."""
         return self.path.endswith(".ptx")
+
+    @property
+    def words(self) -> str:
+        """Return all that is compiled, in which macros may stand."""
+        return "\n".join((self.text, *(text for _, text in self.headers), *self.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +154,7 @@ def read(path: str) -> Config:
         space=space,
         objectives=_objectives(cost),
         model=cost.choice("model", _MODELS, "control"),
-        latencies=tuple(f"{key}={cost.table('latency').whole(key)}" for key in cost.table("latency").values),
+        latencies=_latencies(cost.table("latency")),
         warps=cost.whole("warps", most=1024) if "warps" in cost.values else None,
         plan=_plan(search),
         allow_inexact=inexact,
@@ -178,8 +187,13 @@ def _kernel(table: Fields, folder: Path) -> Kernel:
     for one in options:
         if not one.startswith(_OPTIONS):
             raise table.fail("options", f"'{one}' is none of {', '.join(_OPTIONS)}: other flags are genes")
-    text = _text(str(path), f"{table.name}: {table.where}source")
-    return Kernel(str(path), text, known.name, table.text("function"), options)
+    what = f"{table.name}: {table.where}source"
+    text = _text(str(path), what)
+    try:
+        included = () if path.suffix == ".ptx" else headers(text, path.parent, lambda one: _text(str(one), what))
+    except IncludeProblem as problem:
+        raise table.fail("source", f"'{path}': {problem}") from None
+    return Kernel(str(path), text, known.name, table.text("function"), options, included)
 
 
 def _shape(table: Fields) -> Shape:
@@ -221,6 +235,16 @@ def _objectives(table: Fields) -> tuple[Objective, ...]:
     return tuple(map(Objective, found))
 
 
+def _latencies(table: Fields) -> tuple[str, ...]:
+    found = tuple(f"{key}={table.whole(key)}" for key in table.values)
+    for key, one in zip(table.values, found, strict=True):
+        try:
+            latencies.parse((one,))
+        except UsageError as error:
+            raise table.fail(key, f"{error.message.partition(': ')[2]}; {error.hint}") from None
+    return found
+
+
 def _plan(table: Fields) -> Plan:
     plain = Plan()
     found = Plan(
@@ -260,6 +284,7 @@ def _check(config: Config, top: Fields, cost: Fields) -> None:
         _launches(config, varies)
     except (ShapeProblem, UsageError) as error:
         raise launch.fail("block, grid", str(error)) from None
+    check_names(top, config.space, used=varies, file=config.kernel.path, words=config.kernel.words)
     for one in config.objectives:
         if varies and one in _PER_WARP:
             why = f"'{one}' compares single warps, and the launch changes with {', '.join(sorted(varies))}: compare whole launches, 'grid'"

@@ -29,6 +29,14 @@ from sassan.timing.rates import Tables
 SAME_WORK = "macros, launch shapes and parameters do the same work in every individual: the configuration says so"
 ONE_LAUNCH = "costs are for one launch, and loops are bounded for its parameters"
 
+_KEYS = {
+    "no-function": "kernel.function",
+    "unknown-parameter": "launch.param",
+    "parameter": "launch.param",
+    "launch": "launch.block, grid, shared",
+}
+"""The keys of a configuration with which codes of errors have to do."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -44,7 +52,7 @@ def job(config: Config, choice: Choice) -> Job:
     """Return what is compiled for a choice."""
     kernel = config.kernel
     by_ptx = config.ordered or kernel.ptx
-    return Job(kernel.text, kernel.ptx, by_ptx, kernel.arch, kernel.options, choice, config.plan.seconds)
+    return Job(kernel.text, kernel.ptx, by_ptx, kernel.arch, kernel.options, choice, config.plan.seconds, kernel.headers)
 
 
 def compiled(task: Task) -> Built:
@@ -89,7 +97,8 @@ def _bounded(config: Config, choice: Choice, cubin: bytes) -> Outcome:
         found = pipeline.analyze(function, settings, config.warps)
     except (InputError, UsageError) as error:
         why = f"{error.message}; {error.hint}" if error.code == "unknown-parameter" else error.message
-        return Outcome(Fate.REFUSED, why=why, cubin=name)
+        key = _KEYS.get(error.code)
+        return Outcome(Fate.REFUSED, why=f"{key}: {why}" if key is not None else why, cubin=name)
     except ShapeProblem as problem:
         return Outcome(Fate.REFUSED, why=str(problem), cubin=name)
     return _outcome(config, found, name)

@@ -39,6 +39,7 @@ objectives = ["grid"]
 population = 8
 budget = 8
 compile_seconds = 3
+allow_inexact = true
 baseline = false
 """
 MEASURE = '[measure]\narguments = [{ kind = "floats" }]\n[cost]\nobjectives = ["measured"]\n'

@@ -61,6 +61,16 @@ def test_a_configuration_is_read_as_it_is_written(tmp_path):
         ("[search]", '[cost]\nobjectives = ["makespan"]\n[search]', "cost.warps: is missing"),
         ("[search]", '[cost]\nobjectives = ["measured"]\n[search]', "measure.arguments: is missing"),
         ("[search]", '[cost]\nmodel = "measured"\n[search]', "cost.model: 'measured' is none of"),
+        ("[search]", "[cost]\nlatency = { foo = 3 }\n[search]", "cost.latency.foo: there is no latency 'foo'; known: "),
+        ("[search]", "[cost]\nlatency = { global = 0 }\n[search]", "cost.latency.global: must be a whole number"),
+        ('macro = "UNROLL"', 'macro = "UNROL"', "gene[0].macro: 'UNROL' is nowhere in '"),
+        ('macro = "FAIL"\nvalues = [false, true]', 'launch = "WORK"\nvalues = [1, 2]', "gene[2].launch: 'WORK' is in no expression"),
+        ('macro = "FAIL"\nvalues = [false, true]', 'flag = "-Xptxas"\nvalues = [false, "-O0"]', "gene[2].values: '-O0' changes rounding"),
+        (
+            'macro = "FAIL"\nvalues = [false, true]',
+            'flag = "-Xptxas"\nvalues = ["--opt-level 0", "-O1"]',
+            "gene[2].values: '--opt-level 0'",
+        ),
         (CONFIG.partition("[[gene]]")[2].partition("[search]")[0], "\n", "gene[0].macro, flag, launch, order: exactly one of them"),
     ],
 )
@@ -107,6 +117,48 @@ def test_macros_mean_nothing_to_ptx(tmp_path):
     text = CONFIG.replace("tiny.cu", "tiny.ptx")
     with pytest.raises(UsageError, match="'UNROLL' means nothing to a source that is PTX already"):
         read(str(config_file(tmp_path, text, PTX, "tiny.ptx")))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "/etc/hostname"',
+        "#include </etc/hostname>",
+        '#include "../other.h"',
+        '#include "a/../../other.h"',
+        '#include "..\\\\other.h"',
+        '%:include "/etc/hostname"',
+        '??=include "/etc/hostname"',
+        '# /* a */ include /* b */ "/etc/hostname"',
+        '#inc\\\nlude "/etc/hostname"',
+        "#include NAME",
+        '#if __has_include("/etc/hostname")\n#endif',
+        '#include "inner.h"',
+    ],
+)
+def test_a_source_includes_nothing_from_elsewhere(tmp_path, line):
+    (tmp_path / "inner.h").write_text('#include "/etc/hostname"\n')
+    with pytest.raises(UsageError, match=r"tiny\.toml: kernel\.source: .*include") as caught:
+        read(str(config_file(tmp_path, kernel=f"{line}\n{KERNEL}")))
+    assert caught.value.code == "bad-config"
+
+
+def test_headers_below_the_folder_are_read_with_the_source(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.h").write_text('#include "b.h"\n')
+    (tmp_path / "sub" / "b.h").write_text('#include "a.h"\n#pragma unroll MORE\n')
+    text = CONFIG.replace('macro = "FAIL"', 'macro = "MORE"')
+    found = read(str(config_file(tmp_path, text, f"#include <cuda_fp16.h>\n#include <sub/a.h>\n{KERNEL}")))
+    assert [name for name, _ in found.kernel.headers] == ["sub/a.h", "sub/b.h"]
+    before = found.fingerprint
+    (tmp_path / "sub" / "b.h").write_text("#pragma unroll 2 * MORE\n")
+    assert read(str(tmp_path / "tiny.toml")).fingerprint != before
+
+
+def test_a_macro_that_only_a_comment_names_is_refused(tmp_path):
+    text = CONFIG.replace('macro = "FAIL"', 'macro = "WORK"')
+    with pytest.raises(UsageError, match=r"gene\[2\]\.macro: 'WORK' is nowhere in"):
+        read(str(config_file(tmp_path, text, f"// WORK\n/* WORK\n*/ int WORKS;\n{KERNEL}")))
 
 
 def test_the_fingerprint_knows_the_kernel_and_not_its_folder(tmp_path):
