@@ -25,6 +25,7 @@ _WORK, _WORK_IN_ALL = 1500, 8_000
 """But for one loop, and for all of a function, no more than so many instructions."""
 _WORD = 1 << 30
 """So many turns say no more than that a counter is a word."""
+_NEVER = "no way leads to it"
 _PTX: Origins = frozenset({"registers of PTX, which are not followed: the code that is compiled from it may have a bound"})
 _USELESS = 1 << 20
 """A bound above this that rests on words nobody told is none: `i < n` with any n."""
@@ -84,6 +85,8 @@ class _Search:
         back = self.walk.turn(loop, {head: [start]}, self.pass_by)
         late = self._from_the_side(loop, side)
         firsts = [*entries, *late]
+        if not firsts:
+            return Found(0, _NEVER), [], []
         known = counters(head, start, firsts, back) if back else []
         fixed = [one for one in start.registers.values() if isinstance(one, Value) and (one.symbol is None or one.symbol.head != head)]
         best = _never(back) or _counted(known, back, fixed, firsts) or self._tried(loop, firsts)
@@ -166,8 +169,7 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     changed = tuple(_changed(cfg, known, loop.nodes) for loop in cfg.loops)
     search = _Search(flows, Walk(flows, machine, changed, heads, before), room)
     search.walk.function(search.look)
-    never = "no way leads to it"
-    found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, never)) for index, loop in enumerate(cfg.loops)]
+    found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     if cfg.function.frames:
         found = [one if one.bound is not None else replace(one, missing=_PTX) for one in found]
     return tuple(found)
