@@ -115,7 +115,7 @@ class Analysis:
     @property
     def gaps(self) -> tuple[Gap, ...]:
         """Return everything that forbids a bound, by address."""
-        return tuple(sorted({*self.cfg.gaps, *self.wcet.gaps, *(self.makespan.bound.gaps if self.makespan else ())}))
+        return tuple(sorted({*self.cfg.gaps, *self.wcet.gaps, *(self.makespan.gaps if self.makespan else ())}))
 
     @property
     def divergent_branches(self) -> int:
@@ -219,7 +219,7 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> Bounds:
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, found)
     if Origin.INFERRED not in bounds.origins:
         return bounds
-    told = (f"launched as told: {settings.launch}",) if str(settings.launch) else ()
+    told = (f"launched as told: {text}",) if (text := settings.launch.describe(cfg.function)) else ()
     unchecked = () if ran else ("inferred bounds were held to no run: the SIMT machine has no rule for some instruction",)
     return replace(bounds, assumptions=(*told, *bounds.assumptions, *unchecked))
 
@@ -268,6 +268,12 @@ def has_block_barrier(found: Analysis, settings: Settings) -> bool:
     """Say whether a warp may wait for others at a block barrier."""
     isa = isa_of(found.function, settings.letters)
     return bool(block_barriers(found.cfg, isa.facts))
+
+
+def at_cluster_barriers(found: Analysis, settings: Settings, warps: int | None) -> Analysis:
+    """Return the analysis with a gap at each barrier of a cluster, where blocks on other SMs keep the warps waiting; the same where none is."""
+    gaps = block_barriers(found.cfg, isa_of(found.function, settings.letters).facts).gaps
+    return replace(found, makespan=Makespan(SmBound(warps or 0, None, gaps=gaps), None)) if gaps else found
 
 
 def _launched(found: Analysis, isa: Isa, settings: Settings, warps: int | None) -> Analysis:

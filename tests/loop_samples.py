@@ -38,7 +38,7 @@ class Sample:
         where = layout(self.cfg.function.arch)
         assert where is not None
         values = {offset: changed.get(f"p{offset}", value) for offset, value in self.told.items()}
-        return Launch(block, grid, tuple(Setting("", where.parameters + offset, value) for offset, value in values.items()))
+        return Launch(block, grid, tuple(Setting("", where.parameters + offset, value, 4) for offset, value in values.items()))
 
     def infer(self, launch: Launch) -> tuple[Inferred, ...]:
         """Return what is inferred of each loop."""

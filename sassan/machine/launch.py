@@ -5,7 +5,7 @@ a launch beyond them, so they hold of every launch, told or not.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from sassan.errors import UsageError
@@ -48,6 +48,30 @@ class Launch:
         parts = [f"{what} {' x '.join(map(str, one))}" for what, one in (("block", self.block), ("grid", self.grid)) if one is not None]
         return ", ".join(parts + [f"parameter {one}" for one in self.parameters])
 
+    def describe(self, function: Function) -> str:
+        """Return what is told, and what that means in the constant bank of a kernel where its input does not say it."""
+        where = dict(self.told(function))
+        parts = [str(replace(self, parameters=()))] if self.block or self.grid else []
+        return ", ".join(parts + [f"parameter {one}{_meant(one, where.get(one))}" for one in self.parameters])
+
+    def told(self, function: Function) -> tuple[tuple[Setting, Place], ...]:
+        """Return the parameters that a kernel has of those told, and where.
+
+        Raises UsageError `parameter` where a value does not fit, and where two settings tell the same byte.
+        """
+        found = [(told, place) for told in self.parameters if (place := self.place_of(function, told)) is not None]
+        taken: dict[int | str, Setting] = {}
+        for told, place in found:
+            if not -(1 << 8 * place.size - 1) <= told.value < 1 << 8 * place.size:
+                raise UsageError("parameter", f"parameter {told}: {place.name} has {place.size} bytes")
+            # PTX has no offsets: there the name is the place.
+            for part in range(place.offset, place.offset + place.size) if place.offset >= 0 else (place.name,):
+                other = taken.setdefault(part, told)
+                if other is not told:
+                    where = f"the byte at 0x{part:x}" if isinstance(part, int) else part
+                    raise UsageError("parameter", f"parameters {other} and {told} both tell {where}", hint=describe(function))
+        return tuple(found)
+
     def place_of(self, function: Function, told: Setting) -> Place | None:
         """Return where a parameter goes in the constant bank of a kernel, None where the kernel has no such parameter."""
         return place_of(function, told, self.named)
@@ -80,9 +104,15 @@ def check(launch: Launch, functions: tuple[Function, ...]) -> None:
         found = [place for one in functions if (place := launch.place_of(one, told)) is not None]
         if functions and not found:
             raise UsageError("unknown-parameter", f"parameter {told}: no kernel has it", hint=describe(functions[0]))
-        for place in found:
-            if not -(1 << 8 * place.size - 1) <= told.value < 1 << 8 * place.size:
-                raise UsageError("parameter", f"parameter {told}: {place.name} has {place.size} bytes")
+    for one in functions:
+        launch.told(one)
+
+
+def _meant(told: Setting, place: Place | None) -> str:
+    """Return place and width of a parameter, where neither the user nor a name that the input knows says them."""
+    if place is None or told.size or (told.name and not place.name.startswith("0x")):
+        return ""
+    return f" ({place.size} bytes at 0x{place.offset:x})" if told.name else f" ({place.size} bytes)"
 
 
 def _refused(message: str, hint: str) -> UsageError:

@@ -23,12 +23,16 @@ _NUMBERS = ("register_unit", "registers_per_thread", "registers_per_block", "che
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one block of a kernel asks for: threads, registers per thread, bytes of shared memory (static and dynamic), block barriers."""
+    """What one block of a kernel asks for: threads, registers per thread, bytes of shared memory (static and dynamic), block barriers.
+
+    `clustered`: it may be launched in a cluster with others.
+    """
 
     threads: int
     registers: int
     shared: int
     barriers: int = 1
+    clustered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def demand_of(function: Function, threads: int, told: Resources, machine: Multip
     rules, static = rules_of(machine), static or 0
     twice = rules.shared_reserved if rules.reserved_in_cubin and static >= rules.shared_reserved else 0
     barriers = facts.barriers if facts is not None and facts.barriers is not None else 1
-    return Demand(threads, registers, static - twice + (told.shared or 0), barriers)
+    return Demand(threads, registers, static - twice + (told.shared or 0), barriers, facts is not None and facts.clustered)
 
 
 def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:
@@ -165,7 +169,8 @@ def _why(machine: Multiprocessor, rules: Rules, demand: Demand, block_warps: int
 def _said(machine: Multiprocessor, demand: Demand) -> tuple[str, ...]:
     used = f"{demand.threads} threads, {demand.registers} registers per thread, {demand.shared} bytes of shared memory per block"
     shared = "the SM gives shared memory as much of its on-chip memory as it can" if machine.number >= _FIRST_WITH_CARVEOUT else ""
-    clusters = "blocks are not launched in clusters" if machine.number >= _FIRST_WITH_CLUSTERS else ""
+    alone = "of blocks in clusters, no more are resident" if demand.clustered else "blocks are not launched in clusters"
+    clusters = alone if machine.number >= _FIRST_WITH_CLUSTERS else ""
     head = f"occupancy by the rules of CUDA's calculator: {used}; no other kernel is on the SM"
     return (head, *(one for one in (shared, clusters) if one))
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from sassan.errors import UsageError
 from sassan.ir import Function
+from sassan.machine.widths import WORD, widths
 
 _PARAMETER_BYTES = 32764
 """Since CUDA 12.1 and sm_70; 4 KB before."""
-_WORD, _LONG = 4, 8
+_LONG = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +37,17 @@ _LAYOUTS = (
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One parameter as told: by `name`, or '' where `offset` is its place in constant bank 0."""
+    """One parameter as told: by `name`, or '' where `offset` is its place in constant bank 0; `size` in bytes, 0 where not told."""
 
     name: str
     offset: int
     value: int
+    size: int = 0
 
     def __str__(self) -> str:
         """Return what the user wrote."""
-        return f"{self.name or f'0x{self.offset:x}'}={self.value}"
+        size = f":{self.size}" if self.size else ""
+        return f"{self.name or f'0x{self.offset:x}{size}'}={self.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +60,23 @@ class Named:
 
 
 def setting(text: str) -> Setting:
-    """Return the parameter of `0x140=64`, `param_0=64` or `n=64`; the value is a decimal or hexadecimal integer.
+    """Return the parameter of `0x140=64`, `0x140:2=64` (its width in bytes), `param_0=64` or `n=64`; the value is decimal or hexadecimal.
 
     Raises UsageError `parameter`.
     """
-    found = re.fullmatch(r"(?:(0x[0-9a-fA-F]{1,4})|([A-Za-z_$][\w$]{0,499}))=(-?(?:[0-9]{1,20}|0x[0-9a-fA-F]{1,16}))", text, re.ASCII)
-    if found is None:
+    where, _, number = text.rpartition("=")
+    place = re.fullmatch(r"(0x[0-9a-fA-F]{1,4})(?::([1248]))?", where, re.ASCII)
+    name = re.fullmatch(r"[A-Za-z_$][\w$]{0,499}", where, re.ASCII)
+    if (place or name) is None or re.fullmatch(r"-?(?:[0-9]{1,20}|0x[0-9a-fA-F]{1,16})", number, re.ASCII) is None:
         raise UsageError(
             "parameter",
             f"'{text}' sets no parameter",
-            hint="write it as n=64, param_0=64 (the first one) or 0x140=64 (its place in constant bank 0)",
+            hint="write it as n=64, param_0=64 (the first one), 0x140=64 (its place in constant bank 0) or 0x140:2=64 (a value of 2 bytes)",
         )
-    value = int(found[3], 0) if "x" in found[3] else int(found[3])
+    value = int(number, 0) if "x" in number else int(number)
     if not -(2**63) <= value < 2**64:
         raise UsageError("parameter", f"'{text}': no parameter is wider than 64 bits")
-    return Setting(found[2] or "", int(found[1], 16) if found[1] else -1, value)
+    return Setting("", int(place[1], 16), value, int(place[2] or 0)) if place is not None else Setting(where, -1, value)
 
 
 def layout(arch: str) -> Layout | None:
@@ -115,6 +120,7 @@ def place_of(function: Function, told: Setting, named: tuple[Named, ...] = ()) -
     """Return where a setting goes in the constant bank of a kernel, None where the kernel has no such parameter.
 
     A name is what the user calls the parameter (`named`), else what the source does, else `param_0` or, as PTX has it, `KERNEL_param_0`.
+    Raises UsageError `parameter-width` where nothing says how wide the value at an offset is.
     """
     mine = next((one for one in named if (one.function, one.name) == (function.name, told.name)), None)
     if mine is not None:
@@ -127,13 +133,44 @@ def place_of(function: Function, told: Setting, named: tuple[Named, ...] = ()) -
 
 
 def _at(function: Function, told: Setting) -> Place | None:
-    """Return the parameter at an offset; where the input does not say how wide it is, the value does."""
+    """Return the parameter at an offset, or as many bytes as were told, or else as the code reads there."""
+    name, room = f"0x{told.offset:x}", _room(function, told.offset)
     whole = next((one for one in places(function) if one.offset == told.offset and one.size <= _LONG), None)
+    if not room or told.size > room:
+        return None
+    if told.size:
+        return Place(name, told.offset, told.size)
+    size = whole.size if whole is not None else WORD if -(2**31) <= told.value < 2**32 else _LONG
+    read = widths(function, told.offset, size, whole=whole is not None)
+    narrow = {one for one in read.all if one < min(size, WORD)}
+    # Of a whole parameter the input says where it ends; only a value that begins inside makes it a structure.
+    if read.cut if whole is not None else narrow and len(read.all) > 1:
+        raise _unclear(function, told, read.all)
     if whole is not None:
         return whole
-    size = _WORD if -(2**31) <= told.value < 2**32 else _LONG
+    size = min((size, *narrow))
+    # What is no word by itself ends with its parameter; a long that does not fit is none.
+    return Place(name, told.offset, min(size, room)) if size <= max(room, WORD) else None
+
+
+def _unclear(function: Function, told: Setting, read: frozenset[int]) -> UsageError:
+    """Return the refusal of a setting that may be meant for more bytes, or for fewer, than belong together."""
+    where = f"0x{told.offset:x}"
+    some = ", ".join(map(str, sorted(read)))
+    return UsageError(
+        "parameter-width",
+        f"parameter {told}: how wide it is cannot be told from {function.name}, which reads parts of {some} bytes there",
+        hint=f"say how many bytes the value has, 1, 2, 4 or 8: --param {where}:{min(read)}={told.value}",
+    )
+
+
+def _room(function: Function, offset: int) -> int:
+    """Return how many bytes there are from an offset to the end of the parameters, or of the one it is in; 0 outside."""
     first, last = _area(function)
-    return Place(f"0x{told.offset:x}", told.offset, size) if first <= told.offset and told.offset + size <= last else None
+    known = places(function)
+    if known and first:
+        return next((one.offset + one.size - offset for one in known if one.offset <= offset < one.offset + one.size), 0)
+    return last - offset if first <= offset < last else 0
 
 
 def _area(function: Function) -> tuple[int, int]:

@@ -50,9 +50,8 @@ class Surroundings:
         if where is not None:
             self._words |= {where.block + 4 * axis: one for axis, one in enumerate(block)}
             self._words |= {where.grid + 4 * axis: one for axis, one in enumerate(grid)}
-        for told in self.launch.parameters:
-            spot = self.launch.place_of(self.function, told)
-            if spot is not None and spot.offset >= 0:
+        for told, spot in self.launch.told(self.function):
+            if spot.offset >= 0:
                 word = told.value % (1 << 8 * spot.size)
                 self._bytes |= {spot.offset + index: word >> 8 * index & 255 for index in range(spot.size)}
 
@@ -70,6 +69,10 @@ class Surroundings:
         if offset not in self._words:
             self._words[offset] = unknown(ranges.EVERY, self._named(offset))
         return self._words[offset]
+
+    def byte(self, offset: int) -> int | None:
+        """Return the byte of constant bank 0 that a told parameter has at an offset, None where none is told."""
+        return self._bytes.get(offset)
 
     def special(self, name: str) -> Value:
         """Return a special register; one that nothing is known of may differ at each read."""

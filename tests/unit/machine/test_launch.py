@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from listing import assemble
 from sassan.errors import UsageError
 from sassan.ir import CompilerFacts, Frame, Function, Parameter, Variable
 from sassan.machine.launch import Launch, check, shape
@@ -49,7 +50,9 @@ def test_a_setting_names_a_place_or_a_parameter():
     assert (setting("0x140=0x40"), setting("n=-7")) == (Setting("", 0x140, 64), Setting("n", -1, -7))
 
 
-@pytest.mark.parametrize("text", ["n", "=4", "n=", "n=4.5", "0x=1", "n=99999999999999999999", "n=0x", "n n=1"])
+@pytest.mark.parametrize(
+    "text", ["n", "=4", "n=", "n=4.5", "0x=1", "n=99999999999999999999", "n=0x", "n n=1", "n:4=1", "0x140:3=1", "0x140:=1"]
+)
 def test_what_sets_no_parameter_is_refused(text):
     with pytest.raises(UsageError) as caught:
         setting(text)
@@ -59,6 +62,101 @@ def test_what_sets_no_parameter_is_refused(text):
 def test_a_cubin_says_how_wide_a_parameter_is():
     assert place_of(CUBIN, setting("0x140=1")) == Place("param_0", 0x140, 8)
     assert place_of(CUBIN, setting("param_1=1")) == Place("param_1", 0x148, 4)
+
+
+def reading(*operands: str, arch: str = "sm_80") -> Function:
+    """Return a listing that loads these constants: `U16 0x162`."""
+    loads = [("LDC." + one.replace(" ", " R2, c[0x0][") + "]").replace("LDC.32", "LDC") for one in operands]
+    return assemble("\n".join([*loads, "EXIT"]), arch).function
+
+
+@pytest.mark.parametrize(
+    ("reads", "size"),
+    [
+        (("U16 0x160", "U16 0x162"), 2),
+        (("U8 0x160", "U16 0x162"), 1),
+        (("S8 0x160", "32 0x164"), 1),
+        (("32 0x160", "U16 0x164"), 4),
+        (("64 0x160",), 4),
+        (("128 0x158",), 4),
+        (("32 0x170",), 4),
+    ],
+)
+def test_the_code_says_how_wide_a_parameter_of_a_listing_is(reads, size):
+    assert place_of(reading(*reads), setting("0x160=7")) == Place("0x160", 0x160, size)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "size"), [("I2F.U16 R0, c[0x0][0x160]", 2), ("I2I.S32.S8 R0, c[0x0][0x160].B0", 1), ("XMAD R0, R1, c[0x0][0x160].H1, RZ", 4)]
+)
+def test_a_conversion_reads_a_part_of_a_word_and_a_product_all_of_it_in_parts(opcode, size):
+    assert place_of(assemble(f"{opcode}\nEXIT", "sm_61").function, setting("0x160=7")) == Place("0x160", 0x160, size)
+
+
+@pytest.mark.parametrize(
+    ("reads", "text"),
+    [
+        (("32 0x160", "U16 0x162"), "0x160=7"),
+        (("32 0x160", "U16 0x160"), "0x160=7"),
+        (("U16 0x160", "U8 0x161"), "0x160=7"),
+        (("32 0x160", "U8 0x166"), "0x160=0x100000000"),
+    ],
+)
+def test_a_parameter_that_may_be_two_is_refused_until_its_width_is_told(reads, text):
+    code = reading(*reads)
+    with pytest.raises(UsageError) as caught:
+        place_of(code, setting(text))
+    assert caught.value.code == "parameter-width"
+    assert place_of(code, setting("0x160:2=7")) == Place("0x160", 0x160, 2)
+
+
+def test_the_members_of_a_structure_are_as_wide_as_the_code_reads_them():
+    facts = replace(FACTS, parameters=(Parameter(0, 0, 12), Parameter(1, 12, 8)), parameter_base=0x160, parameter_size=20)
+    code = replace(reading("U16 0x162", "32 0x160", "32 0x168"), compiler=facts)
+    assert [place_of(code, setting(text)) for text in ("0x162=9", "0x168=9", "0x16a=9")] == [
+        Place("0x162", 0x162, 2),
+        Place("0x168", 0x168, 4),
+        Place("0x16a", 0x16A, 2),
+    ]
+    with pytest.raises(UsageError):
+        place_of(code, setting("0x160=7"))
+    assert place_of(code, setting("0x168:8=7")) is None
+
+
+def test_a_small_structure_is_no_integer_where_the_code_reads_its_members():
+    facts = replace(FACTS, parameters=(Parameter(0, 0, 8),), parameter_base=0x160, parameter_size=8)
+    with pytest.raises(UsageError):
+        place_of(replace(reading("U16 0x160", "U16 0x162", "32 0x164"), compiler=facts), setting("0x160=7"))
+    code = replace(reading("32 0x160", "32 0x164", "U16 0x160"), compiler=facts)
+    assert place_of(code, setting("0x160=7")) == Place("param_0", 0x160, 8)
+
+
+@pytest.mark.parametrize(
+    "told", [("0x160:4=7", "0x162=9"), ("0x162=9", "0x160:4=7"), ("0x160=7", "0x160=7"), ("0x164=0x100000000", "0x168=7")]
+)
+def test_a_byte_that_is_told_twice_is_refused_in_either_order(told):
+    with pytest.raises(UsageError) as caught:
+        check(Launch(parameters=tuple(map(setting, told))), (reading("U16 0x160", "U16 0x162"),))
+    assert caught.value.code == "parameter"
+
+
+@pytest.mark.parametrize("text", ["0x162=65536", "0x162=-32769", "0x162:1=256", "0x162:4=0x100000000", "0x162=0x100000000"])
+def test_a_value_that_does_not_fit_its_width_is_refused(text):
+    with pytest.raises(UsageError) as caught:
+        check(Launch(parameters=(setting(text),)), (reading("U16 0x162"),))
+    assert caught.value.code == "parameter"
+
+
+def test_ptx_is_told_a_parameter_once():
+    with pytest.raises(UsageError):
+        check(Launch(parameters=(setting("n=1"), setting("param_1=2"))), (PTX,))
+
+
+def test_what_was_told_is_shown_with_a_width_that_the_input_does_not_say():
+    launch = Launch((32, 1, 1), parameters=tuple(map(setting, ("0x162=9", "n=7", "0x168:8=-1"))), named=(Named("kernel", "n", 0x164),))
+    code = replace(reading("U16 0x162"), name="kernel")
+    assert launch.describe(code) == "block 32 x 1 x 1, parameter 0x162=9 (2 bytes), parameter n=7 (4 bytes at 0x164), parameter 0x168:8=-1"
+    assert Launch(parameters=(setting("param_1=7"),)).describe(CUBIN) == "parameter param_1=7"
 
 
 def test_in_a_listing_the_value_says_how_wide_it_is():
