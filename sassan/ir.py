@@ -216,6 +216,13 @@ class CompilerFacts:
     parameter_size: int | None = None
     constants: tuple[tuple[int, int], ...] = ()
     """(bank, size) of the function's own constant banks."""
+    cluster: int | None = None
+    """Blocks of a cluster at most; 0: it does not say how many, None: it does not speak of clusters."""
+
+    @property
+    def clustered(self) -> bool:
+        """Say whether blocks may be launched in clusters of several: the code was compiled for that."""
+        return self.cluster not in (None, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,7 +271,7 @@ def has_block_barrier(found: Analysis, settings: Settings) -> bool:
 
 
 def at_cluster_barriers(found: Analysis, settings: Settings, warps: int | None) -> Analysis:
-    """Return the analysis with a gap at each barrier of a cluster, where blocks on other SMs keep the warps waiting; the same where none is."""
+    """Return the analysis with a gap at each barrier of a cluster, where other SMs keep the warps waiting; the same where none is."""
     gaps = block_barriers(found.cfg, isa_of(found.function, settings.letters).facts).gaps
     return replace(found, makespan=Makespan(SmBound(warps or 0, None, gaps=gaps), None)) if gaps else found
 

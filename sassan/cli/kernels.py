@@ -67,7 +67,9 @@ def kernel_of(result: Result, analysed: "Settings", chosen: "Configuration", wan
     """
     from sassan import pipeline
 
-    one = result.analysis
+    one = pipeline.at_cluster_barriers(result.analysis, analysed, chosen.warps)
+    if one is not result.analysis:
+        return Kernel(replace(result, analysis=one), (), LABELS[wanted], barrier=True)
     paths = pipeline.paths(one, 1 if wanted is options.Paths.WORST else limit)
     if wanted is options.Paths.WORST and one.worst_path is None:
         paths = ()  # the first path that comes is not the worst

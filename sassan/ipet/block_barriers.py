@@ -1,8 +1,12 @@
-"""The block barriers of a kernel: where a warp waits for others of its block, and whether one opens after the other for all of them."""
+"""The block barriers of a kernel: where a warp waits for others of its block, and whether one opens after the other for all of them.
+
+Where it waits for other blocks of its cluster, too, which run on other SMs.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sassan.errors import Gap
 from sassan.ir import Immediate, Instruction, Register
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.graph import WarpCfg
@@ -10,18 +14,34 @@ from sassan.warpcfg.graph import WarpCfg
 _WHOLE = ("BAR.SYNC", "BAR.RED")
 """Opcodes that wait for all warps of the block where they name a barrier and no number of threads."""
 _BAR = "BAR."
+_CLUSTER = ("UCGABAR", "barrier.cluster")
+"""Opcodes of the barrier of a cluster, of machine code and of PTX."""
+_WAIT = "wait"
+_GROUP = ("WARPGROUP.ARRIVE", "HGMMA", "IGMMA", "QGMMA", "BGMMA")
+"""Opcodes at which four warps of a block may wait for each other: nobody says that they do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Barriers:
-    """How many instructions of each node of the graph wait; `in_order`: all warps of a block pass the same openings one after the other."""
+    """How many instructions of each node of the graph wait; `in_order`: all warps of a block pass the same openings one after the other.
+
+    `clusters` are the instructions of barriers of a cluster, by address, with their opcodes.
+    """
 
     arrivals: tuple[int, ...]
     in_order: bool
+    clusters: tuple[tuple[int, str], ...] = ()
 
     def __bool__(self) -> bool:
         """Say whether there are any."""
-        return any(self.arrivals)
+        return any(self.arrivals) or bool(self.clusters)
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return why nothing bounds many warps: where one waits for other blocks; where none does, what tells those to go on."""
+        why = "blocks of a cluster wait for each other here, and no bound of an SM or a grid knows those on other SMs"
+        waits = [one for one in self.clusters if _WAIT in one[1].lower()]
+        return tuple(Gap(address, "cluster-barrier", f"{opcode}: {why}") for address, opcode in waits or self.clusters)
 
 
 def block_barriers(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> Barriers:
@@ -33,12 +53,13 @@ def block_barriers(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]
     waits = [one for row in code for one in row]
     others = any(one.opcode.startswith(_BAR) and not _is_barrier(one, facts_of) for node in cfg.nodes for one in node.instructions)
     names = {_name(one) for one in waits}
-    return Barriers(tuple(map(len, code)), in_order=not others and len(names) == 1 and None not in names)
+    clusters = {(one.address, one.opcode) for node in cfg.nodes for one in node.instructions if one.opcode.startswith(_CLUSTER)}
+    return Barriers(tuple(map(len, code)), not others and len(names) == 1 and None not in names, tuple(sorted(clusters)))
 
 
 def _is_barrier(one: Instruction, facts_of: Callable[[Instruction], Facts | None]) -> bool:
     facts = facts_of(one)
-    return facts is not None and facts.flow is Flow.BLOCK_BARRIER
+    return facts is not None and (facts.flow is Flow.BLOCK_BARRIER or one.opcode.startswith(_GROUP))
 
 
 def _name(one: Instruction) -> int | float | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sassan.alphabet import Letter
+from sassan.errors import Gap
 from sassan.ipet.residents import Grid, Group, group
 from sassan.ipet.shares import Share, of_code, of_letters
 from sassan.ipet.sm_bound import Contention, GridBound, SmBound, Waits, check_warps, contention, path_bound
@@ -13,6 +14,8 @@ from sassan.machine import Multiprocessor
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Occupancy, Resources, demand_of, occupancy
 from sassan.timing import Unit
+
+_CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: no bound of a grid knows how long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,11 @@ class Makespan:
     worst_path: int | None
     partition: SmBound | None = None
     grid: GridBound | None = None
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return why there is no bound of the warps or of the grid."""
+        return (*self.bound.gaps, *(self.grid.gaps if self.grid is not None else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ def makespan(kernel: Kernel, worst: Wcet, asked: Asked, sm: Multiprocessor, know
     block = known.block_warps if known is not None else None
     taken = _shares(kernel, sm)
     whole = contention(kernel.problem, taken, sm, kernel.waits)
-    found = Makespan(whole.resident(group(warps, block)), None, grid=_grid(whole, known, asked))
+    found = Makespan(whole.resident(group(warps, block)), None, grid=_grid(whole, known, asked, kernel.problem.cfg.function))
     if asked.partition:
         parts = contention(kernel.problem, _shares(kernel, sm, partition=True), sm, kernel.waits, partition=True)
         found = replace(found, partition=parts.resident(group(warps, block, sm.schedulers)))
@@ -111,11 +119,13 @@ def _shares(kernel: Kernel, sm: Multiprocessor, *, partition: bool = False) -> t
     return tuple(of_code(sm, node.code, partition=partition) for node in kernel.problem.cfg.nodes)
 
 
-def _grid(whole: Contention, known: Occupancy | None, asked: Asked) -> GridBound | None:
+def _grid(whole: Contention, known: Occupancy | None, asked: Asked, function: Function) -> GridBound | None:
     blocks = asked.launch.blocks
     if known is None or blocks is None or asked.resources is None:
         return None
     bound = whole.grid(Grid(blocks, known.block_warps, asked.resources.sms, known.blocks))
+    if known.demand.clustered:
+        bound = replace(bound, value=None, gaps=(*bound.gaps, Gap(function.entry, "cluster-launch", _CLUSTERS)))
     return replace(bound, assumptions=(*bound.assumptions, *known.assumptions))
 
 

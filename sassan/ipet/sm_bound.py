@@ -58,11 +58,12 @@ class SmBound:
 
 @dataclass(frozen=True, slots=True)
 class GridBound:
-    """`value` in cycles of the cost model for a whole grid; None where there is no bound."""
+    """`value` in cycles of the cost model for a whole grid; None where there is no bound, and `gaps` say why."""
 
     grid: Grid
     value: int | None
     assumptions: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,9 @@ class Contention:
     def grid(self, of: Grid) -> GridBound:
         """Return the bound for a grid, whose blocks are dispatched as places get free."""
         said = (*self.assumptions, _DISPATCH)
-        return GridBound(of, None if self.optima is None else grid(self.optima, of, barriers=self.barriers), said)
+        if self.optima is None:
+            return GridBound(of, None, said, self.gaps)
+        return GridBound(of, grid(self.optima, of, barriers=self.barriers), said)
 
 
 def contention(
@@ -95,8 +98,8 @@ def contention(
     once = () if one.cost_name == Unit().name else (_ONCE,)
     said = (*one.assumptions, *model, _CONSERVING, *once, *((_BLOCKS,) if waits else ()))
     barriers = waits is not None
-    if one.model is None:
-        return Contention(None, said, barriers, one.gaps)
+    if one.model is None or (waits is not None and waits.barriers.clusters):
+        return Contention(None, said, barriers, (*one.gaps, *(waits.barriers.gaps if waits is not None else ())))
     costs = [cost + share.own for cost, share in zip(one.costs, shares, strict=True)]
     alone = _maximum(one, one.model, costs)
     mine = _maximum(one, one.model, [share.mine for share in shares])

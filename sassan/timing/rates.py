@@ -12,7 +12,9 @@ from sassan.warpcfg.graph import WarpCfg
 
 FETCH = "instructions and constants are in their caches; no operand waits for a register bank"
 ALONE = "one warp alone: a block barrier awaits nobody else"
+CLUSTER = "one warp alone: a cluster barrier awaits no other block"
 _BARRIER = "barrier"
+_CLUSTER = "UCGABAR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Rates:
         kinds = {kind.name for one in opcodes if (kind := self.kind(one)) is not None}
         pipes = {pipe.unit for one in opcodes if (pipe := self.machine.pipe(self.unit(one), one)) is not None and pipe.unsure}
         doubts = (f"no source confirms how often these units take an instruction: {', '.join(sorted(pipes))}",) if pipes else ()
-        waits = (ALONE,) if _BARRIER in kinds else ()
+        waits = (*((ALONE,) if _BARRIER in kinds else ()), *((CLUSTER,) if any(one.startswith(_CLUSTER) for one in opcodes) else ()))
         return (*self.latencies.assumptions(kinds), *doubts, *waits, FETCH)
 
 

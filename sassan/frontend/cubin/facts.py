@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from sassan.frontend.architectures import Architecture
 from sassan.frontend.cubin.attributes import Attribute, AttributeProblem, Kind, attributes, branches, words
@@ -121,6 +122,19 @@ def _own(one: Attribute, found: _Found, arch: Architecture) -> None:
             found.parameters.append(Parameter(place & 0xFFFF, place >> 16, layout >> 18))
         case Kind.NUM_BARRIERS:
             found.numbers["barriers"] = one.value
+        case _:
+            _cluster(one, found.numbers)
+
+
+def _cluster(one: Attribute, numbers: dict[str, int]) -> None:
+    """Read how many blocks a cluster has: what the code asks for goes over what it allows."""
+    match one.kind:
+        case Kind.CTA_PER_CLUSTER:
+            numbers["cluster"] = prod(words(one, 3))
+        case Kind.MAX_CLUSTER_RANK:
+            numbers["cluster"] = numbers.get("cluster") or words(one, 1)[0]
+        case Kind.EXPLICIT_CLUSTER:
+            numbers.setdefault("cluster", 0)
         case _:
             pass
 

@@ -130,3 +130,25 @@ def test_attributes_that_contradict_the_code_are_refused(contents):
 def test_a_cubin_without_attributes_says_nothing():
     bare = cubins.with_field(cubins.cubin("sm_61/saxpy"), ".nv.info.saxpy", "size", 0)
     assert facts("sm_61/saxpy", bare)["saxpy"].exits is None
+
+
+EXPLICIT, OF_FOUR, AT_MOST_EIGHT = b"\x01\x3e\x00\x00", struct.pack("<BBH3I", 4, 0x3D, 12, 4, 1, 1), struct.pack("<BBHI", 4, 0x3F, 4, 8)
+
+
+@pytest.mark.parametrize(
+    ("told", "cluster", "clustered"),
+    [
+        (b"", None, False),
+        (EXPLICIT, 0, True),
+        (EXPLICIT + OF_FOUR, 4, True),
+        (AT_MOST_EIGHT, 8, True),
+        (AT_MOST_EIGHT + OF_FOUR, 4, True),
+        (OF_FOUR + AT_MOST_EIGHT, 4, True),
+        (struct.pack("<BBH3I", 4, 0x3D, 12, 1, 1, 1), 1, False),
+    ],
+    ids=["nothing", "some", "four", "at-most-eight", "both", "both-reversed", "of-one"],
+)
+def test_a_cubin_says_whether_blocks_are_launched_in_clusters(told: bytes, cluster: int | None, clustered: bool):
+    data = cubins.with_contents(cubins.cubin("sm_90/saxpy"), ".nv.info.saxpy", told)
+    found = facts("sm_90/saxpy", data)["saxpy"]
+    assert (found.cluster, found.clustered) == (cluster, clustered)

@@ -9,8 +9,8 @@ from sassan.ipet.block_barriers import Barriers, block_barriers
 from sassan.isa import tables
 
 
-def barriers(*lines: str) -> Barriers:
-    return block_barriers(assemble("\n".join((*lines, "EXIT"))).graph(), tables.load("sm_61").facts)
+def barriers(*lines: str, arch: str = "sm_61") -> Barriers:
+    return block_barriers(assemble("\n".join((*lines, "EXIT")), arch).graph(), tables.load(arch).facts)
 
 
 def test_barriers_are_counted_per_block() -> None:
@@ -37,3 +37,25 @@ def test_without_barriers_nobody_waits() -> None:
 def test_barriers_of_some_warps_or_of_unknown_name_may_open_in_any_order(lines: tuple[str, ...]) -> None:
     found = barriers(*lines)
     assert (bool(found), found.in_order) == (True, False)
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_100", "sm_120"])
+def test_a_barrier_of_a_cluster_is_a_gap_where_a_warp_waits(arch: str) -> None:
+    found = barriers("UCGABAR_ARV", "BAR.SYNC.DEFER_BLOCKING 0x0", "UCGABAR_WAIT", arch=arch)
+    assert found.clusters == ((0x00, "UCGABAR_ARV"), (0x20, "UCGABAR_WAIT"))
+    assert [(gap.address, gap.code) for gap in found.gaps] == [(0x20, "cluster-barrier")]
+
+
+def test_an_arrival_at_a_barrier_of_a_cluster_is_enough() -> None:
+    found = barriers("UCGABAR_ARV", arch="sm_90")
+    assert (bool(found), [(gap.address, gap.code) for gap in found.gaps]) == (True, [(0, "cluster-barrier")])
+
+
+def test_a_block_barrier_is_no_gap() -> None:
+    assert barriers("BAR.SYNC 0x0").gaps == ()
+
+
+@pytest.mark.parametrize("line", ["WARPGROUP.ARRIVE", "HGMMA.64x8x16.F32 R24, gdesc[UR4], R24, gsb0"])
+def test_the_warps_of_a_warpgroup_may_wait_for_each_other_in_any_order(line: str) -> None:
+    found = barriers("BAR.SYNC.DEFER_BLOCKING 0x0", line, arch="sm_90")
+    assert (found.arrivals, found.in_order, found.gaps) == ((2,), False, ())

@@ -15,7 +15,7 @@ from sassan.ipet.flow_facts import bounds_of
 from sassan.ipet.residents import Grid, Optima, followed, group, resident
 from sassan.ipet.shares import Share, of_code, of_letters
 from sassan.ipet.sm_bound import Waits, check_warps, contention, path_bound
-from sassan.ipet.wcet import problem
+from sassan.ipet.wcet import problem, wcet
 from sassan.ir import Instruction
 from sassan.isa import tables
 from sassan.machine import Multiprocessor, load
@@ -122,3 +122,15 @@ def test_two_barriers_in_one_block_count_by_the_pieces_of_it() -> None:
     assert contention(one, shares, load("sm_61"), waits).resident(group(8)).value == 517
     # A model that does not know the pieces counts the block twice, and an exit between: 23 * 27.
     assert contention(replace(one, pieces=()), shares, load("sm_61"), waits).resident(group(8)).value == 931
+
+
+def test_where_blocks_of_a_cluster_wait_for_each_other_neither_an_sm_nor_a_grid_has_a_bound() -> None:
+    cfg = assemble("MOV R0, RZ\nUCGABAR_ARV\nUCGABAR_WAIT\nEXIT", "sm_90").graph()
+    one = problem(cfg, Unit(), bounds_of(cfg))
+    waits = Waits(block_barriers(cfg, tables.load("sm_90").facts), ())
+    for partition in (False, True):
+        found = contention(one, [Share()] * len(cfg.nodes), load("sm_90"), waits, partition=partition)
+        sm, whole = found.resident(group(8)), found.grid(Grid(4, 1, 1, 8))
+        assert (sm.value, whole.value) == (None, None)
+        assert [(gap.address, gap.code) for gap in (*sm.gaps, *whole.gaps)] == [(0x20, "cluster-barrier")] * 2
+    assert wcet(one).value == 4
