@@ -79,6 +79,11 @@ def evaluate(task: Task) -> Outcome:
     return found
 
 
+def content(cubin: bytes) -> str:
+    """Return what an outcome says of its cubin."""
+    return f"sha256:{hashlib.sha256(cubin).hexdigest()}"
+
+
 def _settings_text(config: Config, choice: Choice) -> str:
     launch = (config.shape.block, config.shape.grid, config.shape.settings, config.shape.sms, config.shape.shared, choice.numbers)
     return repr((launch, config.kernel.function, config.objectives, config.model, config.latencies, config.warps, config.plan.largest))
@@ -86,7 +91,7 @@ def _settings_text(config: Config, choice: Choice) -> str:
 
 def _bounded(config: Config, choice: Choice, cubin: bytes) -> Outcome:
     """Return the costs of a cubin; what refuses this one individual is its fate, and no error."""
-    name = f"sha256:{hashlib.sha256(cubin).hexdigest()}"
+    name = content(cubin)
     try:
         function = _function(config, cubin)
         if len(function.instructions) > config.plan.largest:

@@ -20,6 +20,8 @@ _MOVES = re.compile(
     r"(?:(?P<load>ld)|st)(?:\.weak)?\.(?P<space>global|shared|local|const|param)(?:::cta)?(?:\.(?:nc|ca|cg|cs|wb|v2|v4|[busf][0-9]+|bf16|f16x2))+"
 )
 _CHANGES = re.compile(r"%(?:clock|globaltimer|pm[0-9]|envreg|smid|warpid)")
+_CARRY = "the carry flag"
+"""As the names of memories it has a space, so that no variable is called so."""
 
 Read = tuple[tuple[str, int], ...]
 
@@ -57,7 +59,7 @@ def _names(one: Instruction) -> tuple[set[str], set[str]] | None:
     stores = moves is not None and not moves["load"]
     written = set[str]() if stores else set(operands[0])
     if ".cc" in one.opcode or one.opcode.startswith(("addc", "subc", "madc")):
-        every, written = every | {"carry"}, written | {"carry"}
+        every, written = every | {_CARRY}, written | {_CARRY}
     if moves is not None:
         every.add(f"memory: {moves['space']}")
     if stores:

@@ -59,7 +59,7 @@ def to_json(one: Outcome) -> dict[str, Value]:
     return {
         "fate": one.fate.value,
         "costs": list(one.costs),
-        "numbers": dict(one.numbers),
+        "numbers": dict(sorted(one.numbers.items())),
         "loops": [{"head": loop.head, "bound": loop.bound, "source": loop.source} for loop in one.loops],
         "why": one.why,
         "cubin": one.cubin,

@@ -11,10 +11,10 @@ from sassan import documents
 from sassan.documents import Value
 from sassan.errors import MissingToolError, SelfCheckError
 from sassan.evolve.answer import Answer, Individual
-from sassan.evolve.compile import Fate
+from sassan.evolve.compile import Built, Fate
 from sassan.evolve.compilers import INSTALL
 from sassan.evolve.config import Config, Objective
-from sassan.evolve.evaluate import ONE_LAUNCH, SAME_WORK, Task, compiled, job
+from sassan.evolve.evaluate import ONE_LAUNCH, SAME_WORK, Task, compiled, content, job
 from sassan.evolve.outcome import to_json
 from sassan.evolve.plot import convergence
 from sassan.evolve.run import Runner
@@ -121,17 +121,25 @@ def write(config: Config, found: Answer, runner: Runner, folder: Path) -> None:
 
     Raises UsageError `cannot-write`; MissingToolError `missing-extra` for the plot; SelfCheckError where a cubin cannot be made again.
     """
+    kept = {name: _again(config, one, runner) for name, one in _kept(found).items()}
     put(folder / "result.json", (json.dumps(document(config, found, runner), indent=2) + "\n").encode())
-    for name, one in _kept(found).items():
-        built = compiled(Task(config, runner.tools, one.genome, runner.cached))
-        if built.fate is not Fate.DONE:
-            raise SelfCheckError("not-again", f"{one.choice}: it was compiled before, and now {built.why}")
+    for name, built in kept.items():
         put(folder / f"{name}.cubin", built.cubin)
         if built.ptx:
             put(folder / f"{name}.ptx", built.ptx.encode())
     picture = convergence(config, found)
     for form in ("svg", "png"):
         put(folder / f"convergence.{form}", picture.render(form))
+
+
+def _again(config: Config, one: Individual, runner: Runner) -> Built:
+    """Return the compilation of an individual, the very one whose costs are known."""
+    built = compiled(Task(config, runner.tools, one.genome, runner.cached))
+    if built.fate is not Fate.DONE:
+        raise SelfCheckError("not-again", f"{one.choice}: it was compiled before, and now {built.why}")
+    if content(built.cubin) != one.outcome.cubin:
+        raise SelfCheckError("not-again", f"{one.choice}: compiled anew it is another cubin than the one that was bounded")
+    return built
 
 
 def _kept(found: Answer) -> dict[str, Individual]:

@@ -9,6 +9,7 @@ from sassan.errors import InputError, UsageError
 from sassan.evolve import compilers, state
 from sassan.evolve.answer import Answer, answer
 from sassan.evolve.bench import Bench
+from sassan.evolve.cache import key, program
 from sassan.evolve.compilers import Tools
 from sassan.evolve.config import Config
 from sassan.evolve.evaluate import Task, evaluate, lost
@@ -54,27 +55,35 @@ def tools_of(config: Config) -> Tools:
     return compilers.find(nvrtc=not config.kernel.ptx, ptxas=config.ordered or config.kernel.ptx)
 
 
+def makers(runner: Runner) -> str:
+    """Return a hash of what makes costs: this sassan, the compilers, the GPU. Costs of different ones are not compared."""
+    found = (runner.tools.nvrtc, runner.tools.ptxas)
+    device = runner.bench.device.name if runner.bench is not None else ""
+    return key(program(), *(one.identity if one is not None else "" for one in found), device)
+
+
 def run(runner: Runner, folder: Path, *, resume: bool = False, watch: Callable[[Step], None] = lambda _: None) -> Answer:
     """Return what the search finds; its state lies in `folder` after each generation.
 
     Raises UsageError `bad-state`, `unfinished`, `cannot-write`; InputError `default-failed`; MissingToolError; SelfCheckError.
     """
     config = runner.config
-    found = state.load(config, folder) if resume else None
+    made_by = makers(runner)
+    found = state.load(config, folder, made_by) if resume else None
     if not resume:
         _refuse_unfinished(folder)
     if resume and found is None:
         raise UsageError("bad-state", f"'{folder / state.FILE}' does not exist: there is nothing to resume", hint="start without --resume")
     begun = found if found is not None else state.begin(config.plan.seed)
-    hooks = Hooks(keep=partial(_keep, config, folder), watch=watch)
+    hooks = Hooks(keep=partial(_keep, config, folder, made_by), watch=watch)
     search = Search(config, runner, hooks)
     if found is None:
-        _keep(config, folder, begun)
+        _keep(config, folder, made_by, begun)
     return answer(config, begun if begun.done else search.run(begun))
 
 
-def _keep(config: Config, folder: Path, now: state.State) -> None:
-    state.save(now, config, folder)
+def _keep(config: Config, folder: Path, made_by: str, now: state.State) -> None:
+    state.save(now, config, folder, made_by)
 
 
 def _refuse_unfinished(folder: Path) -> None:

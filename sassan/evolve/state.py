@@ -16,7 +16,7 @@ from sassan.evolve.outcome import Outcome, from_json, to_json
 from sassan.frontend.cubin.entries import write
 
 FILE = "state.json"
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(slots=True)
@@ -42,12 +42,13 @@ def begin(seed: int) -> State:
     return State(Random(f"evolution {seed}"), Random(f"random search {seed}"))  # noqa: S311 - a search is no secret
 
 
-def save(state: State, config: Config, folder: Path) -> None:
-    """Write a state; raises UsageError `cannot-write`."""
+def save(state: State, config: Config, folder: Path, makers: str = "") -> None:
+    """Write a state, and by what its costs were made (`run.makers`); raises UsageError `cannot-write`."""
     document: dict[str, Value] = {
         "format": _FORMAT,
         "sassan": __version__,
         "config": config.fingerprint,
+        "makers": makers,
         "generation": state.generation,
         "population": [list(one) for one in state.population],
         "evolved": [list(one) for one in state.evolved],
@@ -69,10 +70,10 @@ def put(path: Path, data: bytes) -> None:
         raise UsageError("cannot-write", f"cannot write '{path}': {error.strerror or error}") from None
 
 
-def load(config: Config, folder: Path) -> State | None:
+def load(config: Config, folder: Path, makers: str = "") -> State | None:
     """Return the state in a folder, None where there is none.
 
-    Raises UsageError `bad-state` for one that is damaged, or of another configuration.
+    Raises UsageError `bad-state` for one that is damaged, of another configuration, or whose costs others made.
     """
     path = folder / FILE
     try:
@@ -85,6 +86,8 @@ def load(config: Config, folder: Path) -> State | None:
         found = cast("Mapping[str, object]", json.loads(text))
         if found["format"] != _FORMAT or found["config"] != config.fingerprint:
             raise _bad(path, "is the state of another configuration, kernel, seed or budget")
+        if found["makers"] != makers:
+            raise _bad(path, "holds costs that another sassan, other compilers or another GPU made")
         return _held(_state(found), config)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise _bad(path, "is damaged") from None

@@ -15,6 +15,7 @@ from evolving import CONFIG, PTX, config_file, copying, need_nvrtc, ptxas, toy
 from sassan.cli.evolve import progress_text
 from sassan.errors import MissingToolError
 from sassan.evolve import bench, compilers, report
+from sassan.evolve.compile import Built, Fate
 from sassan.evolve.search import Step
 
 pytest.importorskip("deap", reason="the extra sassan[evolve] is not installed")
@@ -229,6 +230,28 @@ def test_a_default_that_comes_to_nothing_ends_the_search(sassan, fake, before, a
     assert_refused(found, 3)
     assert found.codes == ["default-failed"]
     assert message in found.err
+
+
+def test_a_cubin_that_is_not_the_one_that_was_bounded_is_a_defect(sassan, fake, folder, monkeypatch):
+    monkeypatch.setattr(report, "compiled", lambda _: Built(Fate.DONE, b"another"))
+    found = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial")
+    assert (found.status, found.codes) == (5, ["not-again"])
+    assert [path.name for path in (folder / "out").iterdir()] == ["state.json"]
+
+
+def test_a_search_is_not_resumed_with_another_compiler(sassan, fake, folder):
+    assert sassan("evolve", fake, "-o", folder / "out", "--executor", "serial").status == 0
+    ptxas(folder / "bin", f"{copying(SAMPLES / 'sm_80' / 'saxpy.cubin')}# another\n")
+    found = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial", "--resume")
+    assert_refused(found, 2)
+    assert found.codes == ["bad-state"]
+
+
+def test_a_result_is_the_same_text_from_the_cache(sassan, fake, folder):
+    for name in ("first", "second"):
+        assert sassan("evolve", fake, "-o", folder / name, "--executor", "serial").status == 0
+    texts = [(folder / name / "result.json").read_text().partition('  "run": ')[0] for name in ("first", "second")]
+    assert texts[0] == texts[1]
 
 
 def test_a_person_sees_the_search_and_the_best_so_far():

@@ -97,6 +97,11 @@ def test_an_order_without_a_proof_is_a_defect(monkeypatch):
     assert caught.value.code == "order"
 
 
+def test_a_variable_may_be_called_carry():
+    lines = ("add.u32 carry, %r1, 7;", "add.cc.u32 %r3, %r1, %r2;", "addc.u32 %r4, %r1, %r2;", "add.u32 %r5, carry, %r4;", "ret;")
+    assert after((1, 0, 0, 0), ".reg .b32 carry;", *lines)[:3] == [*lines[1:3], lines[0]]
+
+
 def test_what_is_no_ptx_is_refused():
     with pytest.raises(InputError):
         reordered("no PTX", (1,))

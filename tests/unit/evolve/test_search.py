@@ -7,11 +7,14 @@ from evolving import TOY, Prices, price, toy
 from sassan.errors import UsageError
 from sassan.evolve import state
 from sassan.evolve.answer import answer
+from sassan.evolve.compilers import Compiler, Tools
 from sassan.evolve.genes import Gene, Kind, Space
 from sassan.evolve.outcome import Fate, Outcome, to_json
 from sassan.evolve.plot import convergence
+from sassan.evolve.run import Runner, makers
 from sassan.evolve.search import Hooks, Search, Step
 from sassan.evolve.state import begin
+from sassan.executor import Serial
 
 pytest.importorskip("deap", reason="the extra sassan[evolve] is not installed")
 TINY = Space((Gene(Kind.MACRO, "A", (0, 1, 2)), Gene(Kind.MACRO, "B", (0, 1))))
@@ -158,6 +161,30 @@ def test_the_state_of_another_seed_is_refused(tmp_path):
     state.save(begin(1), toy(seed=1), tmp_path)
     with pytest.raises(UsageError, match="another configuration, kernel, seed or budget"):
         state.load(toy(seed=2), tmp_path)
+
+
+def test_the_state_of_other_compilers_is_refused(tmp_path):
+    before, after = Compiler("ptxas", "12.9", "ptxas 12.9 1"), Compiler("ptxas", "12.9", "ptxas 12.9 2")
+    one, other = (makers(Runner(toy(), Tools(ptxas=compiler), Serial())) for compiler in (before, after))
+    state.save(begin(1), toy(), tmp_path, one)
+    assert state.load(toy(), tmp_path, one) is not None
+    with pytest.raises(UsageError, match="another sassan, other compilers") as caught:
+        state.load(toy(), tmp_path, other)
+    assert caught.value.code == "bad-state"
+
+
+def test_the_state_of_another_sassan_is_refused(tmp_path, monkeypatch):
+    runner = Runner(toy(), Tools(), Serial())
+    state.save(begin(1), toy(), tmp_path, makers(runner))
+    monkeypatch.setattr("sassan.evolve.run.program", lambda: "another")
+    with pytest.raises(UsageError, match="another sassan, other compilers"):
+        state.load(toy(), tmp_path, makers(runner))
+
+
+def test_an_outcome_is_written_in_one_order():
+    numbers = {"wcet": 1, "grid": 2, "instructions": 3}
+    one, same = (Outcome(Fate.BOUNDED, (1.0,), found) for found in (numbers, dict(reversed(numbers.items()))))
+    assert json.dumps(to_json(one)) == json.dumps(to_json(same))
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
