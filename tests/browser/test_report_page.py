@@ -149,7 +149,7 @@ def show(report: Opened, at: int) -> None:
 def test_the_overview_lists_every_function_with_its_bound(report: Opened):
     rows = report.page.locator("#all tbody tr").all_inner_texts()
     assert len(rows) == 3
-    assert rows[0].split("\t")[:3] == ["bfs_step", "sm_61", "56"]
+    assert rows[0].split()[:3] == ["bfs_step", "sm_61", "56"]
     assert "none" in rows[1].split("\t")
 
 
@@ -386,6 +386,8 @@ def test_where_nothing_was_read_the_page_says_so(chromium: Any, tmp_path: Path):
     refused = [{"file": "broken.sass", "code": "unknown-input", "message": "the input is no listing", "hint": None}]
     one = opened(chromium, tmp_path / "none.html", html(Page("none", documents.tool(), [], refused)))
     assert one.text("main h3") == "1 input refused: nothing is known of what is in there"
+    assert one.page.locator(".tile").all_inner_texts() == ["functions\n0\nnothing was analyzed"]
+    assert one.page.locator(".good").count() == 0
     one.page.keyboard.press("j")
     assert one.said == []
     one.page.close()
@@ -402,3 +404,82 @@ def test_a_graph_without_a_layout_shows_its_blocks_in_a_table(chromium: Any, fun
     assert one.text("#block h3") == "Block 0x0068 \u2013 0x00b8"
     assert one.said == []
     one.page.close()
+
+
+def test_functions_of_one_name_say_from_which_file_they_are(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
+    one, other = functions[BFS], functions[GAPS]
+    several = [{**one, "file": "d1/k.sass"}, {**one, "file": "d2/k.sass"}, {**one, "file": f"{EVIL}/k.sass"}, other]
+    page = opened(chromium, tmp_path / "alike.html", html(Page("alike", documents.tool(), several)))
+    ends = ["d1/k.sass", "d2/k.sass", f"{EVIL.rpartition('/')[2]}/k.sass".replace("\u202e", "\\u202e")]
+    assert page.page.locator("#list .where").all_inner_texts() == ends
+    assert page.page.locator("#all .where").all_inner_texts() == ends
+    assert page.text("#all tbody tr:nth-child(2) td") == "bfs_step\nd2/k.sass"
+    assert page.text(".tile:last-child small") == "bfs_step (d1/k.sass)"
+    assert page.said == []
+    page.page.close()
+
+
+def test_a_long_name_takes_two_lines_of_the_table_and_is_whole_in_its_tip(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
+    name = "_Z6kernelIN3foo3barEE" * 240
+    long = {**functions[BFS], "name": name}
+    page = opened(chromium, tmp_path / "long.html", html(Page("long", documents.tool(), [long, functions[GAPS]])))
+    rows = [page.page.locator("#all tbody tr").nth(at).bounding_box()["height"] for at in (0, 1)]
+    assert rows[0] < 2.5 * rows[1]
+    assert page.attribute("#all a.name", "title") == f"{name}\na/bfs_step.sass"
+    page.page.close()
+
+
+@pytest.mark.parametrize("width", [1260, 1300, 1366, 1440])
+def test_the_listing_of_a_block_is_not_cut(report: Opened, width: int):
+    report.page.set_viewport_size({"width": width, "height": 900})
+    show(report, BFS)
+    widths = "[...document.querySelectorAll('#block, #block table')].map((one) => one.scrollWidth - one.clientWidth)"
+    assert report.page.evaluate(widths) == [0, 0]
+    cut = """document.querySelector("#block td:last-child").getBoundingClientRect().right
+        > document.querySelector("#block").getBoundingClientRect().right"""
+    assert not report.page.evaluate(cut)
+
+
+def test_a_listing_too_wide_for_its_place_is_scrolled_where_its_bar_is_seen(report: Opened):
+    report.page.set_viewport_size({"width": 1300, "height": 900})
+    show(report, BFS)
+    wide = """() => {
+        const block = document.querySelector("#block");
+        block.querySelector("td:last-child").style.minWidth = "40rem";
+        const how = [block, block.querySelector(".scroll")].map((one) => getComputedStyle(one).overflowX);
+        return [block.scrollWidth > block.clientWidth, ...how];
+    }"""
+    assert report.page.evaluate(wide) == [True, "auto", "visible"]
+
+
+def test_fit_does_not_make_a_very_long_graph_a_hairline(chromium: Any, functions: list[dict[str, Any]], tmp_path: Path):
+    graph = functions[BFS]["graph"]
+    long = {**functions[BFS], "graph": {**graph, "height": 40_000}}
+    one = opened(chromium, tmp_path / "tall.html", html(Page("tall", documents.tool(), [long])))
+    one.page.wait_for_selector(".map")
+    one.page.keyboard.press("-")
+    one.page.keyboard.press("0")
+    frame, entry, map_ = (one.page.locator(each).bounding_box() for each in (".frame-graph", "g.end:has-text('entry')", ".map"))
+    assert one.scale >= 50
+    assert frame["y"] <= entry["y"] < frame["y"] + 40
+    blocks = [each.bounding_box() for each in one.page.locator(".block .frame").all()]
+    assert min(each["x"] for each in blocks) >= frame["x"]
+    assert max(each["x"] + each["width"] for each in blocks) <= map_["x"]
+    one.page.close()
+
+
+def test_a_second_escape_leaves_the_search(report: Opened):
+    report.page.keyboard.press("/")
+    report.page.keyboard.type("sm_61 INDIRECT")
+    report.page.keyboard.press("Escape")
+    assert (report.focused, report.page.input_value("#search")) == ("search", "")
+    report.page.keyboard.press("Escape")
+    assert report.focused == ""
+    report.page.keyboard.press("?")
+    assert report.page.locator("#keys").is_visible()
+    report.page.keyboard.press("Escape")
+
+
+def test_what_is_refused_does_not_look_good(report: Opened):
+    assert report.text(".tile:nth-child(2)").split("\n") == ["bounded", "2", "1 function with gaps, 1 input refused"]
+    assert report.attribute(".tile:nth-child(2)", "class") == "tile bad"

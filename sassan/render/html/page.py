@@ -15,6 +15,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from sassan.render.html.ends import ends
 from sassan.render.html.look import legend, style
 from sassan.render.text import visible
 
@@ -42,7 +43,7 @@ def html(page: Page) -> str:
         "tool": page.tool,
         "legend": legend(),
         "refused": list(page.refused),
-        "functions": [_summary(one) for one in page.functions],
+        "functions": _summaries(page.functions),
     }
     parts = {
         "policy": _policy(sheet, script),
@@ -74,8 +75,13 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
+def _summaries(functions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the list of functions shows; `where` is the end of the file that tells a function from others of its name."""
+    places = ends([(one["name"], one["file"]) for one in functions])
+    return [{**_summary(one), "where": place} for one, place in zip(functions, places, strict=True)]
+
+
 def _summary(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the list of functions shows of one."""
     makespan = one["makespan"]
     return {
         **{key: one[key] for key in _SUMMARY},

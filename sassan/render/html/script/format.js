@@ -24,6 +24,10 @@ const letters = (text) => text.split(/(?=[LCSD(])/).map((part) => (/^[LCSD]/.tes
 
 const unit = (letter) => el("span", { class: letter ? `chip unit-${letter}` : "chip" }, letter ?? "?");
 
+// A function where several are spoken of: with the end of its file where others have its name.
+const named = (one) => (one.where ? `${one.name} (${one.where})` : one.name);
+const where = (one) => (one.where ? el("span", { class: "where" }, one.where) : "");
+
 function tile(name, value, note = "", kind = "") {
   return el("div", { class: `tile ${kind}` }, el("dt", {}, name), el("dd", {}, el("strong", {}, value), note ? el("small", {}, note) : ""));
 }

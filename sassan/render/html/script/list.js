@@ -23,6 +23,7 @@ function option(one) {
     "li",
     { id: `option-${one.at}`, role: "option", "aria-selected": "false", title: `${one.name}\n${one.file}`, onclick: () => open(one.at) },
     el("span", { class: "name" }, one.name),
+    where(one),
     el("span", { class: "facts" }, facts.filter(Boolean).join(" \u00b7 "), one.gap_count ? el("b", { class: "gap" }, ` ${many(one.gap_count, "gap")}`) : ""),
   );
 }

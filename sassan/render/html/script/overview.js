@@ -21,24 +21,35 @@ function overview() {
     el("h2", {}, PAGE.title),
     refusedPanel(),
     gapsOverview(),
-    el("dl", { class: "tiles" }, totals()),
+    el("dl", { class: "tiles" }, FUNCTIONS.length ? totals() : tile("functions", "0", "nothing was analyzed", "bad")),
     assumptionsOverview(),
-    el("section", { class: "panel" }, el("h3", {}, "Functions"), el("div", { class: "scroll" }, overviewTable())),
+    FUNCTIONS.length ? el("section", { class: "panel" }, el("h3", {}, "Functions"), el("div", { class: "scroll" }, overviewTable())) : "",
   ];
 }
 
 function totals() {
-  const gaps = FUNCTIONS.filter((one) => one.gap_count).length;
   const archs = new Set(FUNCTIONS.map((one) => one.arch));
   const bounded = FUNCTIONS.filter((one) => one.wcet !== null);
   const largest = bounded.length ? bounded.reduce((a, b) => (b.wcet > a.wcet ? b : a)) : null;
   return [
     tile("functions", number(FUNCTIONS.length), `in ${many(new Set(FUNCTIONS.map((one) => one.file)).size, "file")}`),
-    tile("bounded", number(bounded.length), gaps ? `${many(gaps, "function")} with gaps` : "no gaps", gaps ? "bad" : "good"),
+    boundedTile(bounded.length),
     tile("architectures", number(archs.size), [...archs].join(", ")),
     tile("instructions", number(FUNCTIONS.reduce((sum, one) => sum + one.instructions, 0))),
-    largest ? tile("largest WCET", number(largest.wcet), largest.name) : "",
+    largest ? tile("largest WCET", number(largest.wcet), named(largest)) : "",
   ];
+}
+
+// Good is only what leaves nothing out.
+function boundedTile(count) {
+  const gaps = FUNCTIONS.filter((one) => one.gap_count).length;
+  const without = FUNCTIONS.length - gaps - count;
+  const missing = [
+    gaps ? `${many(gaps, "function")} with gaps` : "",
+    without ? `${number(without)} without a bound` : "",
+    PAGE.refused.length ? `${many(PAGE.refused.length, "input")} refused` : "",
+  ].filter(Boolean);
+  return tile("bounded", number(count), missing.join(", ") || "no gaps", missing.length ? "bad" : "good");
 }
 
 function refusedPanel() {
@@ -58,7 +69,7 @@ function gapsOverview() {
 
 function assumptionsOverview() {
   const users = new Map();
-  for (const one of FUNCTIONS) for (const text of one.assumptions) users.set(text, [...(users.get(text) ?? []), one.name]);
+  for (const one of FUNCTIONS) for (const text of one.assumptions) users.set(text, [...(users.get(text) ?? []), named(one)]);
   if (!users.size) return "";
   const bounded = FUNCTIONS.filter((one) => one.assumptions.length).length;
   const all = [...users].map(([text, names]) => ({ names, text: names.length === bounded ? text : `${text} (${names.length === 1 ? names[0] : many(names.length, "function")})` }));
@@ -77,7 +88,7 @@ function overviewTable() {
 }
 
 function cell(one, key) {
-  if (key === "name") return el("a", { href: `#k${one.at}`, class: "name", title: one.file }, one.name);
+  if (key === "name") return [el("a", { href: `#k${one.at}`, class: "name", title: `${one.name}\n${one.file}` }, one.name), where(one)];
   if (key === "wcet" && one.wcet === null) return el("span", { class: "gap" }, one.status === "experiment" ? "experiment" : "none");
   if (key === "gap_count" && one.gap_count) return el("span", { class: "gap", title: one.gaps.join(", ") }, number(one.gap_count));
   return typeof one[key] === "number" || one[key] === null ? number(one[key]) : one[key];

@@ -1,6 +1,7 @@
 // The graph in its frame: zoom, pan, choice of a block, colours.
 
 const LARGEST_SCALE = 4;
+const LEAST_SCALE = 0.15; // to which a graph is fitted; smaller can be had by hand
 const shownAs = { worst: true, heat: false };
 
 function graphView(one) {
@@ -34,7 +35,7 @@ function graphHead(view, heat, drawn) {
         button("\u2212", () => view.zoom(0.8), { "aria-label": "zoom out", title: "zoom out (-)" }),
         el("output", { id: "scale", "aria-live": "off" }),
         button("+", () => view.zoom(1.25), { "aria-label": "zoom in", title: "zoom in (+)" }),
-        button("Fit", view.fit, { title: "show all of the graph (0)" }),
+        button("Fit", view.fit, { title: "show all of the graph, of a very long one all of its width (0)" }),
       ]
     : [];
   return el("div", { class: "graph-head" }, el("h3", {}, "Warp-level graph"), el("span", { class: "muted hint" }, drawn ? "drag to move, Ctrl + wheel to zoom, arrow keys for blocks" : ""), el("span", { class: "tools" }, tools));
@@ -93,17 +94,39 @@ function fit(view) {
   const { base } = seen(view);
   const k = Math.min(1, 1.25 / base);
   const [cx, cy] = centre(view);
-  place(view, k, cx * (1 - k), cy * (1 - k));
+  if (base < LEAST_SCALE) fitAcross(view);
+  else place(view, k, cx * (1 - k), cy * (1 - k));
+}
+
+// All of a graph that is much longer than its frame would be a hairline: its upper end, as large as its shorter side has room for.
+function fitAcross(view) {
+  const { width, height } = view.frame.getBoundingClientRect();
+  const [w, h] = [view.graph.width + 16, view.graph.height + 16];
+  const room = width - (view.map.isConnected ? view.map.getBoundingClientRect().width : 0);
+  const scale = Math.min(1, Math.max(room / w, height / h, LEAST_SCALE));
+  if (w * scale <= room) showTop(view, scale, view.graph.width / 2, room);
+  else showTop(view, scale, entryX(view), width);
+}
+
+function entryX(view) {
+  const { box } = view.graph.blocks.find((block) => block.id === view.graph.entry);
+  return box[0] + box[2] / 2;
+}
+
+// The upper end of the graph, `x` of it in the middle of the first `room` pixels.
+function showTop(view, scale, x, room) {
+  const { base, left, top } = seen(view);
+  const k = scale / base;
+  place(view, k, left + room / base / 2 - x * k, top + 8 / base);
 }
 
 // A graph that would be too small to read begins at its entry, in its natural size.
 function startView(view, drawn) {
   if (drawn) {
-    const { base, left, top, width } = seen(view);
-    const entry = view.graph.blocks.find((block) => block.id === view.graph.entry);
+    const { base, width } = seen(view);
     if (base < SMALL) addMap(view);
     if (base >= 0.75) fit(view);
-    else place(view, 1 / base, left + width / 2 - (entry.box[0] + entry.box[2] / 2) / base, top + 8 / base);
+    else showTop(view, 1, entryX(view), width * base);
   }
   const first = hottest(view.graph);
   showBlock(view, first);
