@@ -98,6 +98,7 @@ class Operation:
     `time` that the same inputs give another result next time (memory, clocks). `gathered` are inputs that every executing thread
     contributes and all of them see alike (votes, shuffles from one lane). `broadcast` says that the written registers have one copy
     per warp (UR, UP). Where `exact` is given, the result is what it says: code addresses and stack pointers have to be real numbers.
+    Threads that execute it together and hold the same in the inputs `agreeing` get one result, also where it is drawn; None: each its own.
     """
 
     instruction: Instruction
@@ -110,6 +111,7 @@ class Operation:
     gathered: tuple[int, ...] = ()
     broadcast: bool = False
     exact: Linear | Local | None = None
+    agreeing: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,15 +46,20 @@ class Integers:
                 compute(work)
             except (UnknownError, ValueError, KeyError):
                 work.out.clear()
-        drawn = self._drawn(operation, at)
+        drawn = self._drawn(operation, work.inputs, at)
         return tuple(
             work.out[register].astype(np.uint32) if register in work.out else self._one(register, stir(drawn, np.uint32(place)))
             for place, register in enumerate(operation.writes)
         )
 
-    def _drawn(self, operation: Operation, at: Moment) -> Words:
-        state = stir(stir(self._place.salt[at.rows], np.uint32(operation.instruction.address)), at.time)
-        return stir(state[:, None], np.arange(LANES, dtype=np.uint32))
+    def _drawn(self, operation: Operation, inputs: Mapping[int, Words], at: Moment) -> Words:
+        """Return words for an execution: one per address where it loads, as the graph assumes."""
+        state = stir(stir(self._place.salt[at.rows], np.uint32(operation.instruction.address)), at.time)[:, None]
+        if operation.agreeing is None:
+            return stir(state, np.arange(LANES, dtype=np.uint32))
+        for register in operation.agreeing:
+            state = stir(state, inputs[register])
+        return np.broadcast_to(state, (len(at.rows), LANES))
 
     def _one(self, register: int, word: Words) -> Words:
         """Return a drawn word: small every other time, as counts and indices in memory are."""

@@ -72,7 +72,20 @@ def _operation(instruction: Instruction, facts: Facts, condition: Condition) -> 
     if not writes:
         return None
     broadcast = all(one in ONE_COPY for one in writes)
-    return Operation(instruction, key(instruction.opcode), _bits(facts.reads), writes, condition, time=True, broadcast=broadcast)
+    reads = _bits(facts.reads)
+    return Operation(
+        instruction, key(instruction.opcode), reads, writes, condition, time=True, broadcast=broadcast, agreeing=_agreeing(facts, reads)
+    )
+
+
+def _agreeing(facts: Facts, reads: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return on which inputs threads must agree so that they agree on all results, None where they need not even then."""
+    needs = 0
+    for effect in facts.effects:
+        if effect.needs is None:
+            return None
+        needs |= effect.needs
+    return tuple(one for one in reads if needs >> one & 1)
 
 
 def _control(instruction: Instruction, facts: Facts, condition: Condition) -> Control:

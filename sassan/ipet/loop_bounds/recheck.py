@@ -153,9 +153,9 @@ def _place(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Pl
     secret = int(random.integers(0, 1 << 32))
 
     def bank(offset: int) -> Words:
-        # A word that is not told is the same in every thread and every warp of this launch.
+        # What is not told is the same in every thread and every warp of this launch.
         known = around.constant(offset).constant
-        return np.full(count, secret ^ key(f"c[{offset}]") if known is None else known, dtype=np.uint32)
+        return np.full(count, _filled(around, offset, secret) if known is None else known, dtype=np.uint32)
 
     threads, inside = _threads(random, block, count)
     places = np.stack([random.integers(0, extent, count) for extent in grid])
@@ -169,6 +169,13 @@ def _place(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Pl
     salt = random.integers(0, 1 << 32, count, dtype=np.uint32)
     words = {name: one.astype(np.uint32) for name, one in special.items()}
     return Place(salt, words, bank, _generation(cfg) < _VOLTA), np.packbits(inside, axis=1, bitorder="little").view(np.uint32)[:, 0]
+
+
+def _filled(around: Surroundings, offset: int, secret: int) -> int:
+    """Return a word of which some bytes are told, and the others are drawn."""
+    drawn = (secret ^ key(f"c[{offset}]")).to_bytes(4, "little")
+    told = [around.byte(offset + place) for place in range(4)]
+    return int.from_bytes(bytes(one if one is not None else other for one, other in zip(told, drawn, strict=True)), "little")
 
 
 def _threads(random: np.random.Generator, block: Shape, count: int) -> tuple[npt.NDArray[np.int64], Truth]:

@@ -1,0 +1,90 @@
+"""What the concrete runs know of a launch and of memory: right bounds stand, and wrong ones are found."""
+
+
+import numpy as np
+import pytest
+
+from assembly import instruction
+from listing import assemble
+from sassan.ipet.loop_bounds import check_bounds, infer, recheck
+from sassan.ipet.loop_bounds.decoder import TableDecoder
+from sassan.isa import tables
+from sassan.machine.launch import Launch
+from sassan.machine.parameters import setting
+from sassan.simt.code import Operation
+from sassan.simt.integer_work import Place
+from sassan.simt.integers import Integers
+from sassan.simt.values import Moment
+
+ARCH = "sm_80"
+FACTS = tables.load(ARCH).facts
+
+
+def held(text: str, *told: str) -> tuple[tuple[int | None, ...], tuple[int, ...]]:
+    """Return the inferred bounds of a listing, none of which a run contradicts, and how often threads went back."""
+    cfg = assemble(text, ARCH).graph()
+    launch = Launch((64, 1, 1), (1, 1, 1), tuple(map(setting, told)))
+    found = infer(cfg, FACTS, launch)
+    assert check_bounds(cfg, FACTS, launch, found)
+    seen = recheck.turns(cfg, FACTS, (launch,))
+    assert seen is not None
+    return tuple(one.bound for one in found), seen[0]
+
+
+@pytest.mark.parametrize(
+    ("load", "told", "turns"), [("U8", "0x162=8", 7), ("U16", "0x162=8", 7), ("S16", "0x162=-1", 0), ("U8", "0x163=8", 7)]
+)
+def test_a_told_part_of_a_word_stays_told(load, told, turns):
+    place = told.partition("=")[0]
+    text = f"""
+        LDC.{load} R1, c[0x0][{place}]
+        MOV R0, RZ
+    head:
+        IADD3 R0, R0, 0x1, RZ
+        ISETP.LT.AND P0, PT, R0, R1, PT
+        @P0 BRA head
+        EXIT
+    """
+    assert held(text, told) == ((turns,), (turns,))
+
+
+def test_all_lanes_load_one_word_from_one_address():
+    text = """
+        UMOV UR4, 0x0
+    head:
+        MOV R2, c[0x0][0x160]
+        MOV R3, c[0x0][0x164]
+        LDG.E R4, [R2.64]
+        ISETP.LT.U32.AND P0, PT, R4, 0xc, PT
+        BSSY B0, join
+        @P0 BRA side
+        BRA turn
+    side:
+        NOP
+    turn:
+        UIADD3 UR4, UR4, 0x1, URZ
+        BSYNC B0
+    join:
+        MOV R5, UR4
+        ISETP.NE.AND P1, PT, R5, 0x3, PT
+        @P1 BRA head
+        EXIT
+    """
+    assert held(text) == ((2,), (2,))
+
+
+def words(text: str, addresses: list[int]) -> list[int]:
+    """Return what a load draws for lanes with these addresses."""
+    one = TableDecoder(FACTS).decode(instruction(text))
+    assert isinstance(one, Operation)
+    lanes = np.resize(np.array(addresses, dtype=np.uint32), (1, 32))
+    at = Moment(np.array([0]), np.array([5], dtype=np.uint32), np.ones((1, 32), dtype=np.bool_))
+    place = Place(np.array([7], dtype=np.uint32), {}, lambda offset: np.array([offset], dtype=np.uint32))
+    (drawn, *_) = Integers(place).outputs(one, tuple(lanes for _ in one.reads), at)
+    return drawn[0].tolist()
+
+
+def test_a_load_draws_a_word_per_address_and_an_atomic_operation_one_per_lane():
+    plain = words("LDG.E R4, [R2.64]", [16, 32])
+    assert (len(set(plain)), plain[0] == plain[2], plain[0] != plain[1]) == (2, True, True)
+    assert len(set(words("ATOMG.E.ADD PT, R4, [R2.64], R6", [16]))) > 2
