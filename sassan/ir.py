@@ -219,18 +219,17 @@ class CompilerFacts:
     cluster: int | None = None
     """Blocks of a cluster at most; 0: it does not say how many, None: it does not speak of clusters."""
 
-    @property
-    def clustered(self) -> bool:
-        """Say whether blocks may be launched in clusters of several: the code was compiled for that."""
-        return self.cluster not in (None, 1)
-
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a listing of nvdisasm says beside the code: registers per thread and bytes of static shared memory, None where nothing."""
+    """What a listing of nvdisasm says beside the code: registers per thread and bytes of static shared memory, None where nothing.
+
+    `cluster` is what PTX says of clusters, as `CompilerFacts.cluster`.
+    """
 
     registers: int | None = None
     shared: int | None = None
+    cluster: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,12 +282,17 @@ class Function:
     frames: tuple[Frame, ...] = ()
     """Of PTX, the functions in it, in address order; empty for machine code."""
     declared: Declared = field(default_factory=Declared)
-    """Of a listing; a cubin says more (`compiler`)."""
+    """Of a listing or PTX; a cubin says more (`compiler`)."""
 
     @property
     def registers(self) -> int | None:
         """Return the registers per thread, None where the input does not tell them."""
         return self.compiler.registers if self.compiler is not None else self.declared.registers
+
+    @property
+    def clustered(self) -> bool:
+        """Say whether blocks may be launched in clusters of several: the code was compiled for that."""
+        return (self.compiler.cluster if self.compiler is not None else self.declared.cluster) not in (None, 1)
 
     @property
     def text_hash(self) -> str:

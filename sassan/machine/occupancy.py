@@ -98,7 +98,7 @@ def demand_of(function: Function, threads: int, told: Resources, machine: Multip
     rules, static = rules_of(machine), static or 0
     twice = rules.shared_reserved if rules.reserved_in_cubin and static >= rules.shared_reserved else 0
     barriers = facts.barriers if facts is not None and facts.barriers is not None else 1
-    return Demand(threads, registers, static - twice + (told.shared or 0), barriers, facts is not None and facts.clustered)
+    return Demand(threads, registers, static - twice + (told.shared or 0), barriers, function.clustered)
 
 
 def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:

@@ -1,6 +1,7 @@
 """What a declaration must say: one known type, alignments that are powers of two, directives that exist."""
 
 from collections.abc import Iterable, Iterator
+from math import prod
 
 from sassan.errors import InputError
 from sassan.frontend.ptx.build import Text
@@ -23,6 +24,21 @@ _TUNING = frozenset(
         *(".language", ".minnctapersm", ".retain"),
     }
 )
+
+_CLUSTERS = (".reqnctapercluster", ".maxclusterrank", ".explicitcluster", ".blocksareclusters")
+"""What speaks of clusters, the most telling first."""
+
+
+def cluster(function: Function) -> int | None:
+    """Return how many blocks a cluster has at most, 0 where that is not told, None where nothing is said of clusters."""
+    found = {name: numbers for name, _, numbers in (words.partition(" ") for words in function.tuning)}
+    told = next((found[name] for name in _CLUSTERS if name in found), None)
+    if told is None:
+        return None
+    try:
+        return prod(integer(one) for one in told.split(", ")) if told else 0
+    except ValueError:
+        return 0  # `1.5` or `08`: no number of blocks
 
 
 def check(text: Text, module: Module) -> None:

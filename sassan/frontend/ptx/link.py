@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from sassan.errors import InputError
 from sassan.frontend.ptx.build import Text
+from sassan.frontend.ptx.declarations import cluster
 from sassan.frontend.ptx.lower import STEP, Around, Body
 from sassan.frontend.ptx.scopes import Names, Numbers, instructions
 from sassan.frontend.ptx.syntax import Function, Group, Header, Module, Name, Variable
+from sassan.ir import Declared
 from sassan.ir import Function as IrFunction
 
 ALIGN = 0x1000
@@ -91,6 +93,7 @@ class Linker:
             kernel=first.kernel,
             callees=tuple(sorted(starts[name] for name in self._devices)) if indirect and self._devices else None,
             frames=tuple(part.frame for part in parts),
+            declared=Declared(cluster=cluster(first)),
         )
 
     def _reached(self, first: Function) -> tuple[list[Function], bool]:

@@ -11,7 +11,7 @@ from sassan.frontend.cubin.attributes import AttributeProblem, attributes, branc
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.facts import compiler_facts
 from sassan.frontend.image import Image
-from sassan.ir import CompilerFacts, Parameter
+from sassan.ir import CompilerFacts, Function, Parameter
 
 
 def facts(sample: str, data: bytes | None = None) -> dict[str, CompilerFacts]:
@@ -149,6 +149,5 @@ EXPLICIT, OF_FOUR, AT_MOST_EIGHT = b"\x01\x3e\x00\x00", struct.pack("<BBH3I", 4,
     ids=["nothing", "some", "four", "at-most-eight", "both", "both-reversed", "of-one"],
 )
 def test_a_cubin_says_whether_blocks_are_launched_in_clusters(told: bytes, cluster: int | None, clustered: bool):
-    data = cubins.with_contents(cubins.cubin("sm_90/saxpy"), ".nv.info.saxpy", told)
-    found = facts("sm_90/saxpy", data)["saxpy"]
-    assert (found.cluster, found.clustered) == (cluster, clustered)
+    found = facts("sm_90/saxpy", cubins.with_contents(cubins.cubin("sm_90/saxpy"), ".nv.info.saxpy", told))["saxpy"]
+    assert (found.cluster, Function("saxpy", "sm_90", (), compiler=found).clustered) == (cluster, clustered)

@@ -355,3 +355,21 @@ def test_an_alias_is_the_function_that_it_stands_for():
 )
 def test_initial_values_of_every_kind_are_read(initial):
     assert functions(f"{HEAD}.global .align 4 .b8 x[8] = {initial};\n" + kernel("ret;", head=""))[0].name == "k"
+
+
+@pytest.mark.parametrize(
+    ("told", "cluster", "clustered"),
+    [
+        ("", None, False),
+        (".reqnctapercluster 4, 2, 1", 8, True),
+        (".reqnctapercluster 1", 1, False),
+        (".explicitcluster\n.maxclusterrank 8", 8, True),
+        (".maxclusterrank 8\n.reqnctapercluster 2", 2, True),
+        (".explicitcluster", 0, True),
+        (".maxclusterrank 08", 0, True),
+    ],
+    ids=["nothing", "of-eight", "of-one", "at-most", "both", "some", "no-number"],
+)
+def test_a_kernel_says_whether_its_blocks_are_launched_in_clusters(told: str, cluster: int | None, clustered: bool):
+    (one,) = functions(kernel("ret;").replace(")\n{", f")\n{told}\n{{", 1))
+    assert (one.declared.cluster, one.clustered) == (cluster, clustered)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+import ptx
 from listing import assemble
 from sassan import pipeline
 from sassan.cli import kernels, options
@@ -74,3 +75,10 @@ def test_one_warp_alone_awaits_no_other_block() -> None:
     cfg = pipeline.graph(scheduled("UCGABAR_ARV | 1\nUCGABAR_WAIT | 1\nEXIT | 5", "sm_90"), pipeline.Settings())
     found = Control(Tables(told={"async": 100, "branch": 16})).price(cfg)
     assert (CLUSTER in found.assumptions, ALONE in found.assumptions) == (True, False)
+
+
+@pytest.mark.parametrize("line", ["barrier.cluster.wait.acquire.aligned;", "barrier.cluster.arrive.release;"])
+def test_a_barrier_of_a_cluster_in_ptx_is_a_gap_too(line: str) -> None:
+    (one,) = ptx.functions(ptx.kernel(line, "ret;", head=ptx.HEAD.replace("sm_61", "sm_90")))
+    found = pipeline.analyze(one, pipeline.Settings(), 8)
+    assert (found.wcet.value, gaps(found)) == (2, [(0, "cluster-barrier")])
