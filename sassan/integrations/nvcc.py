@@ -3,6 +3,7 @@
 The real nvcc runs with the same arguments. Then `sassan analyze` runs over the file that it made, and prints to standard error. What is run
 instead stands in `--sassan "COMMAND OPTIONS"`, before the other arguments, or in SASSAN_NVCC: `check --require-bounded --max-wcet 5000`
 makes a build fail. An analysis never does. A file that failed its check is removed, as a compiler removes what it could not finish.
+One object is a part of a project: a check runs with `--allow-unmatched`, and a file of host code alone has nothing to be checked.
 """
 
 import os
@@ -14,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sassan.errors import MissingToolError, SassanError, UsageError
+from sassan.errors import InputError, MissingToolError, SassanError, UsageError
+from sassan.integrations.nvcc_line import Line, line
 
 VARIABLE = "SASSAN_NVCC"
 _OPTION = "--sassan"
@@ -22,31 +24,27 @@ _ANALYZE = ("analyze", "--quiet")
 _COMMANDS = ("analyze", "check")
 _INSTALL = "install the CUDA toolkit, put its nvcc on PATH, or name it first: sassan-nvcc /usr/local/cuda/bin/nvcc …"
 _SECONDS = 600
-_SOURCES = frozenset({".cu", ".c", ".cc", ".cpp", ".cxx", ".ptx", ".gpu"})
-_LINKS = frozenset({"-dlink", "--device-link", "-rdc=true", "--relocatable-device-code=true"})
-"""With these a link makes GPU code; any other only gathers what has been analyzed."""
-_PHASES = (
-    (("-c", "--compile", "-dc", "--device-c", "-dw", "--device-w"), ".o"),
-    (("-cubin", "--cubin"), ".cubin"),
-    (("-fatbin", "--fatbin"), ".fatbin"),
-    (("-ptx", "--ptx"), ".ptx"),
-)
-"""Options that end the compilation early, and what their output is called after its source."""
+_NOTHING = "nothing-to-check"
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to do: the whole command line of the compiler, the command of sassan, and the files that the compiler is to make."""
+    """What to do: the whole command line of the compiler, the command of sassan, and what the compiler is to make."""
 
     compiler: tuple[str, ...]
     command: tuple[str, ...]
-    outputs: tuple[Path, ...]
+    line: Line
+
+    @property
+    def checks(self) -> bool:
+        """Say whether the build depends on what sassan says."""
+        return self.command[0] == "check"
 
 
 def task(arguments: Sequence[str], environment: Mapping[str, str]) -> Task:
     """Return what the command line asks for.
 
-    Raises UsageError for a command of sassan that is none, MissingToolError without a compiler.
+    Raises UsageError for a command of sassan that is none or cannot be split into words, MissingToolError without a compiler.
     """
     rest = list(arguments)
     words = environment.get(VARIABLE, "")
@@ -55,37 +53,22 @@ def task(arguments: Sequence[str], environment: Mapping[str, str]) -> Task:
         if "=" not in first and not rest:
             raise UsageError("usage", f"{_OPTION} needs a command", hint=f"{_OPTION} 'check --require-bounded'")
         words = first.partition("=")[2] if "=" in first else rest.pop(0)
-    command = tuple(shlex.split(words)) or _ANALYZE
+    command = _split(words) or _ANALYZE
     if command[0] not in _COMMANDS:
         raise UsageError("usage", f"sassan has no '{command[0]}' for a build", hint=f"one of {', '.join(_COMMANDS)}")
     named = bool(rest) and not rest[0].startswith("-") and Path(rest[0]).stem.startswith("nvcc")
     compiler = rest.pop(0) if named else _nvcc(environment)
-    return Task((compiler, *rest), command, outputs(rest))
+    if command[0] == "check":
+        command = ("check", "--allow-unmatched", *command[1:])
+    return Task((compiler, *rest), command, line(rest, environment))
 
 
-def outputs(arguments: Sequence[str]) -> tuple[Path, ...]:
-    """Return the files with GPU code that nvcc makes for these arguments, whether or not they come to be."""
-    sources = [Path(one) for one in arguments if not one.startswith("-") and Path(one).suffix in _SOURCES]
-    if not sources and not _LINKS.intersection(arguments):
-        return ()
-    named = _value(arguments, ("-o", "--output-file"))
-    if named is not None:
-        return (Path(named),)
-    folder = Path(_value(arguments, ("-odir", "--output-directory")) or ".")
-    for names, suffix in _PHASES:
-        if any(one in names for one in arguments):
-            return tuple(folder / source.with_suffix(suffix).name for source in sources)
-    return (folder / ("a_dlink.o" if {"-dlink", "--device-link"}.intersection(arguments) else "a.out"),)
-
-
-def _value(arguments: Sequence[str], names: tuple[str, ...]) -> str | None:
-    found: str | None = None
-    for one, following in zip(arguments, [*arguments[1:], None], strict=True):
-        if one in names:
-            found = following
-        elif one.partition("=")[0] in names:
-            found = one.partition("=")[2]
-    return found
+def _split(words: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(words))
+    except ValueError as error:
+        message = f"the command of sassan cannot be split into words: {str(error).lower()}: {words}"
+        raise UsageError("usage", message, hint=f"{_OPTION} 'check --require-bounded'; quotes come in pairs") from None
 
 
 def _nvcc(environment: Mapping[str, str]) -> str:
@@ -97,20 +80,48 @@ def _nvcc(environment: Mapping[str, str]) -> str:
 
 
 def run(one: Task) -> int:
-    """Run the compiler, then sassan over what is new; return the status of the compiler, or that of a check that failed."""
-    before = {path: _stamp(path) for path in one.outputs}
+    """Run the compiler, then sassan over what it made; return the status of the compiler, or that of a check that failed."""
+    before = {path: _stamp(path) for path in one.line.outputs}
     status = subprocess.run(one.compiler, check=False).returncode  # noqa: S603 - what the user typed
-    if status != 0:
+    if status != 0 or not one.line.compiles:
         return status
-    made = [path for path in one.outputs if _stamp(path) not in (None, before[path])]
-    if not made:
+    _find_tools_of(one.compiler[0])
+    files = [path for path in one.line.outputs if path.is_file() or not path.exists()]  # the others are devices, which keep nothing
+    missing = [path for path in files if _stamp(path) in (None, before[path])]
+    judged = _nothing(one, missing) if missing or not one.line.outputs else _judge(one, files)
+    if judged == 0 or not one.checks:
         return 0
-    judged = _sassan(one, made)
-    if judged == 0 or one.command[0] != "check":
-        return 0
-    for path in made:
-        path.unlink()
+    for path in files:
+        if path not in missing:
+            path.unlink()
     return judged
+
+
+def _nothing(one: Task, missing: Sequence[Path]) -> int:
+    """Say that what the compiler made was not found, which must pass for no check; return the status of that."""
+    what = f"the compiler wrote no '{missing[0]}'" if missing else "what the compiler wrote is not known"
+    hint = "name the output with -o, and make a .o, .cubin, .fatbin, .ptx or a program"
+    kind = f"error[{_NOTHING}]" if one.checks else "warning"
+    _say(f"{kind}: {what}, so nothing was {'checked' if one.checks else 'analyzed'}\nhint: {hint}\n")
+    return InputError.status
+
+
+def _judge(one: Task, files: Sequence[Path]) -> int:
+    """Return the status of sassan over what was made; a file of host code alone has nothing to be judged."""
+    from sassan.integrations.gpu_code import is_host_only  # noqa: PLC0415 - a version that is asked for needs none of it
+
+    host = [path for path in files if is_host_only(path)]
+    rest = [path for path in files if path not in host]
+    for path in one.line.outputs:
+        if path not in rest:
+            _say(f"note: '{path}' holds no GPU code: nothing to {one.command[0]}\n")
+    return _sassan(one, rest) if rest else 0
+
+
+def _find_tools_of(compiler: str) -> None:
+    """Have this process and those that it starts find the disassemblers beside the compiler, behind all others."""
+    beside = str(Path(shutil.which(compiler) or compiler).resolve().parent)
+    os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", ""), beside])
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -125,10 +136,8 @@ def _sassan(one: Task, made: Sequence[Path]) -> int:
     """Return the status of sassan over these files; its output goes to standard error, which no build reads."""
     # -P: what stands in the folder of the build must not come before the library.
     command = [sys.executable, "-P", "-m", "sassan", *one.command, *(os.fspath(path.absolute()) for path in made)]
-    beside = str(Path(shutil.which(one.compiler[0]) or one.compiler[0]).resolve().parent)
-    path = os.pathsep.join([os.environ.get("PATH", ""), beside])
     try:
-        done = subprocess.run(command, stdout=sys.stderr, env={**os.environ, "PATH": path}, timeout=_SECONDS, check=False)  # noqa: S603 - our own program
+        done = subprocess.run(command, stdout=sys.stderr, timeout=_SECONDS, check=False)  # noqa: S603 - our own program
     except subprocess.TimeoutExpired:
         _say(f"warning: sassan gave no answer in {_SECONDS} s\n")
         return UsageError.status

@@ -107,6 +107,8 @@ def test_a_commit_of_a_build_that_misses_its_deadline_is_refused(build: str, sta
     pytest.importorskip("pre_commit", reason="pre-commit is not installed")
     for name in (".pre-commit-config.yaml", "gates.toml"):
         shutil.copy(PRE_COMMIT / name, tmp_path)
+    with (tmp_path / "gates.toml").open("a") as gates:
+        gates.write('[function."of_another_file"]\nmax-wcet = 9\n')
     shutil.copy(GITHUB / "builds" / build / "blur.cubin", tmp_path)
     programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     environment = {**os.environ, "PATH": programs, "PRE_COMMIT_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}

@@ -56,6 +56,31 @@ def test_a_gate_that_fails_fails_every_build(tmp_path):
         assert "above the limit 5" in done.stdout
 
 
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
+def test_a_file_that_changed_alone_is_checked_again(tmp_path):
+    """The program is up to date: only the file that is named beside it is another."""
+    (tmp_path / "k.cubin").write_bytes((SAMPLES.parent / "sm_80" / "saxpy.cubin").read_bytes())
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }")
+    calls = """enable_language(C)
+add_executable(program main.c)
+sassan_check(program FILES "${CMAKE_CURRENT_SOURCE_DIR}/k.cubin" OPTIONS --max-wcet 40)
+sassan_check(program FILES "${cubin}" OPTIONS --max-wcet 40)
+add_dependencies(program cubins)"""
+    assert configured(tmp_path, calls).returncode == 0
+    assert built(tmp_path).returncode == 0
+    (tmp_path / "k.cubin").write_bytes((SAMPLES.parent / "sm_80" / "bfs_step.cubin").read_bytes())
+    done = built(tmp_path)
+    assert done.returncode != 0
+    assert "unbounded-loop" in done.stdout
+
+
+def test_a_target_is_held_to_the_gates_of_its_project(tmp_path):
+    (tmp_path / "gates.toml").write_text('[function."saxpy"]\nno-gaps = true\n[function."elsewhere"]\nno-gaps = true\n')
+    call = 'sassan_check(cubins FILES "${cubin}" OPTIONS --gates "${CMAKE_CURRENT_SOURCE_DIR}/gates.toml")'
+    assert configured(tmp_path, call).returncode == 0
+    assert built(tmp_path).returncode == 0
+
+
 def test_an_analysis_that_is_refused_fails_no_build(tmp_path):
     assert configured(tmp_path, 'sassan_analyze(cubins FILES "${cubin}" OPTIONS --no-such-option)').returncode == 0
     done = built(tmp_path)

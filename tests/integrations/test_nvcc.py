@@ -11,17 +11,19 @@ import pytest
 from integrations.programs import SAMPLES
 from sassan.errors import MissingToolError, UsageError
 from sassan.frontend.cubin.tools import tools
-from sassan.integrations.nvcc import outputs, task
+from sassan.integrations.gpu_code import is_host_only
+from sassan.integrations.nvcc import task
+from sassan.integrations.nvcc_line import Line, line
 
 CUBINS = SAMPLES.parent / "sm_80"
 STAND_IN = """#!/bin/sh
 # Copies a sample to what follows -o, as nvcc -cubin would make it.
 case "$*" in *broken.cu*) echo "broken.cu(1): error" >&2; exit 2;; esac
 while [ "$#" -gt 0 ]; do
-  case "$1" in -o) out="$2";; *.cu) stem="$(basename "$1" .cu)";; --version) echo "a stand-in"; exit 0;; esac
+  case "$1" in -o) out="$2";; *.cu) stem="$(basename "$1" .cu)";; --version) echo "a stand-in"; exit 0;; --dryrun) exit 0;; esac
   shift
 done
-cp "{cubins}/$stem.cubin" "$out"
+cp "{cubins}/$stem.cubin" "${{out:-elsewhere.cubin}}"
 """
 needs_nvdisasm = pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")
 NVCC = shutil.which("nvcc")
@@ -60,12 +62,44 @@ OUTPUTS = [
     ("-dlink a.o b.o", ["a_dlink.o"]),
     ("-rdc=true a.o b.o -o program", ["program"]),
     ("--version", []),
+    ("-arch=sm_80 -cubin -x cu a.txt -o a.cubin", ["a.cubin"]),
+    ("-c -x cu a.txt b", ["a.o", "b.o"]),
+    ("-cubin -x c++ a.txt", []),
+    ("-cubin host.cpp k.cu", ["k.cubin"]),
+    ("-c -Xcompiler k.cpp --include-path odd.cu k.cu", ["k.o"]),
+    ("-lib k.cu", ["a.a"]),
+    ("-dlink -cubin a.o", ["a_dlink.cubin"]),
+    ("-rdc true a.o", ["a.out"]),
+    ("-cuda k.cu", []),
 ]
 
 
-@pytest.mark.parametrize(("line", "expected"), OUTPUTS)
-def test_what_a_command_line_makes(line, expected):
-    assert [path.as_posix() for path in outputs(line.split())] == expected
+@pytest.mark.parametrize(("words", "expected"), OUTPUTS)
+def test_what_a_command_line_makes(words, expected):
+    assert [path.as_posix() for path in line(words.split(), {}).outputs] == expected
+
+
+QUIET = ["--version", "-E k.cu", "-M k.cu", "--dryrun -c k.cu", "a.o b.o -o program", "", "-arch-ls"]
+
+
+@pytest.mark.parametrize("words", QUIET)
+def test_what_compiles_nothing_makes_nothing(words):
+    assert line(words.split(), {}) == Line(compiles=False)
+
+
+@pytest.mark.parametrize("words", ["-cuda k.cu", "-cubin host.cpp", "-optix-ir k.cu", "-c"])
+def test_what_compiles_to_something_else_still_compiles(words):
+    assert line(words.split(), {}) == Line(compiles=True)
+
+
+def test_variables_and_files_of_options_are_read_as_nvcc_reads_them(tmp_path):
+    told = {"NVCC_PREPEND_FLAGS": "-cubin", "NVCC_APPEND_FLAGS": "-o z.cubin"}
+    assert line(["a.cu"], told) == line(["-cubin", "a.cu", "-o", "z.cubin"], {})
+    assert line(["-c", "a.cu"], {"NVCC_APPEND_FLAGS": "--dryrun"}) == Line(compiles=False)
+    (tmp_path / "more").write_text('-cubin -o "a b.cubin"\n')
+    assert line(["-optf", str(tmp_path / "more"), "a.cu"], {}).outputs == (Path("a b.cubin"),)
+    (tmp_path / "endless").write_text(f"--options-file={tmp_path}/endless a.cu -c")
+    assert line([f"--options-file={tmp_path}/endless"], {}).compiles
 
 
 def test_a_compiler_in_front_is_taken():
@@ -76,9 +110,18 @@ def test_a_compiler_in_front_is_taken():
 
 def test_what_runs_is_told_by_the_option_before_the_environment():
     told = {"SASSAN_NVCC": "check --no-gaps"}
-    assert task(["nvcc", "-c", "k.cu"], told).command == ("check", "--no-gaps")
+    assert task(["nvcc", "-c", "k.cu"], told).command == ("check", "--allow-unmatched", "--no-gaps")
     assert task(["--sassan", "analyze -W 4", "nvcc", "-c", "k.cu"], told).command == ("analyze", "-W", "4")
-    assert task(["--sassan=check --no-gaps -f 'a b'", "nvcc"], {}).command == ("check", "--no-gaps", "-f", "a b")
+    assert task(["--sassan=check --no-gaps -f 'a b'", "nvcc"], {}).command == ("check", "--allow-unmatched", "--no-gaps", "-f", "a b")
+
+
+def test_quotes_that_are_not_closed_are_refused_in_one_line(tmp_path):
+    for how in ({"SASSAN_NVCC": 'check "'}, {"SASSAN_NVCC": "check 'a"}):
+        done = wrapped("nvcc", "-c", "k.cu", folder=tmp_path, **how)
+        assert (done.returncode, done.stderr.splitlines()[0]) == (
+            2,
+            f"error[usage]: the command of sassan cannot be split into words: no closing quotation: {how['SASSAN_NVCC']}",
+        )
 
 
 @pytest.mark.parametrize("arguments", [["--sassan"], ["--sassan", "cfg", "nvcc"]])
@@ -124,6 +167,62 @@ def test_the_status_of_the_compiler_is_kept(nvcc, tmp_path):
     assert wrapped(tmp_path / "nvcc-of-nobody", "-c", "k.cu", folder=tmp_path).returncode == 4
 
 
+def test_a_compiler_that_wrote_something_else_passes_no_check(nvcc, tmp_path):
+    (tmp_path / "saxpy.cubin").write_bytes((CUBINS / "saxpy.cubin").read_bytes())  # of an earlier build
+    done = wrapped("--sassan", "check --no-gaps", nvcc, "-cubin", "saxpy.cu", folder=tmp_path)
+    assert done.returncode == 3
+    assert done.stderr.startswith("error[nothing-to-check]: the compiler wrote no 'saxpy.cubin', so nothing was checked\nhint: ")
+    assert (tmp_path / "saxpy.cubin").exists()
+    done = wrapped(nvcc, "-cubin", "saxpy.cu", folder=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: the compiler wrote no 'saxpy.cubin', so nothing was analyzed\n")
+    done = wrapped("--sassan", "check --no-gaps", nvcc, "-optix-ir", "saxpy.cu", folder=tmp_path)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        3,
+        "error[nothing-to-check]: what the compiler wrote is not known, so nothing was checked",
+    )
+
+
+def test_what_compiles_nothing_is_not_spoken_of(nvcc, tmp_path):
+    for words in (["--version"], ["--dryrun", "-c", "saxpy.cu"]):
+        done = wrapped("--sassan", "check --no-gaps", nvcc, *words, folder=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_output_that_keeps_nothing_has_nothing_to_check(nvcc, tmp_path):
+    done = wrapped("--sassan", "check --no-gaps", nvcc, "-cubin", "saxpy.cu", "-o", os.devnull, folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, f"note: '{os.devnull}' holds no GPU code: nothing to check\n")
+    assert Path(os.devnull).exists()
+
+
+@needs_nvdisasm
+def test_gates_of_a_whole_project_hold_each_object(nvcc, tmp_path):
+    (tmp_path / "gates.toml").write_text('[function."saxpy"]\nno-gaps = true\n[function."bfs_step"]\nmax-wcet = 5\n')
+    gate = {"SASSAN_NVCC": "check --gates gates.toml"}
+    assert wrapped(nvcc, "-cubin", "saxpy.cu", "-o", "saxpy.cubin", folder=tmp_path, **gate).returncode == 0
+    assert (tmp_path / "saxpy.cubin").exists()
+    assert wrapped(nvcc, "-cubin", "bfs_step.cu", "-o", "bfs.cubin", folder=tmp_path, **gate).returncode == 1
+
+
+PTX = ".version 9.0\n.target sm_80\n.address_size 64\n"
+FILES = [
+    (b"\x7fELF\x02\x01\x01 a host's object", True),
+    (b"\x7fELF\x02\x01\x01 .nv_fatbin", False),
+    (b"!<arch>\na host's archive", True),
+    (PTX.encode(), True),
+    (PTX.encode() + b".visible .entry k() { ret; }", False),
+    (b"", False),
+    (b"anything", False),
+    ((CUBINS / "saxpy.cubin").read_bytes(), False),
+]
+
+
+@pytest.mark.parametrize(("data", "expected"), FILES)
+def test_only_what_surely_holds_no_gpu_code_needs_no_check(tmp_path, data, expected):
+    (tmp_path / "made").write_bytes(data)
+    assert is_host_only(tmp_path / "made") is expected
+
+
 def make(folder: Path, nvcc: object, *arguments: str) -> subprocess.CompletedProcess[str]:
     sassan = f"{sys.executable} -P -m sassan.integrations.nvcc"
     command = ["make", "-C", SAMPLES / "nvcc", f"NVCC={nvcc}", f"SASSAN={sassan}", f"BUILD={folder}", *arguments]
@@ -148,3 +247,38 @@ def test_the_real_compiler_makes_what_is_analyzed(tmp_path):
     both = ("-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=sm_90")
     done = wrapped(*both, "-fatbin", kernel, folder=tmp_path)
     assert [word for word in done.stderr.split() if word.startswith("sm_")] == ["sm_80", "sm_90"]
+
+
+KERNEL = 'extern "C" __global__ void k(float *p) { p[threadIdx.x] *= 2; }\n'
+HOST = "int f() { return 1; }\n"
+ONLY_PTX = ("-gencode", "arch=compute_80,code=compute_80")
+LATER = ("-dlto", "-arch=sm_80")
+MADE = [
+    ("host.cu", HOST, ("-arch=sm_80", "-c"), 0),
+    ("host.cpp", HOST, ("-c",), 0),
+    ("host.cu", HOST, ("-arch=sm_80", "-cubin"), 0),
+    ("host.cu", HOST, ("-arch=sm_80", "-fatbin"), 0),
+    ("host.cu", HOST, (*ONLY_PTX, "-c"), 0),
+    ("host.cu", HOST, ("-lib",), 0),
+    ("k.cu", KERNEL, (*ONLY_PTX, "-c"), 3),
+    ("k.cu", KERNEL, (*LATER, "-dc"), 3),
+    ("k.txt", KERNEL, ("-arch=sm_80", "-cubin", "-x", "cu"), 1),
+]
+
+
+@needs_nvcc
+@pytest.mark.parametrize(("name", "source", "options", "status"), MADE)
+def test_the_real_compiler_without_gpu_code_passes_and_with_some_does_not(tmp_path, name, source, options, status):
+    (tmp_path / name).write_text(source)
+    done = wrapped("--sassan", "check --max-wcet 1", *options, name, "-o", "made", folder=tmp_path)
+    assert done.returncode == status, done.stderr
+    assert (tmp_path / "made").exists() == (status == 0)
+    assert ("'made' holds no GPU code: nothing to check" in done.stderr) == (status == 0)
+    assert wrapped(*options, name, "-o", "made", folder=tmp_path).returncode == 0
+
+
+@needs_nvcc
+def test_the_variables_of_the_real_compiler_are_heeded(tmp_path):
+    (tmp_path / "k.cu").write_text(KERNEL)
+    done = wrapped("--sassan", "check --max-wcet 1", "-cubin", "k.cu", folder=tmp_path, NVCC_APPEND_FLAGS='-o "z z.cubin"')
+    assert (done.returncode, [path.name for path in tmp_path.iterdir()]) == (1, ["k.cu"])

@@ -6,9 +6,10 @@
 #
 #   sassan_analyze(TARGET [FILES FILE…] [OPTIONS OPTION…])
 #       Runs `sassan analyze` over what the target builds (an executable, a library, the objects of an object library), or over FILES, which the
-#       target makes. The bounds are printed; nothing that sassan says fails the build.
+#       target makes; these at every build. The bounds are printed; nothing that sassan says fails the build.
 #   sassan_check(TARGET [FILES FILE…] [OPTIONS OPTION…])
 #       Runs `sassan check`, with gates such as --require-bounded --max-wcet 5000; a gate that fails, or that cannot be judged, fails the build.
+#       A target is a part of a project, so gates for functions that it does not have are passed over (--allow-unmatched).
 #
 # SASSAN_EXECUTABLE names the program. Before it, the folder of CMAKE_CUDA_COMPILER is added to PATH: toolkits keep their disassemblers there.
 
@@ -68,11 +69,21 @@ function(_sassan_after target command)
   if(NOT files)
     message(FATAL_ERROR "sassan_${command}: '${target}' builds no file by itself: name them after FILES")
   endif()
+  set(options --quiet ${arg_OPTIONS})
+  if(command STREQUAL "check")
+    list(PREPEND options --allow-unmatched)
+  endif()
   set(run "${CMAKE_COMMAND}" "-DSASSAN_EXECUTABLE=${SASSAN_EXECUTABLE}" "-DSASSAN_TOOLS=${tools}" -P "${_sassan_script}" --
-          ${command} --quiet ${arg_OPTIONS} ${files})
-  if(type STREQUAL "OBJECT_LIBRARY" OR type STREQUAL "UTILITY")
-    # They take no commands of their own after a build: a target of its own follows them.
+          ${command} ${options} ${files})
+  if(arg_FILES OR type STREQUAL "OBJECT_LIBRARY" OR type STREQUAL "UTILITY")
+    # The latter take no commands of their own after a build, and FILES may be new where the target is not: a target of its own follows.
     string(MAKE_C_IDENTIFIER "${target}_sassan_${command}" name)
+    set(first "${name}")
+    set(number 1)
+    while(TARGET "${name}")
+      math(EXPR number "${number} + 1")
+      set(name "${first}_${number}")
+    endwhile()
     add_custom_target("${name}" ALL COMMAND ${run} COMMENT "sassan ${command} of ${target}" VERBATIM COMMAND_EXPAND_LISTS)
     add_dependencies("${name}" "${target}")
   else()
