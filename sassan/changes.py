@@ -8,6 +8,7 @@ from sassan.results import BOUNDS, Measure, Result
 
 _Key = tuple[str, str, int]
 _Same = Callable[[Result], tuple[str, ...] | None]
+_Way = tuple[Callable[[Mapping[_Key, Result], Mapping[_Key, Result], _Same], dict[_Key, Result]], _Same]
 
 
 class State(StrEnum):
@@ -68,15 +69,41 @@ def changes(old: Sequence[Result], new: Sequence[Result]) -> tuple[Change, ...]:
     sides once, with another architecture, it is the same function.
     """
     before, after = _numbered(old), _numbered(new)
+    pairs, gone = _paired(before, after, (*_SURE, (_in_order, _named), (_matched, _code), (_matched, _name)))
+    found = [_change(pairs[key], one) if key in pairs else Change(State.ADDED, None, one) for key, one in after.items()]
+    return (*found, *(Change(State.REMOVED, one, None) for one in gone.values()))
+
+
+def counterparts(old: Sequence[Result], new: Sequence[Result]) -> tuple[tuple[tuple[Result, ...], ...], tuple[Result, ...]]:
+    """Return what each function of the new build is held to, and what of the old one holds none.
+
+    Functions are paired as in `changes`, but never under another name or for another architecture. Where those that are left of one
+    name are as many on both sides, they go in order; else nobody knows which was which, and each is held to all.
+    """
+    before, after = _numbered(old), _numbered(new)
+    pairs, gone = _paired(before, after, _SURE)
+    held: dict[_Key, tuple[Result, ...]] = {key: (one,) for key, one in pairs.items()}
+    left, came = _groups(gone, _named), _groups({key: one for key, one in after.items() if key not in pairs}, _named)
+    for what, keys in came.items():
+        was = left.pop(what, [])
+        alike = len(was) == len(keys)
+        held.update({key: (gone[was[place]],) if alike else tuple(gone[one] for one in was) for place, key in enumerate(keys)})
+    unused = {key for keys in left.values() for key in keys}
+    return tuple(held[key] for key in after), tuple(one for key, one in gone.items() if key in unused)
+
+
+def _paired(
+    before: Mapping[_Key, Result], after: Mapping[_Key, Result], ways: Sequence[_Way]
+) -> tuple[dict[_Key, Result], dict[_Key, Result]]:
+    """Return the old function of each new one that has one, by the first way that finds it, and the old ones that are left."""
     pairs: dict[_Key, Result] = {}
-    gone, came = before, dict(after)
-    for match, same in ((_matched, _place), (_matched, _named_code), (_in_order, _named), (_matched, _code), (_matched, _name)):
+    gone, came = dict(before), dict(after)
+    for match, same in ways:
         for key, one in match(gone, came, same).items():
             pairs[key] = one
             del came[key]
         gone = _left(before, pairs.values())
-    found = [_change(pairs[key], one) if key in pairs else Change(State.ADDED, None, one) for key, one in after.items()]
-    return (*found, *(Change(State.REMOVED, one, None) for one in gone.values()))
+    return pairs, gone
 
 
 def _numbered(results: Iterable[Result]) -> dict[_Key, Result]:
@@ -136,6 +163,10 @@ def _groups(results: Mapping[_Key, Result], same: _Same) -> dict[tuple[str, ...]
     return found
 
 
+_SURE: tuple[_Way, ...] = ((_matched, _place), (_matched, _named_code))
+"""The ways that pair functions of one name and architecture without a doubt."""
+
+
 def _change(old: Result, new: Result) -> Change:
     numbers = tuple(Number(one, old.number(one), new.number(one)) for one in Measure if _differs(one, old, new))
     lines = tuple(one for one in _lists(old, new) if one.removed or one.added)
@@ -156,6 +187,8 @@ def _lists(old: Result, new: Result) -> Iterator[Lines]:
     yield _difference("architecture", [old.arch], [new.arch])
     yield _difference("cost model", [old.model], [new.model])
     yield _difference("warps", _known(old.warps), _known(new.warps))
+    yield _difference("threads of a block", _known(old.block), _known(new.block))
+    yield _difference("blocks and SMs", _known(old.grid), _known(new.grid))
     yield _difference("string", _known(old.string), _known(new.string))
     yield _difference("loops", _loops(old), _loops(new))
     yield _difference(

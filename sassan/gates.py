@@ -4,7 +4,7 @@ Unknown is not below any limit: a number that is not known fails its gate.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -147,11 +147,11 @@ def _limit(result: Result, gate: Gate) -> Iterator[Failure]:
     value = result.number(measure)
     if gate.limit is None or (value is not None and value <= gate.limit):
         return
-    asked = f"the limit {gate.limit} of {gate.source}"
+    limit = f"the limit {gate.limit} of {gate.source}"
     if value is None:
-        message = f"the {named(result, measure)} is not known ({_why(result, measure)}), and unknown is not below {asked}"
+        message = f"the {named(result, measure)} is not known ({_why(result, measure)}), and unknown is not below {limit}"
     else:
-        message = f"the {named(result, measure)} is {value}, above {asked}"
+        message = f"the {named(result, measure)} is {value}, above {limit}"
     yield Failure(gate.rule, message, _first(result) if value is None and measure in BOUNDS else None, "", value, gate.limit)
 
 
@@ -159,6 +159,8 @@ def named(result: Result, measure: Measure) -> str:
     """Return the name of a number with what it depends on."""
     if measure is Measure.WCET and result.model:
         return f"WCET ({result.model} model)"
+    if measure is Measure.GRID and result.grid is not None:
+        return f"bound of a grid of {result.grid[0]} blocks ({result.model} model)"
     if measure is Measure.MAKESPAN and result.warps is not None:
         return f"makespan of {result.warps} warps ({result.model} model)"
     return f"number of {measure.value}" if measure not in BOUNDS else measure.value
@@ -182,16 +184,17 @@ def _first(result: Result) -> int | None:
 
 
 def _bounded(result: Result) -> Iterator[Failure]:
-    for measure in _asked(result):
+    for measure in asked(result):
         if result.number(measure) is None:
             message = f"the {named(result, measure)} has no bound: {_why(result, measure)}"
             yield Failure(Rule.REQUIRE_BOUNDED, message, _first(result), related=_others(result))
             return
 
 
-def _asked(result: Result) -> list[Measure]:
-    """Return the bounds that were asked for: a makespan where warps or the shape of a block are told, known or not."""
-    return [one for one in BOUNDS if one is not Measure.MAKESPAN or result.warps is not None or result.launched]
+def asked(result: Result) -> list[Measure]:
+    """Return the bounds that were asked for: a makespan where warps or the shape of a block are told, a grid where it is; known or not."""
+    told = {Measure.WCET: True, Measure.MAKESPAN: result.warps is not None or result.launched, Measure.GRID: result.grid is not None}
+    return [one for one in BOUNDS if told[one]]
 
 
 def _others(result: Result) -> tuple[tuple[int, str], ...]:
@@ -206,14 +209,15 @@ def _gaps(result: Result) -> Iterator[Failure]:
 def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
     """Yield every number that grew beyond what is allowed, or is no longer known; one that was not known before is held to nothing.
 
-    Nor is a makespan that nobody asks for now: neither warps nor a block are told.
-    Raises UsageError where the numbers count different things: another cost model, another number of warps.
+    Nor is a makespan that nobody asks for now: neither warps nor a block are told; nor the bound of a grid of another launch.
+    Raises UsageError where the numbers count different things: another cost model, another number of warps; or are no bounds.
     """
+    refuse_experiments((old, new))
     if old.model != new.model:
         raise _incomparable(old, f"the cost model '{old.model}'", f"'{new.model}'")
     for measure in BOUNDS:
         before, after = old.number(measure), new.number(measure)
-        if before is None or measure not in _asked(new):
+        if before is None or measure not in asked(new) or (measure is Measure.GRID and not _same_launch(old, new)):
             continue
         if measure is Measure.MAKESPAN and new.warps is not None and old.warps != new.warps:
             raise _incomparable(old, f"{old.warps} warps", str(new.warps))
@@ -225,9 +229,26 @@ def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
             yield Failure(Rule.GROWTH, message, value=after, limit=before)
 
 
+def refuse_experiments(results: Iterable[Result]) -> None:
+    """Raise UsageError where a number is that of an ablation or of the paper's experiment."""
+    for one in results:
+        if one.experiment:
+            message = f"'{one.name}': the numbers are those of --ablate or --paper-experiment, which give no bounds to hold to"
+            raise UsageError("experiment", message, hint="analyze without these options")
+
+
+def _same_launch(old: Result, new: Result) -> bool:
+    return (old.block, old.grid) == (new.block, new.grid)
+
+
 def unheld(old: Sequence[Result], new: Result) -> tuple[Measure, ...]:
-    """Return the bounds of a function that a baseline holds to nothing: none of what it has of the function (`old`) knows them."""
-    return tuple(one for one in _asked(new) if all(each.number(one) is None for each in old))
+    """Return the bounds of a function that a baseline holds to nothing: none of what it has of the function (`old`) knows them.
+
+    One that knows the bound of a grid of another launch does not know that of this one.
+    """
+    return tuple(
+        one for one in asked(new) if all(each.number(one) is None or (one is Measure.GRID and not _same_launch(each, new)) for each in old)
+    )
 
 
 def change(old: int, new: int) -> str:
@@ -272,7 +293,7 @@ class Demand:
 def read(name: str, text: str) -> tuple[Demand, ...]:
     """Return the demands of a TOML text: a table per pattern of function names, with the gates as keys.
 
-    Raises InputError `bad-gates`.
+    Raises InputError `bad-gates`, UsageError `no-gate` where there is none.
     """
     import tomllib  # noqa: PLC0415 - only a file of gates needs it
 
@@ -285,7 +306,10 @@ def read(name: str, text: str) -> tuple[Demand, ...]:
         raise _refused(name, f"no such key: '{next(iter(document))}' (known: function)")
     if not isinstance(functions, dict):
         raise _refused(name, "function must be a table")
-    return tuple(_demand(name, str(pattern), table) for pattern, table in functions.items())
+    demands = tuple(_demand(name, str(pattern), table) for pattern, table in functions.items())
+    if not any(one.gates for one in demands):
+        raise UsageError("no-gate", f"{name}: no gate stands in it, so nothing can fail", hint=_EXAMPLE)
+    return demands
 
 
 def _demand(name: str, pattern: str, table: object) -> Demand:
@@ -295,6 +319,7 @@ def _demand(name: str, pattern: str, table: object) -> Demand:
     return Demand(pattern, tuple(_gate(name, where, str(key), value) for key, value in table.items()), name)
 
 
+_EXAMPLE = 'a table per pattern: [function."*saxpy*"] with max-wcet = 400'
 _IN_FILES = (*LIMITS, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
 
 
@@ -312,4 +337,4 @@ def _gate(name: str, where: str, key: str, value: object) -> Gate:
 
 
 def _refused(name: str, why: str) -> InputError:
-    return InputError("bad-gates", f"{name}: {why}", hint='a table per pattern: [function."*saxpy*"] with max-wcet = 400')
+    return InputError("bad-gates", f"{name}: {why}", hint=_EXAMPLE)

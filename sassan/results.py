@@ -3,10 +3,12 @@
 A live analysis takes the same way (`of(documents.analysis(…))`), so that gates and differences know one form only.
 """
 
+import io
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import cast
@@ -15,6 +17,9 @@ from sassan.documents import SCHEMA
 from sassan.errors import InputError
 
 _HINT = "sassan analyze --json writes such a file"
+_STANDARD_INPUT = "-"
+_EXPERIMENTS = ("ablated for an experiment: ", "experiment of the 2023 paper: ")
+"""How the assumptions of numbers begin that are no bounds."""
 
 
 class Measure(StrEnum):
@@ -22,13 +27,14 @@ class Measure(StrEnum):
 
     WCET = "WCET"
     MAKESPAN = "makespan"
+    GRID = "grid"
     REGISTERS = "registers"
     INSTRUCTIONS = "instructions"
     BLOCKS = "blocks"
     DIVERGENT = "divergent branches"
 
 
-BOUNDS = (Measure.WCET, Measure.MAKESPAN)
+BOUNDS = (Measure.WCET, Measure.MAKESPAN, Measure.GRID)
 """The numbers that are bounds: one that is not known is lost, and not only untold."""
 
 
@@ -57,7 +63,8 @@ class Result:
 
     `text` is the hash of its instructions, None where an older document has none. `numbers` follows Measure, None where a number is not
     known. `model` is the cost model of the WCET, `warps` how many share the SM in the makespan, None where none was asked for.
-    `launched` says whether the shape of a block was told: then a makespan was asked for, though the warps may not be known.
+    `launched` says whether the shape of a block was told: then a makespan was asked for, though the warps may not be known. `block` is
+    how many threads it has, `grid` how many blocks on how many SMs, None where it is not told; `version` is that of the tool, '' likewise.
     """
 
     name: str
@@ -73,6 +80,14 @@ class Result:
     gaps: tuple[Gap, ...]
     assumptions: tuple[str, ...]
     launched: bool = False
+    block: int | None = None
+    grid: tuple[int, int] | None = None
+    version: str = ""
+
+    @property
+    def experiment(self) -> bool:
+        """Say whether the numbers are those of an ablation or of the paper's experiment, which are no bounds."""
+        return self.status == "experiment" or any(one.startswith(_EXPERIMENTS) for one in self.assumptions)
 
     def number(self, measure: Measure) -> int | None:
         """Return a number, None where it is not known."""
@@ -86,9 +101,12 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
     """
     fields = _Fields(name, document)
     wcet, makespan, strings = fields.table("wcet"), fields.table("makespan"), fields.table("strings")
+    occupancy, grid = fields.table("occupancy"), fields.table("grid")
+    blocks, sms = grid.whole("blocks"), grid.whole("sms")
     numbers: dict[Measure, int | None] = {
         Measure.WCET: wcet.whole("value"),
         Measure.MAKESPAN: makespan.whole("upper"),
+        Measure.GRID: grid.whole("upper"),
         Measure.REGISTERS: fields.whole("registers"),
         Measure.INSTRUCTIONS: fields.whole("instructions"),
         Measure.BLOCKS: fields.whole("blocks"),
@@ -107,7 +125,9 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
         loops=tuple(_loop(one) for one in fields.tables("loops")),
         gaps=tuple(Gap(one.needed("code"), one.address("address"), one.text("message") or "") for one in fields.tables("gaps")),
         assumptions=tuple(dict.fromkeys((*wcet.texts("assumptions"), *makespan.texts("assumptions")))),
-        launched=bool(fields.table("occupancy").values),
+        launched=bool(occupancy.values),
+        block=occupancy.whole("threads"),
+        grid=(blocks, sms) if blocks is not None and sms is not None else None,
     )
 
 
@@ -115,27 +135,56 @@ def _loop(one: "_Fields") -> Loop:
     return Loop(one.needed("head"), tuple(one.texts("context")), one.whole("bound"), one.text("source") or "")
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An input that was refused when the results were made."""
+
+    file: str
+    error: InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a file of results holds."""
+
+    results: tuple[Result, ...]
+    refused: tuple[Refused, ...]
+
+
 def is_results(path: str) -> bool:
-    """Say whether a file holds JSON rather than code; one that cannot be read does not, and whoever reads code says why."""
+    """Say whether a file, or standard input for `-`, holds JSON rather than code; whoever reads code says why one cannot be read."""
     try:
-        with Path(path).open("rb") as file:
-            return file.read(256).lstrip().startswith(b"{")
+        if path == _STANDARD_INPUT:
+            stream = sys.stdin.buffer
+            start = stream.peek(256) if isinstance(stream, io.BufferedReader) else b""
+        else:
+            with Path(path).open("rb") as file:
+                start = file.read(256)
     except (OSError, ValueError):
         return False
+    return start.lstrip().startswith(b"{")
 
 
-def load(path: str) -> tuple[Result, ...]:
-    """Return the functions of a file of results: one JSON document, or JSON Lines whose lines are documents or functions.
+def load(path: str) -> Saved:
+    """Return what a file of results, or standard input for `-`, holds: one JSON document, or lines that are documents or functions.
 
     Raises InputError `cannot-read` or `bad-results`.
     """
     try:
-        text = Path(path).read_text("utf-8")
+        text = (sys.stdin.buffer.read() if path == _STANDARD_INPUT else Path(path).read_bytes()).decode("utf-8")
     except UnicodeDecodeError:
         raise InputError("bad-results", f"{path}: not UTF-8 text", hint=_HINT) from None
     except (OSError, ValueError) as error:
         raise InputError("cannot-read", f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
-    return tuple(of(one, path) for document in _documents(path, text) for one in _functions(path, document))
+    found: list[Result] = []
+    refused: list[Refused] = []
+    version = ""
+    for document in _documents(path, text):
+        fields = _Fields(path, document)
+        version = fields.table("tool").text("version") or version  # of lines, the first tells it
+        found.extend(replace(of(one, path), version=version) for one in _functions(path, document))
+        refused.extend(_refused(one) for one in _errors(fields))
+    return Saved(tuple(found), tuple(refused))
 
 
 def _documents(path: str, text: str) -> Iterator[Mapping[str, object]]:
@@ -161,7 +210,7 @@ def _parsed(where: str, text: str) -> Mapping[str, object]:
 
 
 def _functions(path: str, document: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    """Yield the functions of one document; one without any, such as the line of a file that was refused, has none."""
+    """Yield the functions of one document; the line of a file that was refused, or that holds none, and the first of a batch have none."""
     if document.get("schema", SCHEMA) != SCHEMA:
         raise InputError("bad-results", f"{path}: schema {document['schema']!r} is not that of this version ({SCHEMA})", hint=_HINT)
     if "functions" in document:
@@ -169,6 +218,28 @@ def _functions(path: str, document: Mapping[str, object]) -> Iterator[Mapping[st
             yield one.values
     elif "wcet" in document:
         yield document
+    elif not _line_without_function(_Fields(path, document)):
+        raise InputError("bad-results", f"{path}: holds no results", hint=_HINT)
+
+
+def _line_without_function(fields: "_Fields") -> bool:
+    if fields.text("file") is not None:
+        return bool(fields.table("error").values or fields.table("input").values)
+    return bool(fields.table("batch").table("settings").values)
+
+
+def _errors(fields: "_Fields") -> Iterator["_Fields"]:
+    """Yield the refused inputs of one document: those of a list, or the one that a line of a batch stands for."""
+    if "functions" in fields.values:
+        yield from fields.tables("errors")
+    elif "wcet" not in fields.values and "error" in fields.values:
+        error = fields.table("error")
+        yield _Fields(fields.name, {**error.values, "file": fields.text("file")}, error.where)
+
+
+def _refused(one: "_Fields") -> Refused:
+    error = InputError(one.needed("code"), one.text("message") or "no reason is told", hint=one.text("hint"))
+    return Refused(one.text("file") or "", error)
 
 
 class _Fields:

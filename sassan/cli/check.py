@@ -1,22 +1,24 @@
 """`sassan check`: gates for CI."""
 
-from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from sassan import documents
+from sassan import __version__, documents
 from sassan.cli import check_report, document, options
 from sassan.cli.asked import Asked, analysis
-from sassan.cli.check_report import Checked
+from sassan.cli.check_baseline import Baseline
+from sassan.cli.check_report import Checked, Remark
 from sassan.cli.inputs import Inputs, Result
-from sassan.cli.terminal import middle, note, safe
+from sassan.cli.terminal import note, safe
 from sassan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping, Sequence
 
-    from sassan.gates import Failure, Gate
+    from sassan.gates import Gate
     from sassan.results import Result as Numbers
 
 FAILED = 1
@@ -45,7 +47,7 @@ def check(
     """Hold every function to gates, for CI: status 1 where one fails.
 
     Each failure is one line with its place. A number that is not known (the function has gaps) fails every limit on it: unknown is not
-    below N. A baseline is what 'sassan analyze --json' printed of an older build.
+    below N. A baseline is what 'sassan analyze --json' printed of an older build; the last line names what it, or any gate, does not hold.
 
     \b
     Examples:
@@ -68,24 +70,40 @@ def check(
     if not (limits or control or gates is not None or baseline is not None):
         hint = "give --max-wcet N, --require-bounded, --no-gaps, --baseline OLD.json, --gates gates.toml, …"
         raise UsageError("no-gate", "no gate was given, so nothing can fail", hint=hint)
+    _writable(sarif, [*asked.files, gates, baseline])
     if asked.settings.setup.paper or asked.settings.exploration.ablate:
         raise UsageError("usage", "--paper-experiment and --ablate give no bounds to hold to a gate", hint="leave them away")
     checker = _Checker(asked, limits, control=control, gates=gates, partial=allow_unmatched, baseline=baseline, growth=max_growth)
     results, inputs = asked.analyses(partial=allow_unmatched)
     checked = checker.checked(results, inputs)
+    remarks = checker.remarks(checked)
     if sarif is not None:
-        check_report.write_sarif(checked, inputs, sarif, _status(checked, inputs), quiet=asked.quiet)
+        check_report.write_sarif(checked, inputs, remarks, sarif, _status(checked, inputs), quiet=asked.quiet)
     if json:
-        document.show([check_report.row(one) for one in checked], inputs.refused)
+        document.show([check_report.row(one) for one in checked], inputs.refused, missing=checker.missing)
     elif sarif != _OUT:
-        check_report.show(checked, len(inputs.refused))
-    checker.unused(checked, inputs)
+        check_report.show(checked, len(inputs.refused), remarks)
     if _status(checked, inputs):
         raise typer.Exit(_status(checked, inputs))
 
 
 def _status(checked: list[Checked], inputs: Inputs) -> int:
     return inputs.status or (FAILED if any(one.failures for one in checked) else 0)
+
+
+def _writable(output: str | None, inputs: "Sequence[str | None]") -> None:
+    """Refuse before the work what could not be written after it, or would replace what is read.
+
+    Raises UsageError.
+    """
+    if output is None or output == _OUT:
+        return
+    folder = Path(output).parent
+    if not folder.is_dir():
+        raise UsageError("unwritable-output", f"there is no folder '{folder}'", hint="name a file in an existing folder")
+    for one in inputs:
+        if one is not None and one != _OUT and Path(one).exists() and Path(output).exists() and Path(output).samefile(one):
+            raise UsageError("unwritable-output", f"--sarif {output} would replace what is read", hint="name another file")
 
 
 def _limits(
@@ -114,7 +132,7 @@ class _Checker:
         baseline: str | None,
         growth: str | None,
     ) -> None:
-        from sassan import pipeline, results
+        from sassan import pipeline
         from sassan.gates import Demand, Growth, Rule
         from sassan.gates import growth as parsed
         from sassan.gates import read as read_gates
@@ -128,31 +146,21 @@ class _Checker:
         rules = {gate.rule for demand in self._demands for gate in demand.gates}
         if Rule.MAX_MAKESPAN in rules and asked.warps is None and asked.settings.launch.block is None:
             raise UsageError("usage", "max-makespan needs the warps that share an SM", hint="give -W N or --block-dim")
-        self._growth = parsed(growth) if growth is not None else Growth()
-        self._baseline = baseline
-        self._old: dict[tuple[str, str], list[Numbers]] = {}
-        for one in results.load(baseline) if baseline is not None else ():
-            self._old.setdefault((one.name, one.arch), []).append(one)
+        self._baseline = Baseline(asked, baseline, parsed(growth) if growth is not None else Growth()) if baseline is not None else None
         self._facts, self._partial, self._quiet = asked.settings.facts, partial, asked.quiet
 
     def checked(self, found: tuple[Result, ...], inputs: Inputs) -> list[Checked]:
         """Return every function with the gates that it fails; a gate that is for no function, or a baseline of none, is an error."""
-        from sassan import gates, results
+        from sassan import results
 
         if not inputs.refused:
             self._all_used([one.analysis.function.name for one in found])
-        rows = [(one, documents.analysis(one.file, one.analysis)) for one in found]
-        numbers = [results.of(row) for _, row in rows]
-        held = zip(rows, numbers, self._before(numbers), strict=True)
-        checked = [
-            Checked(one, row, tuple(self._failures(one, now, before)), gates.unheld(before, now) if self._baseline is not None else None)
-            for (one, row), now, before in held
-        ]
-        known = sum((one.result.analysis.function.name, one.result.analysis.function.arch) in self._old for one in checked)
-        if self._baseline is not None and checked and not known:
-            message = f"{self._baseline}: holds none of the functions that are checked"
-            raise InputError("baseline", message, hint="functions go by name and architecture: 'sassan diff' shows what changed")
-        return checked
+        rows = [documents.analysis(one.file, one.analysis) for one in found]
+        numbers = [replace(results.of(row), version=__version__) for row in rows]
+        if self._baseline is not None:
+            self._baseline.pair(numbers)
+        held = enumerate(zip(found, rows, numbers, strict=True))
+        return [self._held(place, one, row, now) for place, (one, row, now) in held]
 
     def _all_used(self, names: list[str]) -> None:
         from sassan.gates import matches
@@ -173,41 +181,34 @@ class _Checker:
         for text in () if self._quiet else unmatched:
             note(f"note: {safe(text)}\n")
 
-    def _before(self, found: "list[Numbers]") -> "Iterator[list[Numbers]]":
-        """Yield, for every function, what the baseline says of it.
-
-        Of several with one name, as in a build of many files, those that are as many as in the baseline are held to these in order; of
-        others nobody knows which was which, and each is held to all.
-        """
-        count = Counter((one.name, one.arch) for one in found)
-        seen: Counter[tuple[str, str]] = Counter()
-        for one in found:
-            key = (one.name, one.arch)
-            old = self._old.get(key, [])
-            yield [old[seen[key]]] if len(old) == count[key] else old
-            seen[key] += 1
-
-    def _failures(self, one: Result, numbers: "Numbers", before: "list[Numbers]") -> "list[Failure]":
+    def _held(self, place: int, one: Result, row: "Mapping[str, documents.Value]", numbers: "Numbers") -> Checked:
         from sassan import gates, pipeline
 
         wanted = [gate for demand in self._demands if gates.matches(numbers.name, demand.pattern) for gate in demand.gates]
         failed = list(gates.failures(numbers, wanted))
-        failed.extend(dict.fromkeys(each for old in before for each in gates.grown(old, numbers, self._growth)))
+        rules = [gate.rule for gate in wanted]
+        base = self._baseline
+        if base is not None:
+            failed.extend(base.failures(place, numbers))
+            rules.extend([gates.Rule.GROWTH] if base.holds(place, numbers) else [])
         if self._control:
             function = one.analysis.function
             failed.extend(gates.control(function, pipeline.check_control(function)))
-        return failed
+            rules.append(gates.Rule.CONTROL)
+        held_by = tuple(dict.fromkeys(rule.value for rule in rules))
+        if base is None:
+            return Checked(one, row, tuple(failed), held_by)
+        return Checked(one, row, tuple(failed), held_by, base.unheld(place, numbers), base.conditions(place, numbers))
 
-    def unused(self, checked: list[Checked], inputs: Inputs) -> None:
-        """Say what the baseline and the build do not share, or what the baseline does not know: nothing held it."""
-        if self._baseline is None or self._quiet or inputs.refused:
-            return
-        here = {(one.result.analysis.function.name, one.result.analysis.function.arch) for one in checked}
-        for what, names in (("not in the baseline", here - set(self._old)), ("only in the baseline", set(self._old) - here)):
-            for name, arch in sorted(names):
-                note(f"note: {middle(safe(name), 60)} ({safe(arch)}) is {what}\n")
-        for one in checked:
-            function = one.result.analysis.function
-            if one.unheld and (function.name, function.arch) in self._old:
-                what = " and the ".join(one.unheld)
-                note(f"note: {middle(safe(function.name), 60)} ({safe(function.arch)}): the baseline does not know the {what}\n")
+    def remarks(self, checked: list[Checked]) -> tuple[Remark, ...]:
+        """Return what the verdict leaves open: functions without any gate, and what the baseline does not hold."""
+        free = tuple(one.result.analysis.function.name for one in checked if not one.held_by)
+        # Where the baseline is all there is, it says of the same functions that it does not hold them.
+        found = [Remark("no-gate", "held by no gate", free)] if self._demands else []
+        found.extend(self._baseline.remarks(checked) if self._baseline is not None else ())
+        return tuple(one for one in found if one.names)
+
+    @property
+    def missing(self) -> list[str] | None:
+        """Return the names that only the baseline has, None without one."""
+        return [one.name for one in self._baseline.missing] if self._baseline is not None else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sassan import __version__, documents
 from sassan.cli.inputs import Inputs, Result
-from sassan.cli.terminal import colourful, note, out, safe
+from sassan.cli.terminal import colourful, middle, note, out, safe
 
 if TYPE_CHECKING:
     from sassan.gates import Failure
@@ -19,20 +19,42 @@ if TYPE_CHECKING:
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
 _COSTLY = 3
 """Blocks that are named where a WCET is too high."""
+_NAMED, _WIDEST = 3, 140
+"""Functions that a verdict names, and how long a name may be there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A function, its document, and the gates that it fails; `unheld` are the bounds that the baseline does not know, None without one."""
+    """A function, its document, and the gates that it fails; `held_by` names those that hold it at all.
+
+    `unheld` are the bounds that the baseline does not know, `conditions` in what its options differ; both None without a baseline.
+    """
 
     result: Result
     row: Mapping[str, documents.Value]
     failures: "tuple[Failure, ...]"
+    held_by: tuple[str, ...] = ()
     unheld: "tuple[Measure, ...] | None" = None
+    conditions: tuple[str, ...] | None = None
 
 
-def show(checked: Sequence[Checked], refused: int) -> None:
-    """Print one line per failure, then how many functions failed, and how many inputs were not checked at all."""
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a verdict leaves open, in words, and for which functions."""
+
+    code: str
+    what: str
+    names: tuple[str, ...]
+
+    def brief(self) -> str:
+        """Return it for the verdict: a few names, and how many more there are."""
+        shown = ", ".join(middle(safe(one), _WIDEST) for one in self.names[:_NAMED])
+        more = len(self.names) - _NAMED
+        return f"{self.what}: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def show(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) -> None:
+    """Print one line per failure, then how many functions failed, how many inputs were not checked at all, and what is left open."""
     import sys
 
     start, end = (_RED, _PLAIN) if colourful(sys.stdout) else ("", "")
@@ -43,7 +65,7 @@ def show(checked: Sequence[Checked], refused: int) -> None:
     failed = sum(bool(one.failures) for one in checked)
     count = f"{len(checked)} function" + ("" if len(checked) == 1 else "s")
     verdict = [f"{number} {what}" for number, what in ((failed, "failed"), (refused, "refused")) if number]
-    out(f"{count} checked, {', '.join(verdict) or 'all pass'}\n")
+    out("; ".join([f"{count} checked, {', '.join(verdict) or 'all pass'}", *(one.brief() for one in remarks)]) + "\n")
 
 
 def _behind(one: Checked, failure: "Failure") -> str:
@@ -64,9 +86,14 @@ def _source(one: Checked, address: int) -> tuple[str, int] | None:
 
 
 def row(one: Checked) -> Mapping[str, object]:
-    """Return the document of a function: that of `analyze`, its failures, and which bounds the baseline holds to nothing."""
-    unheld = [measure.name.lower() for measure in one.unheld] if one.unheld is not None else None
-    return {**one.row, "failures": [_failure(one, failure) for failure in one.failures], "unheld": unheld}
+    """Return the document of a function: that of `analyze`, its failures, what holds it, and what of it the baseline holds to nothing."""
+    return {
+        **one.row,
+        "failures": [_failure(one, failure) for failure in one.failures],
+        "held_by": list(one.held_by),
+        "unheld": [measure.name.lower() for measure in one.unheld] if one.unheld is not None else None,
+        "conditions": list(one.conditions) if one.conditions is not None else None,
+    }
 
 
 def _failure(one: Checked, failure: "Failure") -> Mapping[str, documents.Value]:
@@ -82,7 +109,7 @@ def _failure(one: Checked, failure: "Failure") -> Mapping[str, documents.Value]:
     }
 
 
-def write_sarif(checked: Sequence[Checked], inputs: Inputs, path: str, status: int, *, quiet: bool) -> None:
+def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Remark], path: str, status: int, *, quiet: bool) -> None:
     """Write the failures as SARIF to a file, or to standard output for `-`.
 
     Raises UsageError where the file cannot be written.
@@ -93,7 +120,8 @@ def write_sarif(checked: Sequence[Checked], inputs: Inputs, path: str, status: i
     refused = tuple((one.error.code, one.error.message, one.file) for one in inputs.refused)
     files = tuple(dict.fromkeys([*(one.result.file for one in checked), *(one.file for one in inputs.refused)]))
     findings = tuple(_finding(one, failure) for one in checked for failure in one.failures)
-    run = sarif.Run(__version__, _rules(), findings, files, status, Path.cwd().as_posix(), refused)
+    warnings = tuple((one.code, f"{one.what}: {', '.join(one.names)}") for one in remarks)
+    run = sarif.Run(__version__, _rules(), findings, files, status, Path.cwd().as_posix(), refused, warnings)
     text = json.dumps(sarif.log(run), indent=2) + "\n"
     if path == "-":
         out(text)

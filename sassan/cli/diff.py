@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from sassan import documents
-from sassan.cli import diff_report, document, inputs, options
+from sassan.cli import diff_report, document, failure, inputs, options
 from sassan.cli.asked import Asked, analysis
-from sassan.cli.inputs import Inputs
+from sassan.cli.inputs import Inputs, Refused
 from sassan.cli.terminal import note, safe
 from sassan.errors import UsageError
 
@@ -47,21 +47,27 @@ def diff(
       sassan diff old.json new.json --json
     """
     from sassan.changes import changes
-    from sassan.gates import Growth, growth
+    from sassan.gates import Growth, growth, refuse_experiments
 
     if max_growth is not None and not fail_on_growth:
         raise UsageError("usage", "--max-growth says what fails", hint="give --fail-on-growth, too")
+    if fail_on_growth and (asked.settings.setup.paper or asked.settings.exploration.ablate):
+        raise UsageError("usage", "--paper-experiment and --ablate give no bounds that could grow", hint="leave them away")
     if old == new == "-":
         raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
     allowed = growth(max_growth) if max_growth is not None else Growth()
     (before, missing), (after, lost) = _side(asked, old), _side(asked, new)
     _all_known(asked, (*before, *after), refused=bool(missing.refused or lost.refused))
+    if fail_on_growth:
+        refuse_experiments((*before, *after))
     found = changes(before, after)
     refused = (*missing.refused, *lost.refused)
     if json:
-        document.show([diff_report.row(one) for one in found], refused, old=old, new=new, summary=diff_report.summary(found))
+        doubts = {one.code: list(one.names) for one in diff_report.unknown(found, growth=True)}
+        rows = [diff_report.row(one) for one in found]
+        document.show(rows, refused, old=old, new=new, summary=diff_report.summary(found), unknown=doubts)
     else:
-        diff_report.show(found)
+        diff_report.show(found, growth=fail_on_growth)
     status = max(missing.status, lost.status)
     if not status and fail_on_growth and _grew(found, allowed):
         status = GREW
@@ -74,8 +80,12 @@ def _side(asked: Asked, path: str) -> "tuple[tuple[Result, ...], Inputs]":
     from sassan import pipeline, results
 
     wanted = asked.functions
-    if path != "-" and results.is_results(path):
-        return tuple(one for one in results.load(path) if inputs.wanted(one.name, wanted)), Inputs((), ())
+    if results.is_results(path):
+        saved = results.load(path)
+        refused = tuple(Refused(one.file, one.error) for one in saved.refused)
+        for one in refused:
+            failure.show(one.error, one.file or path)
+        return tuple(one for one in saved.results if inputs.wanted(one.name, wanted)), Inputs((), refused)
     chosen = asked.settings
     read = inputs.read([path], arch=asked.sm, cached=asked.cached, facts=chosen.facts, launch=chosen.launch)
     some = Inputs(tuple(one for one in read.selected if inputs.wanted(one.function.name, wanted)), read.refused)

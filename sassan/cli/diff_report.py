@@ -2,10 +2,11 @@
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sassan.cli import table
+from sassan.cli.check_report import Remark
 from sassan.cli.table import Column, Table
 from sassan.cli.terminal import colourful, out, safe
 
@@ -17,8 +18,8 @@ _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _NONE = "-"
 
 
-def show(found: "Sequence[Change]") -> None:
-    """Print everything that changed, and how many functions did."""
+def show(found: "Sequence[Change]", *, growth: bool) -> None:
+    """Print everything that changed, how many functions did, and of which nobody knows whether they grew; see `unknown` for `growth`."""
     from sassan.changes import State
 
     changed = [one for one in found if one.state is not State.SAME]
@@ -27,11 +28,20 @@ def show(found: "Sequence[Change]") -> None:
         out("\n")
     for one in changed:
         _lines(one)
-    out(
-        f"{_count(len(found))}: {', '.join(f'{number} {state}' for state, number in summary(found).items())}\n"
-        if found
-        else "no functions\n"
-    )
+    total = f"{_count(len(found))}: {', '.join(f'{number} {state}' for state, number in summary(found).items())}"
+    out("; ".join([total, *(one.brief() for one in unknown(found, growth=growth))]) + "\n" if found else "no functions\n")
+
+
+def unknown(found: "Sequence[Change]", *, growth: bool) -> "Iterator[Remark]":
+    """Yield of which functions growth is not known: no number on both sides, or, where `growth` was asked for, one side only."""
+    from sassan.changes import State
+    from sassan.gates import unheld
+
+    names = [_name(one) for one in found if one.old is not None and one.new is not None and unheld((one.old,), one.new)]
+    yield from [Remark("growth-not-known", "growth is not known", tuple(names))] if names else ()
+    for state in (State.ADDED, State.REMOVED) if growth else ():
+        names = [_name(one) for one in found if one.state is state]
+        yield from [Remark(f"only-{state}", f"growth does not hold what was {state}", tuple(names))] if names else ()
 
 
 def _count(number: int) -> str:

@@ -52,7 +52,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of the tool; `notices` are (id, text, file) of inputs that were refused."""
+    """One run of the tool; `notices` are (id, text, file) of inputs that were refused, `warnings` (id, text) of what was not held."""
 
     version: str
     rules: tuple[Rule, ...]
@@ -61,6 +61,7 @@ class Run:
     status: int
     folder: str
     notices: tuple[tuple[str, str, str], ...] = ()
+    warnings: tuple[tuple[str, str], ...] = ()
 
 
 def log(run: Run) -> Mapping[str, Value]:
@@ -101,6 +102,8 @@ def _invocation(run: Run) -> Value:
     for code, text, file in run.notices:
         place: list[Value] = [{"physicalLocation": {"artifactLocation": _artifact(file, run.folder)}}] if file else []
         notices.append({"descriptor": {"id": code}, "level": "error", "message": {"text": _plain(text)}, "locations": place})
+    for code, text in run.warnings:
+        notices.append({"descriptor": {"id": code}, "level": "warning", "message": {"text": _plain(text)}})
     return {"executionSuccessful": not run.notices, "exitCode": run.status, "toolExecutionNotifications": notices}
 
 
@@ -157,8 +160,14 @@ def _artifact(file: str, folder: str) -> dict[str, Value]:
     path = PurePosixPath(file.replace("\\", "/"))
     if PureWindowsPath(file).drive:
         # A cubin of another machine names its sources so.
-        return {"uri": f"file:///{quote(str(path), safe='/~:', errors='backslashreplace')}"}
+        return {"uri": f"file:///{_quoted(str(path), '/~:')}"}
     if path.is_absolute() and path.is_relative_to(folder):
         path = path.relative_to(folder)
-    spelled = quote(str(path), safe="/~", errors="backslashreplace")
+    spelled = _quoted(str(path), "/~")
     return {"uri": f"file://{spelled}"} if path.is_absolute() else {"uri": spelled, "uriBaseId": ROOT}
+
+
+def _quoted(path: str, safe: str) -> str:
+    """Return a path in a URI: of a name that is not UTF-8 the bytes, which Python keeps as surrogates, of another surrogate its escape."""
+    data = b"".join(one.encode("utf-8", "surrogateescape" if "\udc80" <= one <= "\udcff" else "backslashreplace") for one in path)
+    return quote(data, safe=safe)

@@ -31,7 +31,7 @@ class Result:
 
 class Input:
     def __init__(self, data: bytes) -> None:
-        self.buffer = io.BytesIO(data)
+        self.buffer = io.BufferedReader(io.BytesIO(data))
 
     def isatty(self) -> bool:
         return False

@@ -153,22 +153,6 @@ def test_nothing_passes_where_nothing_was_read(sassan: Sassan, tmp_path: Path):
     assert (result.status, result.out) == (3, "0 functions checked, 1 refused\n")
 
 
-def test_a_function_that_the_baseline_lacks_passes_with_a_note(sassan: Sassan, old: Path):
-    result = sassan("check", *BOUNDED, SAXPY, "--baseline", old, "--max-growth", "20%")
-    assert result.status == 0
-    assert result.err == "note: saxpy (sm_61) is not in the baseline\n"
-
-
-def test_a_bound_that_the_baseline_does_not_know_passes_with_a_note(sassan: Sassan, tmp_path: Path):
-    path = tmp_path / "old.json"
-    path.write_text(sassan("analyze", BFS, "--json").out, "utf-8")
-    result = sassan("check", *BOUNDED, "--baseline", path)
-    assert (result.status, result.err) == (0, "note: bfs_step (sm_61): the baseline does not know the WCET\n")
-    result = sassan("check", *BOUNDED, "-W", "16", "--baseline", path)
-    assert (result.status, result.err) == (0, "note: bfs_step (sm_61): the baseline does not know the WCET and the makespan\n")
-    assert sassan("check", *BOUNDED, "--baseline", path, "--quiet").err == ""
-
-
 def test_json_says_what_the_baseline_holds_to_nothing(sassan: Sassan, old: Path):
     known, lacking = sassan("check", *BOUNDED, SAXPY, "--baseline", old, "--json").document["functions"]
     assert (known["unheld"], lacking["unheld"]) == ([], ["wcet"])

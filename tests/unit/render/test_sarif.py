@@ -34,6 +34,7 @@ def test_hostile_text_is_valid_and_neither_link_nor_placeholder():
         ("a b/ü#?.cu", {"uri": "a%20b/%C3%BC%23%3F.cu", "uriBaseId": "%SRCROOT%"}),
         ("/home/me/project/src/k.cu", {"uri": "src/k.cu", "uriBaseId": "%SRCROOT%"}),
         ("/home/me/projects/k.cu", {"uri": "file:///home/me/projects/k.cu"}),
+        ("bad\udcff\ud800.sass", {"uri": "bad%FF%5Cud800.sass", "uriBaseId": "%SRCROOT%"}),
         ("..\\k.cu", {"uri": "../k.cu", "uriBaseId": "%SRCROOT%"}),
         ("C:\\src\\k.cu", {"uri": "file:///C:/src/k.cu"}),
         ("-", {"uri": "-", "uriBaseId": "%SRCROOT%"}),

@@ -1,0 +1,88 @@
+"""What `sassan check` holds functions to growth by: the results of an older build."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sassan.cli import inputs
+from sassan.cli.check_report import Remark
+from sassan.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from sassan.cli.asked import Asked
+    from sassan.cli.check_report import Checked
+    from sassan.gates import Failure, Growth
+    from sassan.results import Measure, Result
+
+
+class Baseline:
+    """The results of an older build, and how much each number may grow."""
+
+    def __init__(self, asked: "Asked", path: str, allowed: "Growth") -> None:
+        """Read the results of the functions that are asked for.
+
+        Raises InputError, UsageError where they are no bounds.
+        """
+        from sassan import gates, results
+
+        if path in asked.files and path == "-":
+            raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
+        self._path, self._allowed = path, allowed
+        self._old = tuple(one for one in results.load(path).results if inputs.wanted(one.name, asked.functions))
+        gates.refuse_experiments(self._old)
+        self._held: tuple[tuple[Result, ...], ...] = ()
+        self.missing: tuple[Result, ...] = ()
+
+    def pair(self, found: "Sequence[Result]") -> None:
+        """Find what each function is held to; a baseline of none is an error."""
+        from sassan.changes import counterparts
+
+        self._held, self.missing = counterparts(self._old, found)
+        if found and not any(self._held):
+            message = f"{self._path}: holds none of the functions that are checked"
+            raise InputError("baseline", message, hint="functions go by name and architecture: 'sassan diff' shows what changed")
+
+    def failures(self, place: int, now: "Result") -> "Iterator[Failure]":
+        """Yield what grew in the function at this place, each failure once."""
+        from sassan.gates import grown
+
+        yield from dict.fromkeys(each for old in self._held[place] for each in grown(old, now, self._allowed))
+
+    def unheld(self, place: int, now: "Result") -> "tuple[Measure, ...]":
+        """Return the bounds of the function at this place that are held to nothing."""
+        from sassan.gates import unheld
+
+        return unheld(self._held[place], now)
+
+    def conditions(self, place: int, now: "Result") -> tuple[str, ...]:
+        """Return in what the options of the baseline differ for the function at this place."""
+        from sassan.conditions import other
+
+        return tuple(dict.fromkeys(each for old in self._held[place] for each in other(old, now)))
+
+    def holds(self, place: int, now: "Result") -> bool:
+        """Say whether a bound of the function at this place is held to anything."""
+        from sassan.gates import asked
+
+        return len(self.unheld(place, now)) < len(asked(now))
+
+    def remarks(self, checked: "Sequence[Checked]") -> Iterator[Remark]:
+        """Yield what nobody may overlook: what was not held, what is gone, and what was made under other assumptions."""
+        archs = {one.arch for one in self._old} | {one.result.analysis.function.arch for one in checked}
+
+        def named(name: str, arch: str) -> str:
+            return name if len(archs) == 1 else f"{name} ({arch})"
+
+        free: list[str] = []
+        for old, one in zip(self._held, checked, strict=True):
+            function = one.result.analysis.function
+            # Of a function that the baseline has, only some bound may be unknown there.
+            what = f": {', '.join(one.unheld or ())}" if old else ""
+            free.extend([named(function.name, function.arch) + what] if one.unheld else [])
+        yield Remark("not-in-baseline", "not held by the baseline", tuple(free))
+        yield Remark("only-in-baseline", "only in the baseline", tuple(named(one.name, one.arch) for one in self.missing))
+        others: dict[str, list[str]] = {}
+        for one in checked:
+            for text in one.conditions or ():
+                others.setdefault(text, []).append(one.result.analysis.function.name)
+        texts = tuple(f"{text} ({names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''})" for text, names in others.items())
+        yield Remark("other-assumptions", "the baseline was made under other assumptions", texts)

@@ -1,0 +1,96 @@
+"""Under which other options a baseline was made: what its documents tell of them, and not what follows from other code.
+
+Addresses and the argument of an inferred bound change with the code; they are compared only where the code is the same.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from sassan.results import Result
+
+_ORDERS = ("the taken side of a divergence runs first", "either side of a divergence may run first")
+_LATENCIES = re.compile(r"in cycles: (.*)")
+_SM = "SM of compute capability "
+
+
+def other(old: Result, new: Result) -> tuple[str, ...]:
+    """Return in what the options of two results differ, as far as the results tell: `--loop-bound 9, now 10`."""
+    before, after = dict(_told(old)), dict(_told(new))
+    found = [f"{what} {before[what]}, now {after[what]}" for what in after if what in before and before[what] != after[what]]
+    found.extend(_launch(old, new))
+    found.extend(_bounds(old, new))
+    if not found and old.text is not None and old.text == new.text:
+        found.extend(_same_code(old, new))
+    return tuple(found)
+
+
+def _told(one: Result) -> Iterator[tuple[str, str]]:
+    """Yield what is told on both sides, whatever the code: what it is, and its value."""
+    if one.version:
+        yield "version", one.version
+    for text in one.assumptions:
+        latencies = _LATENCIES.search(text)
+        if text in _ORDERS:
+            yield "order:", text
+        elif text.startswith(_SM):
+            yield "SM:", text.removeprefix(_SM)
+        elif latencies is not None:
+            for each in latencies[1].split(", "):
+                name, _, cycles = each.rpartition(" ")
+                yield f"latency {name}", cycles
+
+
+def _launch(old: Result, new: Result) -> Iterator[str]:
+    """Yield what was launched and how, where it differs; that a launch is told only now is no other one, since nothing was held to it."""
+    for what, before, after in (
+        ("blocks of", _spelled(old.block, "threads"), _spelled(new.block, "threads")),
+        ("a grid of", _grid(old), _grid(new)),
+    ):
+        if before and before != after:
+            yield f"{what} {before}, now {after or 'not told'}"
+    if old.warps is not None and new.warps is None and not new.launched:
+        yield f"{old.warps} warps, now not told"
+
+
+def _spelled(number: int | None, what: str) -> str:
+    return "" if number is None else f"{number} {what}"
+
+
+def _grid(one: Result) -> str:
+    return "" if one.grid is None else f"{one.grid[0]} blocks on {one.grid[1]} SM" + ("" if one.grid[1] == 1 else "s")
+
+
+def _bounds(old: Result, new: Result) -> Iterator[str]:
+    """Yield the loop bounds that are assumed only now; those that went with changed code are not missed."""
+    before, after = _assumed(old), _assumed(new)
+    same = old.text is not None and old.text == new.text
+    for source, name in (("default", "--loop-bound"), ("fact", "flow facts:")):
+        was, now = before.get(source, set[int]()), after.get(source, set[int]())
+        if now - was or (same and was - now):
+            yield f"{name} {_listed(was)}, now {_listed(now)}"
+
+
+def _assumed(one: Result) -> Mapping[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    for loop in one.loops:
+        if loop.bound is not None:
+            found.setdefault(loop.source, set()).add(loop.bound)
+    return found
+
+
+def _listed(bounds: set[int]) -> str:
+    return ", ".join(map(str, sorted(bounds))) or "none"
+
+
+def _same_code(old: Result, new: Result) -> Iterator[str]:
+    """Yield the first that differs where the code does not, so that whatever differs comes from the options."""
+    if old.warps == new.warps and old.assumptions != new.assumptions:
+        was = next((one for one in old.assumptions if one not in new.assumptions), "nothing")
+        now = next((one for one in new.assumptions if one not in old.assumptions), "nothing")
+        yield f"'{was}', now '{now}'"
+    elif old.loops != new.loops:
+        yield f"other loop bounds: {_all(old)}, now {_all(new)}"
+
+
+def _all(one: Result) -> str:
+    return ", ".join("none" if loop.bound is None else str(loop.bound) for loop in one.loops) or "no loops"
