@@ -1,14 +1,15 @@
 """`analyze`: from an input and what is known of its launch to the bounds of its kernels."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from os import PathLike, fspath
-from typing import Literal, TypedDict, Unpack, overload
+from os import PathLike
+from typing import Literal, TypedDict, Unpack, cast, get_args, overload
 
 from sassan import pipeline
+from sassan.api import checking
 from sassan.api.inputs import Origin, chosen, read
 from sassan.api.kernels import Kernel, Kernels
-from sassan.api.launching import Launch, resources, told
+from sassan.api.launching import Launch, launch_of, resources, told
 from sassan.errors import UsageError
 from sassan.ipet.flow_facts import check_functions
 from sassan.ir import Function, Program
@@ -52,6 +53,23 @@ class Choices(TypedDict, total=False):
     """Whether the makespan is bounded in the partition model, too."""
 
 
+_CHECKS: Mapping[str, Callable[[str, object], object]] = {
+    "launch": launch_of,
+    "warps": checking.whole,
+    "loop_bound": checking.whole,
+    "facts": checking.path,
+    "model": checking.text,
+    "machine": checking.path,
+    "latency": checking.mapping,
+    "measurements": checking.path,
+    "letters": checking.one_of(*get_args(LetterSet)),
+    "order": checking.text,
+    "call_depth": checking.whole,
+    "partition": checking.flag,
+}
+"""What tells each choice from what it is not; names of models and orders are known where they are used."""
+
+
 @overload
 def analyze(subject: Function, *, file: str = ..., **choices: Unpack[Choices]) -> Kernel: ...
 @overload
@@ -70,28 +88,36 @@ def analyze(
     Raises InputError for an input or a table that is refused, UsageError for choices that contradict each other or a launch that is
     impossible, MissingToolError, SelfCheckError.
     """
-    settings, warps = _settings(choices), choices.get("warps")
+    known = _checked(choices)
+    settings, warps = _settings(known), known.get("warps")
     if isinstance(subject, Function):
         settings = _narrowed(settings, subject)
         _known((subject,), settings)
-        return Kernel(file, pipeline.analyze(subject, settings, warps))
+        return Kernel(checking.text("file", file), pipeline.analyze(subject, settings, warps))
     program = subject if isinstance(subject, Program) else read(subject)
     _known(program.functions, settings)
     return Kernels(program.name, tuple(Kernel(program.name, pipeline.analyze(one, settings, warps)) for one in chosen(program, function)))
 
 
-def _settings(choices: Choices) -> pipeline.Settings:
-    known = sorted(Choices.__optional_keys__)
-    unknown = sorted(set(choices) - set(known))
+def _checked(choices: Mapping[str, object]) -> Choices:
+    """Return the choices that were made; None leaves one out.
+
+    Raises UsageError `usage` for one that there is not, or that is not what it has to be.
+    """
+    unknown = sorted(set(choices) - set(_CHECKS))
     if unknown:
-        raise UsageError("usage", f"there is no choice '{unknown[0]}'", hint=f"one of {', '.join(known)}")
+        raise UsageError("usage", f"there is no choice '{unknown[0]}'", hint=f"one of {', '.join(sorted(_CHECKS))}")
+    return cast("Choices", {name: _CHECKS[name](name, value) for name, value in choices.items() if value is not None})
+
+
+def _settings(choices: Choices) -> pipeline.Settings:
     launch = choices.get("launch") or Launch()
     if choices.get("partition") and choices.get("warps") is None and launch.block is None:
         raise UsageError("usage", "partition says how warps share an SM", hint="give warps, or a launch with its block, too")
-    file = pipeline.read_machine(fspath(choices["machine"])) if "machine" in choices else None
+    file = pipeline.read_machine(str(choices["machine"])) if "machine" in choices else None
     return pipeline.Settings(
         exploration=Options(order=choices.get("order", "arch"), call_depth=choices.get("call_depth")),
-        facts=pipeline.read_facts(fspath(choices["facts"])) if "facts" in choices else None,
+        facts=pipeline.read_facts(str(choices["facts"])) if "facts" in choices else None,
         loop_bound=choices.get("loop_bound"),
         launch=told(launch),
         letters=choices.get("letters", "timing"),
@@ -113,7 +139,7 @@ def _costs(choices: Choices, file: MachineFile | None) -> CostModel:
     if ("measurements" in choices) != (model == "measured"):
         raise UsageError("usage", "model='measured' and measurements need each other", hint="model='measured', measurements='cycles.csv'")
     if "measurements" in choices:
-        return pipeline.read_measurements(fspath(choices["measurements"]))
+        return pipeline.read_measurements(str(choices["measurements"]))
     return cost_model(model, Tables(file, latencies.parse(f"{name}={cycles}" for name, cycles in latency.items())))
 
 

@@ -2,13 +2,19 @@
 
 import os
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from sassan import frontend
+from sassan.api import checking
 from sassan.errors import UsageError
 from sassan.ir import Function, Program
 
 Origin = str | os.PathLike[str] | bytes
 """The path of a file, or the content of one."""
+_SHOWN = 60
+"""Characters that are shown of a text that is no path."""
+_LONGEST = 4096
+"""Characters of a path: no system that CUDA has takes more."""
 IN_MEMORY = "<bytes>"
 """The name of an input that has none."""
 
@@ -18,12 +24,40 @@ def read(origin: Origin, *, name: str | None = None, arch: str | None = None, ca
 
     `origin` is a path (`-`: standard input) or the content itself as bytes; `name` is what results call it. `arch` (`sm_61`) overrides what
     the input says of itself, and of several cubins picks those for it; `cached` False disassembles anew.
-    Raises InputError, MissingToolError, UsageError for an `arch` that is unknown.
+    Raises InputError, MissingToolError, UsageError for an `arch` that is unknown, and for a text in place of a path.
     """
+    _ = name is None or checking.text("name", name)
+    _ = arch is None or checking.text("arch", arch)
     if isinstance(origin, bytes):
         return frontend.read(frontend.content(name or IN_MEMORY, origin), arch=arch, cached=cached)
-    found = frontend.read(frontend.load(os.fspath(origin)), arch=arch, cached=cached)
+    found = frontend.read(frontend.load(_path(origin)), arch=arch, cached=cached)
     return found if name is None else Program(name, found.functions)
+
+
+def _path(origin: object) -> str:
+    """Return the path; a text of several lines, or longer than any path, that is none is the content of a file, which is given as bytes.
+
+    Raises UsageError `usage`.
+    """
+    if not isinstance(origin, str | os.PathLike):
+        raise checking.wrong("the input", origin, "a path, or the content of a file as bytes")
+    path = checking.path("the input", origin)
+    if ("\n" in path or len(path) > _LONGEST) and not _exists(path):
+        first = path.strip().partition("\n")[0]
+        shown = first if len(first) <= _SHOWN else f"{first[:_SHOWN]}..."
+        raise UsageError(
+            "usage",
+            f"a text of {len(path)} characters is no path; it begins with {shown!r}",
+            hint="give the content of a file as bytes: sassan.analyze(text.encode()), sassan.read(text.encode(), name='mine.sass')",
+        )
+    return path
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False  # too long for a name, or with a character that none has
 
 
 def chosen(program: Program, pattern: str | None) -> tuple[Function, ...]:
@@ -33,6 +67,7 @@ def chosen(program: Program, pattern: str | None) -> tuple[Function, ...]:
     """
     if pattern is None:
         return program.functions
+    checking.text("function", pattern)
     found = tuple(one for one in program.functions if one.name == pattern or fnmatchcase(one.name, pattern))
     if not found:
         names = ", ".join(one.name for one in program.functions[:3])

@@ -133,6 +133,10 @@ class Kernels(Sequence[Kernel]):
         """Return how many there are."""
         return len(self.found)
 
+    def __contains__(self, key: object) -> bool:
+        """Return whether this kernel is there, or one of this name."""
+        return any(one.name == key for one in self.found) if isinstance(key, str) else key in self.found
+
     def __iter__(self) -> Iterator[Kernel]:
         """Yield them in order."""
         return iter(self.found)

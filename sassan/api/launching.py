@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sassan.api import checking
 from sassan.machine import launch as machine_launch
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import setting
@@ -27,6 +28,13 @@ class Launch:
     sms: int = 1
 
 
+def launch_of(name: str, value: object) -> Launch:
+    """Return a launch; raises UsageError `usage`."""
+    if isinstance(value, Launch):
+        return value
+    raise checking.wrong(name, value, "a sassan.Launch")
+
+
 def told(one: Launch) -> machine_launch.Launch:
     """Return what the bounds of loops may depend on.
 
@@ -35,16 +43,29 @@ def told(one: Launch) -> machine_launch.Launch:
     return machine_launch.Launch(
         block=_shape(one.block, "block"),
         grid=_shape(one.grid, "grid"),
-        parameters=tuple(setting(f"{name if isinstance(name, str) else hex(name)}={value}") for name, value in one.parameters.items()),
+        parameters=tuple(setting(f"{name if isinstance(name, str) else hex(name)}={value}") for name, value in _parameters(one).items()),
     )
 
 
 def resources(one: Launch) -> Resources:
-    """Return what occupancy depends on."""
-    return Resources(one.registers, one.shared, one.sms)
+    """Return what occupancy depends on.
+
+    Raises UsageError `usage`.
+    """
+    registers, shared = (
+        None if value is None else checking.whole(name, value) for name, value in (("registers", one.registers), ("shared", one.shared))
+    )
+    return Resources(registers, shared, checking.whole("sms", one.sms))
 
 
-def _shape(extents: Shape | None, what: str) -> machine_launch.Shape | None:
+def _parameters(one: Launch) -> Mapping[str | int, int]:
+    told = checking.mapping("parameters", one.parameters)
+    names = (name if isinstance(name, str) else checking.whole("the place of a parameter", name) for name in told)
+    return {name: checking.whole(f"parameter {name}", value) for name, value in zip(names, told.values(), strict=True)}
+
+
+def _shape(extents: object, what: str) -> machine_launch.Shape | None:
     if extents is None:
         return None
-    return machine_launch.shape(",".join(map(str, (extents,) if isinstance(extents, int) else extents)), what)
+    several = tuple(extents) if isinstance(extents, tuple | list) else (extents,)
+    return machine_launch.shape(",".join(str(checking.whole(what, one)) for one in several), what)

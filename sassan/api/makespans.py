@@ -4,8 +4,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import cast
 
 from sassan import documents, machine
+from sassan.api import checking
 from sassan.documents import Value
 from sassan.errors import UsageError
 from sassan.makespan.configuration import Configuration
@@ -113,27 +115,34 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
     slot. `latency` is in slots by letter, `issue` bounds the instructions of one slot, `time_limit` is in seconds.
     Raises InputError for a string, UsageError for numbers that mean nothing.
     """
-    parsed = tuple(instructions(one) for one in ((strings,) if isinstance(strings, str) else strings))
-    count = warps if warps is not None else len(parsed)
+    parsed = tuple(instructions(checking.text("a kernel string", one)) for one in _several(strings))
+    count = checking.whole("warps", warps) if warps is not None else len(parsed)
     if not parsed or count < 1:
         raise UsageError("no-warps", "there is no warp to run", hint="warps=16")
     told = Configuration(
-        capacity=parse_capacities(_pairs(capacity)) if capacity else {},
-        latency=parse_latencies(_pairs(latency)) if latency else {},
-        issue=issue,
+        capacity=parse_capacities(_pairs("capacity", capacity)) if capacity else {},
+        latency=parse_latencies(_pairs("latency", latency)) if latency else {},
+        issue=None if issue is None else checking.whole("issue", issue),
     )
-    sm = machine.machine_of(arch, None) if arch is not None else None
+    sm = machine.machine_of(checking.text("arch", arch), None) if arch is not None else None
     processor, assumptions = processor_of(parsed, told, sm)
     instance = problem(tuple(parsed[warp % len(parsed)] for warp in range(count)), processor)
     known = Merged(instance)
-    last = load(engine).run(instance, Budget(deadline=time.monotonic() + time_limit, seed=seed), known)
+    budget = Budget(time.monotonic() + checking.seconds("time_limit", time_limit), seed=checking.whole("seed", seed))
+    last = load(engine).run(instance, budget, known)
     if engine != "all":
         known(last)
     return Makespan(tuple(map(str, parsed)), known.upper, known.schedule, instance, processor, (MODEL, *assumptions))
 
 
-def _pairs(numbers: Mapping[str, object]) -> str:
-    return ",".join(f"{letter}={value}" for letter, value in numbers.items())
+def _several(strings: object) -> Sequence[object]:
+    if isinstance(strings, Sequence):
+        return (strings,) if isinstance(strings, str) else cast("Sequence[object]", strings)
+    raise checking.wrong("strings", strings, "a kernel string, or several")
+
+
+def _pairs(name: str, numbers: object) -> str:
+    return ",".join(f"{letter}={value}" for letter, value in checking.mapping(name, numbers).items())
 
 
 def _plain(value: Fraction) -> Value:

@@ -165,3 +165,81 @@ def test_the_integer_program_is_text():
     assert "Maximize" in (kernel.program() or "")
     assert "ROWS" in (kernel.program("mps") or "")
     assert sassan.analyze(BFS)[0].program() is None
+
+
+WRONG = [
+    ({"loop_bound": 3.5}, "loop_bound is 3.5 (float)"),
+    ({"loop_bound": True}, "loop_bound is True (bool)"),
+    ({"loop_bound": "10"}, "loop_bound is '10' (str)"),
+    ({"warps": 2.5}, "warps is 2.5 (float)"),
+    ({"call_depth": 1.5}, "call_depth is 1.5 (float)"),
+    ({"letters": 2013}, "letters is 2013 (int)"),
+    ({"letters": "2014"}, "letters is '2014' (str)"),
+    ({"order": 1}, "order is 1 (int)"),
+    ({"model": 1}, "model is 1 (int)"),
+    ({"latency": ["global", 900], "model": "table"}, "latency is ['global', 900] (list)"),
+    ({"machine": 61}, "machine is 61 (int)"),
+    ({"facts": 1}, "facts is 1 (int)"),
+    ({"partition": 1, "warps": 2}, "partition is 1 (int)"),
+    ({"function": 1}, "function is 1 (int)"),
+    ({"launch": 256}, "launch is 256 (int)"),
+    ({"launch": sassan.Launch(block=2.5)}, "block is 2.5 (float)"),
+    ({"launch": sassan.Launch(block="64")}, "block is '64' (str)"),
+    ({"launch": sassan.Launch(sms=1.5)}, "sms is 1.5 (float)"),
+    ({"launch": sassan.Launch(registers="32")}, "registers is '32' (str)"),
+    ({"launch": sassan.Launch(parameters={"n": 2.5})}, "parameter n is 2.5 (float)"),
+]
+
+
+@pytest.mark.parametrize(("choices", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_an_argument_that_is_something_else_is_named(choices, message):
+    with pytest.raises(sassan.UsageError) as error:
+        sassan.analyze(BFS, **choices)
+    assert (error.value.code, error.value.message) == ("usage", message)
+
+
+class Number:
+    """A whole number of another library."""
+
+    def __index__(self) -> int:
+        return 10
+
+
+def test_whole_numbers_of_other_libraries_are_whole_numbers():
+    assert sassan.analyze(BFS, loop_bound=Number())[0].wcet == 296
+
+
+def test_none_leaves_a_choice_out():
+    assert sassan.analyze(BFS, loop_bound=10, machine=None, model=None)[0].wcet == 296
+
+
+def test_a_text_in_place_of_a_path_is_refused_in_short_with_what_to_do():
+    text = BFS.read_text()
+    for wrong in (text, "x" * 100_000):
+        with pytest.raises(sassan.UsageError) as error:
+            sassan.analyze(wrong)
+        assert error.value.code == "usage"
+        assert len(error.value.message) < 150
+        assert "sassan.analyze(text.encode())" in (error.value.hint or "")
+    assert sassan.analyze(text.encode(), loop_bound=10)[0].wcet == 296
+
+
+def test_a_file_whose_name_has_several_lines_is_read(tmp_path: Path):
+    file = tmp_path / "two\nlines.sass"
+    file.write_text(BFS.read_text())
+    assert sassan.analyze(str(file), loop_bound=10)[0].wcet == 296
+
+
+@pytest.mark.parametrize("subject", [None, 3, ["a.sass"], bytearray(b"x")], ids=repr)
+def test_what_is_neither_path_nor_bytes_is_a_usage_error(subject):
+    with pytest.raises(sassan.UsageError) as error:
+        sassan.analyze(subject)
+    assert error.value.code == "usage"
+
+
+def test_names_and_kernels_are_in_the_kernels():
+    kernels = sassan.analyze(BFS)
+    assert "bfs_step" in kernels
+    assert "bfs" not in kernels
+    assert kernels[0] in kernels
+    assert sassan.analyze(TWO)[0] not in kernels
