@@ -70,7 +70,7 @@ def check(
     if not (limits or control or gates is not None or baseline is not None):
         hint = "give --max-wcet N, --require-bounded, --no-gaps, --baseline OLD.json, --gates gates.toml, …"
         raise UsageError("no-gate", "no gate was given, so nothing can fail", hint=hint)
-    _writable(sarif, [*asked.files, gates, baseline])
+    _writable(sarif, [*asked.files, gates, baseline, asked.settings.facts.name if asked.settings.facts else None])
     if asked.settings.setup.paper or asked.settings.exploration.ablate:
         raise UsageError("usage", "--paper-experiment and --ablate give no bounds to hold to a gate", hint="leave them away")
     checker = _Checker(asked, limits, control=control, gates=gates, partial=allow_unmatched, baseline=baseline, growth=max_growth)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.changes import Change, Number, State, changes
+from sassan.changes import Change, Number, State, changes, counterparts
 from sassan.results import Measure, Result
 
 BASE = Result("k", "sm_80", "k.sass", "sha256:1", (10,) * len(Measure), "unit", "optimal", None, "L", (), (), ("a", "b"))
@@ -41,6 +41,23 @@ def test_what_was_added_one_way_was_removed_the_other_way(old: list[Result], new
     assert sorted(id(one.new) for one in there if one.state is State.ADDED) == sorted(
         id(one.old) for one in back if one.state is State.REMOVED
     )
+
+
+@given(BUILDS, BUILDS)
+def test_every_function_of_a_baseline_holds_one_of_its_name_or_none(old: list[Result], new: list[Result]):
+    held, missing = counterparts(old, new)
+    assert len(held) == len(new)
+    assert all((was.name, was.arch) == (now.name, now.arch) for some, now in zip(held, new, strict=True) for was in some)
+    assert sorted({id(was) for some in held for was in some} | set(map(id, missing))) == sorted(map(id, old))
+
+
+def test_functions_of_one_name_hold_their_own_file_then_their_code_then_each_other():
+    a, b = replace(BASE, file="a"), replace(BASE, file="b", text="sha256:2")
+    assert counterparts([a, b], [replace(b, text="sha256:3"), a]) == (((b,), (a,)), ())
+    assert counterparts([a, b], [replace(b, file="c"), replace(a, file="d")]) == (((b,), (a,)), ())
+    assert counterparts([a, b], [replace(a, file="c", text="sha256:3")]) == (((a, b),), ())
+    assert counterparts([a, b], [a]) == (((a,),), (b,))
+    assert counterparts([a], [a, b]) == (((a,), ()), ())
 
 
 def test_a_new_name_of_the_same_code_is_a_rename():

@@ -1,5 +1,6 @@
 """Limits, growth and files of gates, on plain results."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -98,6 +99,17 @@ def test_a_makespan_is_compared_for_the_same_warps_only():
 def test_a_makespan_that_got_lost_fails_where_a_block_was_told():
     (failure,) = gates.grown(result(100, warps=4, makespan=200), result(100, launched=True), Growth())
     assert failure.message == "the makespan was 200 and is no longer known (how many warps share an SM is not known)"
+
+
+def test_the_bound_of_a_grid_is_compared_for_the_same_launch_only():
+    old = replace(result(100), numbers=(100, None, 900, *[None] * 4), launched=True, block=128, grid=(10, 1))
+    new = replace(old, numbers=(100, None, 901, *[None] * 4))
+    assert [one.message for one in gates.grown(old, new, Growth())] == [
+        "the bound of a grid of 10 blocks (unit model) grew from 900 to 901 (+0.1%); allowed is 0%"
+    ]
+    other = replace(new, grid=(9, 1))
+    assert list(gates.grown(old, other, Growth())) == []
+    assert gates.unheld((old,), other) == (Measure.MAKESPAN, Measure.GRID)
 
 
 def test_growth_of_numbers_beyond_a_float_has_a_percentage():
