@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sassan.measure.verdict import Verdict
 
 _SHOWN = ("kernel", "device", "date")
+_INTERVAL = 28
+"""Columns of an interval at least."""
 _LEAST = 0.001
 """Percent: smaller ones are not told apart."""
 
@@ -32,10 +34,12 @@ def _row(row: "Row") -> Iterator[str]:
     size = "" if row.size is None else f"size {row.size:g}, "
     yield f"{size}delay {row.delay:g} s: {_count(row.runs, 'run')} in {_count(row.groups, 'group')}"
     level = next((one.interval.level for one in row.estimates if one.interval is not None), None)
+    widest = max((len(_range(one.interval)) for one in row.estimates if one.interval is not None), default=0)
+    widest = max(widest + 2, _INTERVAL)
     if level is not None:
-        yield f"  {'estimator':<10}{'value':>12}  {f'{level * 100:.4g} % interval':<28}method"
+        yield f"  {'estimator':<10}{'value':>12}  {f'{level * 100:.4g} % interval':<{widest}}method"
     for one in row.estimates:
-        yield _estimate(one).rstrip()
+        yield _estimate(one, widest).rstrip()
     doubted: dict[str, list[str]] = {}
     for one in row.estimates:
         for code in one.interval.doubts if one.interval is not None else ():
@@ -44,19 +48,19 @@ def _row(row: "Row") -> Iterator[str]:
         yield f"  ! {', '.join(names)}: {DOUBTS[code]}"
 
 
-def _estimate(one: "Estimate") -> str:
+def _estimate(one: "Estimate", widest: int) -> str:
     from sassan.measure.verdict import time
 
-    return f"  {one.estimator.value:<10}{time(one.value):>12}  {_interval(one.interval)}"
+    return f"  {one.estimator.value:<10}{time(one.value):>12}  {_interval(one.interval, widest)}"
 
 
-def _interval(found: "Interval | None") -> str:
+def _interval(found: "Interval | None", widest: int) -> str:
     if found is None:
         return ""
     beyond = (
         "" if found.share is None else f"; at most {found.share * 100:.2g} % of runs {'faster' if found.high is not None else 'slower'}"
     )
-    return f"{_range(found):<28}{found.method}{beyond}"
+    return f"{_range(found):<{widest}}{found.method}{beyond}"
 
 
 def _range(found: "Interval") -> str:
@@ -80,21 +84,35 @@ def _verdicts(found: "Sequence[Verdict]") -> Iterator[str]:
     if not found:
         yield "verdict: none; one group does not show how far estimates move: measure several, or 60 runs and more in one"
         return
-    yield f"verdict: how far each estimate moves between groups; stable up to {_percent(found[0].tolerance)}"
+    yield f"verdict: how far each estimate moves over five groups; stable up to {_percent(found[0].tolerance)}"
     names = [one.estimator.value for one in found[0].stabilities]
-    yield f"  {'least run':<12}{'groups':>6}{'one run':>10}{''.join(f'{name:>10}' for name in names)}  choice"
-    for one in found:
-        cells = "".join(f"{_percent(kind.spread):>10}" for kind in one.stabilities)
-        yield from _verdict(one, cells)
+    lines = [("least run", "groups", "one run", *names, ""), *map(_cells, found)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]) - 1)]
+    yield _aligned((*lines[0][:-1], "choice"), widths)
+    for one, line in zip(found, lines[1:], strict=True):
+        yield _aligned(line, widths)
+        yield from _notes(one)
     said = finding(found)
     if said is not None:
         yield f"{said[:1].upper()}{said[1:]}."
 
 
-def _verdict(one: "Verdict", cells: str) -> Iterator[str]:
+def _cells(one: "Verdict") -> tuple[str, ...]:
     from sassan.measure.verdict import time
 
-    yield f"  {time(one.duration):<12}{one.groups:>6}{_percent(one.single):>10}{cells}  {one.choice or 'none is stable'}"
+    spreads = (_percent(kind.spread) for kind in one.stabilities)
+    return time(one.duration), str(one.groups), _percent(one.single), *spreads, one.choice or "none is stable"
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """Return cells in columns: numbers to the right, the last as long as it is."""
+    first, *numbers, last = cells
+    return "  ".join((f"  {first:<{widths[0]}}", *(f"{one:>{size}}" for one, size in zip(numbers, widths[1:], strict=True)), last))
+
+
+def _notes(one: "Verdict") -> Iterator[str]:
+    if one.few:
+        yield "    ! fewer than five groups: their spread is scaled up to that of five, and may be far from it"
     if one.parts:
         yield f"    one group, cut into {one.groups} parts: they share what the whole group suffered"
     moved = {kind.estimator.value: kind for kind in one.stabilities if kind.same_delay is not None}

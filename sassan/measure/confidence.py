@@ -34,6 +34,8 @@ _BATCH = 4_000_000
 _FEWEST = 199
 _FEW_RUNS = 10
 """Runs below which no interval can be trusted to its level."""
+_FEW_BEYOND = 5
+"""Resamples beyond an end of an interval, below which that end is a matter of luck."""
 _HEAVY = 0.5
 """Share of the squared deviations that one single run may make up; beyond it the interval of a mean hangs on that run."""
 _Z = 3.0
@@ -44,6 +46,9 @@ HANGS = "one-run"
 DEPENDENT = "dependent-runs"
 TIES = "tied-runs"
 UNBOUNDED = "no-upper-end"
+COARSE = "few-resamples"
+FEW_GROUPS = "few-groups"
+DIFFER = "groups-differ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,9 @@ DOUBTS = {
     HANGS: "one single run makes up most of the scatter: with or without it the interval is another",
     DEPENDENT: "each run resembles the one before, so that there are fewer independent runs than runs",
     TIES: "the two least runs are equal: the clock is too coarse for an interval",
+    COARSE: f"fewer than {_FEW_BEYOND} resamples lie beyond each end: a lower level, or more resamples of fewer runs, steady it",
+    FEW_GROUPS: "two to four groups: whether groups differ is hardly seen, and the interval is as if they did not",
+    DIFFER: "groups differ more than chance allows: their runs are not as good as independent ones",
     UNBOUNDED: "no run bounds the runs that were not taken: a bound comes from analysis",
 }
 
@@ -104,8 +112,8 @@ def interval(seconds: Sequence[float], which: Estimator, settings: Settings | No
             return _least(sorted(seconds[1:]), seconds[1:], chosen)
         case Estimator.MAXIMUM:
             share = _share(len(seconds) - 1, chosen.level)
-            doubts = (UNBOUNDED, *(one for one in _doubts(seconds[1:]) if one != HANGS))
-            return Interval(max(seconds[1:]), None, chosen.level, "none", 0, share, doubts)
+            against = (UNBOUNDED, *(one for one in doubts(seconds[1:]) if one != HANGS))
+            return Interval(max(seconds[1:]), None, chosen.level, "none", 0, share, against)
         case Estimator.MEAN_ALL:
             return _bootstrap(np.array(seconds), chosen, middle=False)
         case Estimator.MEAN | Estimator.MEDIAN:
@@ -121,7 +129,7 @@ def correlation(left: "Floats", right: "Floats") -> float:
     """Return the rank correlation of pairs (Spearman's), 0 where a side does not vary or of fewer than 2 pairs."""
     if len(left) < 2:  # noqa: PLR2004
         return 0.0
-    one, two = _ranks(left), _ranks(right)
+    one, two = ranks(left), ranks(right)
     one, two = one - one.mean(), two - two.mean()
     scale = sqrt(float(one @ one) * float(two @ two))
     return float(one @ two) / scale if scale else 0.0
@@ -140,25 +148,26 @@ def _share(runs: int, level: float) -> float:
 def _least(ordered: Sequence[float], taken: Sequence[float], chosen: Settings) -> Interval:
     """Return [T_(1) - c / (1 - c) * (T_(2) - T_(1)), T_(1)] with c = level: Robson and Whitlock 1964."""
     share = _share(len(ordered), chosen.level)
-    doubts = [one for one in _doubts(taken) if one != HANGS]
+    against = [one for one in doubts(taken) if one != HANGS]
     if len(ordered) == 1:
-        return Interval(None, ordered[0], chosen.level, "endpoint", share=share, doubts=tuple(doubts))
+        return Interval(None, ordered[0], chosen.level, "endpoint", share=share, doubts=tuple(against))
     if ordered[0] == ordered[1]:
-        doubts.append(TIES)
+        against.append(TIES)
     reach = chosen.level / (1 - chosen.level) * (ordered[1] - ordered[0])
-    return Interval(max(0.0, ordered[0] - reach), ordered[0], chosen.level, "endpoint", share=share, doubts=tuple(doubts))
+    return Interval(max(0.0, ordered[0] - reach), ordered[0], chosen.level, "endpoint", share=share, doubts=tuple(against))
 
 
 def _bootstrap(values: "Floats", chosen: Settings, *, middle: bool) -> Interval:
     taken = [float(one) for one in values]
-    doubts = tuple(one for one in _doubts(taken) if one != HANGS or not middle)
-    blocks = DEPENDENT in doubts
+    against = tuple(one for one in doubts(taken) if one != HANGS or not middle)
+    blocks = DEPENDENT in against
     found = np.sort(_resampled(values, chosen, length=_block(len(values)) if blocks else 1, middle=middle))
     tail = (1 - chosen.level) / 2
     low, high = (tail, 1 - tail) if blocks or middle else _corrected(values, found, tail)
+    against += (COARSE,) if len(found) * tail < _FEW_BEYOND else ()
     method = "percentiles of blocks" if blocks else "percentiles" if middle else "BCa"
     low, high = float(np.quantile(found, low)), float(np.quantile(found, high))
-    return Interval(low, high, chosen.level, method, len(found), doubts=doubts)
+    return Interval(low, high, chosen.level, method, len(found), doubts=against)
 
 
 def _block(runs: int) -> int:
@@ -199,7 +208,8 @@ def _corrected(values: "Floats", found: "Floats", tail: float) -> tuple[float, f
     return end(tail), end(1 - tail)
 
 
-def _doubts(values: Sequence[float]) -> tuple[str, ...]:
+def doubts(values: Sequence[float]) -> tuple[str, ...]:
+    """Return what speaks against the interval of some runs."""
     found = [FEW] if len(values) < _FEW_RUNS else []
     squares = (np.array(values) - np.mean(values)) ** 2
     if len(values) >= _FEW_RUNS and squares.max() > _HEAVY * squares.sum():
@@ -209,7 +219,7 @@ def _doubts(values: Sequence[float]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _ranks(values: "Floats") -> "Floats":
+def ranks(values: "Floats") -> "Floats":
     """Return the rank of each value; equal values share the mean of theirs."""
     ordered = np.sort(values)
     return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") - 1) / 2

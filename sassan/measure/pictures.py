@@ -34,6 +34,8 @@ _BULK = 90.0
 _REACH = 5.0
 """An axis reaches this many times as far as the bulk; what lies beyond is counted in the title."""
 _BINS = 80
+_CLOSEST = 1e-6
+"""Share of a duration that an axis spans at least."""
 _MANY_POINTS = 3000
 """Points beyond which a vector picture holds them as a bitmap."""
 _PERCENT = 100.0
@@ -101,7 +103,8 @@ def _histogram(warm: Sequence[float], name: str, axes: Axes) -> None:
     edge, beyond = _edge(values)
     shown = values[values <= edge] / scale
     bins = min(_BINS, max(10, int(np.sqrt(len(shown)) * 2)))
-    axes.hist(shown, bins=bins, color="#c9dceb", edgecolor="#5b87a8", linewidth=0.4)
+    low, high = _apart(float(shown.min()), float(shown.max()))
+    axes.hist(shown, bins=bins, range=(low, high), color="#c9dceb", edgecolor="#5b87a8", linewidth=0.4)
     for which in (Estimator.MINIMUM, Estimator.MEDIAN, Estimator.MEAN):
         colour, _, dashes = _STYLES[which]
         found = estimate((warm[0], *warm), which)
@@ -115,8 +118,8 @@ def _phase(groups: Sequence[Group], name: str, axes: Axes) -> None:
     unit, scale = _unit(pairs.ravel())
     edge, beyond = _edge(pairs.max(axis=1))
     shown = pairs[pairs.max(axis=1) <= edge] / scale
-    low, high = shown.min(), shown.max()
-    pad = (high - low) * 0.04 or low * 0.01
+    low, high = _apart(float(shown.min()), float(shown.max()))
+    pad = (high - low) * 0.04
     axes.plot((low - pad, high + pad), (low - pad, high + pad), color="#999999", linewidth=0.8, linestyle="--", label="equal")
     many = len(shown) > _MANY_POINTS
     axes.scatter(*shown.T, s=6 if many else 12, alpha=0.25 if many else 0.6, linewidths=0, color="#0072b2", rasterized=many)
@@ -170,6 +173,12 @@ def _tick(seconds: float, place: int) -> str:
 def _mean(groups: Sequence[Group], which: Estimator) -> float:
     values = [estimate(group.seconds, which) for group in groups]
     return sum(values) / len(values)
+
+
+def _apart(low: float, high: float) -> tuple[float, float]:
+    """Return the ends of an axis so far apart that it can be divided: runs may be equal, or differ by their last bit alone."""
+    least = _CLOSEST * high
+    return (low, high) if high - low > least else (low - least, high + least)
 
 
 def _edge(values: "np.typing.NDArray[np.float64]") -> tuple[float, int]:

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.errors import InputError
-from sassan.measure.confidence import Interval, Settings, interval
+from sassan.measure.confidence import Interval, Settings
 from sassan.measure.estimators import Estimator, estimate, mean
+from sassan.measure.grouped import interval_of
 from sassan.measure.samples import Group, Samples
 from sassan.measure.verdict import Verdict, finding
 
@@ -59,12 +60,12 @@ def _estimate(groups: Sequence[Group], which: Estimator, settings: Settings) -> 
         return Estimate(which, mean([group.seconds[0] for group in groups]), None)
     if which is Estimator.MEAN_ALL:
         every = [value for group in groups for value in group.seconds]
-        return Estimate(which, estimate(every, which), interval(every, which, settings))
+        return Estimate(which, estimate(every, which), interval_of(groups, which, settings))
     warm = [value for group in groups for value in group.warm]
     if not warm:
         return None
     together = [groups[0].seconds[0], *warm]
-    return Estimate(which, estimate(together, which), interval(together, which, settings))
+    return Estimate(which, estimate(together, which), interval_of(groups, which, settings))
 
 
 def document(name: str, samples: Samples, found: Sequence[Row], verdicts: Sequence[Verdict]) -> Mapping[str, Value]:
@@ -101,12 +102,14 @@ def _verdict(one: Verdict) -> Mapping[str, Value]:
         "runs": one.runs,
         "delays": list(one.delays),
         "parts_of_one_group": one.parts,
+        "few_groups": one.few,
         "tolerance": one.tolerance,
         "single_run_spread": one.single,
         "spreads": {
             kind.estimator.value: {
                 "spread": kind.spread,
                 "same_delay": kind.same_delay,
+                "range": kind.range,
                 "above_least_run": kind.bias,
                 "stable": kind.stable(one.tolerance),
             }

@@ -1,9 +1,11 @@
 """Which estimator can be trusted at a duration, computed from groups that were measured alike: the paper's "ms versus seconds".
 
-The criterion. For the groups of one size, the *spread* of an estimator is (largest - least) / least of its values over the groups.
-It is *stable* where the spread is within a tolerance (1 %). Spread is told apart by its cause: among groups of the same delay, and over
-all delays (Fig. 7). A *single run* is enough where all runs of all groups, warm-ups included, lie within the tolerance. The verdict is
-the cheapest estimator that is stable: a single run, else the minimum, the mean or the median, whichever spreads least; else none.
+The criterion. For the groups of one size, the *spread* of an estimator is (largest - least) / least of its values over five groups: of
+more groups, over five of them on average, since a plain range grows with every group that is taken and would call any estimator unstable in
+the end; of fewer, scaled as for normal values, and doubted. It is *stable* where the spread is within a tolerance (1 %). Spread is told
+apart by its cause: among groups of the same delay, and over all delays (Fig. 7). A *single run* is enough where all runs of five groups,
+warm-ups included, lie within the tolerance. The verdict is the cheapest estimator that is stable: a single run, else the minimum, the mean
+or the median, whichever spreads least; else none.
 
 Stable is not right: an estimator may repeat a value that is too large. `bias` is what it lies above the least run of the size, the only run
 that is known to be possible.
@@ -11,6 +13,8 @@ that is known to be possible.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from math import comb, fsum
 
 from sassan.measure.estimators import Estimator, estimate
 from sassan.measure.samples import Group, Samples
@@ -19,6 +23,10 @@ TOLERANCE = 0.01
 """Spread up to which an estimator is called stable."""
 CHUNK = 20
 """Runs of a part, where one long group is cut to see how much estimates of groups would differ."""
+SET = 5
+"""Groups over which spread is meant."""
+_NORMAL = {2: 1.128379, 3: 1.692569, 4: 2.058751, 5: 2.325929}
+"""Expected range of so many normal values, in standard deviations (Tippett 1925)."""
 SINGLE = "single run"
 _CHOICE = (Estimator.MINIMUM, Estimator.MEAN, Estimator.MEDIAN)
 """What may be recommended, first come first where spreads are equal: the maximum tells of the disturbance, not of the kernel."""
@@ -28,14 +36,15 @@ _CHOICE = (Estimator.MINIMUM, Estimator.MEAN, Estimator.MEDIAN)
 class Stability:
     """How far one estimator moves between groups. Units: fractions of its least value.
 
-    `spread` over all groups, `same_delay` the largest among groups of one delay, None where no delay has two groups; `bias`: its mean value
-    above the least run of all groups, as a fraction of that.
+    `spread` over five groups of each delay, `same_delay` the largest among five groups of one delay, None where no delay has two groups;
+    `bias`: its mean value above the least run of all groups, as a fraction of that; `range`: (largest - least) / least over all groups.
     """
 
     estimator: Estimator
     spread: float
     same_delay: float | None
     bias: float
+    range: float
 
     def stable(self, tolerance: float) -> bool:
         """Return whether the estimator stays within the tolerance."""
@@ -44,7 +53,7 @@ class Stability:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What can be trusted at one size. Units: `duration`, the least run, in seconds; `single` as `spread`, of all runs.
+    """What can be trusted at one size. Units: `duration`, the least run, in seconds; `single` as `spread`, of all runs of five groups.
 
     `choice` is a stable estimator, or `single run`, or None. `parts`: one long group was cut into groups of 20 runs, for want of more.
     """
@@ -59,6 +68,11 @@ class Verdict:
     tolerance: float
     choice: str | None
     parts: bool = False
+
+    @property
+    def few(self) -> bool:
+        """Say whether there are too few groups to know much of their spread."""
+        return len(self.delays) == 1 and self.groups < SET
 
     @property
     def stable(self) -> tuple[Estimator, ...]:
@@ -79,13 +93,12 @@ def finding(found: Sequence[Verdict]) -> str | None:
     """Return in a sentence how the verdict changes with the duration; None where there are fewer than two durations."""
     if len(found) < 2:  # noqa: PLR2004 - a change needs two
         return None
-    enough = [one.duration for one in found if one.choice == SINGLE]
-    repeated = [one.duration for one in found if one.choice not in {SINGLE, None}]
-    lost = [one.duration for one in found if one.choice is None]
+    kinds = [one.choice if one.choice in {SINGLE, None} else "" for one in found]
+    enough, repeated, lost = (_spoken(found, kinds, kind) for kind in (SINGLE, "", None))
     parts = [
-        f"a single run is enough at {_spoken(enough)}" if enough else "a single run is enough at no duration",
-        f"repeated runs are needed at {_spoken(repeated)}" if repeated else "",
-        f"no estimator is stable at {_spoken(lost)}" if lost else "",
+        f"a single run is enough at {enough or 'no duration'}",
+        f"repeated runs are needed at {repeated}" if repeated else "",
+        f"no estimator is stable at {lost}" if lost else "",
     ]
     return "; ".join(part for part in parts if part)
 
@@ -103,8 +116,16 @@ def time(seconds: float) -> str:
     return f"{seconds / 1e-9:.4g} ns"
 
 
-def _spoken(durations: Sequence[float]) -> str:
-    return time(durations[0]) if len(durations) == 1 else f"{time(durations[0])} to {time(durations[-1])}"
+def _spoken(found: Sequence[Verdict], kinds: Sequence[str | None], wanted: str | None) -> str:
+    """Return the durations of one kind: stretches that no other kind interrupts, '' where there are none."""
+    at = 0
+    said: list[str] = []
+    for kind, some in groupby(kinds):
+        first, at = at, at + len(list(some))
+        if kind == wanted:
+            ends = dict.fromkeys((time(found[first].duration), time(found[at - 1].duration)))
+            said.append(" to ".join(ends))
+    return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else "".join(said)
 
 
 def _verdict(size: float | None, groups: tuple[Group, ...], tolerance: float) -> Verdict | None:
@@ -112,7 +133,7 @@ def _verdict(size: float | None, groups: tuple[Group, ...], tolerance: float) ->
     cut = _cut(usable[0]) if len(usable) == 1 else usable
     if len(cut) < 2:  # noqa: PLR2004 - one value has no spread
         return None
-    single = spread([value for group in usable for value in group.seconds])
+    single = _runs_of_five(usable)
     least = min(min(group.warm) for group in usable)
     kinds = [one for one in Estimator if one is not Estimator.WARM_UP or len(usable) > 1]
     stabilities = tuple(_stability(one, cut, least) for one in kinds)
@@ -133,13 +154,42 @@ def _cut(group: Group) -> tuple[Group, ...]:
 
 
 def _stability(which: Estimator, groups: Sequence[Group], least: float) -> Stability:
-    by_delay: dict[float, list[float]] = {}
-    for group in groups:
-        by_delay.setdefault(group.delay, []).append(estimate(group.seconds, which))
-    values = [value for some in by_delay.values() for value in some]
-    repeated = [spread(some) for some in by_delay.values() if len(some) > 1]
+    by_delay = [[estimate(group.seconds, which) for group in some] for some in _by_delay(groups)]
+    values = [value for some in by_delay for value in some]
+    repeated = [_of_five([some]) for some in by_delay if len(some) > 1]
     bias = sum(values) / len(values) / least - 1
-    return Stability(which, spread(values), max(repeated) if repeated else None, bias)
+    return Stability(which, _of_five(by_delay), max(repeated) if repeated else None, bias, spread(values))
+
+
+def _by_delay(groups: Sequence[Group]) -> list[list[Group]]:
+    delays = dict.fromkeys(group.delay for group in groups)
+    return [[group for group in groups if group.delay == delay] for delay in delays]
+
+
+def _of_five(by_delay: Sequence[Sequence[float]]) -> float:
+    """Return the spread of five groups of each delay. Delays are conditions, not repetitions: none is left out, and nothing is scaled."""
+    low, high = min(_least(some) for some in by_delay), max(_largest(some) for some in by_delay)
+    count = len(by_delay[0])
+    factor = _NORMAL[SET] / _NORMAL[count] if len(by_delay) == 1 and count < SET else 1.0
+    return (high - low) / low * factor
+
+
+def _runs_of_five(groups: Sequence[Group]) -> float:
+    """Return the spread of all runs of five groups of each delay."""
+    by_delay = _by_delay(groups)
+    low = min(_least([min(group.seconds) for group in some]) for some in by_delay)
+    return (max(_largest([max(group.seconds) for group in some]) for some in by_delay) - low) / low
+
+
+def _largest(values: Sequence[float]) -> float:
+    """Return the largest of five values, on average over all choices of five; of fewer, the largest of all."""
+    chosen = min(SET, len(values))
+    every = comb(len(values), chosen)
+    return fsum(value * (comb(place, chosen - 1) / every) for place, value in enumerate(sorted(values)) if place >= chosen - 1)
+
+
+def _least(values: Sequence[float]) -> float:
+    return -_largest([-value for value in values])
 
 
 def _choice(single: float, stabilities: Sequence[Stability], tolerance: float) -> str | None:

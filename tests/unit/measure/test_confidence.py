@@ -5,7 +5,21 @@ import pytest
 
 from sassan.errors import UsageError
 from sassan.measure import Estimator
-from sassan.measure.confidence import DEPENDENT, DOUBTS, FEW, HANGS, TIES, UNBOUNDED, Interval, Settings, dependence, interval
+from sassan.measure.confidence import (
+    COARSE,
+    DEPENDENT,
+    DIFFER,
+    DOUBTS,
+    FEW,
+    FEW_GROUPS,
+    HANGS,
+    TIES,
+    UNBOUNDED,
+    Interval,
+    Settings,
+    dependence,
+    interval,
+)
 
 SKEWED = (9.0, *(float(one) for one in np.random.default_rng(5).exponential(1.0, 40) + 1.0))
 
@@ -117,6 +131,19 @@ def test_many_runs_take_fewer_resamples_and_say_so():
     assert answer.resamples == 250
 
 
+@pytest.mark.parametrize(
+    ("level", "resamples", "doubted"), [(0.95, 199, True), (0.95, 200, False), (0.9999, 9999, True), (0.999, 9999, True)]
+)
+def test_ends_beyond_which_hardly_any_resample_lies_are_doubted(level: float, resamples: int, *, doubted: bool):
+    for which in (Estimator.MEAN, Estimator.MEDIAN):
+        assert (COARSE in found(SKEWED, which, Settings(level, 0, resamples)).doubts) == doubted
+
+
+def test_so_many_runs_that_resamples_are_few_are_doubted():
+    many = (1.0, *(float(one) for one in np.random.default_rng(1).random(300_000)))
+    assert COARSE in found(many, Estimator.MEAN).doubts
+
+
 @pytest.mark.parametrize("settings", [{"level": 1.0}, {"level": 0.1}, {"level": float("nan")}, {"resamples": 1}, {"seed": -1}])
 def test_settings_that_make_no_interval_are_refused(settings: dict[str, float]):
     with pytest.raises(UsageError) as refused:
@@ -125,4 +152,4 @@ def test_settings_that_make_no_interval_are_refused(settings: dict[str, float]):
 
 
 def test_every_doubt_has_its_words():
-    assert set(DOUBTS) == {FEW, HANGS, DEPENDENT, TIES, UNBOUNDED}
+    assert set(DOUBTS) == {FEW, HANGS, DEPENDENT, TIES, UNBOUNDED, COARSE, FEW_GROUPS, DIFFER}

@@ -52,6 +52,13 @@ def test_the_histogram_says_how_many_runs_are_not_shown():
     assert "61 runs without warm-ups; 1 longer than shown" in comments(drawn(ONE, "histogram"))
 
 
+@pytest.mark.parametrize("last", [0.3, 0.30000000000000004, 0.3000000000001])
+def test_runs_that_differ_by_their_last_bit_are_drawn(last: float):
+    close = Samples((Group(0, (0.3, *(0.3, last) * 4)),))
+    assert "8 runs without warm-ups" in comments(drawn(close, "histogram"))
+    assert drawn(close, "phase")
+
+
 def test_the_legend_tells_the_estimates():
     assert {"min 2 ms", "median 2.03 ms"} <= set(comments(drawn(ONE, "histogram")))
 

@@ -1,5 +1,8 @@
 """The verdict: which estimator repeats itself from group to group, on groups that are made for it."""
 
+from itertools import combinations
+
+import numpy as np
 import pytest
 
 from sassan.measure import Group, Samples
@@ -51,8 +54,36 @@ def test_movement_among_groups_of_one_delay_is_told_apart_from_movement_over_del
     groups = [Group(0, (9.0, 1.0), 0.0), Group(1, (9.0, 1.01), 0.0), Group(2, (9.0, 1.15), 2.0), Group(3, (9.0, 1.15), 2.0)]
     (one,) = verdicts(Samples(tuple(groups)))
     least = next(kind for kind in one.stabilities if kind.estimator.value == "min")
-    assert (least.spread, least.same_delay) == (pytest.approx(0.15), pytest.approx(0.01))
+    assert (least.spread, least.same_delay) == (pytest.approx(0.15), pytest.approx(0.01 * 2.0613, rel=1e-4))
     assert one.delays == (0.0, 2.0)
+
+
+def test_spread_does_not_grow_with_the_groups_of_one_process():
+    random = np.random.default_rng(3)
+    runs = [tuple(float(one) for one in 1 + 0.05 * random.random(20)) for _ in range(300)]
+    found = [verdicts(samples(*runs[:count]))[0] for count in (5, 20, 300)]
+    least = [next(kind for kind in one.stabilities if kind.estimator.value == "min") for one in found]
+    assert all(one.choice for one in found)
+    assert least[2].range > 2 * least[0].range
+    assert least[2].spread == pytest.approx(0.0055, rel=0.2)
+    assert [one.single for one in found] == pytest.approx([0.05] * 3, rel=0.05)
+
+
+def test_spread_of_more_than_five_groups_is_the_mean_over_all_choices_of_five():
+    values = (1.0, 1.1, 1.3, 1.7, 2.0, 2.2, 3.0)
+    (one,) = verdicts(samples(*((9.0, value) for value in values)))
+    least = next(kind for kind in one.stabilities if kind.estimator.value == "min")
+    every = list(combinations(values, 5))
+    low, high = (sum(which(some) for some in every) / len(every) for which in (min, max))
+    assert least.spread == pytest.approx((high - low) / low)
+    assert least.range == pytest.approx(2.0)
+
+
+def test_the_spread_of_two_groups_is_scaled_to_five_and_doubted():
+    (one,) = verdicts(samples((9.0, 1.0, 1.0), (9.0, 1.006, 1.006)))
+    assert (one.few, one.choice) == (True, None)
+    assert next(kind.spread for kind in one.stabilities if kind.estimator.value == "min") == pytest.approx(0.006 * 2.0613, rel=1e-4)
+    assert not verdicts(samples(*((9.0, 1.0, 1.0),) * 5))[0].few
 
 
 def test_bias_is_what_an_estimator_lies_above_the_least_run():
@@ -82,6 +113,18 @@ def test_the_finding_says_from_which_duration_on_a_single_run_is_enough():
         "a single run is enough at 1 s; repeated runs are needed at 1 ms; no estimator is stable at 3 s"
     )
     assert finding(verdicts(Samples(tuple(groups[:2])))) is None
+
+
+def test_the_finding_names_each_stretch_of_durations():
+    steady, moving = ((1.0, 1.0), (1.0, 1.0)), ((9.0, 1.0, 3.0), (9.0, 1.0, 4.0))
+    groups = [
+        Group(2 * size + at, tuple(2.0**size * 1e-3 * value for value in kind[at]), size=size)
+        for size, kind in enumerate((steady, moving, steady, steady, moving))
+        for at in range(2)
+    ]
+    assert finding(verdicts(Samples(tuple(groups)))) == (
+        "a single run is enough at 1 ms and 4 ms to 8 ms; repeated runs are needed at 2 ms and 16 ms"
+    )
 
 
 @pytest.mark.parametrize(
