@@ -36,32 +36,40 @@ _VOLTA = 70
 class Effort:
     """How much is run: so many warps of each launch, each so many blocks long; `seed` draws places and contents.
 
-    `operations` is about how many are executed at most, over all warps: long blocks make runs shorter.
+    `operations` is about how many are executed at most, over all warps: long blocks make runs shorter. Where runs that turn as often as the
+    bounds say, and more, end with fewer than `worth` operations, they are that long.
     """
 
     warps: int = 8
     steps: int = 400
     seed: int = 1
     operations: int | None = None
+    worth: int = 0
 
 
-SMALL = Effort(operations=6_000)
+SMALL = Effort(operations=6_000, worth=16_000)
 _SHORTEST = 24
+_MORE = 3
+"""So many turns more than a bound says, so that a wrong one shows."""
 
 
 def turns(
-    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launches: Sequence[Launch], effort: Effort = SMALL
+    cfg: WarpCfg,
+    facts_of: Callable[[Instruction], Facts | None],
+    launches: Sequence[Launch],
+    effort: Effort = SMALL,
+    bounds: Sequence[int | None] = (),
 ) -> tuple[tuple[int, ...], ...] | None:
     """Return, per launch and loop, the most often that a thread of the warps that were run went back between two entries.
 
-    None where the machine has no rule for an instruction of the function.
+    `bounds` are what runs must be able to exceed, per loop. None where the machine has no rule for an instruction of the function.
     """
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of), [node.start for node in cfg.nodes]))
         place, active = _together([_place(cfg, one, effort, index) for index, one in enumerate(launches)])
         watch = Turns(cfg, code, len(place))
         order = Order.TAKEN_FIRST if _generation(cfg) < _VOLTA else Order.RANDOM
-        Machine(code, Integers(place), order, Limits(steps=_steps(code, effort))).run(active, watch)
+        Machine(code, Integers(place), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
     except SassanError:
         return None
     most = watch.most.reshape(len(cfg.loops), len(launches), effort.warps).max(axis=2)
@@ -76,7 +84,7 @@ def check(
     Raises SelfCheckError where a thread goes back more often than a bound says.
     """
     bounded = [one for one in found if one.bound is not None]
-    seen = turns(cfg, facts_of, (launch,), effort) if bounded else None
+    seen = turns(cfg, facts_of, (launch,), effort, [one.bound for one in found]) if bounded else None
     for one in bounded if seen is not None else ():
         most = 0 if seen is None else seen[0][one.loop]
         if one.bound is not None and most > one.bound:
@@ -85,12 +93,29 @@ def check(
     return seen is not None
 
 
-def _steps(code: Code, effort: Effort) -> int:
-    """Return how many blocks a run may take."""
+def _steps(code: Code, effort: Effort, lengths: Sequence[int]) -> int:
+    """Return how many blocks a run may take: the longest of the lengths that is worth it, if that is more than the effort allows anyway."""
     if effort.operations is None:
         return effort.steps
-    size = 1 + sum(len(block.operations) for block in code.blocks) // len(code.blocks)
-    return max(_SHORTEST, min(effort.steps, effort.operations // (size * effort.warps)))
+    each = effort.warps * (1 + sum(len(block.operations) for block in code.blocks) // len(code.blocks))
+    least = max(_SHORTEST, min(effort.steps, effort.operations // each))
+    return max([least, *(one for one in lengths if one * each <= effort.worth)])
+
+
+def _lengths(cfg: WarpCfg, bounds: Sequence[int | None]) -> list[int]:
+    """Return, per loop with a bound, after how many blocks at most a thread has turned more often, loops inside included."""
+    inside = [len(loop.nodes) for loop in cfg.loops]
+    for loop in cfg.loops:
+        if loop.parent is not None:
+            inside[loop.parent] -= len(loop.nodes)
+    total = [0] * len(bounds)
+    # Inner loops have fewer nodes than those around them.
+    for index in sorted(range(len(bounds)), key=lambda one: len(cfg.loops[one].nodes)):
+        bound, parent = bounds[index], cfg.loops[index].parent
+        total[index] = (inside[index] + total[index]) * (_MORE + (bound or 0))
+        if parent is not None:
+            total[parent] += total[index]
+    return [len(cfg.nodes) + one for one, bound in zip(total, bounds, strict=True) if bound is not None]
 
 
 def _generation(cfg: WarpCfg) -> int:

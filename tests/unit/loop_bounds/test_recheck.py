@@ -1,11 +1,13 @@
 """What the concrete runs know of a launch and of memory: right bounds stand, and wrong ones are found."""
 
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from assembly import instruction
 from listing import assemble
+from sassan.errors import SelfCheckError
 from sassan.ipet.loop_bounds import check_bounds, infer, recheck
 from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.isa import tables
@@ -88,3 +90,20 @@ def test_a_load_draws_a_word_per_address_and_an_atomic_operation_one_per_lane():
     plain = words("LDG.E R4, [R2.64]", [16, 32])
     assert (len(set(plain)), plain[0] == plain[2], plain[0] != plain[1]) == (2, True, True)
     assert len(set(words("ATOMG.E.ADD PT, R4, [R2.64], R6", [16]))) > 2
+
+
+def test_a_run_is_long_enough_for_a_bound_that_is_wrong_by_little():
+    # Long blocks: without the bound in view a run ends after some eighty turns.
+    cfg = assemble(
+        "MOV R0, RZ\nhead:\n" + "IADD3 R0, R0, 0x1, RZ\n" * 20 + "ISETP.LT.AND P0, PT, R0, 0x7d0, PT\n@P0 BRA head\nEXIT", ARCH
+    ).graph()
+    (one,) = infer(cfg, FACTS, Launch())
+    assert one.bound == 99
+    assert check_bounds(cfg, FACTS, Launch(), [one])
+    with pytest.raises(SelfCheckError, match="went back 99 times to 0x0010, and 97 was inferred"):
+        check_bounds(cfg, FACTS, Launch(), [replace(one, bound=97)])
+
+
+def test_a_bound_that_nobody_could_wait_for_makes_no_run_longer():
+    cfg = assemble("MOV R0, RZ\nhead:\nIADD3 R0, R0, 0x1, RZ\nISETP.LT.AND P0, PT, R0, 0x7d00, PT\n@P0 BRA head\nEXIT", ARCH).graph()
+    assert recheck.turns(cfg, FACTS, (Launch(),), bounds=(31999,)) == recheck.turns(cfg, FACTS, (Launch(),)) != ((31999,),)
