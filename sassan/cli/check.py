@@ -158,7 +158,7 @@ class _Checker:
         rows = [documents.analysis(one.file, one.analysis) for one in found]
         numbers = [replace(results.of(row), version=__version__) for row in rows]
         if self._baseline is not None:
-            self._baseline.pair(numbers)
+            self._baseline.pair(numbers, partial=self._partial)
         held = enumerate(zip(found, rows, numbers, strict=True))
         return [self._held(place, one, row, now) for place, (one, row, now) in held]
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from sassan.results import Measure, Result
 
 
+_BY_NAME = "functions go by name and architecture: 'sassan diff' shows what changed"
+
+
 class Baseline:
     """The results of an older build, and how much each number may grow."""
 
@@ -32,14 +35,14 @@ class Baseline:
         self._held: tuple[tuple[Result, ...], ...] = ()
         self.missing: tuple[Result, ...] = ()
 
-    def pair(self, found: "Sequence[Result]") -> None:
-        """Find what each function is held to; a baseline of none is an error."""
+    def pair(self, found: "Sequence[Result]", *, partial: bool = False) -> None:
+        """Find what each function is held to; a baseline of none is an error, unless the functions are a part of a project."""
         from sassan.changes import counterparts
 
         self._held, self.missing = counterparts(self._old, found)
-        if found and not any(self._held):
+        if found and not partial and not any(self._held):
             message = f"{self._path}: holds none of the functions that are checked"
-            raise InputError("baseline", message, hint="functions go by name and architecture: 'sassan diff' shows what changed")
+            raise InputError("baseline", message, hint=f"{_BY_NAME}; --allow-unmatched where they are a part of a project")
 
     def failures(self, place: int, now: "Result") -> "Iterator[Failure]":
         """Yield what grew in the function at this place, each failure once."""

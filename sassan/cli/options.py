@@ -231,9 +231,7 @@ Control = Annotated[bool, typer.Option("--control", help="Fail at every instruct
 Gates = Annotated[str | None, typer.Option("--gates", metavar="GATES.toml", help="Gates of single functions, by name or pattern.")]
 AllowUnmatched = Annotated[
     bool,
-    typer.Option(
-        "--allow-unmatched", help="Let patterns of --gates and functions of --bounds match nothing here: the files are a part of a project."
-    ),
+    typer.Option("--allow-unmatched", help="Let --gates, --bounds and --baseline match nothing here: the files are a part of a project."),
 ]
 Baseline = Annotated[
     str | None,

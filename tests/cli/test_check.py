@@ -240,6 +240,16 @@ def test_gates_of_a_project_may_match_nothing_in_a_part_of_it(sassan: Sassan, tm
     assert sassan(*command, "--allow-unmatched", "--quiet").err == ""
 
 
+def test_a_baseline_of_a_project_may_know_nothing_of_a_part_of_it(sassan: Sassan, tmp_path: Path):
+    path = tmp_path / "old.json"
+    path.write_text(sassan("analyze", SAXPY, "--json").out, "utf-8")
+    command = ("check", *BOUNDED, "--baseline", path)
+    assert_refused(sassan(*command), 3)
+    result = sassan(*command, "--allow-unmatched", "--quiet")
+    assert (result.status, result.err) == (0, "")
+    assert result.out == "1 function checked, all pass; not held by the baseline: bfs_step; only in the baseline: saxpy\n"
+
+
 def test_flow_facts_of_a_project_may_name_nothing_in_a_part_of_it(sassan: Sassan, tmp_path: Path):
     path = tmp_path / "facts.toml"
     path.write_text(sassan("ipet", BFS, "--facts-template").out.replace("# bound = ", "bound = 10"), "utf-8")
