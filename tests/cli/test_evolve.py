@@ -15,6 +15,7 @@ from evolving import CONFIG, PTX, config_file, copying, need_nvrtc, ptxas, toy
 from sassan.cli.evolve import progress_text
 from sassan.errors import MissingToolError
 from sassan.evolve import bench, compilers, report
+from sassan.evolve.cache import program
 from sassan.evolve.compile import Built, Fate
 from sassan.evolve.search import Step
 
@@ -129,6 +130,7 @@ def test_the_report_says_what_was_found_and_what_it_rests_on(sassan, fake, folde
 
 def test_a_search_that_is_killed_and_resumed_ends_as_one_that_was_not(sassan, folder):
     need_nvrtc()
+    program.cache_clear()  # the process that is killed looks at the files as they are now
     config = config_file(folder)
     with _started(config, "-j", "2") as process:
         _wait_for_half(folder / "killed" / "state.json", process)
