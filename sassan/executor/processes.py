@@ -13,6 +13,7 @@ import signal
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from sassan.errors import InputError, SassanError, SelfCheckError
@@ -192,7 +193,7 @@ def _as_born() -> Generator[None]:
     """Hold what a new process inherits: one thread for each library, and interrupts blocked, since one may come before it ignores them."""
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    mask = _interrupts_blocked() if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
     finally:
@@ -203,6 +204,13 @@ def _as_born() -> Generator[None]:
                 os.environ[name] = value
         if mask is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _interrupts_blocked() -> set[int]:
+    """Block interrupts in this thread and return what was blocked before."""
+    # Its start, which the first process would bring about, lets interrupts through again: it is to run before.
+    resource_tracker.ensure_running()
+    return signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def _serve(connection: "Connection[Any, Any]") -> None:

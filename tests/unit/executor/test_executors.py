@@ -225,6 +225,26 @@ if __name__ == "__main__":
 """
 
 
+BORN = """
+import signal
+from sassan.executor import Processes
+
+def blocked(number):
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+if __name__ == "__main__":
+    print(all(Processes(2).map(blocked, range(4))))
+"""
+
+
+def test_no_interrupt_reaches_a_process_that_is_being_born(tmp_path: Path):
+    # The first process starts what tracks them all: that one lets interrupts through where it starts.
+    script = tmp_path / "born.py"
+    script.write_text(BORN)
+    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert (found.stdout, found.stderr) == ("True\n", "")
+
+
 def test_an_interrupt_of_the_terminal_ends_every_process_without_a_traceback(tmp_path: Path):
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)
