@@ -2,7 +2,7 @@
 
 import pytest
 
-from budget import part
+from budget import FULL, part
 from samples import PRE_VOLTA, names, program
 from sassan.isa import tables
 from sassan.simt.code import Operation
@@ -12,7 +12,8 @@ from soundness.oracles import Plan, decoder_of
 
 SAMPLES = [(arch, name) for arch in PRE_VOLTA for name in names(arch)]
 VOLTA = ARCHS[2:]
-EVERY = [(arch, name) for arch in ARCHS for name in names(arch)]
+EVERY = [(arch, name) for arch in ARCHS for name in names(arch)][:: 1 if FULL else 2]
+"""Every sample of every architecture in a full run, else every second one."""
 IN_TURN = [(VOLTA[(index + more) % len(VOLTA)], name) for index, name in enumerate(names("sm_70")) for more in (0, 3)[: part(2, of=2)]]
 """Every sample for one of the architectures since Volta in turn, in a full run for two; `scripts/soundness` looks at all of them."""
 LARGE = "large_5000"
