@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cli.shell import SAMPLES, Sassan, assert_refused
+from edits import edited
 from sarif import assert_valid
 
 SM_61 = SAMPLES / "sm_61"
@@ -22,15 +23,6 @@ def old(sassan: Sassan, tmp_path: Path) -> Path:
     """Return the results of an older build, whose loop ran nine times: its WCET is 272."""
     path = tmp_path / "old.json"
     path.write_text(sassan("analyze", BFS, "--loop-bound", "9", "--json").out, "utf-8")
-    return path
-
-
-def edited(path: Path, *edits: tuple[str, str]) -> Path:
-    text = path.read_text("utf-8")
-    for before, after in edits:
-        assert before in text
-        text = text.replace(before, after)
-    path.write_text(text, "utf-8")
     return path
 
 
@@ -100,7 +92,7 @@ def test_a_missing_wait_fails_the_gate_of_control_codes(sassan: Sassan, tmp_path
     path = tmp_path / "saxpy.sass"
     path.write_text(source.read_text("utf-8"), "utf-8")
     # The upper word of the FFMA, without its wait mask.
-    edited(path, ("0x004fca0000000007", "0x000fca0000000007"))
+    edited(path, path, ("0x004fca0000000007", "0x000fca0000000007"))
     result = sassan("check", path, "--control")
     assert result.status == 1
     assert ":saxpy:0x00c0: control: missing-wait: 'FFMA R7, R2, c[0x0][0x164], R7' reads R2 without a wait" in result.out
@@ -192,7 +184,7 @@ def test_a_baseline_that_is_none_is_refused(text: str, sassan: Sassan, tmp_path:
 
 
 def test_a_baseline_of_another_schema_is_refused(sassan: Sassan, old: Path):
-    edited(old, ('"schema": 1', '"schema": 2'))
+    edited(old, old, ('"schema": 1', '"schema": 2'))
     result = sassan("check", *BOUNDED, "--baseline", old)
     assert_refused(result, 3)
     assert "schema 2 is not that of this version (1)" in result.err
@@ -257,7 +249,7 @@ def test_flow_facts_of_a_project_may_name_nothing_in_a_part_of_it(sassan: Sassan
     assert_refused(sassan(*command), 3)
     result = sassan(*command, "--allow-unmatched")
     assert (result.status, result.err) == (0, f"note: {path}: no function that is checked is 'bfs_step'\n")
-    edited(path, ('text = "sha256:', 'text = "sha256:0'))
+    edited(path, path, ('text = "sha256:', 'text = "sha256:0'))
     assert_refused(sassan("check", BFS, "--bounds", path, "--require-bounded", "--allow-unmatched"), 3)
 
 
@@ -367,7 +359,7 @@ def test_sarif_is_written_beside_the_text(sassan: Sassan, tmp_path: Path):
 def test_the_name_of_a_kernel_steers_nothing(sassan: Sassan, tmp_path: Path):
     path = tmp_path / "evil.sass"
     path.write_text(SAXPY.read_text("utf-8"), "utf-8")
-    edited(path, ("Function : saxpy", "Function : [x](http{0})\x1b[31m"))
+    edited(path, path, ("Function : saxpy", "Function : [x](http{0})\x1b[31m"))
     result = sassan("check", path, "--max-wcet", "5")
     assert result.status == 1
     assert result.out.count("\n") == 2

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cli.shell import SAMPLES, Sassan, assert_refused
+from edits import edited
 from sarif import assert_valid
 
 SM_61 = SAMPLES / "sm_61"
@@ -30,15 +31,6 @@ def saved(sassan: Sassan, tmp_path: Path) -> Any:
 
 def verdict(result: Any) -> str:
     return str(result.out.splitlines()[-1])
-
-
-def edited(path: Path, target: Path, *edits: tuple[str, str]) -> Path:
-    text = path.read_text("utf-8")
-    for before, after in edits:
-        assert before in text
-        text = text.replace(before, after)
-    target.write_text(text, "utf-8")
-    return target
 
 
 def warnings(sassan: Sassan, *arguments: str | Path) -> list[tuple[str, str]]:

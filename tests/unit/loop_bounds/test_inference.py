@@ -2,43 +2,12 @@
 
 import pytest
 
+from inferring import bound, counter, loops
 from listing import assemble
 from sassan.errors import SelfCheckError
-from sassan.ipet.loop_bounds import Inferred, check_bounds, infer
+from sassan.ipet.loop_bounds import Inferred, check_bounds
 from sassan.isa import tables
 from sassan.machine.launch import Launch
-from sassan.machine.parameters import Setting
-
-N = 0x150
-"""An offset of a parameter, until Pascal."""
-
-
-def loops(text: str, arch: str = "sm_61", block: tuple[int, int, int] | None = None, grid=None, **told: int) -> tuple[Inferred, ...]:
-    """Return what is inferred of a listing for the parameters `x150=4`; each answer is held to runs."""
-    code = assemble(text, arch)
-    launch = Launch(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in told.items()))
-    cfg, facts = code.graph(), tables.load(arch).facts
-    found = infer(cfg, facts, launch)
-    assert check_bounds(cfg, facts, launch, found) or all(one.bound is None for one in found)
-    return found
-
-
-def bound(text: str, arch: str = "sm_61", **told) -> int | None:
-    (one,) = loops(text, arch, **told)
-    return one.bound
-
-
-def counter(test: str, step: str = "IADD32I R0, R0, 0x1", start: str = "MOV R0, RZ", body: str = "NOP") -> str:
-    """Return a loop that goes back under P0."""
-    return f"""
-        {start}
-    head:
-        {body}
-        {step}
-        {test}
-        @P0 BRA head
-        EXIT
-    """
 
 
 def test_a_counter_below_a_constant():
@@ -334,106 +303,13 @@ def test_a_step_of_32_bits_keeps_its_sign():
 
 
 def test_a_number_of_64_bits_has_a_high_word():
-    text = """
-        UMOV.64 UR4, 0x500000001
-        MOV R0, UR5
-    head:
-        IADD3 R0, R0, -0x1, RZ
-        ISETP.NE.AND P0, PT, R0, RZ, PT
-        @P0 BRA head
-        EXIT
-    """
-    assert bound(text, "sm_120") == 4
+    start = "UMOV.64 UR4, 0x500000001\nMOV R0, UR5"
+    assert bound(counter("ISETP.NE.AND P0, PT, R0, RZ, PT", step="IADD3 R0, R0, -0x1, RZ", start=start), "sm_120") == 4
 
 
 def test_a_table_of_bits_may_not_depend_on_its_inputs():
-    text = """
-        LOP3.LUT R4, R2, RZ, RZ, 0xc0, !PT
-        IADD3 R4, R4, 0x8, RZ
-        MOV R0, RZ
-    head:
-        IADD3 R0, R0, 0x1, RZ
-        ISETP.LT.AND P0, PT, R0, R4, PT
-        @P0 BRA head
-        EXIT
-    """
-    assert bound(text, "sm_80") == 7
-
-
-def test_an_inner_loop_that_is_entered_in_its_middle_alone_ends():
-    text = """
-        MOV R0, RZ
-        ISETP.NE.AND P0, PT, RZ, c[0x0][0x160], PT
-    outer:
-        MOV R2, RZ
-        @P0 BRA middle
-    head:
-        IADD3 R2, R2, 0x1, RZ
-        ISETP.GE.AND P1, PT, R2, 0x7, PT
-        @P1 BRA leave
-    middle:
-        IADD3 R2, R2, 0x1, RZ
-        BRA head
-    leave:
-        IADD3 R0, R0, 0x1, RZ
-        ISETP.LT.AND P2, PT, R0, 0x32, PT
-        @P2 BRA outer
-        EXIT
-    """
-    assert [one.bound for one in loops(text, "sm_80", x160=1)] == [49, 4]
-
-
-def test_a_loop_that_is_entered_in_the_middle_of_its_inner_loop_counts_from_there():
-    text = """
-        LDG.E R9, [R4]
-        ISETP.NE.AND P0, PT, R9, RZ, PT
-        MOV R0, -0x32
-        MOV R3, RZ
-        @P0 BRA middle
-        MOV R0, RZ
-    outer:
-        IADD3 R0, R0, 0x1, RZ
-        ISETP.GE.AND P1, PT, R0, 0x64, PT
-        @P1 EXIT
-        MOV R3, RZ
-    inner:
-        ISETP.GE.AND P2, PT, R3, 0x3, PT
-        @P2 BRA outer
-        NOP
-    middle:
-        IADD3 R3, R3, 0x1, RZ
-        BRA inner
-    """
-    assert [one.bound for one in loops(text, "sm_80")] == [150, 4]
-
-
-def test_what_an_inner_loop_that_is_entered_in_its_middle_does_to_a_counter_is_not_known():
-    # By the door R2 has grown by 100 when it comes to the head; over the head it stays as it is.
-    text = """
-        MOV R0, RZ
-        LDG.E R9, [R4]
-        ISETP.NE.AND P0, PT, R9, RZ, PT
-    outer:
-        MOV R2, RZ
-        MOV R3, RZ
-        @P0 BRA middle
-    head:
-        IADD3 R3, R3, 0x1, RZ
-        ISETP.GE.AND P1, PT, R3, 0x9, PT
-        @P1 BRA leave
-        IADD3 R2, R2, -0x64, RZ
-    middle:
-        IADD3 R2, R2, 0x64, RZ
-        BRA head
-    leave:
-        IADD3 R0, R0, 0x1, RZ
-        ISETP.LT.AND P2, PT, R2, 0x32, PT
-        @P2 EXIT
-        ISETP.LT.AND P2, PT, R0, 0x28, PT
-        @P2 BRA outer
-        EXIT
-    """
-    assert [one.bound for one in loops(text, "sm_80")] == [39, 9]
+    start = "LOP3.LUT R4, R2, RZ, RZ, 0xc0, !PT\nIADD3 R4, R4, 0x8, RZ\nMOV R0, RZ"
+    assert bound(counter("ISETP.LT.AND P0, PT, R0, R4, PT", step="IADD3 R0, R0, 0x1, RZ", start=start), "sm_80") == 7
 
 
 def test_a_uniform_counter_is_one():

@@ -1,0 +1,37 @@
+"""What is inferred of the loops of a listing, each answer held to runs."""
+
+from listing import assemble
+from sassan.ipet.loop_bounds import Inferred, check_bounds, infer
+from sassan.isa import tables
+from sassan.machine.launch import Launch
+from sassan.machine.parameters import Setting
+
+
+def loops(
+    text: str, arch: str = "sm_61", block: tuple[int, int, int] | None = None, grid: tuple[int, int, int] | None = None, **told: int
+) -> tuple[Inferred, ...]:
+    """Return what is inferred of a listing for the parameters `x150=4`; each answer is held to runs."""
+    code = assemble(text, arch)
+    launch = Launch(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in told.items()))
+    cfg, facts = code.graph(), tables.load(arch).facts
+    found = infer(cfg, facts, launch)
+    assert check_bounds(cfg, facts, launch, found) or all(one.bound is None for one in found)
+    return found
+
+
+def bound(text: str, arch: str = "sm_61", **told: int) -> int | None:
+    (one,) = loops(text, arch, **told)
+    return one.bound
+
+
+def counter(test: str, step: str = "IADD32I R0, R0, 0x1", start: str = "MOV R0, RZ", body: str = "NOP") -> str:
+    """Return a loop that goes back under P0."""
+    return f"""
+        {start}
+    head:
+        {body}
+        {step}
+        {test}
+        @P0 BRA head
+        EXIT
+    """
