@@ -1,4 +1,4 @@
-"""A cache of compilations and of costs, addressed by content: JSON and cubins (`frontend/cubin/entries.py`)."""
+"""A cache of compilations and of costs, addressed by content: JSON and cubins (`sassan/entries.py`)."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
-from sassan.frontend.cubin.entries import Entries
+from sassan.entries import Entries
 
 FORMAT = b"sassan-evolve-1"
 """Part of every key: an entry of another version of this module is never found."""

@@ -13,7 +13,7 @@ from sassan.errors import UsageError
 from sassan.evolve.config import Config
 from sassan.evolve.genes import Genome
 from sassan.evolve.outcome import Outcome, from_json, to_json
-from sassan.frontend.cubin.entries import write
+from sassan.files import write
 
 FILE = "state.json"
 _FORMAT = 2

@@ -1,11 +1,10 @@
-"""Writing a file so that it is there whole or not at all."""
+"""Writing what the user asked for, to where the user said."""
 
-import os
 import stat
-from contextlib import suppress
 from pathlib import Path
 
 from sassan.errors import UsageError
+from sassan.files import write
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -18,23 +17,10 @@ def write_atomically(path: Path, data: bytes) -> None:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
             path.write_bytes(data)
         else:
-            _replace(path.resolve(), data)
+            write(path.resolve(), data)
     except OSError as error:
         raise UsageError(
             "unwritable-output",
             f"cannot write '{path}': {error.strerror or error}",
             hint="name a file in an existing folder that you may write to",
         ) from error
-
-
-def _replace(path: Path, data: bytes) -> None:
-    # In the same folder, since a rename is atomic only inside one file system; a short name, since the final one may be as long as allowed.
-    temporary = path.with_name(f".sassan-{os.getpid()}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-        temporary.replace(path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-        raise

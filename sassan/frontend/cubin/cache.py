@@ -1,9 +1,9 @@
-"""A cache of disassembly, addressed by content (`entries.py`)."""
+"""A cache of disassembly, addressed by content (`sassan/entries.py`)."""
 
 import hashlib
 from pathlib import Path
 
-from sassan.frontend.cubin.entries import Entries
+from sassan.entries import Entries
 
 FORMAT = b"sassan-disassembly-1"
 """Part of every key: an entry of another version of this module is never found."""

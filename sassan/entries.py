@@ -8,14 +8,14 @@ used is no error: a cache only saves time.
 import contextlib
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sassan.files import write
+
 _VARIABLE = "SASSAN_CACHE"
 _FOLDER_MODE = 0o700
-_ORDINARY = 0o666
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Entries:
         path = self.folder() / name
         with contextlib.suppress(OSError):
             path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-            write(path, self._head(data) + b"\n" + data)
+            write(path, self._head(data) + b"\n" + data, private=True)
             if look:
                 self._shrink(keep=path)
 
@@ -71,33 +71,6 @@ class Entries:
                 with contextlib.suppress(OSError):
                     (keep.parent / name).unlink()
                 total -= size
-
-
-def write(path: Path, data: bytes, *, lasting: bool = False) -> None:
-    """Write a file so that nobody ever sees half of it; `lasting`: nor after the machine went down, and with the mode of ordinary files.
-
-    Raises OSError.
-    """
-    handle, scratch = tempfile.mkstemp(prefix=".", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            if lasting:
-                os.fchmod(file.fileno(), _ORDINARY & ~_umask())
-                file.flush()
-                os.fsync(file.fileno())
-        Path(scratch).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(scratch).unlink()
-        raise
-
-
-def _umask() -> int:
-    # The only portable way to read the mask is to set it.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _files(place: Path) -> Iterator[tuple[int, str, int]]:
