@@ -50,16 +50,20 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class _Backend:
-    """One solver behind PuLP: its class, how to switch its optimality gaps off, how to install it, whether it solves relaxations."""
+    """One solver behind PuLP: its class, how to switch its optimality gaps off, how to install it, whether it solves relaxations.
+
+    `bundled`: the wheel of PuLP carries it.
+    """
 
     pulp_name: str
     exact: tuple[tuple[str, object], ...]
     install: str
     relaxes: bool = True
+    bundled: bool = False
 
 
 _BACKENDS = {
-    "cbc": _Backend("COIN_CMD", (("gapRel", 0.0), ("gapAbs", 0.0)), "apt-get install coinor-cbc"),
+    "cbc": _Backend("COIN_CMD", (("gapRel", 0.0), ("gapAbs", 0.0)), "apt-get install coinor-cbc", bundled=True),
     "glpk": _Backend("GLPK_CMD", (), "apt-get install glpk-utils"),
     "scip": _Backend("SCIP_PY", (("gapRel", 0.0), ("gapAbs", 0.0)), "pip install pyscipopt", relaxes=False),
 }
@@ -207,9 +211,12 @@ def _engine(pulp: Any, backend: _Backend, time_limit: float | None, *, integer: 
         options["timeLimit"] = time_limit
     make: Callable[..., Any] = pulp.getSolver
     engine = make(backend.pulp_name, msg=False, mip=integer, **options)
-    if not engine.available():
-        raise MissingToolError("solver-missing", f"the solver {backend.pulp_name} is not installed", hint=backend.install)
-    return engine
+    if not engine.available() and backend.bundled:
+        # The program on PATH is the user's choice; the wheel of PuLP brings one for the usual systems.
+        engine = make(backend.pulp_name, path=pulp.apis.PULP_CBC_CMD.pulp_cbc_path, msg=False, mip=integer, **options)
+    if engine.available():
+        return engine
+    raise MissingToolError("solver-missing", f"the solver {backend.pulp_name} is not installed", hint=backend.install)
 
 
 def _pulp_model(

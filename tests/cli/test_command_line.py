@@ -1,5 +1,6 @@
 """The command line as a whole: usage, help, version, and what becomes of a defect, an interrupt and a missing tool."""
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -15,6 +16,8 @@ SM_61 = SAMPLES / "sm_61"
 SAXPY = SM_61 / "saxpy.cuobjdump.sass"
 BFS = SM_61 / "bfs_step.cuobjdump.sass"
 MANDELBROT = SM_61 / "mandelbrot.cuobjdump.sass"
+BELOW_A_FILE = BFS
+"""No folder, so that nobody can write below it, whoever runs the tests and whatever HOME is."""
 OF_FILES = ["analyze", "cfg", "strings", "ipet"]
 BAD_OPTIONS = [
     [],
@@ -56,12 +59,12 @@ def test_a_wrong_option_is_a_usage_error(command: str, options: list[str], sassa
         ["cfg", str(BFS), "-o", "x.jpeg"],
         ["cfg", str(BFS), "-o", "x"],
         ["cfg", str(BFS), "-o", ""],
-        ["cfg", str(BFS), "-o", "/nonexistent/x.dot"],
+        ["cfg", str(BFS), "-o", f"{BELOW_A_FILE}/x.dot"],
         ["ipet", str(BFS), "-o", "x.svg"],
-        ["ipet", str(BFS), "--loop-bound", "1", "-o", "/nonexistent/x.lp"],
+        ["ipet", str(BFS), "--loop-bound", "1", "-o", f"{BELOW_A_FILE}/x.lp"],
         ["ipet", str(BFS), "--facts-template", "--json"],
         ["ipet", str(BFS), "--facts-template", "-o", "x.lp"],
-        ["ipet", str(BFS), "--facts-template", "-o", "/nonexistent/x.toml"],
+        ["ipet", str(BFS), "--facts-template", "-o", f"{BELOW_A_FILE}/x.toml"],
         ["analyze", str(BFS), "--sm", "banana"],
         ["analyze", str(BFS), "-f", "nothing"],
     ],
@@ -131,7 +134,7 @@ def test_a_failed_self_check_is_status_5(sassan: Sassan, monkeypatch: pytest.Mon
 
 
 def test_a_missing_tool_is_status_4_with_its_install_command(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, find=importlib.util.find_spec: None if name == "pygraphviz" else find(name))
     result = sassan("cfg", MANDELBROT, "-o", "x.svg")
     assert_refused(result, 4)
     assert "pip install pygraphviz" in result.err

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
+from pulp.apis import PULP_CBC_CMD
+
 
 def highs(path: Path) -> int | None:
     import highspy  # noqa: PLC0415  # each solver only where it runs
@@ -36,8 +38,12 @@ def _run(program: str, *arguments: str) -> str:
     return subprocess.run([which(program) or program, *arguments], capture_output=True, text=True, check=True, timeout=300).stdout
 
 
+def _cbc() -> str:
+    return which("cbc") or PULP_CBC_CMD.pulp_cbc_path
+
+
 def cbc(path: Path) -> int | None:
-    told = _run("cbc", str(path), "ratioGap", "0", "solve", "quit")
+    told = _run(_cbc(), str(path), "ratioGap", "0", "solve", "quit")
     found = re.search(r"^Result - Optimal solution found\s+Objective value: +(-?[\d.eE+]+)", told, re.MULTILINE)
     return round(float(found[1])) if found else None
 
@@ -53,7 +59,7 @@ def glpk(path: Path) -> int | None:
 SOLVERS: dict[str, tuple[Callable[[Path], int | None], Callable[[], bool]]] = {
     "highs": (highs, lambda: True),
     "scip": (scip, lambda: _has("pyscipopt")),
-    "cbc": (cbc, lambda: which("cbc") is not None),
+    "cbc": (cbc, lambda: which(_cbc()) is not None),
     "glpk": (glpk, lambda: which("glpsol") is not None),
 }
 
