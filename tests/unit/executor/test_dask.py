@@ -18,11 +18,14 @@ from sassan.makespan.engine import Budget
 from unit.makespan.cases import case
 
 distributed = pytest.importorskip("distributed", reason="the extra sassan[dask] is not installed")
+dask_config = pytest.importorskip("dask.config")
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as made:
+    # Each worker that dies is started anew, which takes a second or two: here a second death is enough to give an item up.
+    patient = dask_config.set({"distributed.scheduler.allowed-failures": 0})
+    with patient, distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as made:
         yield made.scheduler_address
 
 
@@ -112,22 +115,29 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch):
 
 
 GONE = """
-import sys, time
+import os, sys, threading
 import distributed
 from sassan.errors import SelfCheckError
 from sassan.executor import Dask
 
+BUSY, NEVER = threading.Event(), threading.Event()
+
+def work(item):
+    if item:
+        here = sys.modules["__main__"]  # the worker is a thread: what is pickled with the function would be a copy
+        here.BUSY.set()
+        here.NEVER.wait()
+
 if __name__ == "__main__":
     made = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50)
-    executor = Dask(made.scheduler_address)
-    results = executor.map(time.sleep, [0.0, 30.0, 30.0])
+    results = Dask(made.scheduler_address).map(work, [0, 1, 2])
     next(results)
-    made.close()
+    BUSY.wait()
+    made.sync(made.scheduler.close)
     try:
         next(results)
     except SelfCheckError as error:
         print(error.code, flush=True)
-    import os
     os._exit(0)
 """
 
