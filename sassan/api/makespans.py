@@ -1,6 +1,5 @@
 """The longest makespan of warps that run kernel strings on one SM."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,6 +9,7 @@ from sassan import documents, machine
 from sassan.api import checking
 from sassan.documents import Value
 from sassan.errors import UsageError
+from sassan.makespan import clock
 from sassan.makespan.configuration import Configuration
 from sassan.makespan.configuration import capacities as parse_capacities
 from sassan.makespan.configuration import latencies as parse_latencies
@@ -128,7 +128,7 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
     processor, assumptions = processor_of(parsed, told, sm)
     instance = problem(tuple(parsed[warp % len(parsed)] for warp in range(count)), processor)
     known = Merged(instance)
-    budget = Budget(time.monotonic() + checking.seconds("time_limit", time_limit), seed=checking.whole("seed", seed))
+    budget = Budget(clock.now() + checking.seconds("time_limit", time_limit), seed=checking.whole("seed", seed))
     last = load(engine).run(instance, budget, known)
     if engine != "all":
         known(last)

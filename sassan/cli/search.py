@@ -67,11 +67,12 @@ def search(
 
     Raises UsageError `too-large` when the engine does not take the instance.
     """
+    from sassan.makespan import clock
     from sassan.makespan.compiling import NOTE
     from sassan.makespan.engine import Budget
     from sassan.makespan.merge import Merged
 
-    begin = time.monotonic()
+    begin, started = time.monotonic(), clock.now()
     with interrupts() as pressed, _progress(quiet=quiet) as show:
 
         def changed(now: "Merged") -> None:
@@ -80,7 +81,7 @@ def search(
                 watch(now)
 
         known = Merged(one.problem, changed=changed)
-        budget = Budget(deadline=begin + seconds, seed=seed, stop=lambda: pressed.seen)
+        budget = Budget(deadline=started + seconds, seed=seed, stop=lambda: pressed.seen)
         last = engine.run(one.problem, budget, known)
         if engine.name == "all":
             known.changed = None
@@ -88,7 +89,7 @@ def search(
             known(last)
     took = time.monotonic() - begin
     # A search that is not begun because its first use takes longer than what is left is cut short by the limit too.
-    limited = took >= seconds or any(NOTE in found.note for found in known.last.values())
+    limited = clock.now() - started >= seconds or any(NOTE in found.note for found in known.last.values())
     stopped = INTERRUPT if pressed.seen else TIME_LIMIT if limited and known.exact is None else ""
     return Answer(one, engine.name, known, took, stopped)
 
@@ -109,9 +110,19 @@ def _progress(*, quiet: bool) -> Generator[Callable[[str], None]]:
         yield lambda _: None
         return
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    from sassan.makespan import clock
+
+    class Compiling(ProgressColumn):
+        max_refresh = 0.5
+
+        def render(self, task: Task) -> Text:
+            del task
+            return Text("compiling, once after an installation" if clock.compiling() else "")
 
     text = TextColumn("{task.description}", markup=False)
-    with Progress(SpinnerColumn(), text, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+    with Progress(SpinnerColumn(), text, Compiling(), TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("makespan", total=None)
         yield lambda now: bar.update(task, description=now)

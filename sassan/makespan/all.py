@@ -5,12 +5,12 @@ it is likely to be done in seconds, it gets a large share before the others. Els
 schedules, `bounds` goes on, and `exact` has the rest. An engine that does not take an instance says why in its note, and the others go on.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
 
 from sassan.errors import UsageError
+from sassan.makespan import clock
 from sassan.makespan.engine import Budget, Engine, Found, Report
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem
@@ -51,7 +51,7 @@ class All:
 
         Raises UsageError `too-large` when no engine takes the instance.
         """
-        begin = time.monotonic()
+        begin = clock.now()
         merged = Merged(problem)
 
         def both(found: Found) -> None:
@@ -76,15 +76,15 @@ class All:
 
     def _together(self, merged: Merged, begin: float) -> Found:
         proof = next((one.proof for one in merged.last.values() if one.upper == merged.upper and one.proof), "")
-        return Found(self.name, merged.lower, merged.upper, merged.schedule, proof, time.monotonic() - begin)
+        return Found(self.name, merged.lower, merged.upper, merged.schedule, proof, clock.now() - begin)
 
     def _one(self, step: Step, problem: Problem, budget: Budget, report: Report) -> UsageError | None:
         """Run one engine and report its last word; return its refusal where it does not take the instance."""
-        begin = time.monotonic()
+        begin = clock.now()
         try:
             report(step.engine.run(problem, replace(budget, deadline=_share(budget.deadline, step.share)), report))
         except UsageError as error:
-            report(Found(step.engine.name, seconds=time.monotonic() - begin, note=error.message))
+            report(Found(step.engine.name, seconds=clock.now() - begin, note=error.message))
             return error
         return None
 
@@ -111,13 +111,13 @@ def states(problem: Problem) -> int:
 def _share(deadline: float | None, share: float) -> float | None:
     if deadline is None:
         return None
-    now = time.monotonic()
+    now = clock.now()
     return now + max(deadline - now, 0.0) * share
 
 
 def _short(budget: Budget) -> bool:
-    return budget.deadline is not None and budget.deadline - time.monotonic() < _SHORT
+    return budget.deadline is not None and budget.deadline - clock.now() < _SHORT
 
 
 def _over(budget: Budget) -> bool:
-    return budget.stop() or (budget.deadline is not None and time.monotonic() >= budget.deadline)
+    return budget.stop() or (budget.deadline is not None and clock.now() >= budget.deadline)

@@ -5,13 +5,13 @@ on an injected executor; between slices the engine looks at the clock and report
 gives the same chain, wherever and in whatever portions it runs.
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from platform import node
 
 from sassan.errors import UsageError
 from sassan.executor import Executor, Serial, Threads, available
+from sassan.makespan import clock
 from sassan.makespan.anneal_plain import Chain, Move, Plan, Rule, advance, chain
 from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, Found, Report
@@ -54,7 +54,7 @@ class Improvement:
 class Slice:
     """A piece of work for an executor: some further candidates of one chain.
 
-    `deadline` and `began` (when the engine did) are moments of the monotonic clock, which processes of one machine (`host`) share. On
+    `deadline` and `began` (when the engine did) are moments of `clock.shared()`, which means the same on one machine (`host`). On
     another machine a slice, which is short, ends by itself, and its improvements count as found when it was `sent`, in seconds.
     """
 
@@ -96,11 +96,11 @@ def work(piece: Slice) -> Sliced:
     end = min(piece.plan.iterations, state.iteration + _STEPS * step)
     improvements: list[Improvement] = []
     here = piece.host in ("", node())
-    while state.iteration < end and not (here and _late(piece.deadline)):
+    while state.iteration < end and not (here and piece.deadline is not None and clock.shared() >= piece.deadline):
         best = state.best_makespan
         state = run(piece.case, piece.plan, state, min(step, end - state.iteration))
         if state.best_makespan > best:
-            seconds = time.monotonic() - piece.began if here else piece.sent
+            seconds = clock.shared() - piece.began if here else piece.sent
             improvements.append(Improvement(state.number, state.start, state.iteration, seconds, state.best_makespan))
     return Sliced(state, tuple(improvements))
 
@@ -157,7 +157,7 @@ class Anneal:
 
         Raises UsageError `too-large`.
         """
-        began = time.monotonic()
+        began = clock.now()
         case = instance(problem)
         seconds = None if budget.deadline is None else max(0.0, round(budget.deadline - began, 1))
         workers = self._executor.workers if self._executor else available()
@@ -168,7 +168,9 @@ class Anneal:
         executor = self._executor or (Threads() if compiled else Serial())
         _guard(case, budget, executor.workers)
         states = [chain(case, number, kind, budget.seed) for number, kind in enumerate(self._chains)]
-        log = [Improvement(one.number, one.start, 0, time.monotonic() - began, one.makespan) for one in states]
+        # Compiled here, where the clock stands still; other processes find it on disk.
+        _runner(compiled=compiled)(case, plan, states[0], 0)
+        log = [Improvement(one.number, one.start, 0, clock.now() - began, one.makespan) for one in states]
         found = Found(self.name)
         while True:
             best = max(states, key=lambda one: one.best_makespan)
@@ -177,9 +179,10 @@ class Anneal:
                 report(found)
             open_states = [one for one in states if not _done(case, plan, one)]
             if not open_states or best.best_makespan == case.horizon or _late(budget.deadline) or budget.stop():
-                return Annealed(replace(found, seconds=time.monotonic() - began), tuple(states), _in_time(log))
-            sent = time.monotonic() - began
-            pieces = [Slice(case, plan, one, compiled, budget.deadline, began, node(), sent) for one in open_states]
+                return Annealed(replace(found, seconds=clock.now() - began), tuple(states), _in_time(log))
+            sent, lag = clock.now() - began, clock.lag()
+            end = None if budget.deadline is None else budget.deadline + lag
+            pieces = [Slice(case, plan, one, compiled, end, began + lag, node(), sent) for one in open_states]
             for done in executor.map(work, pieces):
                 states[done.state.number] = done.state
                 log.extend(done.improvements)
@@ -188,7 +191,7 @@ class Anneal:
 def _found(name: str, problem: Problem, case: Instance, best: Chain, began: float) -> Found:
     schedule = construct(case, best.best)
     check(problem, schedule)
-    return Found(name, best.best_makespan, None, schedule, seconds=time.monotonic() - began)
+    return Found(name, best.best_makespan, None, schedule, seconds=clock.now() - began)
 
 
 def _in_time(log: Iterable[Improvement]) -> tuple[Improvement, ...]:
@@ -201,7 +204,7 @@ def _done(case: Instance, plan: Plan, state: Chain) -> bool:
 
 
 def _late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline
+    return deadline is not None and clock.now() >= deadline
 
 
 _CHECKPOINT_BYTES = 20

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar, cast
 
-import numba
 import numpy as np
 from numba import types
 from numba.core import cgutils
@@ -19,6 +18,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from sassan.makespan.anneal_plain import Chain, Move, Plan, Rule
+from sassan.makespan.jit import inner, unchecked
 from sassan.makespan.start import Instance
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -115,17 +115,6 @@ def memory_of(case: Instance) -> Memory:
     for rows, one in zip(marks, build, strict=False):
         rows[0] = one
     return Memory(table, build, marks)
-
-
-def compiled(function: F) -> F:
-    """Return the function compiled to machine code, kept on disk, free of the interpreter's lock."""
-    return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
-
-
-def inner(function: F) -> F:
-    """Return the function compiled for other compiled ones only: without a way in from Python, which takes long to compile."""
-    make: Callable[..., Any] = numba.njit  # its type leaves these options out
-    return cast("F", make(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
 
 
 def _trailing_zeros(typing: object, word: object) -> object:
@@ -338,7 +327,7 @@ def propose(row: Array, table: Table, random: Array, spare: Array, move: Word) -
     return shift(row, taken, below(random, row.size - size + 1), size, spare)
 
 
-@compiled
+@unchecked
 def advance(memory: Memory, order: Order, row: Array, random: Array, counts: Array) -> Word:
     """Draw the candidates of `order`, or fewer when one is better than `order.best`; return the makespan of `row` then.
 

@@ -3,17 +3,17 @@
 It finds lower bounds: every state is one that a schedule reaches, and the schedule of the last one passes the judge before it is reported.
 """
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sassan.makespan import clock
 from sassan.makespan.beam_plain import Kept, Rules, advance, first, rules
-from sassan.makespan.compiling import compile_first, may_begin
+from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule, check
-from sassan.makespan.states import PLAIN, Layout, Segment, Team, count_letter_states, layout, over, team_sizes
+from sassan.makespan.states import PLAIN, Layout, count_letter_states, layout, over, team_sizes
 
 if TYPE_CHECKING:
     from sassan.makespan.states_kernel import Array
@@ -26,7 +26,6 @@ _WORTH = 3_000_000
 _PORTION = 1 << 16
 """States kept between two looks at the clock."""
 _FEW = 1024
-_TINY = Layout((Team((0,), (Segment(0, 1, 0),)),), (1,), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +53,12 @@ class Beam:
 
     def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
         """Return the longest schedule of all passes that came to an end in time."""
-        begin = time.monotonic()
+        begin = clock.now()
         best = Found(self.name)
         for schedule in _passes(problem, self._widths, budget):
             if best.lower is None or schedule.makespan > best.lower:
                 check(problem, schedule)
-                best = Found(self.name, schedule.makespan, None, schedule, "", time.monotonic() - begin)
+                best = Found(self.name, schedule.makespan, None, schedule, "", clock.now() - begin)
                 report(best)
         return best
 
@@ -70,8 +69,6 @@ def _passes(problem: Problem, widths: tuple[int, ...], budget: Budget) -> Iterat
         widths, run = (_PLAIN_WIDTH,), _plain_pass
     elif may_begin("beam_kernel", budget.left):
         run = _compiled_pass
-        # A search that has only compiled would have found next to nothing.
-        budget = compile_first("beam_kernel", budget, lambda: compiled_pass(_TINY, width(1), Budget()))
     else:
         widths, run = _PLAIN_WIDTHS, _plain_pass
     for states in widths:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sassan.makespan.beam_plain import TIE, Rules
-from sassan.makespan.states_kernel import Array, compiled, copy, splits, zero
+from sassan.makespan.jit import compiled
+from sassan.makespan.states_kernel import Array, copy, splits, zero
 
 UNITS = 4
 _SHIFT = np.uint64(64 - TIE)

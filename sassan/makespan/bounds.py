@@ -6,10 +6,10 @@ after the other with that table as its guide. None searches for a schedule.
 """
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from math import inf
 
+from sassan.makespan import clock
 from sassan.makespan.bounds_overlap import overlap
 from sassan.makespan.bounds_pool import SMALL, Cut, Pooled, cuts, finest, pooled
 from sassan.makespan.bounds_search import refines, refuted
@@ -84,7 +84,7 @@ class Bounds:
 
     def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
         """Return the least of the safe bounds, and below it the slots that any schedule takes; `proof` names the bound that won."""
-        start = time.monotonic()
+        start = clock.now()
         lower = busy_units(problem)
         found = Found(self.name, lower)
 
@@ -93,7 +93,7 @@ class Bounds:
 
         for name, upper in candidates(problem, stop, lambda: budget.left):
             if found.upper is None or upper < found.upper:
-                found = Found(self.name, lower, upper, None, name, time.monotonic() - start)
+                found = Found(self.name, lower, upper, None, name, clock.now() - start)
                 report(found)
             if found.upper == lower or stop():
                 break

@@ -7,9 +7,10 @@ a smaller number.
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from sassan.makespan.jit import compiled
 
 Ints = NDArray[np.int64]
 Table = NDArray[np.int32]
@@ -44,7 +45,7 @@ def scratch(stretches: int, units: int) -> Scratch:
     return Scratch(*(np.zeros(size, np.int64) for size in (stretches, stretches, stretches, units, units, units, units)))
 
 
-@numba.njit(cache=True)
+@compiled
 def fill(waste: Table, start: int, stop: int, tables: Tables, work: Scratch) -> None:
     """Fill `waste[start:stop]`, which needs all numbers below."""
     for number in range(start, stop):
@@ -59,7 +60,7 @@ def fill(waste: Table, start: int, stop: int, tables: Tables, work: Scratch) -> 
         waste[number] = best
 
 
-@numba.njit(cache=True)
+@compiled
 def _next(up_to: Ints) -> None:
     index = 0
     while index < len(up_to) - 1 and up_to[index] == up_to[index + 1]:
@@ -68,7 +69,7 @@ def _next(up_to: Ints) -> None:
     up_to[index] += 1
 
 
-@numba.njit(cache=True)
+@compiled
 def count_in(tables: Tables, work: Scratch) -> int:
     """Write how many warps stand in each stretch and the most letters of each unit; return the first stretch with a warp."""
     most = work.most
@@ -87,7 +88,7 @@ def count_in(tables: Tables, work: Scratch) -> int:
     return first
 
 
-@numba.njit(cache=True)
+@compiled
 def next_runs(most: Ints, runs: Ints) -> bool:
     """Step to the next row of letters that may run per unit, due or not; False after the last."""
     for unit in range(len(most)):
@@ -98,7 +99,7 @@ def next_runs(most: Ints, runs: Ints) -> bool:
     return False
 
 
-@numba.njit(cache=True)
+@compiled
 def nobody_leaves(tables: Tables, work: Scratch) -> int:
     """Set the choice in which all that run stay where they are, possible or not; return the price of the slot."""
     price = 0
@@ -113,7 +114,7 @@ def nobody_leaves(tables: Tables, work: Scratch) -> int:
     return price
 
 
-@numba.njit(cache=True)
+@compiled
 def _cheapest(waste: Table, number: int, first: int, tables: Tables, work: Scratch) -> int:
     """Return the cheapest way on when `work.runs` letters of each unit run: `work.gone` counts through all who may leave."""
     price = nobody_leaves(tables, work)
@@ -147,7 +148,7 @@ def _cheapest(waste: Table, number: int, first: int, tables: Tables, work: Scrat
     return best
 
 
-@numba.njit(cache=True)
+@compiled
 def fits(inside: Ints, room: Ints) -> bool:
     """Say whether those that run and do not leave find warps that can: the letters of a stretch beyond its last."""
     for unit in range(len(inside)):  # noqa: SIM110  # a generator does not compile

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from sassan.makespan.bounds_pool_kernel import Ints, Scratch, Table, Tables, count_in, fits, next_runs, nobody_leaves
+from sassan.makespan.jit import compiled
 
 REFUTED, FOUND, FULL, PAUSED = 0, 1, 2, 3
 STATES, NODES, LEVEL = 0, 1, 2
@@ -56,7 +56,7 @@ class Search(NamedTuple):
     seen: Known
 
 
-@numba.njit(cache=True)
+@compiled
 def begin(search: Search) -> None:
     """Enter the state in which all warps are in the first stretch, whose numbers are the last."""
     waste = search.guide.waste[len(search.guide.waste) - 1]
@@ -64,7 +64,7 @@ def begin(search: Search) -> None:
         _enter(_number(search.work.up_to, search.guide.place), waste, search.seen)
 
 
-@numba.njit(cache=True)
+@compiled
 def advance(expansions: int, search: Search) -> int:
     """Expand at most so many states; say whether the end was reached, nothing is left, the room is full, or there is more to do."""
     seen = search.seen
@@ -84,7 +84,7 @@ def advance(expansions: int, search: Search) -> int:
     return PAUSED
 
 
-@numba.njit(cache=True)
+@compiled
 def _slot(number: int, numbers: Ints) -> np.int64:
     mask = len(numbers) - 1
     word = np.uint64(number) * np.uint64(0x9E3779B97F4A7C15)
@@ -94,7 +94,7 @@ def _slot(number: int, numbers: Ints) -> np.int64:
     return at
 
 
-@numba.njit(cache=True)
+@compiled
 def _enter(number: int, waste: int, seen: Known) -> bool:
     """Note a state that is reached so that `waste` is the least through it, unless it was reached as cheaply; False if the room is full."""
     at = _slot(number, seen.number)
@@ -112,7 +112,7 @@ def _enter(number: int, waste: int, seen: Known) -> bool:
     return bool(4 * seen.counters[STATES] < 3 * len(seen.number) and seen.counters[NODES] < len(seen.node))
 
 
-@numba.njit(cache=True)
+@compiled
 def _number(up_to: Ints, place: Ints) -> int:
     number = 0
     for index in range(len(up_to)):
@@ -120,7 +120,7 @@ def _number(up_to: Ints, place: Ints) -> int:
     return number
 
 
-@numba.njit(cache=True)
+@compiled
 def _pooled_number(up_to: Ints, gone: Ints, guide: Guide) -> int:
     """Return the number in the pooled table of the state `up_to` after `gone` have left their stretches."""
     number = 0
@@ -130,7 +130,7 @@ def _pooled_number(up_to: Ints, gone: Ints, guide: Guide) -> int:
     return number
 
 
-@numba.njit(cache=True)
+@compiled
 def _decode(number: int, place: Ints, up_to: Ints) -> None:
     for index in range(len(up_to) - 1, -1, -1):
         low, high = 0, len(place) - 1
@@ -144,7 +144,7 @@ def _decode(number: int, place: Ints, up_to: Ints) -> None:
         number -= place[low, index]
 
 
-@numba.njit(cache=True)
+@compiled
 def _expand(number: int, level: int, search: Search) -> bool:
     """Enter every state that can follow; False if the room is full."""
     work = search.work
@@ -160,7 +160,7 @@ def _expand(number: int, level: int, search: Search) -> bool:
     return True
 
 
-@numba.njit(cache=True)
+@compiled
 def _follow(number: int, done: int, first: int, search: Search) -> bool:
     """Enter every state that can follow when `work.runs` letters of each unit run: `work.gone` counts through all who may leave."""
     tables, work, guide, seen = search

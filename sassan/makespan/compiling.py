@@ -1,16 +1,14 @@
-"""Whether a compiled search may begin: its first use after an installation compiles it, for seconds that no clock interrupts."""
+"""Whether a compiled search may begin: its first use after an installation compiles it, for seconds that no limit counts (`clock`).
 
-import time
-from collections.abc import Callable
-from dataclasses import replace
+Who sets a short limit wants an answer now: then a search that is not compiled yet is not begun.
+"""
+
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sassan.makespan.engine import Budget
-
 ENOUGH = 1.5
-"""Seconds of time left from which a first use compiles, past the limit if need be: the next run finds the search compiled."""
+"""Seconds of time left from which a first use compiles: the next run finds the search compiled."""
 NOTE = "left out what is compiled at its first use after an installation: that takes some seconds"
 _ENTRIES = {
     "anneal_kernel": "advance",
@@ -27,15 +25,6 @@ _ENTRIES = {
 def may_begin(module: str, left: float) -> bool:
     """Say whether the kernels of a module are compiled, or `left`, in seconds, is enough to begin with that."""
     return left >= ENOUGH or compiled(module)
-
-
-def compile_first(module: str, budget: Budget, use: Callable[[], object]) -> Budget:
-    """Let `use` compile the kernels of a module where they are not; return the budget with the seconds that this took added."""
-    if compiled(module):
-        return budget
-    begin = time.monotonic()
-    use()
-    return budget if budget.deadline is None else replace(budget, deadline=budget.deadline + time.monotonic() - begin)
 
 
 def compiled(module: str) -> bool:

@@ -1,11 +1,11 @@
 """The contract of every makespan engine: anytime, seeded, stoppable, and honest about what it proved."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 from typing import Protocol
 
+from sassan.makespan import clock
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule
 
@@ -30,7 +30,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long an engine may run. `deadline` is a `time.monotonic()` moment; `stop` is asked now and then and ends the run early."""
+    """How long an engine may run. `deadline` is a moment of `clock.now()`; `stop` is asked now and then and ends the run early."""
 
     deadline: float | None = None
     seed: int = 0
@@ -43,7 +43,7 @@ class Budget:
     @property
     def left(self) -> float:
         """Return the seconds up to the deadline, below 0 after it; infinity where there is none."""
-        return inf if self.deadline is None else self.deadline - time.monotonic()
+        return inf if self.deadline is None else self.deadline - clock.now()
 
 
 Report = Callable[[Found], None]

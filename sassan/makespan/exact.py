@@ -5,12 +5,12 @@ bounds from above, and where these do not meet, a depth-first search finds a sch
 lowers it by one, again and again. If that takes too long and the table of all states fits the memory, the table decides.
 """
 
-import time
 from dataclasses import dataclass, replace
 from math import comb
 from typing import TYPE_CHECKING
 
 from sassan.errors import UsageError
+from sassan.makespan import clock
 from sassan.makespan.beam import Beam
 from sassan.makespan.compiling import NOTE, may_begin
 from sassan.makespan.engine import Budget, Found, Report
@@ -54,7 +54,7 @@ class Exact:
 
         Raises UsageError `too-large` if neither the states nor the sums of the runs fit the memory, `fractional-capacity`.
         """
-        search = _Search(problem, budget, report, time.monotonic())
+        search = _Search(problem, budget, report, clock.now())
         size = _size(problem, budget)
         if size.letters <= PLAIN:
             letters = layout(problem, "letters")
@@ -153,11 +153,11 @@ class _Search:
             self._say(replace(self.best, upper=upper, proof="exhaustive"))
 
     def _say(self, found: Found) -> None:
-        self.best = replace(found, seconds=time.monotonic() - self._begin)
+        self.best = replace(found, seconds=clock.now() - self._begin)
         self._report(self.best)
 
     def _note(self, note: str) -> None:
-        self.best = replace(self.best, note=note, seconds=time.monotonic() - self._begin)
+        self.best = replace(self.best, note=note, seconds=clock.now() - self._begin)
 
     @property
     def closed(self) -> bool:
@@ -229,5 +229,5 @@ class _Search:
 
 
 def _until(budget: Budget, seconds: float) -> Budget:
-    end = time.monotonic() + seconds
+    end = clock.now() + seconds
     return replace(budget, deadline=end if budget.deadline is None else min(end, budget.deadline))

@@ -15,7 +15,8 @@ import numpy as np
 
 from sassan.makespan.exact_kernel import counts_of, room_in
 from sassan.makespan.exact_tables import Tables
-from sassan.makespan.states_kernel import Array, compiled, copy, splits, zero
+from sassan.makespan.jit import compiled
+from sassan.makespan.states_kernel import Array, copy, splits, zero
 
 REFUTED, FOUND, PAUSED, FULL, DEEP = range(5)
 """How a call ends: `FULL` and `DEEP` ask for larger arrays of remembered bounds and of open states; all but the first two can go on."""

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sassan.makespan.exact_tables import UNITS, Tables
-from sassan.makespan.states_kernel import Array, compiled, zero
+from sassan.makespan.jit import compiled
+from sassan.makespan.states_kernel import Array, zero
 
 
 class Picks(NamedTuple):

@@ -10,7 +10,8 @@ import numpy as np
 
 from sassan.makespan.exact_kernel import next_counts, room_in
 from sassan.makespan.exact_tables import UNITS, Tables
-from sassan.makespan.states_kernel import Array, compiled, copy, grown, zero
+from sassan.makespan.jit import compiled
+from sassan.makespan.states_kernel import Array, copy, grown, zero
 
 _HEAD = UNITS + 1  # of a partial move: room left per unit, and in all
 _MOVE = 2  # of a move: where its target begins, and how far it shifts its own row (0: it goes to another row)

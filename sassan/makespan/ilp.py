@@ -4,14 +4,13 @@ The horizon is a safe upper bound, not Equation 5 of the paper, which cuts the o
 only where the solver proved it; the schedule read back from the unknowns has passed the judge.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sassan.errors import SelfCheckError, UsageError
 from sassan.ilp.model import Model
 from sassan.ilp.solve import Solution, Status, solve
-from sassan.makespan import ilp_counted, ilp_paper
+from sassan.makespan import clock, ilp_counted, ilp_paper
 from sassan.makespan.bounds import Bounds
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.ilp_build import Builder, Form, OutOfTime, Program, groups_of, guard
@@ -80,15 +79,15 @@ class Ilp:
 
         Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`, MissingToolError for a missing solver.
         """
-        began = time.monotonic()
+        began = clock.now()
         case = instance(problem)
         guard(case, self.form, case.horizon)
         bound = Bounds().run(problem, replace(budget, deadline=_share(budget.deadline)), lambda _: None)
         assert bound.upper is not None
         first = max((construct(case, start(case, kind)) for kind in Start), key=lambda each: each.makespan)
         found = _judged(problem, Found(self.name, first.makespan, bound.upper, first, bound.proof))
-        report(replace(found, seconds=time.monotonic() - began))
-        found = replace(self._solved(problem, case, found, budget), seconds=time.monotonic() - began)
+        report(replace(found, seconds=clock.now() - began))
+        found = replace(self._solved(problem, case, found, budget), seconds=clock.now() - began)
         report(found)
         return found
 
@@ -99,7 +98,7 @@ class Ilp:
             one = program(problem, found.upper, self.form, lambda: over(budget))
         except OutOfTime:
             return replace(found, note="ended before the program was built")
-        limit = None if budget.deadline is None else max(budget.deadline - time.monotonic(), 0.0)
+        limit = None if budget.deadline is None else max(budget.deadline - clock.now(), 0.0)
         solution = solve(one.model, self.solver, limit, lambda: over(budget))
         if solution.status is Status.UNPROVEN:
             return _incumbent(problem, case, one, solution, found)
@@ -111,7 +110,7 @@ class Ilp:
 
 def _share(deadline: float | None) -> float | None:
     """Return when the bounds end: what they take, the solver lacks."""
-    return None if deadline is None else deadline - max(0.0, deadline - time.monotonic()) * (1 - _BOUNDS)
+    return None if deadline is None else deadline - max(0.0, deadline - clock.now()) * (1 - _BOUNDS)
 
 
 def _incumbent(problem: Problem, case: Instance, one: Program, solution: Solution, found: Found) -> Found:

@@ -13,7 +13,6 @@ says of each segment how many warps are inside it and how many instructions they
 """
 
 import itertools
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
@@ -21,6 +20,7 @@ from typing import Literal
 
 from sassan.alphabet import Letter
 from sassan.errors import UsageError
+from sassan.makespan import clock
 from sassan.makespan.engine import Budget
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule
@@ -124,7 +124,7 @@ def team_sizes(problem: Problem) -> list[tuple[int, int]]:
 
 def over(budget: Budget) -> bool:
     """Say whether an engine should end."""
-    return budget.stop() or (budget.deadline is not None and time.monotonic() >= budget.deadline)
+    return budget.stop() or (budget.deadline is not None and clock.now() >= budget.deadline)
 
 
 def count_letter_states(lengths: Sequence[tuple[int, int]]) -> int:

@@ -1,19 +1,13 @@
-"""How the searches over states are compiled. Importing this module imports the compiler."""
+"""What the compiled searches over states share: rows of numbers. Importing this module imports the compiler."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-F = TypeVar("F", bound=Callable[..., Any])
+from sassan.makespan.jit import compiled
+
 Array = NDArray[Any]
-
-
-def compiled(function: F) -> F:
-    """Return the function compiled to machine code, kept on disk, free of the interpreter's lock."""
-    return cast("F", numba.njit(cache=True, nogil=True)(function))
 
 
 @compiled

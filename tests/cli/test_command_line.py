@@ -134,7 +134,9 @@ def test_a_failed_self_check_is_status_5(sassan: Sassan, monkeypatch: pytest.Mon
 
 
 def test_a_missing_tool_is_status_4_with_its_install_command(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name, find=importlib.util.find_spec: None if name == "pygraphviz" else find(name))
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name, find=importlib.util.find_spec: None if name == "pygraphviz" else find(name)
+    )
     result = sassan("cfg", MANDELBROT, "-o", "x.svg")
     assert_refused(result, 4)
     assert "pip install pygraphviz" in result.err

@@ -1,6 +1,5 @@
 """The composition of engines: who runs, with how much time, what is kept; with engines made for the test."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,6 +8,7 @@ import pytest
 
 from sassan.alphabet import Letter
 from sassan.errors import SelfCheckError, UsageError
+from sassan.makespan import clock
 from sassan.makespan.all import All, Step, easy, states
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.merge import Merged
@@ -110,7 +110,7 @@ def test_an_instance_that_every_engine_refuses_is_refused():
 
 def test_a_step_gets_its_share_of_the_time_that_is_left():
     beam, exact = fake("beam"), fake("exact")
-    deadline = time.monotonic() + 100
+    deadline = clock.now() + 100
     All(fake("bounds", None, 300), [Step(beam, 0.25)], exact).run(LARGE, Budget(deadline), lambda _: None)
     assert beam.runs[0].deadline == pytest.approx(deadline - 75, abs=5)
     assert exact.runs[0].deadline == pytest.approx(deadline, abs=1)
@@ -125,7 +125,7 @@ def test_the_last_engine_is_told_what_the_others_know():
 
 
 def test_no_engine_starts_after_the_deadline_or_a_stop():
-    for budget in (Budget(time.monotonic() - 1), Budget(stop=lambda: True)):
+    for budget in (Budget(clock.now() - 1), Budget(stop=lambda: True)):
         exact = fake("exact")
         All(fake("bounds", None, 12), [], exact).run(LCL, budget, lambda _: None)
         assert exact.runs == []

@@ -203,7 +203,7 @@ def test_empty_strings_take_no_slot() -> None:
 
 def test_a_deadline_ends_the_run_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("sassan.makespan.anneal.time", clock)
+    monkeypatch.setattr("sassan.makespan.anneal.clock", clock)
     monkeypatch.setattr("sassan.makespan.anneal.may_begin", lambda *_: True)
     found = Anneal(plan=Plan(10**9, 0.3)).run(CASE_STUDY, Budget(deadline=80), quiet)
     # At the deadline each of eight chains looks once, and so does the engine.

@@ -1,8 +1,8 @@
-import time
 from random import Random
 
 import pytest
 
+from sassan.makespan import clock
 from sassan.makespan.beam import Beam, Width, compiled_pass, plain_pass
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.problem import Problem
@@ -74,7 +74,7 @@ def test_states_with_too_many_successors_have_some_drawn() -> None:
 
 def test_a_long_string_is_searched_until_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("sassan.makespan.states.time", clock)
+    monkeypatch.setattr("sassan.makespan.states.clock", clock)
     monkeypatch.setattr("sassan.makespan.beam.may_begin", lambda *_: True)
     seen: list[Found] = []
     found = Beam((1, 16, 2048)).run(case("(L5C9L2C9)^40", warps=16, L=1, C=4, issue=4), Budget(deadline=40), seen.append)
@@ -85,13 +85,13 @@ def test_a_long_string_is_searched_until_the_deadline(monkeypatch: pytest.Monkey
 
 def test_stop_ends_a_pass_with_what_was_found_before() -> None:
     seen: list[Found] = []
-    Beam((1, 1 << 16)).run(case_study(16), Budget(deadline=time.monotonic() + 60, stop=lambda: bool(seen)), seen.append)
+    Beam((1, 1 << 16)).run(case_study(16), Budget(deadline=clock.now() + 60, stop=lambda: bool(seen)), seen.append)
     assert [one.lower for one in seen] == [140]
 
 
 def test_a_beam_that_would_not_fit_the_memory_is_not_started() -> None:
     seen: list[Found] = []
-    Beam((16, 1 << 16)).run(case_study(16), Budget(deadline=time.monotonic() + 60, memory=1 << 20), seen.append)
+    Beam((16, 1 << 16)).run(case_study(16), Budget(deadline=clock.now() + 60, memory=1 << 20), seen.append)
     assert len(seen) == 1
 
 

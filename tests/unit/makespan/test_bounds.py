@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from sassan.alphabet import Letter
+from sassan.makespan import clock
 from sassan.makespan.bounds import Bounds, busy_units, candidates, waiting_slots
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.problem import Problem, Processor, problem
@@ -107,7 +108,7 @@ def test_a_stopped_engine_still_answers() -> None:
 
 
 def test_a_deadline_ends_the_engine() -> None:
-    found = Bounds().run(case_study(16), Budget(deadline=time.monotonic()), lambda _: None)
+    found = Bounds().run(case_study(16), Budget(deadline=clock.now()), lambda _: None)
     assert found.upper == 197
 
 

@@ -1,23 +1,22 @@
 """What is done before the compiled searches are compiled: nothing waits for a compiler that outlasts the deadline."""
 
 import os
-import time
 from math import inf
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from sassan.makespan import beam_kernel, bounds
+from sassan.makespan import beam_kernel, bounds, clock
 from sassan.makespan.all import All
 from sassan.makespan.anneal import Anneal
 from sassan.makespan.beam import Beam
-from sassan.makespan.compiling import ENOUGH, NOTE, compile_first, compiled, may_begin
+from sassan.makespan.compiling import ENOUGH, NOTE, compiled, may_begin
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.engines import load
 from sassan.makespan.exact import Exact
 from sassan.makespan.schedule import check
-from unit.makespan.cases import Clock, case
+from unit.makespan.cases import case
 
 CASE_STUDY = case("L5C9L2C9", warps=8, L=1, C=4, issue=4)
 
@@ -59,21 +58,6 @@ def test_where_numba_compiles_nothing_everything_is_ready(monkeypatch: pytest.Mo
     assert compiled("beam_kernel")
 
 
-def test_the_seconds_of_the_compiler_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sassan.makespan.compiling.time", Clock())
-    monkeypatch.setattr("sassan.makespan.compiling.compiled", lambda _: False)
-    used: list[bool] = []
-    assert compile_first("beam_kernel", Budget(deadline=7), lambda: used.append(True)).deadline == 8
-    assert compile_first("beam_kernel", Budget(), lambda: used.append(True)).deadline is None
-    assert used == [True, True]
-
-
-def test_what_is_compiled_is_not_used_in_advance() -> None:
-    Beam((1,)).run(CASE_STUDY, Budget(), quiet)
-    budget = Budget(deadline=7)
-    assert compile_first("beam_kernel", budget, lambda: pytest.fail("used")) is budget
-
-
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> None:
     for engine in ("anneal", "beam", "bounds", "exact"):
@@ -104,7 +88,7 @@ def test_a_cold_table_is_left_out() -> None:
 
 @pytest.mark.usefixtures("cold")
 def test_cold_chains_are_plain() -> None:
-    found = Anneal().run(CASE_STUDY, Budget(deadline=time.monotonic() + 0.2), quiet)
+    found = Anneal().run(CASE_STUDY, Budget(deadline=clock.now() + 0.2), quiet)
     assert found.schedule is not None
     check(CASE_STUDY, found.schedule)
 
@@ -118,6 +102,6 @@ def test_cold_bounds_are_those_of_the_programs() -> None:
 def test_the_composition_answers_without_the_compiler() -> None:
     composed = load("all")
     assert isinstance(composed, All)
-    found = composed.run(CASE_STUDY, Budget(deadline=time.monotonic() + 1), quiet)
+    found = composed.run(CASE_STUDY, Budget(deadline=clock.now() + 1), quiet)
     assert found.upper in {100, 102, 105}
     assert found.lower is None or found.lower <= 98

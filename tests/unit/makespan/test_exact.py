@@ -124,7 +124,7 @@ def test_fractions_of_instructions_per_slot_are_refused() -> None:
 
 def test_a_deadline_ends_the_run_with_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("sassan.makespan.states.time", clock)
+    monkeypatch.setattr("sassan.makespan.states.clock", clock)
     monkeypatch.setattr("sassan.makespan.exact.may_begin", lambda *_: True)
     monkeypatch.setattr("sassan.makespan.beam.may_begin", lambda *_: True)
     found = exact(case_study(15), Budget(deadline=25))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from random import Random
 
@@ -13,6 +12,7 @@ from sassan.errors import UsageError
 from sassan.ilp.model import check_names, violated
 from sassan.ilp.solve import Status, solve
 from sassan.ilp.write import lp, mps
+from sassan.makespan import clock
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.ilp import Ilp, program, schedule_of
 from sassan.makespan.ilp_build import Form, OutOfTime, Program
@@ -167,7 +167,7 @@ def test_the_engine_counts_without_a_form() -> None:
 
 
 def test_at_the_deadline_the_engine_gives_an_interval_that_holds() -> None:
-    found = Ilp().run(CASE_STUDY, Budget(deadline=time.monotonic() + 0.5), quiet)
+    found = Ilp().run(CASE_STUDY, Budget(deadline=clock.now() + 0.5), quiet)
     assert found.lower is not None
     assert found.upper is not None
     assert found.lower <= 98 <= found.upper
@@ -201,7 +201,7 @@ def test_a_program_is_not_built_to_its_end_for_nobody(form: Form) -> None:
 
 
 def test_a_deadline_in_the_past_leaves_the_first_schedule_and_the_first_bound() -> None:
-    found = Ilp(Form.SHORT).run(CASE_STUDY, Budget(deadline=time.monotonic()), quiet)
+    found = Ilp(Form.SHORT).run(CASE_STUDY, Budget(deadline=clock.now()), quiet)
     assert (found.lower, found.upper, found.note) == (83, 105, "ended before the program was built")
 
 
