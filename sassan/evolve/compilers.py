@@ -18,9 +18,8 @@ from sassan.compilers import libraries, library
 from sassan.compilers.ptxas import PTXAS
 from sassan.errors import MissingToolError
 from sassan.evolve.includes import Header
+from sassan.extras import install
 from sassan.frontend.cubin.tools import tools
-
-INSTALL = "pip install 'sassan[evolve]'"
 
 _CHILD = library.__file__
 _OUTPUT = "kernel.out"
@@ -74,14 +73,14 @@ def _nvrtc() -> Compiler:
     for one in libraries():
         if Path(one.path).is_file():  # what only the loader of the system finds cannot be told from another build
             return _compiler(one.path, ".".join(map(str, one.version)))
-    raise MissingToolError("no-nvrtc", "compiling kernels needs NVRTC, and none was found", hint=INSTALL)
+    raise MissingToolError("no-nvrtc", "compiling kernels needs NVRTC, and none was found", hint=install("evolve"))
 
 
 def _ptxas() -> Compiler:
     for one in tools(PTXAS):
         return _compiler(one.path, one.version)
     message = "reordering PTX instructions needs ptxas, and none was found"
-    raise MissingToolError("no-ptxas", message, hint=f"{INSTALL}, or leave the gene 'order' away")
+    raise MissingToolError("no-ptxas", message, hint=f"{install('evolve')}, or omit the gene 'order'")
 
 
 def _compiler(path: str, version: str) -> Compiler:

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from sassan.errors import MissingToolError
-from sassan.evolve.compilers import INSTALL
 from sassan.evolve.config import Plan
 from sassan.evolve.genes import Genome, Space
+from sassan.extras import install
 
 _SWAPPED = 0.5
 """Chance of each place to change sides in a crossover."""
@@ -28,7 +28,7 @@ class Operators:
         try:
             from deap import base, tools  # noqa: PLC0415 - an optional extra
         except ImportError as error:
-            raise MissingToolError("missing-extra", "the evolutionary compiler needs DEAP", hint=INSTALL) from error
+            raise MissingToolError("missing-extra", "the evolutionary compiler needs DEAP", hint=install("evolve")) from error
         self._tools: Any = tools
         self._space, self._plan = space, plan
         # DEAP's `creator` would keep this class in a module: two searches would share it.

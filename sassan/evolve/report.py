@@ -12,13 +12,13 @@ from sassan.documents import Value
 from sassan.errors import MissingToolError, SelfCheckError
 from sassan.evolve.answer import Answer, Individual
 from sassan.evolve.compile import Built, Fate
-from sassan.evolve.compilers import INSTALL
 from sassan.evolve.config import Config, Objective
 from sassan.evolve.evaluate import ONE_LAUNCH, SAME_WORK, Task, compiled, content, job
 from sassan.evolve.outcome import to_json
 from sassan.evolve.plot import convergence
 from sassan.evolve.run import Runner
 from sassan.evolve.state import put
+from sassan.extras import install
 
 _SHOWN = 32
 """Members of the front whose cubins are written."""
@@ -29,7 +29,7 @@ def check() -> None:
     """Refuse before the search what would be missing at its end; raises MissingToolError `missing-extra`."""
     for module, what in (("deap", "the evolutionary compiler needs DEAP"), ("matplotlib", "the convergence plot needs matplotlib")):
         if find_spec(module) is None:
-            raise MissingToolError("missing-extra", what, hint=INSTALL)
+            raise MissingToolError("missing-extra", what, hint=install("evolve"))
 
 
 def command(config: Config, one: Individual, name: str = "best") -> str:

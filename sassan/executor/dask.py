@@ -1,4 +1,4 @@
-"""A cluster of Dask workers (extra `sassan[dask]`): the same contract, on many machines.
+"""A cluster of Dask workers (extra `dask`): the same contract, on many machines.
 
 A worker imports sassan, of the same version, and what it reads must be where it can read it. The cluster itself starts an item again whose
 worker died, as often as its configuration says (`distributed.scheduler.allowed-failures`, 3), and then says KilledWorker.
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self
 from sassan.errors import MissingToolError, SassanError, SelfCheckError, UsageError
 from sassan.executor.executor import In, More, Out
 from sassan.executor.order import Done, Ended, Failed, Lost, Order, worker_lost
+from sassan.extras import install
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -138,7 +139,7 @@ def _load() -> Any:  # noqa: ANN401 - distributed has no types
     try:
         import distributed  # noqa: PLC0415 - an extra, and slow to import
     except ImportError as error:
-        raise MissingToolError("dask-missing", "dask.distributed is not installed", hint="pip install 'sassan[dask]'") from error
+        raise MissingToolError("dask-missing", "dask.distributed is not installed", hint=install("dask")) from error
     # It tells of every connection that ends; what matters comes as an error.
     for name in _LOUD:
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -4,6 +4,7 @@ from importlib import import_module
 from types import ModuleType
 
 from sassan.errors import MissingToolError
+from sassan.extras import install
 
 
 def library(name: str, extra: str) -> ModuleType:
@@ -15,4 +16,4 @@ def library(name: str, extra: str) -> ModuleType:
         return import_module(name)
     except ImportError as error:
         top = name.partition(".")[0]
-        raise MissingToolError("missing-extra", f"this needs {top}: {error}", hint=f"pip install 'sassan[{extra}]'") from error
+        raise MissingToolError("missing-extra", f"this needs {top}: {error}", hint=install(extra)) from error

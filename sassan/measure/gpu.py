@@ -15,11 +15,11 @@ import numpy as np
 
 from sassan.compilers import compile_source
 from sassan.errors import InputError, MissingToolError
+from sassan.extras import install
 from sassan.measure.device import DATA_LARGEST, Argument, Task, Timing
 
 CudaObject = Any
 """Something of cuda-core, which is untyped to the checkers (`_cuda`)."""
-INSTALL = "pip install 'sassan[measure]'"
 _TICK = 1e-3
 """Seconds of the unit in which events are subtracted."""
 _LONG = 8
@@ -201,7 +201,7 @@ def compiled(source: str, name: str, arch: str, options: Sequence[str] = ()) -> 
     try:
         return compile_source(source, arch=arch, name=name, options=flags).cubin
     except MissingToolError as error:
-        raise MissingToolError("no-nvrtc", error.message, hint=INSTALL) from error
+        raise MissingToolError("no-nvrtc", error.message, hint=install("measure")) from error
 
 
 def _cuda() -> ModuleType:
@@ -212,7 +212,7 @@ def _cuda() -> ModuleType:
     try:
         return import_module("cuda.core")
     except ImportError as error:
-        raise MissingToolError("missing-extra", "running kernels needs cuda-core", hint=INSTALL) from error
+        raise MissingToolError("missing-extra", "running kernels needs cuda-core", hint=install("measure")) from error
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sassan.errors import MissingToolError
+from sassan.extras import install
 from sassan.measure.confidence import correlation
 from sassan.measure.estimators import Estimator, estimate
 from sassan.measure.samples import Group, Samples
@@ -57,7 +58,7 @@ class Picture:
             from matplotlib import rc_context  # noqa: PLC0415 - an optional extra  # pyright: ignore[reportMissingImports]
             from matplotlib.figure import Figure  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
         except ImportError as error:
-            raise MissingToolError("missing-extra", "pictures need matplotlib", hint="pip install 'sassan[plots]'") from error
+            raise MissingToolError("missing-extra", "pictures need matplotlib", hint=install("plots")) from error
         with rc_context({"svg.hashsalt": "sassan", "font.family": "DejaVu Sans", "axes.unicode_minus": False}):
             figure: Axes = Figure(figsize=(8, 5), layout="constrained")
             axes: Axes = figure.subplots()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sassan.errors import MissingToolError
+from sassan.extras import install
 from sassan.render.gantt import chart
 from sassan.render.gantt_svg import svg
 
@@ -61,7 +62,7 @@ def plot(path: Path, axes: Axes, curves: Sequence[Curve], levels: Sequence[tuple
         from matplotlib import pyplot as plt  # noqa: PLC0415 - an optional extra
         from matplotlib import rcParams  # noqa: PLC0415
     except ImportError as error:
-        raise MissingToolError("no-matplotlib", "curves need matplotlib", hint="pip install 'sassan[plots]'") from error
+        raise MissingToolError("no-matplotlib", "curves need matplotlib", hint=install("plots")) from error
     rcParams["svg.hashsalt"] = "sassan"  # the same bytes every time
     figure, left = plt.subplots(figsize=(9, 5.2), layout="constrained")
     right = left.twinx() if any(curve.right for curve in curves) else None

@@ -188,7 +188,7 @@ def test_a_function_that_takes_too_long_is_refused_alone(sassan: Sassan, folder:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    distributed = pytest.importorskip("distributed", reason="the extra sassan[dask] is not installed")
+    distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as made:
         yield made.scheduler_address
 

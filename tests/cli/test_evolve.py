@@ -18,9 +18,10 @@ from sassan.evolve import bench, compilers, report
 from sassan.evolve.cache import program
 from sassan.evolve.compile import Built, Fate
 from sassan.evolve.search import Step
+from sassan.extras import install
 
-pytest.importorskip("deap", reason="the extra sassan[evolve] is not installed")
-pytest.importorskip("matplotlib", reason="the extra sassan[evolve] is not installed")
+pytest.importorskip("deap", reason="the extra 'evolve' is not installed")
+pytest.importorskip("matplotlib", reason="the extra 'evolve' is not installed")
 PTX_CONFIG = """\
 [kernel]
 source = "saxpy.ptx"
@@ -193,7 +194,7 @@ def test_without_nvrtc_the_install_command_is_named(sassan, folder, monkeypatch)
     monkeypatch.setattr(compilers, "libraries", tuple)
     found = sassan("evolve", config_file(folder))
     assert_refused(found, 4)
-    assert (found.codes, "pip install 'sassan[evolve]'" in found.err) == (["no-nvrtc"], True)
+    assert (found.codes, install("evolve") in found.err) == (["no-nvrtc"], True)
 
 
 @pytest.mark.parametrize("module", ["deap", "matplotlib"])
@@ -201,7 +202,7 @@ def test_without_the_extra_the_install_command_is_named(sassan, folder, monkeypa
     monkeypatch.setattr(report, "find_spec", lambda name: None if name == module else name)
     found = sassan("evolve", config_file(folder))
     assert_refused(found, 4)
-    assert (found.codes, "pip install 'sassan[evolve]'" in found.err) == (["missing-extra"], True)
+    assert (found.codes, install("evolve") in found.err) == (["missing-extra"], True)
 
 
 def test_without_ptxas_an_order_is_refused(sassan, folder, monkeypatch):

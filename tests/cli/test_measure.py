@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.shell import ROOT, SAMPLES, Sassan, assert_refused
+from sassan.extras import install
 from sassan.measure import gpu
 from unit.measure.simulated import Simulated
 
@@ -121,7 +122,7 @@ def test_a_file_that_is_refused_does_not_hide_the_others(sassan: Sassan, tmp_pat
 
 
 def test_pictures_are_written_as_svg_and_png(sassan: Sassan, tmp_path: Path):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'sassan[plots]'")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra 'plots')")
     result = sassan("measure", "-", "--plots", tmp_path / "new" / "folder", *QUICK, stdin=SMALL)
     assert result.status == 0
     assert sorted(one.name for one in (tmp_path / "new" / "folder").iterdir()) == [
@@ -137,7 +138,7 @@ def test_without_matplotlib_the_report_is_printed_and_the_status_is_4(sassan: Sa
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = sassan("measure", "-", "--plots", tmp_path, *QUICK, stdin=SMALL)
     assert_refused(result, 4, silent=False)
-    assert "hint: pip install 'sassan[plots]'\n" in result.err
+    assert f"hint: {install('plots')}\n" in result.err
 
 
 @pytest.mark.parametrize(

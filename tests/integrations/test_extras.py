@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from sassan.errors import MissingToolError
+from sassan.extras import install
 from sassan.integrations import numba as sassan_numba
 from sassan.integrations import triton as sassan_triton
 
@@ -23,7 +24,7 @@ def test_triton_names_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "triton.compiler", None)
     with pytest.raises(MissingToolError) as error:
         sassan_triton.compile_for(print, {})
-    assert (error.value.status, error.value.hint) == (4, "pip install 'sassan[triton]'")
+    assert (error.value.status, error.value.hint) == (4, install("triton"))
     with pytest.raises(MissingToolError), sassan_triton.watching():
         pass
 
@@ -32,4 +33,4 @@ def test_numba_names_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba.cuda", None)
     with pytest.raises(MissingToolError) as error:
         sassan_numba.analyze(print, "void(int32)")
-    assert (error.value.status, error.value.hint) == (4, "pip install 'sassan[numba]'")
+    assert (error.value.status, error.value.hint) == (4, install("numba"))

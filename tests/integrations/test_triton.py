@@ -8,6 +8,7 @@ import pytest
 import sassan
 from integrations.programs import run
 from sassan.errors import InputError, MissingToolError
+from sassan.extras import install
 from sassan.frontend.cubin.tools import tools
 from sassan.integrations import extra
 from sassan.integrations import triton as sassan_triton
@@ -141,4 +142,4 @@ def test_a_hook_that_was_there_is_called_and_kept():
 def test_without_triton_the_error_names_the_extra():
     with pytest.raises(MissingToolError) as error:
         extra.library("triton_is_not_here", "triton")
-    assert (error.value.status, error.value.hint) == (4, "pip install 'sassan[triton]'")
+    assert (error.value.status, error.value.hint) == (4, install("triton"))

@@ -13,15 +13,13 @@ from pathlib import Path
 import pytest
 
 from cli.shell import SAMPLES
+from integrations.tutorial import COMMANDS, COMPILE, INSTALL, PAGE, PYTHON, TEXT, matches
 from sassan.cli import app
 from sassan.frontend.cubin.tools import tools
 
-TUTORIAL = SAMPLES / "tutorial"
-TEXT = (TUTORIAL / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```(console|python|sh)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(text for kind, text in BLOCKS if kind == "console"), re.MULTILINE)
+TUTORIAL = PAGE.parent
 EVOLVE = re.compile("^sassan evolve")
-INPUTS = ("kernels/mandelbrot.cu", "sm_80/mandelbrot.cubin", "evolve/matmul.cu", "evolve/matmul.toml")
+INPUTS = re.findall(r"samples/(\S+\.(?:cubin|cu|toml))", INSTALL)
 EVOLVES = all(importlib.util.find_spec(name) for name in ("deap", "nvidia")) and importlib.util.find_spec("nvidia.cuda_nvrtc")
 
 pytestmark = pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")
@@ -34,13 +32,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     return tmp_path
-
-
-def matches(shown: str, printed: str) -> bool:
-    """Say whether the text of the page is what was printed; `…` stands for anything, on a line of its own for any lines."""
-    lines = shown.splitlines(keepends=True)
-    pattern = "".join("(?:.*\n)*?" if line == "…\n" else re.escape(line).replace("…", ".*") for line in lines)
-    return re.fullmatch(pattern, printed) is not None
 
 
 def addresses(picture: Path) -> set[str]:
@@ -71,12 +62,12 @@ def test_the_commands_of_the_page_print_what_it_shows_and_its_python_runs(folder
     printed = [(command, shown, run(command, folder, capsys)) for command, shown in COMMANDS if not EVOLVE.search(command)]
     assert [(command, told) for command, shown, told in printed if not matches(shown, told)] == []
     assert addresses(folder / "mandelbrot.svg") == addresses(TUTORIAL / "mandelbrot.svg")
-    (folder / "page.py").write_text("".join(text for kind, text in BLOCKS if kind == "python"))
+    (folder / "page.py").write_text(PYTHON)
     assert runpy.run_path(str(folder / "page.py"))["kernel"].wcet == 1162
     assert (folder / "graph.svg").exists()
 
 
-@pytest.mark.skipif(not EVOLVES, reason="the extra sassan[evolve] is not installed")
+@pytest.mark.skipif(not EVOLVES, reason="the extra 'evolve' is not installed")
 def test_the_search_of_the_page_prints_what_it_shows(folder, capsys):
     command, shown = next(one for one in COMMANDS if EVOLVE.search(one[0]))
     assert matches(shown, run(command, folder, capsys))
@@ -85,8 +76,7 @@ def test_the_search_of_the_page_prints_what_it_shows(folder, capsys):
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc is installed")
 def test_the_compiler_makes_the_cubin(tmp_path):
     shutil.copy(SAMPLES / "kernels" / "mandelbrot.cu", tmp_path)
-    command = next(text for kind, text in BLOCKS if kind == "sh")
-    assert subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, check=False, timeout=240).returncode == 0
+    assert subprocess.run(["/bin/sh", "-c", COMPILE], cwd=tmp_path, check=False, timeout=240).returncode == 0
     assert (tmp_path / "mandelbrot.cubin").exists()
 
 

@@ -10,7 +10,7 @@ from evolving import price, toy
 from sassan.evolve.genes import Choice, Gene, Kind, Space
 from sassan.evolve.operators import Operators
 
-pytest.importorskip("deap", reason="the extra sassan[evolve] is not installed")
+pytest.importorskip("deap", reason="the extra 'evolve' is not installed")
 GENES = st.one_of(
     st.integers(2, 5).map(lambda count: Gene(Kind.MACRO, f"M{count}", tuple(range(count)))),
     st.integers(2, 4).map(lambda count: Gene(Kind.FLAG, "--maxrregcount", tuple(range(16, 16 + count)))),

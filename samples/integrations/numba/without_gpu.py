@@ -1,4 +1,4 @@
-"""The bound of a Numba CUDA kernel, compiled from its signature; no GPU is needed: pip install 'sassan[numba]'."""
+"""The bound of a Numba CUDA kernel, compiled from its signature; no GPU is needed (extra `numba`)."""
 
 from numba import cuda
 

@@ -1,4 +1,4 @@
-"""The bounds of CUDA C++ that a program would compile at run time, as with CuPy; no GPU is needed: pip install 'sassan[nvrtc]'."""
+"""The bounds of CUDA C++ that a program would compile at run time, as with CuPy; no GPU is needed (extra `nvrtc`)."""
 
 from sassan.integrations import nvrtc
 

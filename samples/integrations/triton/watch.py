@@ -1,4 +1,4 @@
-"""Bounds of every kernel that a program compiles, as it runs: pip install 'sassan[triton]'; run it on a machine with a GPU and torch."""
+"""Bounds of every kernel that a program compiles, as it runs (extra `triton`); run it on a machine with a GPU and torch."""
 
 import torch
 import triton

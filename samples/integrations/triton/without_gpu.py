@@ -1,4 +1,4 @@
-"""The bound of a Triton kernel on two architectures; no GPU is needed: pip install 'sassan[triton]'."""
+"""The bound of a Triton kernel on two architectures; no GPU is needed (extra `triton`)."""
 
 import triton
 import triton.language as tl

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from sassan.errors import MissingToolError
+from sassan.extras import install
 from sassan.frontend.cubin.run import Limits, ToolProblem, run
 
 NVDISASM, CUOBJDUMP = "nvdisasm", "cuobjdump"
@@ -22,7 +23,6 @@ _VERSION = re.compile(rb"\bV([0-9]+(?:\.[0-9]+)+)")
 _BINARY = re.compile(r"^--binary\b.*?(?=^--|\Z)", re.DOTALL | re.MULTILINE)
 _SM = re.compile(r"'SM([0-9]{2,3})[a-z]?'")
 _FIRST_OF_CUDA_13 = 75
-_INSTALL = "pip install 'sassan[cubin]'"
 _INSTALL_OLD = "pip install triton==3.3.1"
 
 
@@ -45,8 +45,8 @@ def nvdisasm(sm: int) -> Tool:
         if sm in tool.reads:
             return tool
     seen = "; ".join(f"{one.path} ({one.version}) reads {_range(one.reads)}" for one in found) or "none was found"
-    install = _INSTALL if sm >= _FIRST_OF_CUDA_13 else f"{_INSTALL_OLD} (its wheel carries nvdisasm 12.8)"
-    raise MissingToolError("nvdisasm-missing", f"no nvdisasm reads sm_{sm}: {seen}", hint=f"{install}, or give a text: {NVDISASM} -c FILE")
+    command = install("cubin") if sm >= _FIRST_OF_CUDA_13 else f"{_INSTALL_OLD} (its wheel carries nvdisasm 12.8)"
+    raise MissingToolError("nvdisasm-missing", f"no nvdisasm reads sm_{sm}: {seen}", hint=f"{command}, or give a text: {NVDISASM} -c FILE")
 
 
 def cuobjdump() -> Tool:
@@ -55,7 +55,7 @@ def cuobjdump() -> Tool:
     if found:
         return found[0]
     message = "the file holds cubins inside; taking them out needs cuobjdump, and none was found"
-    raise MissingToolError("cuobjdump-missing", message, hint=_INSTALL)
+    raise MissingToolError("cuobjdump-missing", message, hint=install("cubin"))
 
 
 def tools(name: str) -> tuple[Tool, ...]:

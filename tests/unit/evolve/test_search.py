@@ -16,7 +16,7 @@ from sassan.evolve.search import Hooks, Search, Step
 from sassan.evolve.state import begin
 from sassan.executor import Serial
 
-pytest.importorskip("deap", reason="the extra sassan[evolve] is not installed")
+pytest.importorskip("deap", reason="the extra 'evolve' is not installed")
 TINY = Space((Gene(Kind.MACRO, "A", (0, 1, 2)), Gene(Kind.MACRO, "B", (0, 1))))
 
 
@@ -56,7 +56,7 @@ def test_where_every_individual_fails_there_is_no_best():
 
     found = answer(config, Search(config, nothing).run(begin(1)))
     assert (found.best, found.front, found.fates["failed"]) == (None, (), 2)
-    pytest.importorskip("matplotlib", reason="the extra sassan[plots] is not installed")
+    pytest.importorskip("matplotlib", reason="the extra 'plots' is not installed")
     assert convergence(config, found).render("svg").startswith(b"<?xml")  # it has nothing to name in a legend, and warns of nothing
 
 

@@ -12,12 +12,13 @@ import pytest
 
 from sassan.errors import InputError, MissingToolError, UsageError
 from sassan.executor import Dask, More, Serial, dask
+from sassan.extras import install
 from sassan.makespan.anneal import CHAINS, Anneal
 from sassan.makespan.anneal_plain import Move, Plan
 from sassan.makespan.engine import Budget
 from unit.makespan.cases import case
 
-distributed = pytest.importorskip("distributed", reason="the extra sassan[dask] is not installed")
+distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
 dask_config = pytest.importorskip("dask.config")
 
 
@@ -111,7 +112,7 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(MissingToolError) as caught:
         Dask("tcp://127.0.0.1:8786")
-    assert (caught.value.code, caught.value.hint) == ("dask-missing", "pip install 'sassan[dask]'")
+    assert (caught.value.code, caught.value.hint) == ("dask-missing", install("dask"))
 
 
 GONE = """

@@ -8,6 +8,7 @@ import pytest
 
 import cubins
 from sassan.errors import InputError, MissingToolError
+from sassan.extras import install
 from sassan.frontend.cubin import disassembly, tools
 from sassan.frontend.cubin.run import Limits, ToolProblem, run
 from sassan.frontend.image import Image
@@ -71,8 +72,8 @@ def test_a_tool_is_found_in_an_installed_wheel(package, below, tmp_path, monkeyp
     [
         (61, "pip install triton==3.3.1"),
         (72, "pip install triton==3.3.1"),
-        (75, "pip install 'sassan[cubin]'"),
-        (120, "pip install 'sassan[cubin]'"),
+        (75, install("cubin")),
+        (120, install("cubin")),
     ],
 )
 def test_without_a_tool_the_install_command_is_named(sm, install):
@@ -92,7 +93,7 @@ def test_a_tool_that_does_not_read_the_architecture_is_named_with_what_it_reads(
 def test_without_cuobjdump_the_install_command_is_named():
     with pytest.raises(MissingToolError) as caught:
         tools.cuobjdump()
-    assert (caught.value.code, caught.value.hint) == ("cuobjdump-missing", "pip install 'sassan[cubin]'")
+    assert (caught.value.code, caught.value.hint) == ("cuobjdump-missing", install("cubin"))
 
 
 @pytest.mark.parametrize("text", ["raise SystemExit(1)", "print('hello')", "import os; os.abort()"])

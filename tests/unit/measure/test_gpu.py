@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sassan.errors import InputError, MissingToolError
+from sassan.extras import install
 from sassan.measure import Argument, Task, gpu
 from sassan.measure.clock import timed
 
@@ -183,7 +184,7 @@ def test_without_the_extra_the_install_command_is_named(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "cuda.core", None)
     with pytest.raises(MissingToolError) as refused:
         gpu.Gpu()
-    assert (refused.value.code, refused.value.hint) == ("missing-extra", "pip install 'sassan[measure]'")
+    assert (refused.value.code, refused.value.hint) == ("missing-extra", install("measure"))
 
 
 @pytest.mark.parametrize(
@@ -208,7 +209,7 @@ def test_memory_holds_integers_from_1_to_60_of_every_kind():
 
 def test_the_installed_cuda_core_has_what_is_asked_of_it():
     """Names and options as cuda-core 1.2 has them; no GPU is touched."""
-    core = pytest.importorskip("cuda.core", reason="cuda-core is not installed: pip install 'sassan[measure]'")
+    core = pytest.importorskip("cuda.core", reason="cuda-core is not installed (extra 'measure')")
     assert core.LaunchConfig(grid=(2, 1, 1), block=(32, 1, 1), shmem_size=16).block == (32, 1, 1)
     assert core.EventOptions(timing_enabled=True).timing_enabled is True
     expected = {
@@ -246,4 +247,4 @@ def test_without_nvrtc_the_extra_is_named(monkeypatch):
     monkeypatch.setattr("sassan.compilers.nvrtc.libraries", tuple)
     with pytest.raises(MissingToolError) as refused:
         gpu.compiled("", "f.cu", "sm_90")
-    assert (refused.value.code, refused.value.hint) == ("no-nvrtc", "pip install 'sassan[measure]'")
+    assert (refused.value.code, refused.value.hint) == ("no-nvrtc", install("measure"))

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from sassan.errors import MissingToolError
+from sassan.extras import install
 from sassan.measure import Group, Samples
 from sassan.measure.pictures import Picture, pictures
 
@@ -19,7 +20,7 @@ def named(samples: Samples, name: str) -> Picture:
 
 
 def drawn(samples: Samples, name: str) -> str:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'sassan[plots]'")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra 'plots')")
     return named(samples, name).render("svg").decode()
 
 
@@ -78,7 +79,7 @@ def test_names_are_no_formulas():
 
 @pytest.mark.parametrize("form", ["svg", "png"])
 def test_the_same_samples_give_the_same_bytes(form: str):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'sassan[plots]'")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra 'plots')")
     assert named(ONE, "histogram").render(form) == named(ONE, "histogram").render(form)
 
 
@@ -91,4 +92,4 @@ def test_without_matplotlib_the_install_command_is_named(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingToolError) as refused:
         named(ONE, "phase").render("svg")
-    assert (refused.value.code, refused.value.hint) == ("missing-extra", "pip install 'sassan[plots]'")
+    assert (refused.value.code, refused.value.hint) == ("missing-extra", install("plots"))
