@@ -1,10 +1,33 @@
-"""How much is drawn at random: a part of it by default, all of it with SASSAN_FULL=1 in the environment."""
+"""How much is tested: what fits five minutes by default, all with SASSAN_FULL=1 in the environment, a minute's worth with SASSAN_FAST=1.
+
+`scripts/test --fast` sets the last: no test that is marked `slow`, and three of the cases of a test that has more.
+"""
 
 import os
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 FULL = bool(os.environ.get("SASSAN_FULL"))
+FAST = not FULL and bool(os.environ.get("SASSAN_FAST"))
+PATIENCE = 600
+"""Seconds after which a program that a test has started is taken to hang, however busy the machine is."""
+_FEW = 3
+_FASTER = 4
+
+T = TypeVar("T")
 
 
 def part(count: int, of: int = 4) -> int:
-    """Return `count` in a full run, else one in `of`."""
-    return count if FULL else -(-count // of)
+    """Return how many to draw at random: `count` in a full run, else one in `of`."""
+    return count if FULL else -(-count // (of * _FASTER if FAST else of))
+
+
+def some(cases: Sequence[T], of: int = 2) -> Sequence[T]:
+    """Return all cases in a full run, else every `of`-th."""
+    return cases if FULL else cases[::of]
+
+
+def few(cases: Iterable[T]) -> list[T]:
+    """Return the first, the middle and the last of many cases, in their order."""
+    every = list(cases)
+    return every if len(every) <= _FEW else [every[0], every[len(every) // 2], every[-1]]

@@ -18,7 +18,7 @@ from sassan.render.html.page import Page, html
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH")]
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "sm_61"
 EVIL = "<img src=x onerror=\"document.title='owned'\"></script><script>document.title='owned'</script>\u202e"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from budget import some
 from cli.shell import SAMPLES, Sassan, assert_refused
 
 CUOBJDUMP = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
@@ -82,7 +83,7 @@ def test_what_is_no_listing_is_refused_on_standard_input(data: bytes, sassan: Sa
     assert_refused(sassan("analyze", "-", stdin=data), 3)
 
 
-@pytest.mark.parametrize("percent", PERCENT)
+@pytest.mark.parametrize("percent", some(PERCENT))
 @pytest.mark.parametrize("dump", [CUOBJDUMP, TWO_KERNELS, NVDISASM, VOLTA], ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_dump_cut_off_anywhere_is_refused(dump: Path, percent: int, sassan: Sassan):
     cut = _shown(dump.read_bytes(), percent)

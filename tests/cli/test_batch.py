@@ -13,7 +13,11 @@ from typing import Any
 
 import pytest
 
+from budget import PATIENCE
 from cli.shell import SAMPLES, Sassan, assert_refused
+from sassan.executor import dask
+
+pytestmark = pytest.mark.slow
 
 SMALL = ["saxpy", "early_return", "bitonic_step", "double_horner"]
 BOUND = ("--loop-bound", "10")
@@ -193,8 +197,9 @@ def cluster() -> Iterator[str]:
         yield made.scheduler_address
 
 
-def test_every_executor_writes_the_same_lines(sassan: Sassan, folder: Path, cluster: str):
+def test_every_executor_writes_the_same_lines(sassan: Sassan, folder: Path, cluster: str, monkeypatch: pytest.MonkeyPatch):
     del folder
+    monkeypatch.setattr(dask, "_CONNECT", PATIENCE)  # a busy machine
     inputs = [str(SAMPLES / arch / f"{name}.nvdisasm.sass") for arch in ("sm_61", "sm_90") for name in SMALL]
     common = ("batch", *inputs, "none.sass", "d", *BOUND)
     assert sassan(*common, "-o", "serial", "--executor", "serial").status == 3
@@ -215,7 +220,7 @@ def test_an_interrupted_run_goes_on_to_the_same_lines(sassan: Sassan, folder: Pa
             assert process.poll() is None
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, "")
     assert err == "interrupted: 'r.jsonl' holds what is done, and the same command with --resume goes on\n"
     done = len(lines("r.jsonl"))

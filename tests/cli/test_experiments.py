@@ -10,6 +10,8 @@ import pytest
 from cli.shell import ROOT
 from sassan.makespan.engines import load
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, str]]:

@@ -11,8 +11,11 @@ from types import ModuleType
 import pytest
 import typer
 
+from budget import PATIENCE
 from cli.shell import ROOT
 from sassan.cli.app import app
+
+pytestmark = pytest.mark.slow
 
 PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 needs_command = pytest.mark.skipif(shutil.which("sassan", path=PATH) is None, reason="sassan is not installed as a command")
@@ -43,7 +46,7 @@ def test_bash_completes_a_command_line(words: str, completed: list[str]):
         _sassan_completion sassan; printf '%s\\n' "${{COMPREPLY[@]}}"
     """
     command = ["bash", "--norc", "-c", script]
-    done = subprocess.run(command, env={**os.environ, "PATH": PATH}, capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(command, env={**os.environ, "PATH": PATH}, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", completed)
 
 

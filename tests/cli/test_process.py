@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from budget import PATIENCE
 from cli.shell import SAMPLES
+
+pytestmark = pytest.mark.slow
 
 SAXPY = str(SAMPLES / "sm_61" / "saxpy.cuobjdump.sass")
 COMMAND = [sys.executable, "-m", "sassan"]
@@ -17,7 +20,7 @@ HEAVY = ["rich", "networkx", "pulp", "highspy", "numpy", "lark", "pygraphviz", "
 
 def run(*arguments: str, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [*COMMAND, *arguments], input=stdin, capture_output=True, check=False, timeout=60, env={**os.environ, **environment}
+        [*COMMAND, *arguments], input=stdin, capture_output=True, check=False, timeout=PATIENCE, env={**os.environ, **environment}
     )
 
 
@@ -29,7 +32,7 @@ def test_the_status_of_the_process_is_that_of_the_command():
 
 def test_help_imports_nothing_heavy():
     code = "import sys; from sassan.cli.app import run; run(['--help']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     loaded = done.stdout.splitlines()[-1].split()
     assert "sassan.cli.app" in loaded
     assert [one for one in HEAVY if one in loaded] == []
@@ -68,7 +71,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(tmp_path: Path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 def test_a_full_disk_is_an_error_and_no_traceback():
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([*COMMAND, "analyze", SAXPY], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+        done = subprocess.run([*COMMAND, "analyze", SAXPY], stdout=full, stderr=subprocess.PIPE, check=False, timeout=PATIENCE)
     assert done.returncode == 2
     assert done.stderr == b"error[cannot-write]: cannot write standard output: No space left on device\n"
 
@@ -79,7 +82,7 @@ def test_an_interrupt_ends_with_130_and_leaves_nothing(tmp_path: Path):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with process, (tmp_path / "input").open("wb"):  # opens when the command reads
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (130, b"", b"")
     assert [one.name for one in tmp_path.iterdir()] == ["input"]
 
@@ -87,7 +90,7 @@ def test_an_interrupt_ends_with_130_and_leaves_nothing(tmp_path: Path):
 @pytest.mark.parametrize("streams", ["<&-", "</dev/null >&-", "</dev/null 2>&-"])
 def test_a_closed_stream_is_no_defect(streams: str):
     command = f'"{sys.executable}" -m sassan analyze - {streams}'
-    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False, timeout=60)
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False, timeout=PATIENCE)
     assert done.returncode == 3
     assert b"internal" not in done.stderr
 

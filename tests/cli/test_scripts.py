@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from budget import PATIENCE
 from cli.shell import ROOT
 
 SHELL = ["scripts/demo", "scripts/test", "scripts/check", ".ci/run", "scripts/_lib/environment.sh"]
@@ -12,7 +13,7 @@ SHELL = ["scripts/demo", "scripts/test", "scripts/check", ".ci/run", "scripts/_l
 
 @pytest.mark.parametrize("name", SHELL)
 def test_a_shell_can_read_it(name: str):
-    done = subprocess.run(["/usr/bin/env", "bash", "-n", str(ROOT / name)], capture_output=True, check=False, timeout=60)
+    done = subprocess.run(["/usr/bin/env", "bash", "-n", str(ROOT / name)], capture_output=True, check=False, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, b"")
 
 

@@ -11,6 +11,8 @@ from shutil import which
 
 from pulp.apis import PULP_CBC_CMD
 
+from budget import PATIENCE
+
 
 def highs(path: Path) -> int | None:
     import highspy  # noqa: PLC0415  # each solver only where it runs
@@ -35,7 +37,7 @@ def scip(path: Path) -> int | None:
 
 
 def _run(program: str, *arguments: str) -> str:
-    return subprocess.run([which(program) or program, *arguments], capture_output=True, text=True, check=True, timeout=300).stdout
+    return subprocess.run([which(program) or program, *arguments], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
 
 
 def _cbc() -> str:

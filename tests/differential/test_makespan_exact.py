@@ -21,6 +21,8 @@ from sassan.makespan.exact_tasks import Dive, End, letters_path, packable, relax
 from sassan.makespan.schedule import check
 from sassan.makespan.states import Layout, count_states, layout, schedule_of, start
 
+pytestmark = pytest.mark.slow
+
 CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", "300"))
 FOREVER = Budget()
 

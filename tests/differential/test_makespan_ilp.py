@@ -16,6 +16,8 @@ from sassan.makespan.schedule import check
 from unit.makespan.cases import case, mixed_case, random_case
 from unit.makespan.every_schedule import longest
 
+pytestmark = pytest.mark.slow
+
 
 def quiet(_: Found) -> None:
     pass

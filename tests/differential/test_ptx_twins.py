@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import PATIENCE
 from ptx import NAMES, generated, kernel, source, syntax
 from sassan.frontend.grammar import SyntaxProblem
 from sassan.frontend.ptx.lines import FastLines, LineParser, PlainLines
@@ -96,7 +97,7 @@ def test_ptxas_accepts_what_is_printed(name, tmp_path):
     (module,) = syntax(source(name))
     (tmp_path / "k.ptx").write_text(module_text(module), "utf-8")
     done = subprocess.run(
-        [ptxas() or "", "-c", "-arch=sm_90", "-o", "k.cubin", "k.ptx"], cwd=tmp_path, capture_output=True, check=False, timeout=120
+        [ptxas() or "", "-c", "-arch=sm_90", "-o", "k.cubin", "k.ptx"], cwd=tmp_path, capture_output=True, check=False, timeout=PATIENCE
     )
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -106,6 +107,6 @@ def test_ptxas_refuses_what_is_refused_here(tmp_path):
     text = kernel("mov.u32 %r1, %r77;", "ret;")
     (tmp_path / "k.ptx").write_text(text, "utf-8")
     done = subprocess.run(
-        [ptxas() or "", "-arch=sm_61", "-o", "k.cubin", "k.ptx"], cwd=tmp_path, capture_output=True, check=False, timeout=120
+        [ptxas() or "", "-arch=sm_61", "-o", "k.cubin", "k.ptx"], cwd=tmp_path, capture_output=True, check=False, timeout=PATIENCE
     )
     assert done.returncode != 0

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from budget import part
 from differential.solver_files import SOLVERS, optimum
 from sassan.errors import SassanError
 from sassan.ilp.model import Model, Row, Variable, combine
@@ -67,7 +68,7 @@ def test_random_models_have_the_same_optimum_in_every_solver(name: str, form: st
 
 @pytest.mark.parametrize(("name", "form"), FILES)
 def test_systems_of_random_programs_have_the_same_optimum_in_every_solver(name: str, form: str, tmp_path: Path) -> None:
-    models = [one.model for one in random_systems(range(200)) if one.model is not None]
+    models = [one.model for one in random_systems(range(part(200, of=2))) if one.model is not None]
     solved = [(model, solve(model)) for model in models]
     bounded = [(model, solution.value) for model, solution in solved if solution.status is Status.OPTIMAL]
     assert len(bounded) >= 10

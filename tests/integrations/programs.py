@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from budget import PATIENCE
+
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "integrations"
 
 
@@ -15,7 +17,7 @@ def run(sample: str, cache: Path) -> list[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=PATIENCE,
         env={**os.environ, "TRITON_CACHE_DIR": str(cache / "triton"), "XDG_CACHE_HOME": str(cache)},
     )
     assert (done.returncode, done.stderr) == (0, "")

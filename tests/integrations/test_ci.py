@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 import yaml
 
+from budget import PATIENCE
 from cli.shell import ROOT, SAMPLES
 from sarif import assert_valid
 from sassan.cli import app
+
+pytestmark = pytest.mark.slow
 
 GITHUB = SAMPLES / "integrations" / "github"
 PRE_COMMIT = SAMPLES / "integrations" / "pre-commit"
@@ -75,7 +78,7 @@ class Repository:
             variables[name] = values[text.removeprefix("${{ inputs.").removesuffix(" }}")]
         environment = self.environment | variables
         return subprocess.run(
-            [*BASH, step["run"]], cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=60
+            [*BASH, step["run"]], cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
         )
 
 
@@ -115,7 +118,7 @@ def test_a_commit_of_a_build_that_misses_its_deadline_is_refused(build: str, sta
     for command in (["git", "init", "-q"], ["git", "add", "."]):
         subprocess.run(command, cwd=tmp_path, env=environment, check=True)
     command = [sys.executable, "-m", "pre_commit", "run", "--color=never"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == status, done.stdout + done.stderr
     assert ("the WCET (unit model) is 250, above the limit 240 of gates.toml: function.'blur*'" in done.stdout) == bool(status)
 

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from budget import PATIENCE
 from integrations.programs import SAMPLES
 from sassan.frontend.cubin.tools import tools
 from sassan.integrations.cmake import FOLDER
 
 CMAKE = shutil.which("cmake")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(CMAKE is None or not (shutil.which("make") or shutil.which("ninja")), reason="cmake is not installed"),
     pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed"),
 ]
@@ -33,11 +35,11 @@ def configured(folder: Path, *more: str, source: Path | None = None) -> subproce
         (folder / "CMakeLists.txt").write_text(HEAD + "\n".join(more[:1]))
         source, more = folder, more[1:]
     command = [CMAKE or "cmake", "-S", source, "-B", folder / "build", f"-DSASSAN_EXECUTABLE={SASSAN}", *more]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 def built(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([CMAKE or "cmake", "--build", folder / "build"], capture_output=True, text=True, check=False, timeout=240)
+    return subprocess.run([CMAKE or "cmake", "--build", folder / "build"], capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 def test_bounds_are_printed_after_a_target_is_built(tmp_path):

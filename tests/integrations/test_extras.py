@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from budget import PATIENCE
 from sassan.errors import MissingToolError
 from sassan.extras import install
 from sassan.integrations import numba as sassan_numba
@@ -15,7 +16,7 @@ def test_importing_an_integration_imports_no_library():
     names = "nvcc, cmake, triton, numba, nvrtc"
     libraries = "{'triton', 'numba', 'numba_cuda', 'cupy', 'cuda'}"
     code = f"from sassan.integrations import {names}\nimport sys\nprint({libraries} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout == "set()\n"
 
 

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from budget import PATIENCE
 from integrations.programs import SAMPLES
 from sassan.errors import MissingToolError, UsageError
 from sassan.frontend.cubin.tools import tools
 from sassan.integrations.gpu_code import is_host_only
 from sassan.integrations.nvcc import task
 from sassan.integrations.nvcc_line import Line, line
+
+pytestmark = pytest.mark.slow
 
 CUBINS = SAMPLES.parent / "sm_80"
 STAND_IN = """#!/bin/sh
@@ -45,7 +48,7 @@ def wrapped(*arguments: object, folder: Path, **environment: str) -> subprocess.
         text=True,
         check=False,
         cwd=folder,
-        timeout=240,
+        timeout=PATIENCE,
         env={**os.environ, **environment},
     )
 
@@ -226,7 +229,7 @@ def test_only_what_surely_holds_no_gpu_code_needs_no_check(tmp_path, data, expec
 def make(folder: Path, nvcc: object, *arguments: str) -> subprocess.CompletedProcess[str]:
     sassan = f"{sys.executable} -P -m sassan.integrations.nvcc"
     command = ["make", "-C", SAMPLES / "nvcc", f"NVCC={nvcc}", f"SASSAN={sassan}", f"BUILD={folder}", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from budget import PATIENCE
 from cli.shell import SAMPLES
 from integrations.tutorial import COMMANDS, COMPILE, INSTALL, PAGE, PYTHON, TEXT, matches
 from sassan.cli import app
@@ -22,7 +23,7 @@ EVOLVE = re.compile("^sassan evolve")
 INPUTS = re.findall(r"samples/(\S+\.(?:cubin|cu|toml))", INSTALL)
 EVOLVES = all(importlib.util.find_spec(name) for name in ("deap", "nvidia")) and importlib.util.find_spec("nvidia.cuda_nvrtc")
 
-pytestmark = pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")]
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def run(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
         seen = capsys.readouterr()
         return seen.out + seen.err
     here = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(["/bin/sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False, env=here, timeout=240)
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False, env=here, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
@@ -76,7 +77,7 @@ def test_the_search_of_the_page_prints_what_it_shows(folder, capsys):
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc is installed")
 def test_the_compiler_makes_the_cubin(tmp_path):
     shutil.copy(SAMPLES / "kernels" / "mandelbrot.cu", tmp_path)
-    assert subprocess.run(["/bin/sh", "-c", COMPILE], cwd=tmp_path, check=False, timeout=240).returncode == 0
+    assert subprocess.run(["/bin/sh", "-c", COMPILE], cwd=tmp_path, check=False, timeout=PATIENCE).returncode == 0
     assert (tmp_path / "mandelbrot.cubin").exists()
 
 

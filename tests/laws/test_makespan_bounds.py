@@ -19,6 +19,8 @@ from sassan.makespan.bounds_search import refuted
 from sassan.makespan.remaining import remaining_upper
 from sassan.makespan.schedule import Schedule, check
 
+pytestmark = pytest.mark.slow
+
 CASES = int(os.environ.get("SASSAN_MAKESPAN_CASES", "300"))
 STATES = 3_000
 

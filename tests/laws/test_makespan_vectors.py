@@ -10,6 +10,8 @@ from sassan.makespan.bounds import candidates
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
 
+pytestmark = pytest.mark.slow
+
 ONE = {"L": 1, "C": 1}
 VECTORS = [
     ("LC", ONE, None, (2, 3, 4, 5, 6, 7, 8, 9)),

@@ -20,6 +20,8 @@ from soundness.control_runs import Excess, Runs, priced
 from soundness.issue_simulator import DRAWS
 from soundness.random_blocks import BLOCKS, diverging, one_after_the_other, one_block, quiet_sides
 
+pytestmark = pytest.mark.slow
+
 TOLD = Control(Tables(told={"fence": 700, "sleep": 500, "async": 900}))
 """A latency for every class: no sample has a gap."""
 WITH_BARRIERS = ("matmul_tiled", "prefix_sum", "reduce_shared", "smith_waterman", "stencil2d_halo")

@@ -13,6 +13,8 @@ from sassan.ipet.shares import of_letters
 from sassan.machine import Multiprocessor
 from soundness.resident_warps import Kernel, Search, counts, exact, kernel, optima
 
+pytestmark = pytest.mark.slow
+
 ONE_EACH = (("L", 1), ("C", 1), ("D", 1))
 LAUNCHES = ((1, 2), (1, 3), (2, 1), (2, 2), (3, 1))
 """Blocks, and warps of a block."""

@@ -6,11 +6,14 @@ import sys
 import pytest
 
 import sassan
+from budget import PATIENCE
 from cli.shell import ROOT, SAMPLES
+
+pytestmark = pytest.mark.slow
 
 
 def python(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
 
 
 def test_importing_sassan_imports_nothing_else_of_it():
@@ -36,7 +39,7 @@ def test_a_name_that_is_not_public_is_none():
 
 def test_the_example_of_the_library_runs():
     script = SAMPLES / "tutorial" / "library.py"
-    done = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.stderr == ""
     assert done.stdout.splitlines() == [
         "<Kernel 'bfs_step' sm_61: WCET 296> of 16 warps: 2081",

@@ -1,7 +1,6 @@
-import time
-
 import pytest
 
+from budget import PATIENCE
 from evolving import KERNEL, need_nvrtc, ptxas
 from sassan.errors import MissingToolError
 from sassan.evolve import compilers
@@ -23,22 +22,20 @@ def test_the_first_ptxas_on_the_path_is_taken_at_its_word(fake, tmp_path):
 
 
 def test_what_ptxas_writes_is_the_cubin(fake):
-    assert compilers.ptxas(fake, "", (), 20) == b"cubin"
+    assert compilers.ptxas(fake, "", (), PATIENCE) == b"cubin"
 
 
 @pytest.mark.parametrize(("option", "message"), [("-O0", "ptxas fatal : asked for"), ("-O2", "the compiler crashed with signal 11")])
 def test_a_compiler_that_fails_is_a_result(fake, option, message):
     with pytest.raises(CompileProblem) as caught:
-        compilers.ptxas(fake, "", (option,), 20)
+        compilers.ptxas(fake, "", (option,), PATIENCE)
     assert (str(caught.value), caught.value.hung, caught.value.lasting) == (message, False, option == "-O0")
 
 
 def test_a_compiler_that_hangs_is_ended(fake):
-    begin = time.monotonic()
     with pytest.raises(CompileProblem) as caught:
         compilers.ptxas(fake, "", ("-O1",), 0.3)
     assert caught.value.hung
-    assert time.monotonic() - begin < 10
 
 
 def test_a_compiler_that_writes_nothing_has_failed(tmp_path, monkeypatch):
@@ -47,7 +44,7 @@ def test_a_compiler_that_writes_nothing_has_failed(tmp_path, monkeypatch):
     found = compilers.find(nvrtc=False, ptxas=True).ptxas
     assert found is not None
     with pytest.raises(CompileProblem, match="the compiler wrote nothing"):
-        compilers.ptxas(found, "", (), 20)
+        compilers.ptxas(found, "", (), PATIENCE)
 
 
 @pytest.mark.parametrize("wanted", ["nvrtc", "ptxas"])

@@ -10,6 +10,8 @@ from sassan.evolve.outcome import Fate, Loop, from_json, to_json
 from sassan.evolve.run import tools_of
 from sassan.machine.parameters import setting
 
+pytestmark = pytest.mark.slow
+
 PTX_CONFIG = """\
 [kernel]
 source = "saxpy.ptx"
@@ -26,7 +28,7 @@ objectives = ["wcet", "grid", "instructions", "registers"]
 [search]
 population = 4
 budget = 4
-compile_seconds = 3
+compile_seconds = 60
 allow_inexact = true
 """
 

@@ -16,6 +16,8 @@ from sassan.evolve.search import Hooks, Search, Step
 from sassan.evolve.state import begin
 from sassan.executor import Serial
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("deap", reason="the extra 'evolve' is not installed")
 TINY = Space((Gene(Kind.MACRO, "A", (0, 1, 2)), Gene(Kind.MACRO, "B", (0, 1))))
 

@@ -11,12 +11,12 @@ from sassan.executor import Processes
 
 
 def held_or_seen(item: tuple[str, bool]) -> None:
-    """Hold a temporary folder for a minute, or return as soon as the other one has it."""
+    """Hold a temporary folder, or return as soon as the other one has it."""
     place, holds = Path(item[0]), item[1]
     if holds:
         with TemporaryDirectory(dir=place):
             (place / "ready").touch()
-            time.sleep(60)
+            time.sleep(1200)
     while not (place / "ready").exists():
         time.sleep(0.01)
 

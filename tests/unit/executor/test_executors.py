@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from budget import PATIENCE
 from sassan.errors import InputError, SelfCheckError
 from sassan.executor import Executor, More, Processes, Serial, Threads, end_after
 from sassan.source import Source, Span
@@ -117,14 +118,12 @@ def test_an_item_whose_process_was_killed_runs_again(tmp_path: Path):
 
 def too_long(number: int) -> int:
     end_after(0.2 if number == 1 else None)
-    time.sleep(20 if number == 1 else 0)
+    time.sleep(2 * PATIENCE if number == 1 else 0)
     return number
 
 
 def test_a_process_can_have_itself_ended_after_a_time_and_is_not_tried_again():
-    began = time.monotonic()
     assert list(Processes(1).map(too_long, [0, 1, 2], lost=lambda _, error: error.code)) == [0, "time-limit", 2]
-    assert time.monotonic() - began < 15
 
 
 def process_of(number: int) -> int:
@@ -178,7 +177,7 @@ def test_an_error_that_cannot_be_made_again_is_told_in_words():
 
 
 def slow_zero(number: int) -> int:
-    time.sleep(1.5 if number == 0 else 0)
+    time.sleep(0.5 if number == 0 else 0)
     return number
 
 
@@ -215,7 +214,7 @@ from sassan.executor import Processes
 
 def forever(number):
     os.write(1, b"started\\n")  # in one piece, also when two start at once
-    time.sleep(60)
+    time.sleep(1200)
 
 if __name__ == "__main__":
     try:
@@ -257,6 +256,6 @@ def test_an_interrupt_of_the_terminal_ends_every_process_without_a_traceback(tmp
         assert process.stdout.readline() == "started\n"
         os.killpg(process.pid, signal.SIGINT)
         # Both streams end only when no process holds them any more.
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE)
     assert out.splitlines()[-1] == "stopped"
     assert err == ""

@@ -1,4 +1,4 @@
-"""A damaged cubin is refused with a clear error, within a second and within 500 MB, in thousands of cases; the same cases in every run.
+"""A damaged cubin is refused with a clear error, soon and within 500 MB, in thousands of cases; the same cases in every run.
 
 The disassembler is played back: what it makes of what passes the checks is tested with the real one in test_cubin_tools.py.
 """
@@ -13,13 +13,15 @@ from collections import Counter
 import pytest
 
 import cubins
+from budget import some
 from samples import SAMPLES
 from sassan.errors import SassanError
 from sassan.frontend import read
 from sassan.frontend.image import Image
 
 OLD, NEW = "sm_61/saxpy", "sm_100/saxpy"
-SECONDS = 1.0
+SECONDS = 30
+"""Of the processor: far more than any case takes, far less than what does not end."""
 HUGE = [2**63, 2**64 - 1, 2**63 - 1, 2**32 - 1, 2**31, 0xFFFF, 0]
 FIELDS = ["name", "type", "flags", "offset", "size", "link", "info", "align", "entry"]
 
@@ -47,7 +49,7 @@ def outcome(monkeypatch: pytest.MonkeyPatch):
     return run
 
 
-@pytest.mark.parametrize("mask", [0xFF, 0x01, 0x80])
+@pytest.mark.parametrize("mask", some([0xFF, 0x01, 0x80]))
 def test_every_byte_of_the_headers_may_be_flipped(mask, outcome):
     data = cubins.cubin(OLD)
     seen = Counter(outcome(OLD, cubins.flipped(data, at, mask)) for at in cubins.layout(data).header_bytes)
@@ -55,7 +57,7 @@ def test_every_byte_of_the_headers_may_be_flipped(mask, outcome):
     assert seen["malformed-elf"] > 300
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", some(range(4)))
 def test_every_byte_of_the_headers_of_the_second_generation_may_be_flipped(part, outcome):
     data = cubins.cubin(NEW)
     masks = random.Random(part)

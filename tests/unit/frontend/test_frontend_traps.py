@@ -10,6 +10,9 @@ from sassan.ir import Register, Symbol, Target
 from sassan.source import Source
 from unit.frontend.listings import cuobjdump, function, instruction, maxwell, nvdisasm, sample
 
+SECONDS = 60
+"""Of the processor: far more than any line takes, far less than a square of its length does."""
+
 
 def test_a_target_that_is_a_control_word_is_the_instruction_behind_it():
     one = function(maxwell("SSY 0x20 ;", "NOP ;", "NOP ;", "SYNC ;")).instructions[0]
@@ -152,7 +155,7 @@ def test_a_semicolon_may_follow_at_once():
 def test_a_wide_line_is_read_in_linear_time(body):
     start = time.process_time()
     assert instruction(body).opcode == "MOV"
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < SECONDS
 
 
 @pytest.mark.parametrize(
@@ -173,7 +176,7 @@ def test_a_hostile_line_is_refused_in_linear_time(body):
     start = time.process_time()
     with pytest.raises(InputError) as caught:
         instruction(body)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < SECONDS
     assert caught.value.code == "syntax"
 
 

@@ -11,7 +11,7 @@ from samples import EVERY
 from sassan.ipet.loop_bounds import recheck
 from sassan.isa import tables
 
-SETS = part(100, of=10)
+SETS = part(100, of=20)
 EFFORT = recheck.Effort(warps=2, steps=160, seed=3)
 ARCHS = EVERY if FULL else ("sm_61", "sm_80", "sm_120")
 UNBOUNDED = {"binary_search"}

@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from budget import PATIENCE
 from sassan.errors import UsageError
 from sassan.executor import Serial, Threads
 from sassan.makespan.anneal import PUBLISHED, Anneal, Improvement, default_plan, envelope
@@ -21,6 +22,8 @@ from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import Instance, Start, construct, instance, precedence_of, start
 from unit.makespan.cases import Asked, Clock, case, mixed_case, random_case
 from unit.makespan.every_schedule import longest
+
+pytestmark = pytest.mark.slow
 
 LCL = case("LCL", warps=4, L=1, C=1)
 CASE_STUDY = case("L5C9L2C9", warps=16, L=1, C=4, issue=4)
@@ -187,7 +190,7 @@ from sassan.makespan.engine import Budget
 print(Anneal().run(case("LCL", warps=4, L=1, C=1), Budget(), lambda _: None).lower, {"numba", "numpy"} & set(sys.modules))
 """
     tests = str(Path(__file__).parents[2])
-    told = subprocess.run([sys.executable, "-c", program], cwd=tests, capture_output=True, text=True, check=True, timeout=60)
+    told = subprocess.run([sys.executable, "-c", program], cwd=tests, capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert told.stdout == "9 set()\n"
 
 

@@ -10,6 +10,8 @@ from sassan.makespan.schedule import check
 from sassan.makespan.states import layout
 from unit.makespan.cases import Clock, case, mixed_case, random_case
 
+pytestmark = pytest.mark.slow
+
 ALL = Width(64, 4096, 1)
 
 

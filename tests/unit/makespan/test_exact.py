@@ -12,6 +12,8 @@ from sassan.makespan.states import count_letter_states, count_states, layout, sc
 from sassan.strings.kernel_string import KernelString
 from unit.makespan.cases import Asked, Clock, case
 
+pytestmark = pytest.mark.slow
+
 
 def exact(problem: Problem, budget: Budget | None = None) -> Found:
     found = Exact().run(problem, budget or Budget(), lambda _: None)

@@ -23,6 +23,8 @@ from sassan.strings.kernel_string import parse
 from unit.makespan.cases import Asked, case, random_case
 from unit.makespan.every_schedule import longest
 
+pytestmark = pytest.mark.slow
+
 LCL = case("LCL", warps=4, L=1, C=1)
 PAPER = (Form.SHORT, Form.LONG)
 CASE_STUDY = case("L5C9L2C9", warps=8, L=1, C=4, issue=4)

@@ -10,6 +10,8 @@ from sassan.extras import install
 from sassan.measure import Group, Samples
 from sassan.measure.pictures import Picture, pictures
 
+pytestmark = pytest.mark.slow
+
 RUNS = (9e-3, *(2e-3 + number % 7 * 1e-5 for number in range(60)), 8e-3)
 ONE = Samples((Group(0, RUNS),), {"kernel": "$x$ <b>", "device": "none: synthetic"})
 SWEPT = Samples(tuple(Group(number, RUNS, delay=number % 2, size=1 + number // 2) for number in range(4)))
