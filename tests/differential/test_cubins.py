@@ -103,6 +103,7 @@ def test_a_disassembler_of_this_machine_lists_the_same_program(arch, name):
     assert rows(found) == rows(read(load(str(SAMPLES / arch / f"{name}.nvdisasm.sass"))).functions)
 
 
+@pytest.mark.slow
 def test_a_disassembler_of_this_machine_ends_on_damaged_cubins():
     arch = "sm_80"
     try:

@@ -16,6 +16,8 @@ from sassan.errors import InputError, SelfCheckError
 from sassan.executor import Executor, More, Processes, Serial, Threads, end_after
 from sassan.source import Source, Span
 
+pytestmark = pytest.mark.slow
+
 EXECUTORS = [Serial(), Threads(2), Processes(2)]
 NAMES = ["serial", "threads", "processes"]
 

@@ -19,6 +19,8 @@ from sassan.errors import SassanError
 from sassan.frontend import read
 from sassan.frontend.image import Image
 
+pytestmark = pytest.mark.slow
+
 OLD, NEW = "sm_61/saxpy", "sm_100/saxpy"
 SECONDS = 30
 """Of the processor: far more than any case takes, far less than what does not end."""

@@ -19,6 +19,8 @@ from sassan.ipet.steps import steps_of
 from sassan.warpcfg.graph import WarpCfg
 from unit.ipet.brute import Machine, Op, graph, random_program, random_volta_program
 
+pytestmark = pytest.mark.slow
+
 Snapshot = tuple[int, dict[int, int], dict[tuple[int, int], int]]
 
 

@@ -5,6 +5,8 @@ import pytest
 from loop_samples import samples
 from samples import EVERY
 
+pytestmark = pytest.mark.slow
+
 HALVING = ("binary_search", 0)
 """No counter: the distance of two indices halves."""
 

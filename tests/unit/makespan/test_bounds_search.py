@@ -8,6 +8,8 @@ from sassan.makespan.bounds_search import refines, refuted
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
 
+pytestmark = pytest.mark.slow
+
 
 def instance(string: str, warps: int, capacity: dict[str, int], issue: int | None = None) -> Problem:
     processor = Processor({Letter(unit): Fraction(each) for unit, each in capacity.items()}, {}, issue)

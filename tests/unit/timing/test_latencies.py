@@ -55,6 +55,7 @@ def test_published_figures_stand_in_the_table(arch: str, name: str, cycles: int)
     assert Latencies(arch, {}).cycles(name) == cycles
 
 
+@pytest.mark.slow
 def test_every_opcode_of_the_samples_has_a_class() -> None:
     unknown = {
         (arch, one.opcode)
