@@ -94,7 +94,8 @@ def _time(launch: RecordedLaunch, metrics: Metrics) -> Iterator[str]:
             cycles, rate = metrics.number(f"{name}.{part}"), metrics.number(f"{name}.{part}.per_second")
             rate = rate if rate is not None else metrics.number(f"{name}.avg.per_second")
             if cycles and rate and not abs(cycles / rate * 1e9 - launch.time_ns) <= _NEAR * launch.time_ns:
-                yield f"{name}.{part} is {cycles:g} cycles, {cycles / rate * 1e9:g} ns at {rate / 1e9:g} GHz, and the launch took {launch.time_ns:g} ns"
+                took = f"{cycles / rate * 1e9:g} ns at {rate / 1e9:g} GHz, and the launch took {launch.time_ns:g} ns"
+                yield f"{name}.{part} is {cycles:g} cycles, {took}"
     if launch.cycles and launch.device and launch.device.clock_hz:
         longest = launch.time_ns * launch.device.clock_hz / 1e9
         if launch.cycles > 2 * longest:
@@ -120,7 +121,7 @@ def _same(what: str, own: int, name: str, metrics: Metrics) -> Iterator[str]:
 
 
 def _equal(totals: Sequence[tuple[str, float]]) -> Iterator[str]:
-    """Yield a note where totals of executed instructions differ; counters of the hardware and of the instrumented code are separate runs."""
+    """Yield a note where totals of executed instructions differ; hardware counters and instrumented code are separate runs."""
     for name, value in totals[1:]:
         first, expected = totals[0]
         if abs(value - expected) > _CLOSE * max(abs(expected), 1):

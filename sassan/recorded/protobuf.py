@@ -1,7 +1,7 @@
 """The wire format of protocol buffers: fields of a message, each bounded by the message, without a schema.
 
-It is stricter than the format: a number has its shortest spelling, and a field that stands once stands once. Writers keep to both, and damage
-does not. Source: Protocol Buffers documentation, "Encoding".
+It is stricter than the format: a number has its shortest spelling, and a field that is no list stands once. Writers keep to both,
+and damage does not. Source: Protocol Buffers documentation, "Encoding".
 """
 
 import struct
@@ -99,12 +99,12 @@ class Message:
         """Return the 32-bit float in a field, None where it is absent."""
         return self._float(number, _FIXED32, "<f")
 
-    def bytes(self, number: int) -> bytes | None:
+    def blob(self, number: int) -> bytes | None:
         """Return the bytes in a field, None where it is absent."""
         field = self._single(number)
-        return self.bytes_of(field) if field else None
+        return self.blob_of(field) if field else None
 
-    def bytes_of(self, field: Field) -> bytes:
+    def blob_of(self, field: Field) -> bytes:
         """Return the bytes of a field."""
         self._check_bytes(field)
         return self._data[field.start : field.end]
@@ -117,17 +117,9 @@ class Message:
     def text_of(self, field: Field) -> str:
         """Return the text of a field."""
         try:
-            return self.bytes_of(field).decode("utf-8")
+            return self.blob_of(field).decode("utf-8")
         except UnicodeDecodeError:
             self._fail(field.start, "a text is not UTF-8")
-
-    def range_of(self, number: int) -> tuple[int, int] | None:
-        """Return where the bytes of a field stand in the file, None where it is absent."""
-        field = self._single(number)
-        if field is None:
-            return None
-        self._check_bytes(field)
-        return field.start, field.end
 
     def _check_bytes(self, field: Field) -> None:
         if field.wire != _BYTES:
@@ -177,7 +169,7 @@ class Message:
                 if (not byte and place > at) or value > _U64:
                     self._fail(at, "a number has more bytes than it needs")
                 return value, place + 1
-        self._fail(at, "a number does not end")
+        return self._fail(at, "a number does not end")
 
     def _fail(self, at: int, what: str) -> Never:
         raise bad(self._path, f"byte {at}", f"{self.name} is damaged: {what}")

@@ -1,6 +1,6 @@
-"""The container of a report of Nsight Compute (`.ncu-rep`): blocks of length-prefixed messages, checked to the last byte.
+r"""The container of a report of Nsight Compute (`.ncu-rep`): blocks of length-prefixed messages, checked to the last byte.
 
-    "NVR\\0"  u32 length, file header {1: version}
+    "NVR\0"  u32 length, file header {1: version}
     blocks:   u32 length, block header {1: sources, 2: results, 3: session, 4: strings {1: text …}, 5: bytes of the payload, 6: process}
               payload: for each source, then each result: u32 length, message
 

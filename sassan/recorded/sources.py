@@ -40,7 +40,7 @@ def read_cubin(path: str, source: Message) -> Cubin | None:
 
     Raises InputError where its fields or the ELF frame are damaged.
     """
-    code, capability = source.bytes(4), source.whole(6)
+    code, capability = source.blob(4), source.whole(6)
     identity = source.needed(1)
     notes: list[str] = []
     if unknown := source.unknown(_FIELDS):
@@ -54,9 +54,8 @@ def read_cubin(path: str, source: Message) -> Cubin | None:
     symbols = source.message(9, "the symbols of a source")
     addresses = _functions(path, symbols) if symbols else {}
     sizes, more = _sizes(path, code, capability, source.place)
-    for name in addresses:
-        if sizes and name not in sizes:
-            notes.append(f"{source.place}: the cubin holds no code for '{name}', which the report lists")
+    lost = [name for name in addresses if sizes and name not in sizes]
+    notes.extend(f"{source.place}: the cubin holds no code for '{name}', which the report lists" for name in lost)
     return Cubin(identity, code, (capability >> 16, capability & 0xFFFF), addresses, sizes, source.place, (*notes, *more))
 
 
