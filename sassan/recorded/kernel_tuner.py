@@ -9,6 +9,7 @@ milliseconds. Source: Kernel Tuner documentation, "Cache files".
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sassan.errors import InputError
 from sassan.recorded import documents
@@ -22,6 +23,16 @@ _FAILED = {"InvalidConfig": "constraints", "CompilationFailedConfig": "compile",
 _ERROR_TIME = 1e20
 """A time that simulated runs of Kernel Tuner give to configurations that failed."""
 _NEAR = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """What the configurations of a cache have in common, and the notes on them."""
+
+    path: str
+    names: tuple[str, ...]
+    domains: Mapping[str, tuple[Value, ...]]
+    notes: list[str]
 
 
 def parse(path: str, text: str) -> tuple[object, tuple[str, ...]]:
@@ -59,31 +70,21 @@ def read_cache(path: str, document: Mapping[str, object], notes: tuple[str, ...]
     if not names or len(set(names)) != len(names):
         raise bad(path, "tune_params_keys", "expected the names of the parameters, each once")
     domains = _domains(path, names, document.get("tune_params", {}))
-    found = list(notes)
-    configurations = tuple(
-        _configuration(path, names, domains, key, value, found) for key, value in documents.table(path, "cache", document["cache"]).items()
-    )
-    space = _space(path, document, names, domains)
-    return TuningSpace(
-        path, FORMAT, space.kernel, space.device, names, configurations, space.problem, domains, (*_summed(found), *_twice(configurations))
-    )
-
-
-def _space(path: str, document: Mapping[str, object], names: tuple[str, ...], domains: Mapping[str, tuple[Value, ...]]) -> TuningSpace:
-    device = document.get("device_name")
-    problem = document.get("problem_size", [])
-    sizes = problem if isinstance(problem, list) else [problem]
+    space = _Space(path, names, domains, list(notes))
+    entries = documents.table(path, "cache", document["cache"])
+    configurations = tuple(_configuration(space, key, value) for key, value in entries.items())
+    device, problem = document.get("device_name"), document.get("problem_size", [])
+    sizes = documents.items(path, "problem_size", problem if isinstance(problem, list) else [problem])
     return TuningSpace(
         path,
         FORMAT,
         documents.name(path, "kernel_name", document["kernel_name"]),
         None if device is None else Device(documents.name(path, "device_name", device)),
         names,
-        (),
-        tuple(
-            documents.scalar(path, f"problem_size[{index}]", one) for index, one in enumerate(documents.items(path, "problem_size", sizes))
-        ),
+        configurations,
+        tuple(documents.scalar(path, f"problem_size[{index}]", one) for index, one in enumerate(sizes)),
         domains,
+        (*_summed(space.notes), *_twice(configurations)),
     )
 
 
@@ -100,9 +101,8 @@ def _domains(path: str, names: tuple[str, ...], value: object) -> dict[str, tupl
     }
 
 
-def _configuration(
-    path: str, names: tuple[str, ...], domains: Mapping[str, tuple[Value, ...]], key: str, value: object, notes: list[str]
-) -> Configuration:
+def _configuration(space: _Space, key: str, value: object) -> Configuration:
+    path, names, domains, notes = space.path, space.names, space.domains, space.notes
     place = f"cache.{shown(key)}"
     entry = documents.table(path, place, value)
     missing = [name for name in names if name not in entry]
@@ -119,6 +119,8 @@ def _configuration(
         documents.duration(path, f"{place}.times[{index}]", one, 1)
         for index, one in enumerate(documents.items(path, f"{place}.times", entry.get("times", [])))
     )
+    if status == "no time" and times:
+        notes.append(f"{place}: a configuration has runs, but no time")
     if status == OK and recorded is not None and times and not _mean(times, recorded):
         notes.append(f"{place}: the time of a configuration is not the mean of its runs")
     return Configuration(values, times if status == OK else (), recorded, status, place=place)

@@ -9,6 +9,7 @@ Vulkan; for OpenCL, where it counts threads, no grid is given. Source: KTT docum
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sassan.recorded import documents
 from sassan.recorded.faults import bad
@@ -19,6 +20,16 @@ FORMAT = "ktt"
 _BLOCKS = ("cuda", "vulkan")
 _NEAR = 1e-6
 _LARGEST = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """What the results of a file have in common: milliseconds in a unit of time, whether GlobalSize counts blocks; and the notes."""
+
+    path: str
+    milliseconds: float
+    in_blocks: bool
+    notes: list[str]
 
 
 def is_ktt(document: Mapping[str, object]) -> bool:
@@ -36,9 +47,9 @@ def read_ktt(path: str, document: Mapping[str, object]) -> TuningSpace:
     if unit not in MILLISECONDS:
         raise bad(path, "Metadata.TimeUnit", f"unknown unit '{unit}'", hint=f"known: {', '.join(MILLISECONDS)}")
     in_blocks = str(metadata.get("GlobalSizeType", "")).lower() in _BLOCKS
+    scale = _Scale(path, MILLISECONDS[unit], in_blocks, [])
     kernels: dict[str, None] = {}
     names: tuple[str, ...] = ()
-    notes: list[str] = []
     configurations: list[Configuration] = []
     for index, one in enumerate(documents.items(path, "Results", document["Results"])):
         place = f"Results[{index}]"
@@ -48,16 +59,14 @@ def read_ktt(path: str, document: Mapping[str, object]) -> TuningSpace:
         names = names or tuple(values)
         if set(values) != set(names):
             raise bad(path, f"{place}.Configuration", "names other parameters than the first configuration")
-        configurations.append(
-            _configuration(path, place, result, tuple(values[name] for name in names), (MILLISECONDS[unit], in_blocks), notes)
-        )
+        configurations.append(_configuration(scale, place, result, tuple(values[name] for name in names)))
     if len(kernels) != 1:
         raise bad(
             path, "Results", f"the results are of {len(kernels)} kernels; expected one", hint="save the results of each kernel on its own"
         )
     device = documents.name(path, "Metadata.Device", metadata.get("Device", ""))
     return TuningSpace(
-        path, FORMAT, next(iter(kernels)), Device(device) if device else None, names, tuple(configurations), notes=tuple(notes)
+        path, FORMAT, next(iter(kernels)), Device(device) if device else None, names, tuple(configurations), notes=tuple(scale.notes)
     )
 
 
@@ -72,10 +81,8 @@ def _values(path: str, place: str, value: object) -> dict[str, object]:
     return out
 
 
-def _configuration(
-    path: str, place: str, result: Mapping[str, object], values: tuple[object, ...], scale: tuple[float, bool], notes: list[str]
-) -> Configuration:
-    factor, in_blocks = scale
+def _configuration(scale: _Scale, place: str, result: Mapping[str, object], values: tuple[object, ...]) -> Configuration:
+    path, factor = scale.path, scale.milliseconds
     scalars = tuple(documents.scalar(path, f"{place}.Configuration", one) for one in values)
     status = documents.name(path, f"{place}.Status", result.get("Status"))
     if status.lower() != OK:
@@ -88,10 +95,10 @@ def _configuration(
     parts = [documents.duration(path, f"{place}.ComputationResults.Duration", one.get("Duration"), factor) for one in launches]
     extra = documents.number(path, f"{place}.ExtraDuration", result.get("ExtraDuration", 0)) * factor
     if parts and abs(sum(parts) + extra - total) > _NEAR * total:
-        notes.append(f"{place}: the total of {total:g} ms is not the sum of its computations, {sum(parts) + extra:g} ms")
+        scale.notes.append(f"{place}: the total of {total:g} ms is not the sum of its computations, {sum(parts) + extra:g} ms")
     single = launches[0] if len(launches) == 1 else {}
     block = _size(path, f"{place}.ComputationResults[0].LocalSize", single.get("LocalSize"))
-    grid = _size(path, f"{place}.ComputationResults[0].GlobalSize", single.get("GlobalSize")) if in_blocks else None
+    grid = _size(path, f"{place}.ComputationResults[0].GlobalSize", single.get("GlobalSize")) if scale.in_blocks else None
     return Configuration(scalars, (total,), total, OK, grid, block, place)
 
 

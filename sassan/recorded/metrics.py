@@ -69,7 +69,7 @@ class Metrics:
 def read_metrics(path: str, result: Message, number: int, strings: list[str]) -> Metrics:
     """Return the metrics in a repeated field of a result.
 
-    Raises InputError where one is damaged, or two with different values have one name.
+    Raises InputError where one is damaged, or two have one name: of those that no number here comes from, two with different values.
     """
     values: dict[str, Metric] = {}
     messages: dict[str, Message] = {}
@@ -80,13 +80,13 @@ def read_metrics(path: str, result: Message, number: int, strings: list[str]) ->
             notes.append(f"{message.place}: the metric {name} has the unknown fields {unknown}: a newer version, or damage")
         held = message.message(2, f"the value of {name}")
         value = value_of(path, held) if held else None
-        if value is None and not message.many(3) and name.startswith(_USED):
+        if value is None and name.startswith(_USED):
             notes.append(f"{message.place}: the metric {name} has no value")
         if isinstance(value, float) and not math.isfinite(value):
             notes.append(f"{message.place}: the metric {name} is {value} and is omitted")
             value = None
-        if name in messages and values.get(name) != (None if value is None else Metric(value, unit_of(name))):
-            raise bad(path, message.place, f"the metric {name} stands twice, with different values")
+        if name in messages and (name.startswith(_USED) or values.get(name) != (None if value is None else Metric(value, unit_of(name)))):
+            raise bad(path, message.place, f"the metric {name} stands twice")
         messages.setdefault(name, message)
         if value is not None:
             values[name] = Metric(value, unit_of(name))

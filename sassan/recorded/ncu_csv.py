@@ -5,7 +5,8 @@ machine (`quoting`). Metrics of the details page have titles instead of names; t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from io import StringIO
 
 from sassan.recorded.checks import check_launch
 from sassan.recorded.faults import bad, bad_line, shown, steers
@@ -18,7 +19,8 @@ from sassan.recorded.units import base, unit_of
 
 FORMAT_RAW, FORMAT_DETAILS = "ncu-csv-raw", "ncu-csv-details"
 _FIXED = (
-    "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC",
+    "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context", "Stream", "Block Size", "Grid Size",
+    "Device", "CC",
     "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type", "Rule Description", "Estimated Speedup Type",
     "Estimated Speedup",
 )  # fmt: skip
@@ -40,6 +42,15 @@ _SUMMARY = "Invocations"
 _ROWS = 1 << 24
 
 
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What the launches of a file have in common: its name, the decimal mark of its numbers; and the notes on them."""
+
+    path: str
+    mark: str
+    notes: list[str]
+
+
 def is_ncu(head: str) -> bool:
     """Return whether a line is the head of such a CSV."""
     return '"Kernel Name"' in head and ('"ID"' in head or '"Metric Name"' in head)
@@ -50,7 +61,7 @@ def read_ncu(path: str, text: str) -> Recording:
 
     Raises InputError `bad-recording` with the line.
     """
-    lines = text.splitlines(keepends=True)
+    lines = list(StringIO(text, newline=""))
     first = next(index for index, line in enumerate(lines) if is_ncu(line))
     notes = [
         f"line {number}: {shown(line.strip())}" for number, line in enumerate(lines, 1) if line.startswith(("==ERROR==", "==WARNING=="))
@@ -96,10 +107,10 @@ def _raw(path: str, head: Sequence[str], body: Sequence[Row], notes: list[str]) 
     seen: set[tuple[str, ...]] = set()
     out: list[RecordedLaunch] = []
     for row in body:
-        keys = {name: row.cells[index] for index, name in enumerate(head) if index in fixed}
+        keys: Mapping[str, str] = {name: row.cells[index] for index, name in enumerate(head) if index in fixed}
         _once(row, (keys.get("Process ID", ""), keys.get("ID", str(row.line))), seen, notes)
         cells = [(name, row.cells[index], units.get(name, unit_of(name))) for index, name in metrics]
-        out.append(_launch(path, row, keys, cells, mark, notes))
+        out.append(_launch(_Text(path, mark, notes), row, keys, cells))
     return out
 
 
@@ -125,10 +136,10 @@ def _details(path: str, head: Sequence[str], body: Sequence[Row], notes: list[st
     mark = _convention(path, (one[1:2] + one[:1] + one[2:] for group in cells.values() for one in group))
     out: list[RecordedLaunch] = []
     for key, group in groups.items():
-        row, keys = group[0]
-        if any(other.get(name) != keys.get(name) for _, other in group for name in ("Block Size", "Grid Size", "Device", "CC")):
+        row, common = group[0]
+        if any(other.get(name) != common.get(name) for _, other in group for name in ("Block Size", "Grid Size", "Device", "CC")):
             notes.append(f"line {row.line}: the rows of launch {shown(key[1])} have different sizes or devices; the first are used")
-        out.append(_launch(path, row, keys, cells[key], mark, notes))
+        out.append(_launch(_Text(path, mark, notes), row, common, cells[key]))
     return out
 
 
@@ -141,14 +152,13 @@ def _convention(path: str, cells: Iterator[tuple[str, ...]]) -> str:
     return found.mark
 
 
-def _launch(
-    path: str, row: Row, keys: Mapping[str, str], cells: Sequence[tuple[str, str, str]], mark: str, notes: list[str]
-) -> RecordedLaunch:
+def _launch(text: _Text, row: Row, keys: Mapping[str, str], cells: Sequence[tuple[str, str, str]]) -> RecordedLaunch:
+    path = text.path
     kernel = keys["Kernel Name"].strip()
     if not kernel or steers(kernel):
         raise bad_line(path, row.line, "", "a launch has no name of a kernel, or one with control characters")
     where = f"line {row.line}, {shown(kernel)}"
-    values = _metrics(path, row, where, cells, mark, notes)
+    values = _metrics(text, row, where, cells)
     metrics = Metrics(values, {}, (), path)
     launch = RecordedLaunch(
         kernel=kernel,
@@ -167,29 +177,31 @@ def _launch(
     )
     if launch.grid is None or launch.block is None:
         launch = replace(launch, grid=launch.grid or _dims(metrics, "grid"), block=launch.block or _dims(metrics, "block"))
-    notes.extend(f"{where}: {note}" for note in check_launch(launch, metrics, None))
+    text.notes.extend(f"{where}: {note}" for note in check_launch(launch, metrics, None))
     return launch
 
 
-def _metrics(path: str, row: Row, where: str, cells: Sequence[tuple[str, str, str]], mark: str, notes: list[str]) -> dict[str, Metric]:
+def _metrics(text: _Text, row: Row, where: str, cells: Sequence[tuple[str, str, str]]) -> dict[str, Metric]:
     """Return the metrics of a launch in base units; what can be read in two ways is omitted, with a note."""
     out: dict[str, Metric] = {}
     unclear: list[str] = []
     for name, cell, unit in cells:
         if cell.strip() in _EMPTY:
             continue
-        value = value_of(cell, mark)
-        if value is None and not mark and ambiguous(cell):
+        value = value_of(cell, text.mark)
+        if value is None and not text.mark and ambiguous(cell):
             unclear.append(f"{name} '{cell}'")
             continue
         if value is None and steers(cell):
-            raise bad_line(path, row.line, "", f"the metric {shown(name)} holds control characters")
+            raise bad_line(text.path, row.line, "", f"the metric {shown(name)} holds control characters")
         metric = Metric(cell, unit) if value is None else base(value, unit)
         if out.setdefault(name, metric) != metric:
-            notes.append(f"{where}: {shown(name)} stands twice, as {shown(str(out[name].value))} and as {shown(cell)}; the first is used")
+            text.notes.append(
+                f"{where}: {shown(name)} stands twice, as {shown(str(out[name].value))} and as {shown(cell)}; the first is used"
+            )
     if unclear:
         what = f"{len(unclear)} numbers, such as {shown(unclear[0])}, have a comma or a point that may be a decimal mark; they are omitted"
-        notes.append(f"{where}: {what}")
+        text.notes.append(f"{where}: {what}")
     return out
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 _PLAIN = re.compile(r"-?\d{1,30}(?:[eE][+-]?\d{1,3})?")
-_GROUPED = re.compile(r"-?[\d.,'’ \u00a0\u202f]{1,60}(?:[eE][+-]?\d{1,3})?")
-_SPACES = re.compile(r"(?<=\d)['’ \u00a0\u202f](?=\d{3})")
+_GROUPED = re.compile(r"-?[\d.,'\u2019 \u00a0\u202f]{1,60}(?:[eE][+-]?\d{1,3})?")
+_SPACES = re.compile(r"(?<=\d)['\u2019 \u00a0\u202f](?=\d{3})")
 _EITHER = re.compile(r"-?([1-9]\d{0,2})([.,])(\d{3})")
 _POINTS = ".,"
 

@@ -1,5 +1,6 @@
 """Reads a recording of any format: which one it is, its first bytes and its shape say, never its name."""
 
+from io import StringIO
 from pathlib import Path
 from typing import cast
 
@@ -40,7 +41,7 @@ def content(path: str, data: bytes) -> Recording | TuningSpace:
     head = text.partition("\n")[0]
     if is_table(head):
         return read_table(path, text)
-    if any(is_ncu(line) for line in text.splitlines()):
+    if any(is_ncu(line) for line in StringIO(text, newline="")):
         return read_ncu(path, text)
     raise _unknown(path)
 

@@ -18,6 +18,7 @@ A kernel and a time or cycles are needed; other columns are passed over, with a 
 
 import re
 from collections.abc import Mapping
+from io import StringIO
 
 from sassan.recorded.faults import bad, bad_line, shown, steers
 from sassan.recorded.rows import Row, number, rows, size, whole
@@ -56,7 +57,7 @@ def read_table(path: str, text: str) -> Recording:
 
     Raises InputError `bad-recording` with the line.
     """
-    every = rows(path, text.splitlines(keepends=True))
+    every = rows(path, StringIO(text, newline=""))
     head = next(every)
     names = [_name(cell) for cell in head.cells]
     known = [name for name in names if name]
