@@ -183,7 +183,11 @@ def block(*payload: Marked, sources: int = 0, results: int = 0, about: Marked = 
 def blocks(*launches: Launch, code: bytes = CODE, capability: int = 8 << 16, address: int = BASE, sms: int = 108) -> list[Marked]:
     """The file header and the blocks of a report, one result each."""
     strings: list[str] = []
-    out = [structure(b"NVR\0") + framed(reference(1, 7)), block(about=message(3, whole(2, 1))), block(source(code, capability, address), sources=1)]
+    out = [
+        structure(b"NVR\0") + framed(reference(1, 7)),
+        block(about=message(3, whole(2, 1))),
+        block(source(code, capability, address), sources=1),
+    ]
     for launch in launches or (Launch(),):
         before = len(strings)
         body = result(launch, strings)

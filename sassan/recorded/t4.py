@@ -49,7 +49,9 @@ def read_t4(path: str, document: Mapping[str, object]) -> TuningSpace:
     if not names:
         raise bad(path, "results", "there is no configuration")
     device, kernel = (documents.name(path, f"metadata.{key}", metadata.get(key, "")) for key in ("device", "kernel_name"))
-    notes = (() if unit else (_NO_UNIT,)) + _repeated(configurations)
+    unclear = sum("invalidity" not in result or "correctness" not in result for result in results)
+    unsaid = (f"{unclear} results do not say whether they are valid or correct: they are taken as valid",) if unclear else ()
+    notes = (() if unit else (_NO_UNIT,)) + unsaid + _repeated(configurations)
     return TuningSpace(path, FORMAT, kernel, Device(device) if device else None, names, tuple(configurations), notes=notes)
 
 

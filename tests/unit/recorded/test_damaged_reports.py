@@ -8,10 +8,10 @@ second copy in the format.
 from random import Random
 
 import pytest
+
 from budget import FULL, part
 from mutations import damaged, flipped, rearranged
 from ncu_report import Launch, blocks, report
-
 from sassan.errors import InputError
 from sassan.recorded import RecordedLaunch, Recording, protobuf
 from sassan.recorded.read import content

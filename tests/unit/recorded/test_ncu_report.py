@@ -1,8 +1,8 @@
 from dataclasses import replace
 
 import pytest
-from ncu_report import BASE, BLOCK, CODE, GRID, KERNEL, SIZE, WARPS, Launch, block, blocks, report, structure, varint
 
+from ncu_report import BASE, BLOCK, CODE, GRID, KERNEL, SIZE, WARPS, Launch, block, blocks, report, structure, varint
 from sassan.errors import InputError
 from sassan.recorded import Recording, protobuf
 from sassan.recorded.read import content

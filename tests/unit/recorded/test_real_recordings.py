@@ -1,8 +1,8 @@
 import pytest
-from silicon import silicon
 
 from sassan.frontend.image import Image
 from sassan.recorded import Recording, TuningSpace, read
+from silicon import silicon
 
 
 def test_the_kernels_of_a_real_report_have_their_cycles_and_instructions() -> None:
