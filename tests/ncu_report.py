@@ -99,7 +99,7 @@ class Launch:
     block: tuple[int, int, int] = BLOCK
     cycles: float = 124056.0
     time_ns: float = 84480.0
-    counts: Mapping[int, int] = field(default_factory=lambda: {offset: WARPS for offset in range(0, 160, 16)})
+    counts: Mapping[int, int] = field(default_factory=lambda: dict.fromkeys(range(0, 160, 16), WARPS))
     source: int | None = SOURCE_ID
     changed: Mapping[str, float | str | None] = field(default_factory=dict)
 

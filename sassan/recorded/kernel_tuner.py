@@ -21,7 +21,7 @@ KEYS = ("kernel_name", "tune_params_keys", "cache")
 _FAILED = {"InvalidConfig": "constraints", "CompilationFailedConfig": "compile", "RuntimeFailedConfig": "runtime"}
 """What Kernel Tuner writes instead of a time, and the words of the T4 format for it."""
 _ERROR_TIME = 1e20
-"""A time that simulated runs of Kernel Tuner give to configurations that failed."""
+"""Times from here on stand for configurations that failed."""
 _NEAR = 1e-6
 
 
@@ -71,9 +71,11 @@ def read_cache(path: str, document: Mapping[str, object], notes: tuple[str, ...]
         raise bad(path, "tune_params_keys", "expected the names of the parameters, each once")
     domains = _domains(path, names, document.get("tune_params", {}))
     space = _Space(path, names, domains, list(notes))
+    if domains and len(domains) != len(names):
+        space.notes.append("tune_params does not have the values of every parameter")
     entries = documents.table(path, "cache", document["cache"])
     configurations = tuple(_configuration(space, key, value) for key, value in entries.items())
-    device, problem = document.get("device_name"), document.get("problem_size", [])
+    device, problem = document.get("device_name"), document.get("problem_size") or []
     sizes = documents.items(path, "problem_size", problem if isinstance(problem, list) else [problem])
     return TuningSpace(
         path,
@@ -90,8 +92,6 @@ def read_cache(path: str, document: Mapping[str, object], notes: tuple[str, ...]
 
 def _domains(path: str, names: tuple[str, ...], value: object) -> dict[str, tuple[Value, ...]]:
     domains = documents.table(path, "tune_params", value)
-    if domains and set(domains) != set(names):
-        raise bad(path, "tune_params", "names other parameters than tune_params_keys")
     return {
         name: tuple(
             documents.scalar(path, f"tune_params.{name}", one) for one in documents.items(path, f"tune_params.{name}", domains[name])
@@ -117,7 +117,7 @@ def _configuration(space: _Space, key: str, value: object) -> Configuration:
     status, recorded = _time(path, place, entry)
     times = tuple(
         documents.duration(path, f"{place}.times[{index}]", one, 1)
-        for index, one in enumerate(documents.items(path, f"{place}.times", entry.get("times", [])))
+        for index, one in enumerate(documents.items(path, f"{place}.times", entry.get("times") or []))
     )
     if status == "no time" and times:
         notes.append(f"{place}: a configuration has runs, but no time")
@@ -135,7 +135,7 @@ def _time(path: str, place: str, entry: Mapping[str, object]) -> tuple[str, floa
         return _FAILED.get(time, documents.name(path, f"{place}.time", time) or "no time"), None
     if time is None:
         return "no time", None
-    if isinstance(time, float | int) and time == _ERROR_TIME:
+    if isinstance(time, float | int) and not isinstance(time, bool) and _ERROR_TIME <= time < math.inf:
         return "failed", None
     return OK, documents.duration(path, f"{place}.time", time, 1)
 

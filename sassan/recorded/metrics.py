@@ -79,6 +79,9 @@ def read_metrics(path: str, result: Message, number: int, strings: list[str]) ->
         if unknown := message.unknown(_METRIC):
             notes.append(f"{message.place}: the metric {name} has the unknown fields {unknown}: a newer version, or damage")
         held = message.message(2, f"the value of {name}")
+        if held and held.unknown(_VALUE):
+            notes.append(f"{message.place}: the metric {name} has a value of an unknown kind and is omitted: a newer version, or damage")
+            continue
         value = value_of(path, held) if held else None
         if value is None and name.startswith(_USED):
             notes.append(f"{message.place}: the metric {name} has no value")

@@ -53,7 +53,8 @@ class _Text:
 
 def is_ncu(head: str) -> bool:
     """Return whether a line is the head of such a CSV."""
-    return '"Kernel Name"' in head and ('"ID"' in head or '"Metric Name"' in head)
+    cells = {cell.strip().strip('"\ufeff') for cell in head.split(",")} if "Kernel Name" in head else set[str]()
+    return "Kernel Name" in cells and ("ID" in cells or "Metric Name" in cells)
 
 
 def read_ncu(path: str, text: str) -> Recording:

@@ -46,8 +46,21 @@ def read_report(path: str, data: bytes) -> Recording:
     cubins = _cubins(report)
     devices = read_devices(report)
     _check_numbers(report)
-    launches = tuple(_launch(report, result, cubins, devices) for result in report.results)
+    kernels = [result for result in report.results if _names_kernel(report, result)]
+    if not kernels:
+        raise bad(
+            path, "", "the report holds no result of a single kernel", hint="results of ranges and graphs are not read: profile kernels"
+        )
+    launches = tuple(_launch(report, result, cubins, devices) for result in kernels)
     return Recording(path, FORMAT, launches, tuple(one.code for one in cubins.values()), tuple(report.notes))
+
+
+def _names_kernel(report: Report, result: Message) -> bool:
+    """Return whether a result is of one kernel; those of ranges and graphs name none, and are noted."""
+    if result.text(_SHORT) or result.text(_MANGLED):
+        return True
+    report.notes.append(f"{result.place}: a result names no kernel (a range or a graph) and is omitted")
+    return False
 
 
 def _cubins(report: Report) -> dict[int, Cubin]:
@@ -56,7 +69,7 @@ def _cubins(report: Report) -> dict[int, Cubin]:
     for source in report.sources:
         cubin = read_cubin(report.path, source)
         if cubin is None:
-            report.notes.append(f"{source.place}: a source holds no machine code")
+            report.notes.append(f"{source.place}: a source holds no cubin")
             continue
         report.notes.extend(cubin.notes)
         if cubin.id in out and out[cubin.id].code != cubin.code:
@@ -69,7 +82,9 @@ def _check_numbers(report: Report) -> None:
     """Note launches that stand twice, or out of order: ncu numbers launches upwards within a process."""
     seen: dict[int, int] = {}
     for result in report.results:
-        process, number = result.needed(_PROCESS), result.needed(_NUMBER)
+        process, number = result.whole(_PROCESS) or 0, result.whole(_NUMBER)
+        if number is None:
+            continue
         before = seen.get(process)
         if before is not None and number <= before:
             report.notes.append(
@@ -115,9 +130,7 @@ def _names(report: Report, result: Message) -> tuple[str, str]:
     if any(steers(name) for name in (mangled, short, full)):
         raise bad(report.path, result.place, "the name of a kernel holds control characters")
     kernel = short or mangled
-    if not kernel:
-        raise bad(report.path, result.place, "a result names no kernel", hint="results of ranges and graphs are not read: profile kernels")
-    if short not in (full or short) or short not in (mangled or short):
+    if short.isidentifier() and not all(short in (name or short) for name in (full, mangled)):
         report.notes.append(f"{result.place}: a kernel is called '{short}', '{full}' and '{mangled}' at once")
     return kernel, mangled
 

@@ -41,6 +41,10 @@ def value_of(cell: str, mark: str) -> float | None:
         return None
     if not mark:
         return None if _EITHER.fullmatch(text) else value_of(text, mark="".join(_mark(text, whole=False))[:1] or ".")
+    return _number(text, mark)
+
+
+def _number(text: str, mark: str) -> float | None:
     separator = re.escape(_POINTS[_POINTS.index(mark) - 1])
     if not re.fullmatch(rf"-?(\d+|\d{{1,3}}({separator}\d{{3}})+)({re.escape(mark)}\d*)?([eE][+-]?\d{{1,3}})?", text):
         return None
@@ -59,10 +63,9 @@ def _mark(text: str, *, whole: bool) -> set[str]:
         return set()
     last = points[-1]
     other = _POINTS[_POINTS.index(last) - 1]
-    if len(set(points)) > 1:
+    if len(points) == 1 and not _EITHER.fullmatch(text):
         return {last}
-    if len(points) > 1:
-        return {other}
-    if not _EITHER.fullmatch(text):
-        return {last}
-    return {other} if whole else set()
+    if len(points) == 1:
+        return {other} if whole else set()
+    # Groups of other than three digits are no number: an address, a version.
+    return {mark for mark in (last, other) if _number(text, mark) is not None}

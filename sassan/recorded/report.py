@@ -15,7 +15,7 @@ from sassan.recorded.protobuf import Message
 
 MAGIC = b"NVR\0"
 _LENGTH = 4
-_SOURCES, _RESULTS, _SESSION, _STRINGS, _PAYLOAD, _PROCESS = 1, 2, 3, 4, 5, 6
+_SOURCES, _RESULTS, _SESSION, _STRINGS, _PAYLOAD = 1, 2, 3, 4, 5
 _HEADER_FIELDS = range(1, 8)
 _BLOCKS, _MESSAGES, _TEXTS = 1 << 20, 1 << 20, 1 << 22
 
@@ -56,8 +56,6 @@ def parse(path: str, data: bytes) -> Report:
 def _block(report: Report, data: bytes, at: int) -> int:
     header, at = _message(report.path, data, at, len(data), "a block header")
     sources, results, size = (header.needed(one) for one in (_SOURCES, _RESULTS, _PAYLOAD))
-    if header.message(_PROCESS, "a process") is None:
-        raise bad(report.path, header.place, "a block header is damaged: it names no process")
     if unknown := header.unknown(_HEADER_FIELDS):
         report.notes.append(f"{header.place}: a block header has the unknown fields {unknown}: a newer version, or damage")
     if sources + results > _MESSAGES or size > len(data) - at:
@@ -79,7 +77,7 @@ def _block(report: Report, data: bytes, at: int) -> int:
 def _add_strings(report: Report, header: Message) -> None:
     table = header.message(_STRINGS, "a table of strings")
     if table is None:
-        raise bad(report.path, header.place, "a block header is damaged: it has no table of strings")
+        return
     if unknown := table.unknown((1,)):
         raise bad(report.path, table.place, f"a table of strings is damaged: it has the fields {unknown}")
     for entry in table.many(1):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sassan.errors import InputError
 from sassan.frontend.cubin.elf import Elf
-from sassan.frontend.image import Image
+from sassan.frontend.image import MAGIC, Image
 from sassan.recorded.faults import bad, shown, steers
 from sassan.recorded.metrics import value_of
 from sassan.recorded.protobuf import Message
@@ -45,12 +45,11 @@ def read_cubin(path: str, source: Message) -> Cubin | None:
     notes: list[str] = []
     if unknown := source.unknown(_FIELDS):
         notes.append(f"{source.place}: a source has the unknown fields {unknown}: a newer version, or damage")
-    if not code:
+    if not code or not code.startswith(MAGIC["ELF"]):
         return None
-    if not code.startswith(b"\x7fELF"):
-        raise bad(path, source.place, "the machine code of a source is no cubin")
     if capability is None or source.whole(5) != capability >> 16:
-        raise bad(path, source.place, f"a source is for the compute capability {source.whole(5)} and {capability or 0:#x} at once")
+        notes.append(f"{source.place}: a source is for the compute capability {source.whole(5)} and {capability or 0:#x} at once")
+        capability = capability or 0
     symbols = source.message(9, "the symbols of a source")
     addresses = _functions(path, symbols) if symbols else {}
     sizes, more = _sizes(path, code, capability, source.place)
@@ -65,7 +64,7 @@ def read_devices(report: Report) -> dict[int, Device]:
     for session in report.sessions:
         for device in session.messages(6, "a device"):
             index = device.needed(1)
-            attributes = dict(_attribute(report.path, one) for one in device.messages(3, "an attribute of a device"))
+            attributes = dict(filter(None, (_attribute(report.path, one) for one in device.messages(3, "an attribute of a device"))))
             name = device.text(2) or ""
             if steers(name):
                 raise bad(report.path, device.place, "the name of a device holds control characters")
@@ -94,12 +93,11 @@ def _number(value: Value | None) -> float | None:
     return value if isinstance(value, int | float) and 0 <= value < float("inf") else None
 
 
-def _attribute(path: str, message: Message) -> tuple[str, Value]:
+def _attribute(path: str, message: Message) -> tuple[str, Value] | None:
+    """Return the name and the value of an attribute, None where it has none; one of an unknown kind is refused."""
     name, held = message.text(1), message.message(2, "the value of an attribute")
     value = value_of(path, held) if held else None
-    if name is None or value is None:
-        raise bad(path, message.place, "an attribute of a device is damaged: expected a name and a value")
-    return name, value
+    return (name, value) if name is not None and value is not None else None
 
 
 def _functions(path: str, symbols: Message) -> dict[str, int]:

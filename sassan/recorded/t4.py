@@ -15,7 +15,7 @@ from sassan.recorded.types import OK, Configuration, Device, TuningSpace
 from sassan.recorded.units import MILLISECONDS
 
 FORMAT = "t4"
-_VALID = ("correct", "valid", "none", "")
+_VALID = ("correct", "valid", "ok", "none", "")
 """What stands in `invalidity` of a configuration that ran; the schema itself names only failures."""
 _NO_UNIT = "the file names no unit of its times: they are taken as milliseconds, as Kernel Tuner writes them"
 
@@ -80,9 +80,20 @@ def _configuration(path: str, place: str, result: Mapping[str, object], values: 
     times = documents.table(path, f"{place}.times", result.get("times"))
     runs = documents.items(path, f"{place}.times.runtimes", times.get("runtimes", []))
     samples = tuple(documents.duration(path, f"{place}.times.runtimes[{index}]", one, factor) for index, one in enumerate(runs))
-    if not samples:
+    recorded = _measured(path, place, result, factor)
+    if not samples and recorded is None:
         return Configuration(scalars, status="no time", place=place)
-    return Configuration(scalars, samples, place=place)
+    return Configuration(scalars, samples, recorded, place=place)
+
+
+def _measured(path: str, place: str, result: Mapping[str, object], factor: float) -> float | None:
+    """Return the time among the measurements of a result in milliseconds, None where there is none."""
+    where = f"{place}.measurements"
+    for one in documents.items(path, where, result.get("measurements", [])):
+        measurement = documents.table(path, where, one)
+        if measurement.get("name") == "time":
+            return documents.duration(path, where, measurement.get("value"), factor)
+    return None
 
 
 def _repeated(configurations: list[Configuration]) -> tuple[str, ...]:

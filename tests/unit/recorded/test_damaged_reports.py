@@ -39,8 +39,7 @@ def numbers(launch: RecordedLaunch) -> dict[str, object]:
 def read(data: bytes) -> Recording | None:
     try:
         found = content("k.ncu-rep", data)
-    except InputError as error:
-        assert error.message
+    except InputError:
         return None
     assert isinstance(found, Recording)
     return found

@@ -18,7 +18,11 @@ from sassan.errors import InputError
 from sassan.recorded import Recording, TuningSpace
 from sassan.recorded.read import content
 
-TABLE = 'kernel,block,grid,time_ns_min,time_ns_median,time_ns_max,cycles,launches\n"k(int)","256,1,1","8,1,1",10,20.5,31,700,2\nj,32,4,1,2,3,99,1\n'
+TABLE = """\
+kernel,block,grid,time_ns_min,time_ns_median,time_ns_max,cycles,launches
+"k(int)","256,1,1","8,1,1",10,20.5,31,700,2
+j,32,4,1,2,3,99,1
+"""
 ROWS = details(("Duration", "us", "249.22"), ("Elapsed Cycles", "cycle", "379,490"), ("Threads", "thread", "1,024"))
 METRICS = (
     ("sm__cycles_elapsed.max", "cycle", "379,490"),
@@ -40,8 +44,7 @@ KEY = re.compile(r'"[^"\n]*"(?=:)')
 def read(data: bytes) -> Recording | TuningSpace | None:
     try:
         return content("file", data)
-    except InputError as error:
-        assert error.message
+    except InputError:
         return None
 
 
@@ -56,9 +59,11 @@ def changed(original: list[tuple[object, ...]], found: Recording | TuningSpace |
     """Whether a number differs from those of every undamaged row, and nothing says so; a number that is absent does not differ."""
     if found is None or found.notes:
         return False
-    return not all(
-        any(all(mine in (None, other) for mine, other in zip(one, row, strict=True)) for row in original) for one in numbers(found)
-    )
+
+    def like(one: tuple[object, ...], row: tuple[object, ...]) -> bool:
+        return len(one) == len(row) and all(here in (None, there) for here, there in zip(one, row, strict=True))
+
+    return not all(any(like(one, row) for row in original) for one in numbers(found))
 
 
 def structure(name: str, text: str) -> list[int]:
@@ -82,7 +87,7 @@ def test_no_flipped_bit_of_the_structure_changes_a_number_without_a_note(name: s
     assert [bad for at, bit in some if changed(numbers(undamaged), read(bad := flipped(data, at, bit)))] == []
 
 
-@pytest.mark.parametrize(("name", "share"), [("kernel-tuner", 0.05), ("ktt", 0.35)])
+@pytest.mark.parametrize(("name", "share"), [("kernel-tuner", 0.01), ("ktt", 0.2)])
 def test_most_flipped_digits_of_a_cache_are_noticed(name: str, share: float) -> None:
     data = TEXTS[name].encode()
     undamaged = read(data)

@@ -139,6 +139,16 @@ def test_sizes_that_contradict_the_metrics_are_a_note() -> None:
     assert found.notes == ("line 4, scale: grid x block is 1024, launch__thread_count is 1025",)
 
 
+def test_an_address_among_the_metrics_decides_nothing() -> None:
+    launch = only(raw(("sm__cycles_elapsed.max", "cycle", "379,490"), ("host__address", "", "127.0.0.1")))
+    assert launch.cycles == 379490.0
+
+
+def test_a_head_without_quotes_is_read() -> None:
+    launch = only(raw(("gpu__time_duration.sum", "us", "1.5")).replace('"0","1"', "0,1").replace('"ID","Process ID"', "ID,Process ID"))
+    assert launch.time_ns == 1500.0
+
+
 def test_a_metric_that_was_not_collected_is_absent() -> None:
     found = recording(raw(("gpu__time_duration.sum", "us", "1.5"), ("sm__cycles_elapsed.max", "cycle", "n/a")))
     assert (found.launches[0].cycles, found.notes) == (None, ())

@@ -46,6 +46,15 @@ def test_the_times_of_a_configuration_are_milliseconds_in_the_order_of_the_file(
     assert (first.times_ms, first.best_ms, first.mean_ms, first.time_ms) == ((1.5, 2.0, 2.5), 1.5, 2.0, 2.0)
 
 
+def test_a_time_that_stands_for_a_failure_is_no_time() -> None:
+    found = space(with_entry("96,1", block=32, unroll=1, time=1.7976931348623157e308)).configurations[-1]
+    assert (found.status, found.time_ms, found.valid) == ("failed", None, False)
+
+
+def test_numbers_that_are_not_used_may_be_infinite() -> None:
+    assert space(CACHE | {"objective": float("inf")}) == space(CACHE)
+
+
 def test_a_compressed_cache_is_read() -> None:
     assert read(gzip.compress(json.dumps(CACHE).encode())) == space(CACHE)
 
@@ -83,13 +92,13 @@ def test_a_contradiction_within_a_cache_is_a_note(document: object, note: str) -
     [
         (with_entry("32,1", time=-1.0), "is no time"),
         (with_entry("32,1", time=0), "is no time"),
-        (with_entry("32,1", time=float("nan")), "NaN is no number"),
-        (with_entry("32,1", time=float("inf")), "Infinity is no number"),
+        (with_entry("32,1", time=float("nan")), "found NaN"),
+        (with_entry("32,1", time=float("inf")), "found Infinity"),
         (with_entry("32,1", times=[True]), "expected a number, found true"),
         (with_entry("32,1", times="x"), "expected an array"),
         (with_entry("32,1", block=[1]), "expected a number, found an array"),
         (CACHE | {"tune_params_keys": ["block", "block"]}, "the names of the parameters, each once"),
-        (CACHE | {"tune_params_keys": ["block", "other"]}, "names other parameters"),
+        (CACHE | {"tune_params_keys": ["block", "other"]}, "the parameter 'other' is missing"),
         (CACHE | {"cache": []}, "expected an object, found an array"),
         (CACHE | {"kernel_name": "a\x1b[0m"}, "expected a name"),
     ],
@@ -146,6 +155,17 @@ def test_t4_results_without_a_unit_are_milliseconds_with_a_note() -> None:
 def test_the_unit_of_a_measured_time_is_that_of_the_runs() -> None:
     measured = T4["results"][0] | {"measurements": [{"name": "time", "value": 2.5, "unit": "s"}]}
     assert space({"results": [measured]}).configurations[0].times_ms == (2e6, 3e6)
+
+
+def test_a_measured_time_serves_where_there_are_no_runs() -> None:
+    measured = T4["results"][0] | {"times": {}, "measurements": [{"name": "time", "value": 2.5, "unit": "ms"}]}
+    found = space({"results": [measured]}).configurations[0]
+    assert (found.times_ms, found.time_ms, found.valid) == ((), 2.5, True)
+
+
+def test_t4_results_that_do_not_say_whether_they_are_valid_are_noted() -> None:
+    result = {key: value for key, value in T4["results"][0].items() if key != "invalidity"}
+    assert "do not say whether they are valid" in space(T4 | {"results": [result]}).notes[0]
 
 
 def test_t4_results_with_an_unknown_unit_are_refused() -> None:
