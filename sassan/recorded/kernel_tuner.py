@@ -47,7 +47,7 @@ def parse(path: str, text: str) -> tuple[object, tuple[str, ...]]:
         for body, note in (
             (opened, "the cache was not closed: the tuning run was going on, or was cut off"),
             (
-                opened.rpartition("\n")[0].rstrip().rstrip(","),
+                text[: text.rfind("}") + 1],
                 "the cache was cut off within a configuration: this configuration is omitted, and others may be missing",
             ),
         ):

@@ -7,7 +7,7 @@ value     {1: text, 2: float, 3: double, 4: u32, 5: u64}
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sassan.recorded.faults import bad, steers
 from sassan.recorded.protobuf import Message
@@ -29,6 +29,7 @@ class Metrics:
     messages: Mapping[str, Message]
     notes: tuple[str, ...]
     path: str
+    _parsed: dict[str, dict[Value, Value]] = field(default_factory=dict[str, dict[Value, Value]], repr=False)
 
     def number(self, name: str) -> float | None:
         """Return the value of a metric that is a number, None where there is none."""
@@ -45,8 +46,10 @@ class Metrics:
 
         Raises InputError where one is damaged or stands twice.
         """
+        if name in self._parsed:
+            return self._parsed[name]
         message = self.messages.get(name)
-        out: dict[Value, Value] = {}
+        out = self._parsed.setdefault(name, {})
         for one in message.messages(3, f"an instance of {name}") if message else ():
             key, value = (value_of(self.path, part) if part else None for part in (one.message(1, "a key"), one.message(2, "a value")))
             if key is None or value is None or one.unknown(_INSTANCE):
