@@ -102,6 +102,7 @@ class Launch:
     counts: Mapping[int, int] = field(default_factory=lambda: dict.fromkeys(range(0, 160, 16), WARPS))
     source: int | None = SOURCE_ID
     changed: Mapping[str, float | str | None] = field(default_factory=dict)
+    extra: Marked = NOTHING
 
     def metrics(self) -> dict[str, float | str | None]:
         total = sum(self.counts.values())
@@ -154,6 +155,7 @@ def result(launch: Launch, strings: list[str]) -> Marked:
         message(11, *(whole(index, one) for index, one in enumerate(launch.block, 1))),
         metrics,
         *([] if launch.source is None else [message(15, reference(1, launch.source))]),
+        launch.extra,
     )
 
 
@@ -174,6 +176,7 @@ def session(sms: int = 108) -> Marked:
 
 
 def block(*payload: Marked, sources: int = 0, results: int = 0, about: Marked = NOTHING, strings: tuple[str, ...] = ()) -> Marked:
+    """A block, with what it holds; `about` are more fields of its header."""
     body = sum(payload, NOTHING)
     table = message(4, *(text(1, one) for one in strings))
     process = message(6, reference(1, 4711), text(2, "127.0.0.1"))

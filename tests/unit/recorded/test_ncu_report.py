@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from ncu_report import BASE, BLOCK, CODE, GRID, KERNEL, SIZE, WARPS, Launch, block, blocks, report, structure, varint
+from ncu_report import BASE, BLOCK, CODE, GRID, KERNEL, SIZE, WARPS, Launch, block, blocks, reference, report, structure, varint
 from sassan.errors import InputError
 from sassan.recorded import Recording, protobuf
 from sassan.recorded.read import content
@@ -107,6 +107,48 @@ def test_a_cubin_for_another_architecture_than_the_source_says_is_a_note() -> No
 
 def test_a_launch_that_stands_twice_is_a_note() -> None:
     assert any("stands behind launch 1" in note for note in read(report(Launch(1), Launch(1)).data).notes)
+
+
+def test_a_field_of_a_result_that_no_known_version_writes_is_a_note() -> None:
+    assert any("a result has the unknown fields [40]" in note for note in read(report(Launch(extra=reference(40, 1))).data).notes)
+
+
+def test_a_field_of_a_block_header_that_no_known_version_writes_is_a_note() -> None:
+    data = report().data + block(about=reference(9, 1)).data
+    assert any("a block header has the unknown fields [9]" in note for note in read(data).notes)
+
+
+def test_a_kernel_that_its_cubin_does_not_hold_is_a_note() -> None:
+    assert any(
+        "the kernel 'other' is not among the functions of its cubin" in note for note in read(report(Launch(kernel="other")).data).notes
+    )
+
+
+def test_a_count_where_no_instruction_begins_is_a_note() -> None:
+    assert any("where no instruction begins" in note for note in read(report(Launch(counts={4: 8})).data).notes)
+
+
+def test_a_device_that_cannot_run_the_cubin_is_a_note() -> None:
+    assert any("the cubin is for sm_90, the device sm_80" in note for note in read(report(capability=9 << 16).data).notes)
+
+
+def test_a_device_that_the_launch_describes_differently_is_a_note() -> None:
+    recording = read(report(Launch(changed={"device__attribute_display_name": "Another GPU"})).data)
+    assert recording.device is not None
+    assert recording.device.name == "Another GPU"
+    assert any("describe the device 0 differently" in note for note in recording.notes)
+
+
+def test_a_result_of_a_range_is_omitted_with_a_note() -> None:
+    recording = read(report(Launch(1, kernel=""), Launch(2)).data)
+    assert [one.kernel for one in recording.launches] == [KERNEL]
+    assert any("a result names no kernel" in note for note in recording.notes)
+
+
+def test_a_payload_that_is_longer_than_its_messages_is_refused() -> None:
+    whole = block()
+    longer = whole.data[:4] + whole.data[4:].replace(b"\x28\x00", b"\x28\x03", 1)
+    assert "3 bytes stand behind the last message of a block" in refused(report().data + longer + b"abc")
 
 
 @pytest.mark.parametrize("cut", [1, 2, 100, 4000])
