@@ -19,8 +19,8 @@ __all__ = ["FORMAT", "MAGIC", "read_report"]
 
 FORMAT = "ncu-rep"
 _FIELDS = (*range(1, 12), *range(13, 20), 21, 22, 23, 25, 28, 31, 35, 36)
-_LISTS = (13, 17, 18, 19, 36)
-"""Fields that results of ncu 2022.3 to 2026.1 have, and those of them that stand more than once."""
+_ONCE = (*range(1, 12), 14, 15)
+"""Fields that results of ncu 2022.3 to 2026.1 have, and those of them that are known to stand once."""
 _PROCESS, _NUMBER, _MANGLED, _SHORT, _FULL, _GRID, _BLOCK, _METRICS, _SOURCE = 1, 2, 5, 6, 7, 10, 11, 13, 15
 _LARGEST = 1 << 31
 CYCLES = ("sm__cycles_elapsed.max", "gpc__cycles_elapsed.max")
@@ -99,7 +99,7 @@ def _launch(report: Report, result: Message, cubins: Mapping[int, Cubin], device
     report.notes.extend(metrics.notes)
     if unknown := result.unknown(_FIELDS):
         report.notes.append(f"{result.place}: a result has the unknown fields {unknown}: a newer version, or damage")
-    if twice := [number for number in _FIELDS if number not in _LISTS and len(result.many(number)) > 1]:
+    if twice := [number for number in _ONCE if len(result.many(number)) > 1]:
         raise bad(report.path, result.place, f"a result is damaged: field {twice[0]} stands more than once")
     where = f"{result.place}, {kernel}"
     cubin = _cubin(report, result, cubins, where)

@@ -113,6 +113,10 @@ def test_a_field_of_a_result_that_no_known_version_writes_is_a_note() -> None:
     assert any("a result has the unknown fields [40]" in note for note in read(report(Launch(extra=reference(40, 1))).data).notes)
 
 
+def test_a_field_of_a_result_that_stands_twice_is_refused() -> None:
+    assert "field 14 stands more than once" in refused(report(Launch(extra=reference(14, 1) + reference(14, 2))).data)
+
+
 def test_a_field_of_a_block_header_that_no_known_version_writes_is_a_note() -> None:
     data = report().data + block(about=reference(9, 1)).data
     assert any("a block header has the unknown fields [9]" in note for note in read(data).notes)
