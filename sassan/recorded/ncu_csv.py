@@ -72,6 +72,8 @@ def read_ncu(path: str, text: str) -> Recording:
     # A line of the profiler is emptied, and not removed, so that lines keep their numbers.
     every = rows(path, ("\n" if line.startswith("==") else line for line in lines[first:]), first + 1)
     head = next(every).cells
+    if "Kernel Name" not in head:
+        raise bad(path, f"line {first + 1}", "the head of the table is damaged: no column is called 'Kernel Name'")
     if _SUMMARY in head:
         raise bad(path, f"line {first + 1}", "the rows are summaries of several launches", hint="print each launch: ncu --csv --page raw")
     if len(set(head)) != len(head):
@@ -146,11 +148,11 @@ def _details(path: str, head: Sequence[str], body: Sequence[Row], notes: list[st
 
 def _convention(path: str, cells: Iterator[tuple[str, ...]]) -> str:
     """Return the decimal mark of a file, '' where nothing decides."""
-    found = convention((cell, unit in _WHOLE and not name.endswith((".avg", "_avg"))) for cell, name, unit in cells)
-    if found.mixed:
+    decided = convention((cell, unit in _WHOLE and not name.endswith((".avg", "_avg"))) for cell, name, unit in cells)
+    if decided.mixed:
         what = "its numbers have both a point and a comma as decimal mark"
         raise bad(path, "", what, hint="print numbers of one kind: LC_ALL=C ncu --csv …")
-    return found.mark
+    return decided.mark
 
 
 def _launch(text: _Text, row: Row, keys: Mapping[str, str], cells: Sequence[tuple[str, str, str]]) -> RecordedLaunch:

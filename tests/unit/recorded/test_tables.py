@@ -167,6 +167,11 @@ def test_a_duration_without_a_unit_is_refused() -> None:
     assert "expected a time or cycles above 0" in refused(DETAILS + details(("Duration", "", "1.50")))
 
 
+def test_a_head_with_a_damaged_quotation_is_refused() -> None:
+    text = DETAILS.replace('"Host Name","Kernel', '"Host Name,"Kernel') + details(("Duration", "us", "1.50"))
+    assert refused(text)
+
+
 def test_a_row_with_too_few_cells_is_refused_with_its_line() -> None:
     assert "line 3: 2 cells" in refused(DETAILS + details(("Duration", "us", "1.50")) + '"0","1"\n')
 
