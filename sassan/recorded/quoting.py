@@ -6,12 +6,13 @@ nothing decides has no value here.
 
 import re
 from collections.abc import Iterable
+from math import isfinite
 from typing import NamedTuple
 
-_PLAIN = re.compile(r"-?\d{1,30}(?:[eE][+-]?\d{1,3})?")
-_GROUPED = re.compile(r"-?[\d.,'\u2019 \u00a0\u202f]{1,60}(?:[eE][+-]?\d{1,3})?")
-_SPACES = re.compile(r"(?<=\d)['\u2019 \u00a0\u202f](?=\d{3})")
-_EITHER = re.compile(r"-?([1-9]\d{0,2})([.,])(\d{3})")
+_PLAIN = re.compile(r"-?\d{1,30}(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_GROUPED = re.compile(r"-?[\d.,'\u2019 \u00a0\u202f]{1,60}(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_SPACES = re.compile(r"(?<=\d)['\u2019 \u00a0\u202f](?=\d{3})", re.ASCII)
+_EITHER = re.compile(r"-?([1-9]\d{0,2})([.,])(\d{3})", re.ASCII)
 _POINTS = ".,"
 
 
@@ -26,7 +27,7 @@ def convention(cells: Iterable[tuple[str, bool]]) -> Convention:
     """Return the convention of numbers, each with whether it has to be a whole one, as a count of cycles has."""
     marks: set[str] = set()
     for cell, whole in cells:
-        text = _SPACES.sub("", cell.strip())
+        text = _SPACES.sub("", cell.strip(" "))
         if _GROUPED.fullmatch(text):
             marks |= _mark(re.split("[eE]", text)[0], whole=whole)
     return Convention("", mixed=True) if len(marks) > 1 else Convention(marks.pop() if marks else "")
@@ -34,9 +35,9 @@ def convention(cells: Iterable[tuple[str, bool]]) -> Convention:
 
 def value_of(cell: str, mark: str) -> float | None:
     """Return the number in a cell, None where it is none, or may be read in two ways."""
-    text = _SPACES.sub("", cell.strip())
+    text = _SPACES.sub("", cell.strip(" "))
     if _PLAIN.fullmatch(text):
-        return float(text)
+        return _finite(text)
     if not _GROUPED.fullmatch(text):
         return None
     if not mark:
@@ -48,12 +49,17 @@ def _number(text: str, mark: str) -> float | None:
     separator = re.escape(_POINTS[_POINTS.index(mark) - 1])
     if not re.fullmatch(rf"-?(\d+|\d{{1,3}}({separator}\d{{3}})+)({re.escape(mark)}\d*)?([eE][+-]?\d{{1,3}})?", text):
         return None
-    return float(re.sub(separator, "", text).replace(mark, "."))
+    return _finite(re.sub(separator, "", text).replace(mark, "."))
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if isfinite(value) else None
 
 
 def ambiguous(cell: str) -> bool:
     """Return whether a cell can be read as a whole number with a separator and as one with three decimals."""
-    return bool(_EITHER.fullmatch(_SPACES.sub("", cell.strip())))
+    return bool(_EITHER.fullmatch(_SPACES.sub("", cell.strip(" "))))
 
 
 def _mark(text: str, *, whole: bool) -> set[str]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from sassan.recorded.faults import bad, bad_line, shown
 from sassan.recorded.types import Size
 
-_SIZE = re.compile(r"\(?\s*(\d{1,10})(?:\s*[,x]\s*(\d{1,10}))?(?:\s*[,x]\s*(\d{1,10}))?\s*\)?")
-_NUMBER = re.compile(r"\d{1,30}(\.\d{0,30})?([eE][+-]?\d{1,3})?")
+_SIZE = re.compile(r"\(?\s*(\d{1,10})(?:\s*[,x]\s*(\d{1,10}))?(?:\s*[,x]\s*(\d{1,10}))?\s*\)?", re.ASCII)
+_NUMBER = re.compile(r"\d{1,30}(\.\d{0,30})?([eE][+-]?\d{1,3})?", re.ASCII)
 _MOST_BLOCKS, _MOST_THREADS = (1 << 31) - 1, 1024
 _FIELD = 1 << 17
 """Characters of a cell."""
@@ -43,9 +43,9 @@ def rows(path: str, lines: Iterable[str], first: int = 1) -> Iterator[Row]:
 
 def size(path: str, row: Row, text: str, name: str) -> Size | None:
     """Return a size such as `256,1,1`, `(256, 1, 1)`, `16x16` or `256`, None for an empty cell."""
-    if not text.strip():
+    if not text.strip(" "):
         return None
-    match = _SIZE.fullmatch(text.strip())
+    match = _SIZE.fullmatch(text.strip(" "))
     if match is None or len(text) > _FIELD:
         raise bad_line(path, row.line, "", f"'{shown(text)}' is no {name}: expected X,Y,Z")
     x, y, z = (int(one) if one else 1 for one in match.groups())
@@ -57,11 +57,11 @@ def size(path: str, row: Row, text: str, name: str) -> Size | None:
 
 def number(path: str, row: Row, text: str, name: str) -> float | None:
     """Return a number that is not negative, None for an empty cell."""
-    if not text.strip():
+    if not text.strip(" "):
         return None
-    if _NUMBER.fullmatch(text.strip()) is None:
+    if _NUMBER.fullmatch(text.strip(" ")) is None:
         raise bad_line(path, row.line, "", f"'{shown(text)}' in the column {name} is no number from 0")
-    value = float(text)
+    value = float(text.strip(" "))
     if value == float("inf"):
         raise bad_line(path, row.line, "", f"'{shown(text)}' in the column {name} is too large")
     return value

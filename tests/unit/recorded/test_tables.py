@@ -51,6 +51,8 @@ def test_other_columns_are_passed_over_with_a_note() -> None:
     [
         ("kernel,cycles\nk,-1\n", "'-1' in the column cycles is no number from 0"),
         ("kernel,cycles\nk,nan\n", "is no number from 0"),
+        ("kernel,cycles\nk,12\x1d\n", "'12?' in the column cycles is no number from 0"),
+        ("kernel,cycles\nk,\u0661\n", "is no number from 0"),
         ("kernel,cycles\nk,0\n", "no time and no cycles above 0"),
         ("kernel,cycles\nk,1e999\n", "is too large"),
         ("kernel,cycles\nk,\n", "no time and no cycles"),
@@ -147,6 +149,10 @@ def test_an_address_among_the_metrics_decides_nothing() -> None:
 def test_a_head_without_quotes_is_read() -> None:
     launch = only(raw(("gpu__time_duration.sum", "us", "1.5")).replace('"0","1"', "0,1").replace('"ID","Process ID"', "ID,Process ID"))
     assert launch.time_ns == 1500.0
+
+
+def test_a_number_that_is_too_large_is_no_number() -> None:
+    assert only(raw(("sm__cycles_elapsed.max", "cycle", "1e999"), ("gpu__time_duration.sum", "us", "1.5"))).cycles is None
 
 
 def test_a_metric_that_was_not_collected_is_absent() -> None:
