@@ -1,0 +1,83 @@
+"""Reads a recording of any format: which one it is, its first bytes and its shape say, never its name."""
+
+from io import StringIO
+from pathlib import Path
+from typing import cast
+
+from sassan.errors import InputError
+from sassan.recorded import documents, kernel_tuner
+from sassan.recorded.faults import CODE, LIMIT
+from sassan.recorded.ktt import is_ktt, read_ktt
+from sassan.recorded.ncu_csv import is_ncu, read_ncu
+from sassan.recorded.ncu_report import MAGIC, read_report
+from sassan.recorded.t4 import is_t4, read_t4
+from sassan.recorded.table import is_table, read_table
+from sassan.recorded.types import Recording, TuningSpace
+from sassan.source import Source
+
+_HINT = (
+    "known are reports of Nsight Compute and their CSV, caches of Kernel Tuner, T4 and KTT results, and tables (sassan/recorded/README.md)"
+)
+
+
+def read(path: str) -> Recording | TuningSpace:
+    """Return what the file at `path` records.
+
+    Raises InputError: missing-file, is-directory, no-permission, unreadable, too-large, unknown-recording; bad-recording with the place.
+    """
+    return content(path, _bytes(path))
+
+
+def content(path: str, data: bytes) -> Recording | TuningSpace:
+    """Return what these bytes record; `path` is what errors call them.
+
+    Raises InputError: unknown-recording where no reader knows the format, bad-recording with the place where its reader refuses it.
+    """
+    if data.startswith(MAGIC):
+        return read_report(path, data)
+    text = documents.text_of(path, documents.decompressed(path, data))
+    if text.lstrip()[:1] in ("{", "["):
+        return _document(path, text)
+    head = text.partition("\n")[0]
+    if is_table(head):
+        return read_table(path, text)
+    if any(is_ncu(line) for line in StringIO(text, newline="")):
+        return read_ncu(path, text)
+    raise _unknown(path)
+
+
+def _document(path: str, text: str) -> TuningSpace:
+    value, notes = kernel_tuner.parse(path, text)
+    document = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    if all(key in document for key in kernel_tuner.KEYS):
+        return kernel_tuner.read_cache(path, document, notes)
+    if notes:
+        raise InputError(CODE, "the JSON text does not end: it was cut off", source=Source(path, ""), hint="copy the file again")
+    if is_ktt(document):
+        return read_ktt(path, document)
+    if is_t4(document):
+        return read_t4(path, document)
+    raise _unknown(path)
+
+
+def _unknown(path: str) -> InputError:
+    return InputError("unknown-recording", "this is no recording of a format that is known", source=Source(path, ""), hint=_HINT)
+
+
+def _bytes(path: str) -> bytes:
+    blank = Source(path, "")
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(LIMIT + 1)
+    except FileNotFoundError:
+        raise InputError("missing-file", f"there is no file '{path}'", source=blank) from None
+    except IsADirectoryError:
+        raise InputError("is-directory", f"'{path}' is a directory", source=blank, hint="name the files in it") from None
+    except PermissionError:
+        raise InputError("no-permission", f"'{path}' may not be read", source=blank, hint="check its permissions") from None
+    except (OSError, ValueError) as error:
+        raise InputError("unreadable", f"'{path}' cannot be read: {error}", source=blank) from None
+    if len(data) > LIMIT:
+        hint = "record fewer launches, such as with ncu --launch-count N"
+        raise InputError("too-large", f"'{path}' is larger than {LIMIT >> 20} MiB", source=blank, hint=hint)
+    return data
