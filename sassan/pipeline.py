@@ -46,6 +46,7 @@ from sassan.timing.scoreboards import check
 from sassan.warpcfg import Options, compiler_tables, explore
 from sassan.warpcfg.compare import Comparison
 from sassan.warpcfg.compare import compare as compare_graphs
+from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Kind, Node, WarpCfg
 
 PROGRAMS = ("lp", "mps")
@@ -214,8 +215,8 @@ def analyze(function: Function, settings: Settings, warps: int | None = None) ->
 
 def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> Bounds:
     """Return the bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
-    found = () if settings.setup.paper else infer(cfg, isa.facts, settings.launch)
-    ran = check_bounds(cfg, isa.facts, settings.launch, found)
+    found = () if settings.setup.paper else infer(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
+    ran = not cfg.externals and check_bounds(cfg, isa.facts, settings.launch, found)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, found)
     if Origin.INFERRED not in bounds.origins:
         return bounds
@@ -290,11 +291,24 @@ def _launched(found: Analysis, isa: Isa, settings: Settings, warps: int | None) 
         gap = Gap(found.function.entry, error.code, error.message)
         return replace(found, makespan=Makespan(SmBound(warps, None, gaps=(gap,)), None))
     resident = residency(found.function, asked, sm)
+    foreign = tuple(_contention_gap(found, address) for address, cost in found.bounds.external if cost is not None)
+    if foreign:
+        return replace(found, residency=resident, makespan=Makespan(SmBound(_warps(warps, resident), None, gaps=foreign), None))
     barriers = block_barriers(found.cfg, isa.facts)
     waits = Waits(barriers, tuple(bound or 0 for bound in found.bounds.of_loop)) if barriers else None
     kernel = Kernel(found.problem, tuple((one or KernelString()).counts() for one in found.strings), waits)
     bounds = makespan(kernel, found.wcet, asked, sm, resident.occupancy if resident is not None else None)
     return replace(found, residency=resident, makespan=bounds and _by_waiting(found, bounds, sm, barriers=bool(barriers)))
+
+
+def _warps(asked: int | None, resident: Residency | None) -> int:
+    occupancy = resident.occupancy if resident is not None else None
+    return asked if asked is not None else occupancy.warps if occupancy is not None else 0
+
+
+def _contention_gap(found: Analysis, address: int) -> Gap:
+    name = next(one.name for one in found.cfg.externals if one.address == address)
+    return Gap(address, "external-contention", f"what a call of {name} takes from other warps is unknown: only one warp alone is bounded")
 
 
 def _by_waiting(found: Analysis, bounds: Makespan, sm: Multiprocessor, *, barriers: bool) -> Makespan:

@@ -14,8 +14,11 @@ from sassan.errors import Gap, InputError, UsageError
 from sassan.ipet.loop_bounds import Inferred
 from sassan.ir import Function
 from sassan.machine.parameters import Named, places
-from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.graph import External, WarpCfg
 
+_MOST_COST = 10**12
+_BARE = re.compile("[A-Za-z0-9_-]+", re.ASCII)
+_EXTERNAL = "external-function"
 GIVE = ": give one with --bounds or --loop-bound"
 """What the gap of a loop without a bound ends with; who offers no such options says what helps there."""
 
@@ -38,6 +41,8 @@ class FlowFacts:
 
     name: str
     functions: tuple[tuple[str, FunctionFacts], ...] = ()
+    external: tuple[tuple[str, int | None], ...] = ()
+    """What a call of each external function costs, in the unit of the cost model; None: it is never called."""
 
     @property
     def named(self) -> tuple[Named, ...]:
@@ -67,6 +72,8 @@ class Bounds:
     gaps: tuple[Gap, ...] = ()
     origins: tuple[Origin, ...] = ()
     reasons: tuple[str, ...] = ()
+    external: tuple[tuple[int, int | None], ...] = ()
+    """Per address of a call of an external function that a fact speaks of: what the call costs, None where it is never made."""
 
 
 def read(name: str, text: str) -> FlowFacts:
@@ -78,9 +85,30 @@ def read(name: str, text: str) -> FlowFacts:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError("facts-syntax", f"{name}: {error}", hint="sassan ipet --facts-template writes such a file") from error
-    _only(name, "the file", document, {"function"})
+    _only(name, "the file", document, {"function", "external"})
     functions = _table(name, "function", document.get("function", {}))
-    return FlowFacts(name, tuple((function, _function(name, function, value)) for function, value in functions.items()))
+    external = _table(name, "external", document.get("external", {}))
+    return FlowFacts(
+        name,
+        tuple((function, _function(name, function, value)) for function, value in functions.items()),
+        tuple((callee, _external(name, callee, value)) for callee, value in external.items()),
+    )
+
+
+def _external(name: str, callee: str, value: object) -> int | None:
+    where = f"external function {callee!r}"
+    table = _table(name, where, value)
+    _only(name, where, table, {"cost", "calls"})
+    if len(table) != 1:
+        raise _refused(name, where, 'needs one of cost = N and calls = "never"')
+    if "calls" in table:
+        if table["calls"] != "never":
+            raise _refused(name, where, f'has calls = {table["calls"]!r}: only "never" can be said')
+        return None
+    cost = table["cost"]
+    if not isinstance(cost, int) or isinstance(cost, bool) or not 0 <= cost <= _MOST_COST:
+        raise _refused(name, where, f"has the cost {cost!r}: it must be a whole number from 0 to {_MOST_COST}")
+    return cost
 
 
 def _function(name: str, function: str, value: object) -> FunctionFacts:
@@ -174,13 +202,30 @@ def bounds_of(cfg: WarpCfg, facts: FlowFacts | None = None, default: int | None 
         assumptions.append(f"--loop-bound: a thread goes back at most {default} times per entry in the loops at {listed}")
     advice = {one.head: one.advice for one in found if one.bound is None and one.advice}
     gaps = () if default is not None else tuple(_gap(head, advice.get(head, "")) for head in without)
+    known_external = dict(facts.external) if facts is not None else {}
+    external = tuple((one.address, known_external[one.name]) for one in cfg.externals if one.name in known_external)
+    assumptions += sorted({_of_external(one.name, known_external[one.name]) for one in cfg.externals if one.name in known_external})
+    gaps += tuple(_external_gap(one) for one in cfg.externals if one.name not in known_external)
     return Bounds(
         tuple(inferred[index].bound if index in inferred else known.get(head, default) for index, head in enumerate(heads)),
         tuple(assumptions),
         gaps,
         tuple(_origin(head, given, spinning, index in inferred, default) for index, head in enumerate(heads)),
         tuple(inferred[index].reason if index in inferred else "" for index in range(len(heads))),
+        external,
     )
+
+
+def _of_external(name: str, cost: int | None) -> str:
+    if cost is None:
+        return f"flow fact: {name} is never called"
+    return f"flow fact: a call of {name} takes {cost} at most, with all that it leaves under way"
+
+
+def _external_gap(one: External) -> Gap:
+    key = one.name if _BARE.fullmatch(one.name) else _quoted(one.name)
+    remedy = f'say what a call costs, in a file for --bounds: [external.{key}] cost = N, or calls = "never"'
+    return Gap(one.address, _EXTERNAL, f"{one.name} is called, and it is not in the input: {remedy}")
 
 
 def _inferences(inferred: Mapping[int, Inferred]) -> list[str]:
@@ -221,12 +266,17 @@ def _gap(head: int, advice: str) -> Gap:
 def template(cfgs: Iterable[tuple[WarpCfg, Bounds]]) -> str:
     """Return the TOML text of a facts file with every loop that still needs a bound, to be filled in, and why it needs one."""
     lines = ["# Loop bounds for sassan: how often one thread goes back to the head of the loop, per entry into it."]
-    for cfg, bounds in cfgs:
+    every = tuple(cfgs)
+    missing = {gap.address for _, bounds in every for gap in bounds.gaps if gap.code == _EXTERNAL}
+    for callee in sorted({one.name for cfg, _ in every for one in cfg.externals if one.address in missing}):
+        lines += ["", f"[external.{_quoted(callee)}]", "# cost = ", '# calls = "never"']
+    for cfg, bounds in every:
         name = _quoted(cfg.function.name)
-        if not bounds.gaps:
+        loops = [gap for gap in bounds.gaps if gap.code != _EXTERNAL]
+        if not loops:
             continue
         lines += ["", f"[function.{name}]", f'text = "{cfg.function.text_hash}"', *_parameters(cfg.function)]
-        for gap in bounds.gaps:
+        for gap in loops:
             lines += [f"[[function.{name}.loop]]", f'head = "0x{gap.address:04x}"', *_why(gap), "# bound = "]
     return "\n".join(lines) + "\n"
 

@@ -3,8 +3,9 @@
 What cannot be bounded is a gap, and then there is no number.
 """
 
+from collections.abc import Mapping
 from collections.abc import Sequence as Many
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sassan.errors import Gap, SelfCheckError
 from sassan.ilp.model import Model, Row
@@ -73,7 +74,8 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: Bounds, setup: Setup | None 
     """Return the system of a graph, or the gaps that forbid it: those of the graph and of the costs, and loops without a bound."""
     setup = setup or Setup()
     prices = costs.price(cfg)
-    per_node = prices.costs
+    external = dict(bounds.external)
+    per_node = tuple(cost + (external.get(node.end) or 0) for cost, node in zip(prices.costs, cfg.nodes, strict=True))
     unknown = () if setup.paper else (*bounds.gaps, *(() if cfg.gaps else merged_calls(steps_of(cfg))))
     gaps = tuple(sorted({*cfg.gaps, *prices.gaps, *unknown}))
     assumptions = (*prices.assumptions, *cfg.assumptions, *bounds.assumptions, *_said(setup))
@@ -83,8 +85,18 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: Bounds, setup: Setup | None 
         model = build_paper(cfg, per_node, PAPER_BOUND)
     else:
         known = tuple(bound for bound in bounds.of_loop if bound is not None)
-        model = build(steps_of(cfg), per_node, known, setup.without)
+        model = _without_calls(build(steps_of(cfg), per_node, known, setup.without), cfg, external)
     return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, prices.pieces)
+
+
+def _without_calls(model: Model, cfg: WarpCfg, external: Mapping[int, int | None]) -> Model:
+    """Return the model with a row for each call that a fact says is never made."""
+    rows: list[Row] = []
+    for node, one in enumerate(cfg.nodes):
+        if external.get(one.end, 0) is None:
+            terms = tuple((1 + index, 1) for index, edge in enumerate(cfg.edges) if edge.src == node)
+            rows.append(Row(f"never_{one.id[1:]}", terms, "=", 0, "a call that is never made"))
+    return replace(model, rows=(*model.rows, *rows)) if rows else model
 
 
 def _said(setup: Setup) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from sassan.ir import CodeAddress, Function, Instruction, Target
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.moves import RestoreBarrier, SaveBarrier
 from sassan.warpcfg.blocks import Block, Blocks, conditional
+from sassan.warpcfg.externals import callee
 from sassan.warpcfg.graph import Context, Kind
 from sassan.warpcfg.recursion import recursive_calls
 from sassan.warpcfg.steps import Key
@@ -180,7 +181,7 @@ class _Search:
     def _callees(self, context: Context, one: Instruction, last: Facts, env: Env) -> Iterator[Lead]:
         if last.flow is Flow.CALL:
             addresses = [] if last.target is None else [last.target]
-            if last.target is None:
+            if last.target is None and not callee(one):
                 self._report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
         else:
             addresses = self._pointed(one, env)

@@ -10,7 +10,8 @@ from sassan.isa.facts import Flow
 from sassan.warpcfg.assumptions import POINTERS, VALUE_ASSUMPTIONS, generation_assumptions
 from sassan.warpcfg.blocks import Block, Blocks, FactsOf, cut, static_successors
 from sassan.warpcfg.calls import find_leads
-from sassan.warpcfg.graph import Context, Edge, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
+from sassan.warpcfg.externals import assumption, calls
+from sassan.warpcfg.graph import Context, Edge, External, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
 from sassan.warpcfg.loops import nest, weak_order
 from sassan.warpcfg.options import Options
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
@@ -170,6 +171,7 @@ class _Exploration:
             token_targets=tuple((address, tuple(sorted(found.targets[address]))) for address in sorted(found.targets)),
             gaps=tuple(sorted(self._gaps)),
             assumptions=self._assumptions(),
+            externals=self._externals(),
             stack_points=points,
             spins=tuple(sorted(spins(self._blocks))),
         )
@@ -234,7 +236,11 @@ class _Exploration:
         options = self._plan.options
         assumed = generation_assumptions(self._blocks, options, volta=self._plan.calls.leads is not None)
         ablated = tuple(f"ablated for an experiment: {name}" for name in sorted(options.ablate))
-        return (*assumed, *called, *self._plan.assumed, *VALUE_ASSUMPTIONS, *ablated)
+        return (*assumed, *called, *self._plan.assumed, *assumption(self._externals()), *VALUE_ASSUMPTIONS, *ablated)
+
+    def _externals(self) -> tuple[External, ...]:
+        reached = (self._blocks.blocks[index] for _, index in self._states)
+        return calls((block.end, block.last) for block in reached if block.last is not None)
 
 
 def _edge_order(edge: Edge) -> tuple[int, int, str, str, str]:

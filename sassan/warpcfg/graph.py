@@ -120,6 +120,13 @@ class Loop:
     single_witness: bool
 
 
+class External(NamedTuple):
+    """A call, at `address`, of the function `name`, which the input does not hold."""
+
+    address: int
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class WarpCfg:
     """The graph of one function: every order is fixed, `nodes[entry]` is where the warp starts.
@@ -139,5 +146,7 @@ class WarpCfg:
     assumptions: tuple[str, ...] = ()
     stack_points: tuple[tuple[Point, ...], ...] = ()
     """Per node, the points that some stack may hold on entry."""
+    externals: tuple[External, ...] = ()
+    """The calls of functions that the input does not hold: the graph goes on behind them."""
     spins: tuple[int, ...] = ()
     """The addresses of loop heads that turn only where YIELD splits threads: assumed never to."""

@@ -8,6 +8,7 @@ from sassan.domains.warp import Warp
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.blocks import conditional, disagree
+from sassan.warpcfg.externals import callee as external_callee
 from sassan.warpcfg.graph import Context, Kind, Point
 from sassan.warpcfg.steps import RET, Ground, Step
 
@@ -32,7 +33,8 @@ class PushedCalls:
         """Yield what a call does until Pascal: it pushes a token to the next instruction."""
         target = self.ground.block_at(facts.target)
         if facts.target is None:
-            self.ground.report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
+            if not external_callee(one):
+                self.ground.report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
         elif target is None or conditional(one, facts):
             code = "bad-target" if target is None else "guarded-push"
             self.ground.report(one, code, f"{one.opcode} is not a plain call of a known address")

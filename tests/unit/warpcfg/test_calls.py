@@ -5,6 +5,7 @@ import pytest
 from listing import agreed, assemble, edges, gaps, steps
 from sassan.errors import UsageError
 from sassan.warpcfg import Options
+from sassan.warpcfg.graph import External
 
 TWO_SITES = """
     CAL f
@@ -193,11 +194,29 @@ def test_a_kernel_that_calls_itself_is_a_gap():
     assert gaps(assemble("CAL kernel\n EXIT").graph()) == [(0x08, "recursion")]
 
 
-def test_a_call_of_code_outside_the_input_is_a_gap_and_stepped_over_with_nothing_agreed():
+def test_a_call_of_an_external_function_is_stepped_over_with_nothing_agreed():
     code = assemble("MOV R1, RZ\n CAL `(vprintf)\n back:\n EXIT")
-    assert gaps(code.graph()) == [(0x10, "indirect-call")]
+    assert code.graph().externals == (External(0x10, "vprintf"),)
+    assert gaps(code.graph()) == []
     assert edges(code) == ["back exit end", "kernel fallthrough back"]
     assert agreed(code, "back") == ""
+
+
+def test_a_call_of_an_address_outside_the_input_is_a_gap():
+    assert gaps(assemble("CAL `(0x2000)\n EXIT").graph()) == [(0x08, "indirect-call")]
+
+
+def test_an_external_function_that_only_some_threads_may_call_is_a_gap():
+    assert gaps(assemble("@P0 CAL `(vprintf)\n EXIT").graph()) == [(0x08, "indirect-call")]
+
+
+def test_a_call_that_is_never_reached_is_no_external_function_of_the_graph():
+    assert assemble("EXIT\n CAL `(vprintf)\n EXIT").graph().externals == ()
+
+
+def test_what_external_functions_leave_alone_is_an_assumption():
+    said = "external functions return to where they were called, wait at no block barrier, and leave stack, barriers and active threads as "
+    assert f"{said}they were: free, malloc" in assemble("CAL `(malloc)\n CAL `(free)\n EXIT").graph().assumptions
 
 
 def test_a_guarded_call_is_a_gap():
@@ -206,7 +225,7 @@ def test_a_guarded_call_is_a_gap():
 
 
 def test_behind_a_gap_a_function_that_nothing_reaches_is_still_shown():
-    code = assemble("CAL `(vprintf)\n back:\n EXIT\n f():\n MOV R0, RZ\n RET")
+    code = assemble("CAL `(0x2000)\n back:\n EXIT\n f():\n MOV R0, RZ\n RET")
     assert edges(code) == ["back exit end", "f exit end", "kernel fallthrough back"]
 
 
