@@ -1,0 +1,1 @@
+"""Bounds and estimates held to recorded runs of real GPUs."""
