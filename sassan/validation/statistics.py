@@ -5,7 +5,7 @@ Every function takes pairs (predicted, measured) of positive numbers, and return
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, isclose, log
+from math import exp, isclose, log, sqrt
 from statistics import median
 
 Pairs = Sequence[tuple[float, float]]
@@ -66,7 +66,7 @@ def tau(pairs: Pairs) -> float | None:
     scale = (total - tied_left) * (total - tied_right)
     if scale <= 0:
         return None
-    return (total - tied_left - tied_right + tied_both - 2 * swaps) / scale**0.5
+    return (total - tied_left - tied_right + tied_both - 2 * swaps) / sqrt(scale)
 
 
 def _ties(ordered: Sequence[object]) -> int:
