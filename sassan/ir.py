@@ -218,6 +218,8 @@ class CompilerFacts:
     """(bank, size) of the function's own constant banks."""
     cluster: int | None = None
     """Blocks of a cluster at most; 0: it does not say how many, None: it does not speak of clusters."""
+    image: str = ""
+    """`sha256:…` of the cubin, '' where it is not known: a recorded launch names its kernel's."""
 
 
 @dataclass(frozen=True, slots=True)

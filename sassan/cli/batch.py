@@ -68,6 +68,8 @@ def batch(
       sassan batch build/ -o out.jsonl --executor dask --scheduler tcp://host:8786
       sassan batch build/ -o - | jq 'select(.gaps != [])'
     """
+    if asked.recording is not None:
+        raise UsageError("usage", "batch has no --launches", hint="sassan analyze, check and report have it")
     from sassan.batch import Job
 
     _check(paths, output, json=json, resume=resume or overwrite)

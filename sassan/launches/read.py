@@ -35,8 +35,8 @@ class _Fields(Fields):
             raise self.fail(key, f"must be a whole number from {least} to {most}, not {_shown(value)}")
         return value
 
-    def name(self, key: str, default: str | None = None) -> str:
-        """Return the text under a key; it has no line ends and is not endless."""
+    def words(self, key: str, default: str | None = None) -> str:
+        """Return the text under a key."""
         value = self.text(key, default)
         if len(value) > _LONGEST:
             raise self.fail(key, f"has {len(value)} characters, at most {_LONGEST} are read")
@@ -86,11 +86,11 @@ def parse(name: str, text: str) -> Launches:
     device = file.table("device") if "device" in file.values else None
     return Launches(
         tuple(_launch(one) for one in file.tables("launch")),
-        file.name("program", ""),
+        file.words("program", ""),
         file.texts("arguments"),
         _device(device) if device is not None else None,
         file.number("status", least=-(2**31), most=2**31) if "status" in file.values else None,
-        file.name("cut", ""),
+        file.words("cut", ""),
         file.texts("notes"),
     )
 
@@ -106,10 +106,10 @@ def _parsed(name: str, text: str) -> _Fields:
 
 def _device(table: _Fields) -> Device:
     table.only("name", "arch", "sms", "memory")
-    arch = table.name("arch")
+    arch = table.words("arch")
     if _ARCH.fullmatch(arch) is None:
         raise table.fail("arch", f"is {_shown(arch)}: it must be an architecture such as sm_86")
-    return Device(table.name("name"), arch, table.number("sms", least=1, most=10_000), table.number("memory"))
+    return Device(table.words("name"), arch, table.number("sms", least=1, most=10_000), table.number("memory"))
 
 
 def _launch(table: _Fields) -> RecordedLaunch:
@@ -118,11 +118,11 @@ def _launch(table: _Fields) -> RecordedLaunch:
     threads = block[0] * block[1] * block[2]
     if threads > BLOCK_THREADS:
         raise table.fail("block", f"has {threads} threads, and {BLOCK_THREADS} at most can be launched")
-    code = table.name("code") if "code" in table.values else None
+    code = table.words("code") if "code" in table.values else None
     if code is not None and _CODE.fullmatch(code) is None:
         raise table.fail("code", 'must be "sha256:" and 64 hexadecimal digits')
     return RecordedLaunch(
-        table.name("kernel"),
+        table.words("kernel"),
         table.shape("grid", GRID_LIMITS),
         block,
         table.number("shared", 0, most=2**31 - 1),
