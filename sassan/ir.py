@@ -218,8 +218,6 @@ class CompilerFacts:
     """(bank, size) of the function's own constant banks."""
     cluster: int | None = None
     """Blocks of a cluster at most; 0: it does not say how many, None: it does not speak of clusters."""
-    image: str = ""
-    """`sha256:…` of the cubin, '' where it is not known: a recorded launch names its kernel's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +283,8 @@ class Function:
     """Of PTX, the functions in it, in address order; empty for machine code."""
     declared: Declared = field(default_factory=Declared)
     """Of a listing or PTX; a cubin says more (`compiler`)."""
+    image: str = ""
+    """`sha256:…` of the cubin that the function was read from, '' where it was read from none: recorded launches name it."""
 
     @property
     def registers(self) -> int | None:

@@ -68,10 +68,10 @@ def kernel_of(functions: Sequence[tuple[str, Function]], launch: RecordedLaunch)
     named = [index for index, (_, one) in enumerate(functions) if one.name == launch.kernel and one.kernel]
     if not named:
         return Gap(0, "unknown-kernel", f"the inputs hold no kernel {launch.kernel}: name the program or library that holds it")
-    same = [index for index in named if _image(functions[index][1]) in ("", launch.code) or launch.code is None]
+    same = [index for index in named if functions[index][1].image in ("", launch.code) or launch.code is None]
     if not same:
         return Gap(0, "other-code", f"{launch.kernel} is not the code that was launched: record the launches of this build again")
-    return next((index for index in same if _image(functions[index][1]) == launch.code), same[0])
+    return next((index for index in same if functions[index][1].image == launch.code), same[0])
 
 
 def settings_of(settings: Settings, function: Function, launch: RecordedLaunch) -> Settings:
@@ -82,10 +82,6 @@ def settings_of(settings: Settings, function: Function, launch: RecordedLaunch) 
         launch=Launch(launch.block, launch.grid, tuple(_settings(function, launch.arguments or ()))),
         resources=Resources(told.registers, launch.shared, told.sms),
     )
-
-
-def _image(function: Function) -> str:
-    return function.compiler.image if function.compiler is not None else ""
 
 
 def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | None:

@@ -59,7 +59,6 @@ class Asked:
             self.inputs(partial=partial), lambda one: pipeline.analyze(one, self.settings, self.warps), "analyzing", quiet=self.quiet
         )
 
-
     def launches(self, inputs: Inputs) -> "Iterator[LaunchAnalysis]":
         """Yield the analysis of every recorded launch of the chosen functions, in order."""
         from sassan import launch_analysis

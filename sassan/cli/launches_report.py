@@ -1,6 +1,5 @@
 """The report of `analyze --launches`: a row per recorded launch, what the numbers rest on, the gaps."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sassan.cli import report, table
@@ -9,6 +8,8 @@ from sassan.cli.table import Column, Table
 from sassan.cli.terminal import out, safe
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sassan.errors import Gap
     from sassan.launch_analysis import LaunchAnalysis
     from sassan.machine.launch import Shape

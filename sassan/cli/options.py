@@ -135,7 +135,7 @@ LaunchesFile = Annotated[
     typer.Option(
         "--launches",
         metavar="X.toml",
-        help="Analyze every launch that sassan record wrote down, with its block, grid and arguments; instead of --block-dim, --grid, --param.",
+        help="Analyze every launch that sassan record wrote down, with its block, grid and arguments.",
     ),
 ]
 Registers = Annotated[

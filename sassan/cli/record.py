@@ -22,7 +22,8 @@ _NOTES = 20
 Command = Annotated[list[str], typer.Argument(metavar="CMD…", help="The program and its arguments, behind --.")]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="X.toml", help="Where the launches go.")]
 Sm = Annotated[
-    str | None, typer.Option("--sm", metavar="8.6", help="The compute capability that the program sees.", show_default="the newest of its code")
+    str | None,
+    typer.Option("--sm", metavar="8.6", help="The compute capability that the program sees.", show_default="the newest of its code"),
 ]
 DeviceName = Annotated[str | None, typer.Option("--device-name", metavar="TEXT", help="The name of the GPU that the program sees.")]
 DeviceSms = Annotated[int | None, typer.Option("--sms", metavar="N", min=1, max=10_000, help="Its SMs.")]
@@ -48,8 +49,8 @@ def record(
     """Run a program without a GPU and write down every kernel launch: grid, block, shared memory, arguments.
 
     The program runs with a stand-in for the CUDA runtime and driver: memory is memory of the host, copies are copies, and a launch is written
-    down and not run, so what kernels would write stays zero. A program must be linked with the shared runtime: nvcc --cudart shared. Its
-    output is its own; notes go to standard error.
+    down and not run, so what kernels would write stays zero. A program must be linked with the shared runtime: nvcc --cudart shared.
+    Its output is its own; notes go to standard error.
 
     \b
     Examples:
@@ -74,9 +75,9 @@ def record(
     if done.interrupted:
         raise typer.Exit(_INTERRUPTED)
     if not done.launches.launches:
-        error = InputError("no-launches", f"'{command[0]}' launched no kernel", hint=_why(done.launches))
-        failure.show(error)
-        raise typer.Exit(error.status)
+        nothing = InputError("no-launches", f"'{command[0]}' launched no kernel", hint=_why(done.launches))
+        failure.show(nothing)
+        raise typer.Exit(nothing.status)
 
 
 def _choice(sm: str | None, name: str | None, sms: int | None, memory: float | None) -> "DeviceChoice":
@@ -90,7 +91,10 @@ def _say(done: "Launches", output: str) -> None:
     kernels = len({one.kernel for one in done.launches})
     rows = len(done.launches)
     device = done.device.name if done.device is not None else ""
-    note(f"recorded {_count(done.total, 'launch', 'launches')} ({rows} different in a row) of {_count(kernels, 'kernel')} in {safe(output)}\n")
+    note(
+        f"recorded {_count(done.total, 'launch', 'launches')} ({rows} different in a row) of {_count(kernels, 'kernel')}"
+        f" in {safe(output)}\n"
+    )
     note(f"note: the program saw: {safe(device)}\n")
     for one in done.notes[:_NOTES]:
         note(f"note: {safe(one)}\n")

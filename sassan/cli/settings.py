@@ -109,7 +109,9 @@ def recording(path: str | None) -> "Launches | None":
 def refuse_beside_launches(given: list[str]) -> None:
     """Raise UsageError where an option says what each recorded launch says itself."""
     if given:
-        raise UsageError("usage", f"--launches and {given[0]} exclude each other", hint="every recorded launch has its own block, grid and arguments")
+        raise UsageError(
+            "usage", f"--launches and {given[0]} exclude each other", hint="every recorded launch has its own block, grid and arguments"
+        )
 
 
 def machine_file(path: str | None) -> "MachineFile | None":

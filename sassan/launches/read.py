@@ -47,7 +47,9 @@ class _Fields(Fields):
         value = self.values.get(key)
         rows = cast("list[object]", value) if isinstance(value, list) else []
         if len(rows) != len(limits):
-            raise self.fail(key, f"must be three whole numbers such as [256, 1, 1], not {_shown(value)}" if value is not None else "is missing")
+            raise self.fail(
+                key, f"must be three whole numbers such as [256, 1, 1], not {_shown(value)}" if value is not None else "is missing"
+            )
         for extent, limit in zip(rows, limits, strict=True):
             if not isinstance(extent, int) or isinstance(extent, bool) or not 1 <= extent <= limit:
                 raise self.fail(key, f"has the extent {_shown(extent)}: it must be a whole number from 1 to {limit}")
@@ -154,7 +156,9 @@ def _argument(table: _Fields) -> Argument:
     size = table.number("size", least=1, most=_PARAMETER_BYTES - offset)
     value = table.text("value")
     if len(value) > 2 * size + 2 or _VALUE.fullmatch(value) is None:
-        raise table.fail("value", f'is {_shown(value)}: it must be a hexadecimal number of at most {size} bytes such as "0x{0:0{2 * min(size, 4)}x}"')
+        raise table.fail(
+            "value", f'is {_shown(value)}: it must be a hexadecimal number of at most {size} bytes such as "0x{0:0{2 * min(size, 4)}x}"'
+        )
     pointer = table.table("pointer") if "pointer" in table.values else None
     return Argument(offset, size, int(value, 16), _buffer(pointer) if pointer is not None else None)
 

@@ -71,7 +71,9 @@ class Images:
         """Return how many blocks are resident on an SM, 0 where none can be."""
         rules = rules_of(self._machine)
         try:
-            return occupancy(self._machine, Demand(threads, kernel.registers, kernel.shared + dynamic, max(kernel.barriers, rules.barriers and 1))).blocks
+            return occupancy(
+                self._machine, Demand(threads, kernel.registers, kernel.shared + dynamic, max(kernel.barriers, rules.barriers and 1))
+            ).blocks
         except UsageError:
             return 0
 

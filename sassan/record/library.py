@@ -78,7 +78,9 @@ def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> Non
         folder.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=folder.parent))
     except OSError as error:
-        raise InputError("cache", f"the cache folder '{folder.parent}' cannot be used: {error}", hint=f"name another in {_VARIABLE}") from None
+        raise InputError(
+            "cache", f"the cache folder '{folder.parent}' cannot be used: {error}", hint=f"name another in {_VARIABLE}"
+        ) from None
     try:
         for name, data in sources:
             (scratch / name).write_bytes(data)

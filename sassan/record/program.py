@@ -17,7 +17,13 @@ _REGISTERS = b"__cudaRegisterFatBinary"
 _NEEDED = 1
 _FATBIN_MAGIC = 0xBA55ED50
 _PTX, _CUBIN = 1, 2
-_VERSIONS = {"libcudart.so.10.1": 10010, "libcudart.so.10.2": 10020, "libcudart.so.11.0": 11080, "libcudart.so.12": 12090, "libcudart.so.13": 13000}
+_VERSIONS = {
+    "libcudart.so.10.1": 10010,
+    "libcudart.so.10.2": 10020,
+    "libcudart.so.11.0": 11080,
+    "libcudart.so.12": 12090,
+    "libcudart.so.13": 13000,
+}
 _DEFAULT_VERSION = 12090
 
 
@@ -68,7 +74,9 @@ def _read(path: str, image: Image) -> Program:
             raise InputError("unknown-runtime", f"'{path}' needs {one}, which sassan does not stand in for", hint=hint)
     if fatbins and not runtimes and _REGISTERS not in _names(elf, named):
         hint = "link it again with: nvcc --cudart shared (sassan-nvcc --sassan-record does it)"
-        raise InputError("static-runtime", f"'{path}' holds the CUDA runtime itself (it is linked statically), so its launches cannot be seen", hint=hint)
+        raise InputError(
+            "static-runtime", f"'{path}' holds the CUDA runtime itself (it is linked statically), so its launches cannot be seen", hint=hint
+        )
     capability = max((one for part in fatbins for one in _capabilities(elf.bytes_of(part))), default=None)
     runtime = max((_VERSIONS[one] for one in runtimes), default=_DEFAULT_VERSION)
     return Program(path, capability[1] if capability is not None else None, runtime, gpu_code=bool(fatbins))

@@ -86,7 +86,15 @@ def launch(payload: bytes) -> RawLaunch:
             raise Broken
         arguments.append((offset, payload[at - size : at]))
     return RawLaunch(
-        number, name, grid, block_, cluster if all(cluster) else None, shared, stream, bool(cooperative), tuple(arguments) if known else None
+        number,
+        name,
+        grid,
+        block_,
+        cluster if all(cluster) else None,
+        shared,
+        stream,
+        bool(cooperative),
+        tuple(arguments) if known else None,
     )
 
 

@@ -7,7 +7,8 @@ _ENTRY = re.compile(r"\.entry\s+([A-Za-z_$%][\w$]*)\s*(?:\(([^)]*)\))?", re.ASCI
 _TARGET = re.compile(r"^\s*\.target\s+sm_([0-9]{2,3})", re.MULTILINE | re.ASCII)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PARAMETER = re.compile(
-    r"\.param\s+(?:\.align\s+(?P<align>[0-9]{1,4})\s+)?\.(?P<type>[a-z]+[0-9]+)\s*(?:\.ptr\b[^,]*?)?\s*[\w$%]+\s*(?:\[(?P<count>[0-9]{1,6})\])?\s*$",
+    r"\.param\s+(?:\.align\s+(?P<align>[0-9]{1,4})\s+)?\.(?P<type>[a-z]+[0-9]+)\s*(?:\.ptr\b[^,]*?)?\s*[\w$%]+\s*"
+    r"(?:\[(?P<count>[0-9]{1,6})\])?\s*$",
     re.ASCII,
 )
 _SIZES = re.compile("[a-z]+([0-9]+)", re.ASCII)

@@ -1,4 +1,4 @@
-"""What a program does, as it comes from its stand-ins: launches in order, equal ones in a row counted, memory, and what is not supported."""
+"""What a program does, as its stand-ins say it: launches in order, equal ones in a row counted, memory, what is not supported."""
 
 import threading
 from bisect import bisect_right
@@ -91,7 +91,9 @@ class Recorder:
     def notes(self) -> tuple[str, ...]:
         """Return what the user should know of the recording."""
         with self._lock:
-            names = [f"{name} is not supported: {_times(count)} answered with an error" for name, count in sorted(self._unsupported.items())]
+            names = [
+                f"{name} is not supported: {_times(count)} answered with an error" for name, count in sorted(self._unsupported.items())
+            ]
             return (*self._notes, *names[:_MOST_NOTES])
 
     def answer(self, process: Process, kind: str, payload: bytes) -> bytes | None:

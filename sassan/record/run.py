@@ -57,7 +57,8 @@ def record(command: Sequence[str], choice: DeviceChoice, limits: Limits, environ
         path = Path(scratch) / "socket"
         variables = _environment(dict(os.environ if environment is None else environment), folder, path)
         with Server(path, recorder) as server:
-            status, interrupted = _run([found.path, *command[1:]], command[0], variables, recorder, limits.seconds, server)
+            process = _start([command[0], *command[1:]], found.path, variables)
+            status, interrupted = _wait(process, recorder, limits.seconds, server)
     if recorder.error is not None:
         raise recorder.error
     launches = Launches(
@@ -79,14 +80,15 @@ def _environment(variables: dict[str, str], folder: Path, socket: Path) -> dict[
     return variables
 
 
-def _run(
-    command: list[str], name: str, variables: dict[str, str], recorder: Recorder, seconds: float, server: Server
-) -> tuple[int | None, bool]:
-    """Return the status of the program, None where it was cut off, and whether the user interrupted it."""
+def _start(command: list[str], path: str, variables: dict[str, str]) -> "subprocess.Popen[bytes]":
     try:
-        process = subprocess.Popen([name, *command[1:]], executable=command[0], env=variables)  # noqa: S603 - what the user typed
+        return subprocess.Popen(command, executable=path, env=variables)  # noqa: S603 - what the user typed
     except OSError as error:
-        raise InputError("program-failed", f"'{name}' cannot be started: {error.strerror or error}") from None
+        raise InputError("program-failed", f"'{command[0]}' cannot be started: {error.strerror or error}") from None
+
+
+def _wait(process: "subprocess.Popen[bytes]", recorder: Recorder, seconds: float, server: Server) -> tuple[int | None, bool]:
+    """Return the status of the program, None where it was cut off, and whether the user interrupted it."""
     end = time.monotonic() + seconds
     try:
         while process.poll() is None and not recorder.ended.is_set() and time.monotonic() < end:

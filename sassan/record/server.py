@@ -4,6 +4,7 @@ import contextlib
 import socket
 import threading
 from pathlib import Path
+from typing import Self
 
 from sassan.errors import SelfCheckError
 from sassan.record import protocol
@@ -25,7 +26,7 @@ class Server:
         self._threads: list[threading.Thread] = []
         self._closing = False
 
-    def __enter__(self) -> "Server":
+    def __enter__(self) -> Self:
         """Listen."""
         self._listener.bind(str(self._path))
         self._listener.listen(64)

@@ -76,7 +76,9 @@ def _print_summary(rows: dict[str, Row]) -> None:
     agree = sum(row.agrees for row in rows.values())
     lines = sum(int(str(row.figures[7])) for row in rows.values())
     same = sum(int(str(row.figures[8])) for row in rows.values())
-    print(f"{len(rows)} programs: {built} compiled, {recorded} recorded, {agree} make every launch that was measured; rows: {same} of {lines}")
+    print(
+        f"{len(rows)} programs: {built} compiled, {recorded} recorded, {agree} make every launch that was measured; rows: {same} of {lines}"
+    )
 
 
 def _measured(path: Path) -> dict[str, Measured]:
@@ -120,7 +122,17 @@ def _row(name: str, measured: Measured, program: Built, seconds: float) -> Row:
     shapes = {Shape(names[one.kernel], one.block, one.grid) for one in recording.launches}
     missing = sorted(wanted - shapes)
     status = "" if recording.status is None else recording.status
-    figures = (name, 1, int(bool(shapes)), status, f"{took:.1f}", recording.total, len(recording.launches), len(wanted), len(wanted & shapes))
+    figures = (
+        name,
+        1,
+        int(bool(shapes)),
+        status,
+        f"{took:.1f}",
+        recording.total,
+        len(recording.launches),
+        len(wanted),
+        len(wanted & shapes),
+    )
     why = f"{len(missing)} of {len(wanted)} missing, such as {missing[0]}; recorded {_like(missing[0], shapes)}" if missing else ""
     if recording.cut:
         why += f"; cut off {recording.cut}"
@@ -137,7 +149,7 @@ def _like(wanted: Shape, shapes: set[Shape]) -> str:
 
 def _record(program: Built, arguments: str, place: Path, seconds: float) -> str:
     command = [sys.executable, "-m", "sassan", "record", "-o", str(place), "--sm", "8.6", "--time-limit", str(seconds), "--"]
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - the programs of the data
         [*command, str(program.executable), *arguments.split()],
         cwd=program.folder,
         stdin=subprocess.DEVNULL,
@@ -152,7 +164,11 @@ def _record(program: Built, arguments: str, place: Path, seconds: float) -> str:
 
 def _reason(said: str) -> str:
     """Return the line of what a program said that names what went wrong."""
-    lines = [line.strip() for line in said.splitlines() if re.search("error|cannot|can't|fail|not found|unable|no such|usage", line, re.IGNORECASE)]
+    lines = [
+        line.strip()
+        for line in said.splitlines()
+        if re.search("error|cannot|can't|fail|not found|unable|no such|usage", line, re.IGNORECASE)
+    ]
     return (lines[0] if lines else " ".join(said.split())[-150:])[:200]
 
 
@@ -162,7 +178,7 @@ def _demangled(names: list[str]) -> dict[str, str]:
     tool = shutil.which("cu++filt") or shutil.which("c++filt")
     if tool is None:
         return {name: _unmangled(name) for name in names}
-    done = subprocess.run([tool, *names], capture_output=True, text=True, check=True)
+    done = subprocess.run([tool, *names], capture_output=True, text=True, check=True)  # noqa: S603 - found on PATH
     return {name: short(text) for name, text in zip(names, done.stdout.splitlines(), strict=True)}
 
 

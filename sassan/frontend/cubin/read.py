@@ -70,9 +70,7 @@ def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function
         raise InputError("listing-differs", "the disassembler lists other functions than the cubin has", source=Source(image.name, ""))
     lines = _lines(image, elf, arch, cached=cached)
     digest = f"sha256:{sha256(image.data).hexdigest()}"
-    return link(
-        tuple(replace(one, compiler=replace(facts[one.name], image=digest), lines=lines.get(one.name, ())) for one in functions)
-    )
+    return link(tuple(replace(one, compiler=facts[one.name], lines=lines.get(one.name, ()), image=digest) for one in functions))
 
 
 def _lines(image: Image, elf: Elf, arch: Architecture, *, cached: bool) -> dict[str, tuple[SourceLine, ...]]:
