@@ -77,10 +77,16 @@ def launch(one: "LaunchAnalysis") -> Mapping[str, Value]:
         "shared": recorded.shared,
         "count": recorded.count,
         "wcet": wcet(one.analysis) if one.analysis is not None else None,
-        "bound": {"cycles": one.cycles, "us": None} if one.cycles is not None else None,
+        "bound": {"cycles": one.cycles, "us": None, "assumptions": _of_grid(one)} if one.cycles is not None else None,
         "estimate": None,
         "gaps": gaps(one.gaps),
     }
+
+
+def _of_grid(one: "LaunchAnalysis") -> list[Value]:
+    makespan = one.analysis.makespan if one.analysis is not None else None
+    grid = makespan.grid if makespan is not None else None
+    return [*(grid.assumptions if grid is not None else ()), *one.assumptions]
 
 
 def loops(one: "Analysis") -> Sequence[Value]:

@@ -12,6 +12,7 @@ from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting, layout, places
 from sassan.pipeline import Analysis, Settings
 
+_POINTERS = "recorded pointers: where a bound depends on an address, it is that of the recording, 512 bytes aligned as on a GPU"
 _PIECE = 8
 """Bytes of an argument that one setting holds: a structure is several."""
 
@@ -32,6 +33,11 @@ class LaunchAnalysis:
     def gaps(self) -> tuple[Gap, ...]:
         """Return everything that forbids a bound of the launch."""
         return (*self.missing, *(self.analysis.gaps if self.analysis is not None else ()))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what the numbers of the launch rest on beside those of its analysis."""
+        return (_POINTERS,) if any(one.buffer is not None for one in self.launch.arguments or ()) else ()
 
     @property
     def wcet(self) -> int | None:

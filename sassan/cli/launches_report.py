@@ -38,6 +38,8 @@ def show(found: "Sequence[LaunchAnalysis]", *, cut: str) -> None:
         out(f"the recording was cut off {safe(cut)}: launches behind that are missing\n")
     results = tuple({id(one.analysis): Result(one.file, one.analysis) for one in found if one.analysis is not None}.values())
     report.assumptions(results)
+    for text in dict.fromkeys(text for one in found if one.wcet is not None for text in one.assumptions):
+        out(f"  - {safe(text)}\n")
     gaps: dict[str, dict[Gap, None]] = {}
     for one in found:
         gaps.setdefault(one.launch.kernel, {}).update(dict.fromkeys(one.gaps))

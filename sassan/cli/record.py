@@ -11,6 +11,8 @@ from sassan.cli.terminal import note, safe
 from sassan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sassan.launches import Launches
     from sassan.record import DeviceChoice
 
@@ -28,6 +30,12 @@ Sm = Annotated[
 DeviceName = Annotated[str | None, typer.Option("--device-name", metavar="TEXT", help="The name of the GPU that the program sees.")]
 DeviceSms = Annotated[int | None, typer.Option("--sms", metavar="N", min=1, max=10_000, help="Its SMs.")]
 Memory = Annotated[float | None, typer.Option("--memory", metavar="GIB", min=0.001, max=100_000, help="Its memory.")]
+ImagesFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--images", metavar="DIR", help="Keep the code that was launched in DIR: of Numba, Triton or CuPy there is no other file."
+    ),
+]
 MaxLaunches = Annotated[
     int, typer.Option("--max-launches", metavar="N", min=1, max=50_000, help="Cut off after N launches that differ from the one before.")
 ]
@@ -44,12 +52,13 @@ def record(
     memory: Memory = None,
     max_launches: MaxLaunches = 10_000,
     time_limit: TimeLimit = 60.0,
+    images: ImagesFolder = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Run a program without a GPU and write down every kernel launch: grid, block, shared memory, arguments.
 
-    The program runs with a stand-in for the CUDA runtime and driver: memory is memory of the host, copies are copies, and a launch is written
-    down and not run, so what kernels would write stays zero. A program must be linked with the shared runtime: nvcc --cudart shared.
+    The program runs with a stand-in for the CUDA runtime and driver: memory is memory of the host, copies are copies, and a launch is
+    written down and not run, so what kernels would write stays zero. A program must be linked with the shared runtime: nvcc --cudart shared.
     Its output is its own; notes go to standard error.
 
     \b
@@ -57,6 +66,7 @@ def record(
       sassan record -o launches.toml -- ./program 4096 10
       sassan record -o launches.toml --sm 9.0 --time-limit 300 -- python3 train.py
       sassan analyze ./program --launches launches.toml --model control
+      sassan record --images code -- python3 k.py; sassan analyze code/*.cubin --launches launches.toml
     """
     from sassan.launches import text
     from sassan.record import Limits
@@ -70,6 +80,8 @@ def record(
         place.write_text(text(done.launches), "utf-8")
     except OSError as error:
         raise UsageError("cannot-write", f"'{output}' cannot be written: {error.strerror or error}") from None
+    if images is not None:
+        _keep(done.images, Path(images))
     if not quiet:
         _say(done.launches, output)
     if done.interrupted:
@@ -78,6 +90,17 @@ def record(
         nothing = InputError("no-launches", f"'{command[0]}' launched no kernel", hint=_why(done.launches))
         failure.show(nothing)
         raise typer.Exit(nothing.status)
+
+
+def _keep(images: "Sequence[tuple[str, bytes]]", folder: Path) -> None:
+    """Write each image under its hash."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for code, data in images:
+            suffix = "cubin" if data.startswith(b"\x7fELF") else "ptx"
+            (folder / f"{code.removeprefix('sha256:')}.{suffix}").write_bytes(data.rstrip(b"\0") if suffix == "ptx" else data)
+    except OSError as error:
+        raise UsageError("cannot-write", f"'{folder}' cannot be written: {error.strerror or error}") from None
 
 
 def _choice(sm: str | None, name: str | None, sms: int | None, memory: float | None) -> "DeviceChoice":

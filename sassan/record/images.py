@@ -2,6 +2,7 @@
 
 import hashlib
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +48,8 @@ class Code:
     code: str
     kernels: dict[str, KernelFacts]
     variables: dict[str, int]
+    image: bytes
+    """What ran: a cubin, or PTX."""
 
 
 class Images:
@@ -66,6 +69,10 @@ class Images:
         if key not in self._read:
             self._read[key] = self._code(data)
         return self._read[key]
+
+    def images(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the hash and the bytes of every image that has been read."""
+        yield from sorted({one.code: one.image for one in self._read.values()}.items())
 
     def resident(self, kernel: KernelFacts, threads: int, dynamic: int) -> int:
         """Return how many blocks are resident on an SM, 0 where none can be."""
@@ -112,7 +119,7 @@ class Images:
             for name, one in compiler_facts(image, elf, arch).items()
             if one.parameter_base is not None or one.exits is not None
         }
-        return Code(code, kernels, elf.variables())
+        return Code(code, kernels, elf.variables(), image.data)
 
 
 def _kernel(code: str, sm: int, facts: CompilerFacts, reserved: int) -> KernelFacts:
@@ -145,7 +152,7 @@ def _ptx(image: Image) -> Code:
     arch, found = entries(text)
     if not found:
         raise InputError("no-image", f"{image.name} holds no code for the device, and no PTX", source=Source(image.name, ""))
-    return Code(code, {name: KernelFacts(code, parameters, arch) for name, parameters in found.items()}, {})
+    return Code(code, {name: KernelFacts(code, parameters, arch) for name, parameters in found.items()}, {}, image.data)
 
 
 def _ptx_of(image: Image) -> bytes:

@@ -73,7 +73,7 @@ def _read(path: str, image: Image) -> Program:
             hint = f"link it with a CUDA toolkit of these: {', '.join(RUNTIMES)}"
             raise InputError("unknown-runtime", f"'{path}' needs {one}, which sassan does not stand in for", hint=hint)
     if fatbins and not runtimes and _REGISTERS not in _names(elf, named):
-        hint = "link it again with: nvcc --cudart shared (sassan-nvcc --sassan-record does it)"
+        hint = "link it again with: nvcc --cudart shared (as the first option of sassan-nvcc: --sassan-record)"
         raise InputError(
             "static-runtime", f"'{path}' holds the CUDA runtime itself (it is linked statically), so its launches cannot be seen", hint=hint
         )

@@ -15,7 +15,7 @@ _SIZES = re.compile("[a-z]+([0-9]+)", re.ASCII)
 
 
 def entries(text: str) -> tuple[int, dict[str, tuple[tuple[int, int], ...]]]:
-    """Return the SM number of the target (0 without one) and the (offset, size) of every parameter by kernel; a kernel whose head is unclear is none."""
+    """Return the SM number of the target (0 without one), and the (offset, size) of every parameter by kernel, where its head is clear."""
     plain = _COMMENT.sub(" ", text)
     target = _TARGET.search(plain)
     found: dict[str, tuple[tuple[int, int], ...]] = {}

@@ -88,6 +88,12 @@ class Recorder:
         with self._lock:
             return tuple(replace(one, count=count) for one, count in zip(self._rows, self._counts, strict=True))
 
+    def images(self) -> tuple[tuple[str, bytes], ...]:
+        """Return the hash and the bytes of the images whose kernels were launched."""
+        with self._lock:
+            used = {one.code for one in self._rows}
+            return tuple(one for one in self._images.images() if one[0] in used)
+
     def notes(self) -> tuple[str, ...]:
         """Return what the user should know of the recording."""
         with self._lock:

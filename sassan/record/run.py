@@ -35,10 +35,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A recording; `interrupted` where the user ended it."""
+    """A recording; `interrupted` where the user ended it. `images` are hash and bytes of the code that was launched: cubins, or PTX."""
 
     launches: Launches
     interrupted: bool = False
+    images: tuple[tuple[str, bytes], ...] = ()
 
 
 def record(command: Sequence[str], choice: DeviceChoice, limits: Limits, environment: Mapping[str, str] | None = None) -> Recorded:
@@ -64,7 +65,7 @@ def record(command: Sequence[str], choice: DeviceChoice, limits: Limits, environ
     launches = Launches(
         recorder.launches(), command[0], tuple(command[1:]), shown.device, status, recorder.cut, (_ZEROS, *recorder.notes())
     )
-    return Recorded(launches, interrupted)
+    return Recorded(launches, interrupted, recorder.images())
 
 
 def _environment(variables: dict[str, str], folder: Path, socket: Path) -> dict[str, str]:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,7 +58,8 @@ def run(data: Path, output: Path | None, work: Path | None, seconds: float, proc
     programs = _measured(folder / "measured.csv")
     scratch = (work or Path(tempfile.mkdtemp(prefix="sassan-programs-"))).resolve()
     built = build(folder, programs, scratch, "sm_86", processes)
-    rows = {name: _row(name, programs[name], built[name], seconds) for name in programs}
+    with ThreadPoolExecutor(processes) as pool:
+        rows = dict(zip(programs, pool.map(lambda name: _row(name, programs[name], built[name], seconds), programs), strict=True))
     for name, row in rows.items():
         if not row.agrees:
             print(f"{name}: {row.why}")

@@ -33,6 +33,14 @@ static void lost(void) {
   _exit(86);
 }
 
+static void make_lock(void) {
+  pthread_mutexattr_t kind;
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&lock, &kind);
+  pthread_mutexattr_destroy(&kind);
+}
+
 static void before_fork(void) { pthread_mutex_lock(&lock); }
 
 static void after_fork(void) { pthread_mutex_unlock(&lock); }
@@ -40,15 +48,11 @@ static void after_fork(void) { pthread_mutex_unlock(&lock); }
 static void in_child(void) {
   if (line >= 0) close(line);
   line = -1;
-  pthread_mutex_unlock(&lock);
+  make_lock(); /* the old one belongs to a thread of the parent */
 }
 
 static void prepare(void) {
-  pthread_mutexattr_t kind;
-  pthread_mutexattr_init(&kind);
-  pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
-  pthread_mutex_init(&lock, &kind);
-  pthread_mutexattr_destroy(&kind);
+  make_lock();
   pthread_atfork(before_fork, after_fork, in_child);
 }
 

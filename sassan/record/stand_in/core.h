@@ -104,6 +104,7 @@ struct launch {
   int cooperative;
 };
 HIDDEN struct image *new_image(const void *data, size_t size);
+HIDDEN void show(struct image *image);
 HIDDEN struct kernel *new_kernel(struct image *image, const char *name, const void *host);
 HIDDEN struct kernel *kernel_of(const void *host);
 HIDDEN int is_kernel(const void *handle);
@@ -147,6 +148,7 @@ struct operation {
   enum operation_kind kind;
   size_t size;
   char *frame;
+  struct image *image;
   struct copy copy;
   struct fill fill;
   struct host_call host;

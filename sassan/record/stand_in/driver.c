@@ -162,6 +162,11 @@ API int cuCtxGetDevice_v2(int *number, void *context) {
 
 API int cuCtxSynchronize(void) { return OK; }
 
+API int cuCtxSynchronize_v2(void *context) {
+  (void)context;
+  return OK;
+}
+
 API int cuCtxGetApiVersion(void *context, unsigned *version) {
   (void)context;
   *version = 3020;
@@ -231,7 +236,7 @@ API int cuGetExportTable(const void **table, const void *id) {
   (void)id;
   *table = NULL;
   enter();
-  note("a program asked the driver for a table of functions, as a statically linked CUDA runtime does: link it with nvcc --cudart shared");
+  note("a part of the program holds the CUDA runtime itself (it is linked statically): what that part launches is missing; link it with nvcc --cudart shared");
   return ended(NOT_FOUND);
 }
 

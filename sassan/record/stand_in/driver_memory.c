@@ -172,6 +172,11 @@ API int cuStreamGetCtx(void *stream, void **context) {
   return cuCtxGetCurrent(context);
 }
 
+API int cuStreamGetCtx_v2(void *stream, void **context, void **green) {
+  if (green != NULL) *green = NULL;
+  return cuStreamGetCtx(stream, context);
+}
+
 API int cuStreamGetFlags(void *stream, unsigned *flags) {
   *flags = stream_of(stream)->flags;
   return OK;

@@ -63,7 +63,7 @@ struct image *new_image(const void *data, size_t size) {
   return image;
 }
 
-static void show(struct image *image) {
+void show(struct image *image) {
   if (!connected() || image->sent == generation()) return;
   image->sent = generation();
   send_message('I', &image->id, sizeof image->id, image->data, image->size);

@@ -76,6 +76,7 @@ int make_launch(const struct launch *launch, unsigned stream, struct operation *
   memset(operation, 0, sizeof *operation);
   operation->kind = LAUNCH;
   operation->frame = frame;
+  operation->image = kernel->image;
   operation->size = size;
   return OK;
 }
@@ -87,6 +88,7 @@ static void perform(const struct operation *operation) {
     case EMPTY:
       break;
     case LAUNCH:
+      show(operation->image); /* a process that was forked has shown none */
       send_message('L', operation->frame, operation->size, "", 0);
       break;
     case COPY:
