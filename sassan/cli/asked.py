@@ -138,7 +138,7 @@ def _asked(
 ) -> Asked:
     if launches is not None:
         given = {"--block-dim": block_dim, "--grid": grid, "--param": param, "--shared": shared, "-W": warps}
-        settings.refuse_beside_launches([option for option, value in given.items() if value])
+        settings.refuse_beside_launches([option for option, value in given.items() if value is not None])
     if partition and warps is None and block_dim is None and launches is None:
         raise UsageError("usage", "--partition says how warps share an SM", hint="give -W or --block-dim, too")
     chosen = settings.make(

@@ -87,9 +87,12 @@ def _measured(path: Path) -> dict[str, Measured]:
     shapes: dict[str, list[Shape]] = defaultdict(list)
     arguments: dict[str, str] = {}
     with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            arguments[row["program"]] = row["arguments"]
-            shapes[row["program"]].append(Shape(short(row["kernel"]), _extents(row["block"]), _extents(row["grid"])))
+        rows = list(csv.DictReader(file))
+    names = _demangled(sorted({row["kernel"] for row in rows if row["kernel"].startswith("_Z")}))
+    for row in rows:
+        arguments[row["program"]] = row["arguments"]
+        kernel = names.get(row["kernel"]) or short(row["kernel"])
+        shapes[row["program"]].append(Shape(kernel, _extents(row["block"]), _extents(row["grid"])))
     return {name: Measured(arguments[name], tuple(shapes[name])) for name in arguments}
 
 
