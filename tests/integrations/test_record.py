@@ -38,7 +38,8 @@ class Array:
 # Triton asks torch for devices and streams: a few functions of it are enough.
 torch = types.ModuleType("torch")
 torch.cuda = types.SimpleNamespace(
-    is_available=lambda: True, current_device=lambda: 0, set_device=lambda one: None, get_device_capability=lambda one=0: (8, 6))
+    is_available=lambda: True, current_device=lambda: 0, set_device=lambda one: None, current_stream=lambda one=0: None,
+    get_device_capability=lambda one=0: (8, 6))
 torch.version = types.SimpleNamespace(hip=None)
 torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda one: 0)
 sys.modules["torch"] = torch
@@ -64,7 +65,21 @@ add[(triton.cdiv(n, 1024),)](allocate(4 * n), allocate(4 * n), n, BLOCK=1024)
 
 def recorded(folder: Path, text: str) -> launches.RecordedLaunch:
     (folder / "program.py").write_text(text)
-    command = [sys.executable, "-m", "sassan", "record", "-o", "launches.toml", "--images", "code", "--sm", "8.6", "--time-limit", "200", "--"]
+    command = [
+        sys.executable,
+        "-m",
+        "sassan",
+        "record",
+        "-o",
+        "launches.toml",
+        "--images",
+        "code",
+        "--sm",
+        "8.6",
+        "--time-limit",
+        "200",
+        "--",
+    ]
     done = subprocess.run([*command, sys.executable, "program.py"], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = launches.read(str(folder / "launches.toml"))

@@ -142,4 +142,7 @@ def test_a_program_of_the_driver_is_recorded_with_machine_code_and_with_ptx(tmp_
     assert app.run(["record", "-q", "-o", str(output), "--", str(made), str(image)]) == 0
     found = launches.read(str(output))
     assert [(one.kernel, one.grid, one.block, one.shared) for one in found.launches] == [("saxpy", (2, 1, 1), (32, 1, 1), 64)] * 2
-    assert [[argument.value for argument in one.arguments or ()][:3] for one in found.launches] == [[3, 0x3F800000, FIRST], [4, 0x3F800000, FIRST]]
+    assert [[argument.value for argument in one.arguments or ()][:3] for one in found.launches] == [
+        [3, 0x3F800000, FIRST],
+        [4, 0x3F800000, FIRST],
+    ]

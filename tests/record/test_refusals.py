@@ -32,7 +32,9 @@ def test_a_program_that_holds_the_runtime_itself_is_told_how_to_link(sassan: Sas
 
 @needs_compiler
 def test_a_runtime_that_nothing_stands_in_for_is_named(tmp_path: Path, sassan: Sassan):
-    compiled(tmp_path, "void __cudaRegisterFatBinary(void *a) {}", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.99").rename(tmp_path / "lib.so")
+    compiled(tmp_path, "void __cudaRegisterFatBinary(void *a) {}", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.99").rename(
+        tmp_path / "lib.so"
+    )
     made = compiled(tmp_path, SHARED, str(tmp_path / "lib.so"))
     result = sassan("record", "-o", tmp_path / "x.toml", "--", made)
     assert (result.status, result.codes) == (3, ["unknown-runtime"])
