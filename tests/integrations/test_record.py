@@ -38,10 +38,9 @@ class Array:
 # Triton asks torch for devices and streams: a few functions of it are enough.
 torch = types.ModuleType("torch")
 torch.cuda = types.SimpleNamespace(
-    is_available=lambda: True, current_device=lambda: 0, set_device=lambda one: None, current_stream=lambda one=0: None,
+    is_available=lambda: True, current_device=lambda: 0, set_device=lambda one: None, current_stream=lambda one=0: types.SimpleNamespace(cuda_stream=0),
     get_device_capability=lambda one=0: (8, 6))
 torch.version = types.SimpleNamespace(hip=None)
-torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda one: 0)
 sys.modules["torch"] = torch
 import triton
 import triton.language as tl

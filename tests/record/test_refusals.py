@@ -7,7 +7,7 @@ import pytest
 
 from cli.shell import Sassan, assert_refused
 from record.programs import COMPILER, needs_compiler
-import sassan.record.library as library
+from sassan.record import library
 
 STATIC = '__attribute__((section(".nv_fatbin"))) const char fatbin[64] = "x"; int main(void) { return fatbin[0] != 120; }'
 SHARED = STATIC.replace("int main(void) {", "void __cudaRegisterFatBinary(void *); int main(void) { __cudaRegisterFatBinary(0);")

@@ -24,7 +24,8 @@ kernel = "_Z5daxpyidPdS_"
 grid = [16384, 1, 1]
 block = [256, 1, 1]
 shared = 16
-params = [{{offset = 0, size = 4, value = "0x00400000"}}, {{offset = 8, size = 8, value = "0x10", pointer = {{buffer = 2, offset = 1, size = 9}}}}]
+params = [{{offset = 0, size = 4, value = "0x00400000"}},
+  {{offset = 8, size = 8, value = "0x10", pointer = {{buffer = 2, offset = 1, size = 9}}}}]
 count = 100
 code = "{CODE}"
 stream = 2

@@ -39,9 +39,14 @@ LAUNCHES = st.builds(
 DEVICES = st.builds(Device, TEXTS, st.just("sm_90a"), st.integers(1, 200), st.integers(0, 2**40))
 
 
-@given(st.lists(LAUNCHES, max_size=3), TEXTS, st.lists(TEXTS, max_size=2), st.none() | DEVICES, st.none() | st.integers(-9, 9), TEXTS)
-def test_a_recording_is_read_as_it_was_written(several, program, words, device, status, cut):
-    recording = Launches(tuple(several), program, tuple(words), device, status, cut, tuple(words))
+WORDS = st.lists(TEXTS, max_size=2).map(tuple)
+RECORDINGS = st.builds(
+    Launches, st.lists(LAUNCHES, max_size=3).map(tuple), TEXTS, WORDS, st.none() | DEVICES, st.none() | st.integers(-9, 9), TEXTS, WORDS
+)
+
+
+@given(RECORDINGS)
+def test_a_recording_is_read_as_it_was_written(recording: Launches):
     assert launches.parse("x", launches.text(recording)) == recording
 
 
