@@ -59,8 +59,7 @@ def record(
 
     The program runs with a stand-in for the CUDA runtime and driver: memory is memory of the host, copies are copies, and a launch is
     written down and not run, so what kernels would write stays zero. A program must be linked with the shared runtime (nvcc --cudart
-    shared).
-    Its output is its own; notes go to standard error.
+    shared). Its output is its own; notes go to standard error.
 
     \b
     Examples:

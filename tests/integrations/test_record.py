@@ -38,7 +38,8 @@ class Array:
 # Triton asks torch for devices and streams: a few functions of it are enough.
 torch = types.ModuleType("torch")
 torch.cuda = types.SimpleNamespace(
-    is_available=lambda: True, current_device=lambda: 0, set_device=lambda one: None, current_stream=lambda one=0: types.SimpleNamespace(cuda_stream=0),
+    is_available=lambda: True, current_device=lambda: 0, set_device=lambda one: None,
+    current_stream=lambda one=0: types.SimpleNamespace(cuda_stream=0),
     get_device_capability=lambda one=0: (8, 6))
 torch.version = types.SimpleNamespace(hip=None)
 sys.modules["torch"] = torch
