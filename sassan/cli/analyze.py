@@ -21,7 +21,7 @@ def analyze(asked: Asked, *, json: options.Json = False) -> None:
       sassan analyze k.cubin --block-dim 256 --grid 120 --sms 20 --model table
       sassan analyze a.sass b.sass --bounds facts.toml --json
       cuobjdump -sass a.out | sassan analyze -
-      sassan record -o launches.toml -- ./a.out; sassan analyze ./a.out --launches launches.toml --model control
+      sassan analyze ./a.out --launches launches.toml --model control
     """
     if asked.recording is not None:
         _launched(asked, json=json)

@@ -66,7 +66,8 @@ def record(
       sassan record -o launches.toml -- ./program 4096 10
       sassan record -o launches.toml --sm 9.0 --time-limit 300 -- python3 train.py
       sassan analyze ./program --launches launches.toml --model control
-      sassan record --images code -- python3 k.py; sassan analyze code/*.cubin --launches launches.toml
+      sassan record --images code -- python3 kernels.py
+      sassan analyze code/*.cubin --launches launches.toml
     """
     from sassan.launches import text
     from sassan.record import Limits
