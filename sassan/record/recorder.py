@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sassan.errors import InputError, SassanError
 from sassan.launches import Argument, Buffer, RecordedLaunch
+from sassan.launches.read import LIMIT
 from sassan.record import protocol
 from sassan.record.devices import Product
 from sassan.record.images import Code, Images, KernelFacts, threads_of
@@ -14,6 +15,8 @@ from sassan.record.protocol import RawLaunch
 
 _POINTER = 8
 _MOST_NOTES = 100
+_ROW, _ARGUMENT = 500, 150
+"""Bytes that a launch and an argument have in the file at most, beside names and values."""
 
 
 class Memory:
@@ -72,6 +75,7 @@ class Recorder:
         self._hello = protocol.device(product.numbers(runtime, driver), product.device.name)
         self._images = Images(product.machine)
         self._most = most
+        self._size = 0
         self._lock = threading.Lock()
         self._rows: list[RecordedLaunch] = []
         self._counts: list[int] = []
@@ -185,8 +189,13 @@ class Recorder:
             return
         raw = protocol.launch(payload)
         row = self._row(process, raw)
+        self._size += _ROW + _ARGUMENT * len(row.arguments or ()) + 2 * len(payload)
         if self._rows and self._rows[-1] == row:
             self._counts[-1] += 1
+        elif self._size > LIMIT:
+            self.cut = f"after {sum(self._counts)} launches: the file would be larger than {LIMIT // 1024 // 1024} MiB"
+            self.ended.set()
+            return
         else:
             self._rows.append(row)
             self._counts.append(1)
