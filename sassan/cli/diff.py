@@ -47,7 +47,7 @@ def diff(
       sassan diff old.json new.json --json
     """
     if asked.recording is not None:
-        raise UsageError("usage", "diff has no --launches", hint="sassan analyze, check and report have it")
+        raise UsageError("usage", "diff has no --launches", hint="sassan analyze, check, report and batch have it")
     from sassan.changes import changes
     from sassan.gates import Growth, growth, refuse_experiments
 

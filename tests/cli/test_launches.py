@@ -1,5 +1,6 @@
 """`--launches`: every recorded launch analyzed with its own block, grid and arguments."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -119,9 +120,16 @@ def test_options_that_each_launch_says_itself_are_refused(sassan: Sassan, file: 
     assert f"--launches and {option[0]} exclude each other" in result.err
 
 
-@pytest.mark.parametrize("command", [("batch", MANDELBROT, "-o", "x.jsonl"), ("diff", MANDELBROT, MANDELBROT)])
-def test_commands_without_launches_say_so(sassan: Sassan, file: Path, command: tuple[object, ...]):
-    result = sassan(*command, "--launches", file)  # type: ignore[arg-type]
+def test_a_batch_adds_the_launches_of_each_function(sassan: Sassan, file: Path, tmp_path: Path):
+    out = tmp_path / "x.jsonl"
+    assert sassan("batch", MANDELBROT, SAXPY, "-o", out, "--launches", file, "--executor", "serial").status == 0
+    lines = {one["name"]: one for one in map(json.loads, out.read_text().splitlines()) if "name" in one}
+    assert [one["bound"]["cycles"] for one in lines["mandelbrot"]["launches"]] == [468, 824, 218]
+    assert lines["saxpy"]["launches"] == []
+
+
+def test_a_comparison_has_no_launches_and_says_so(sassan: Sassan, file: Path):
+    result = sassan("diff", MANDELBROT, MANDELBROT, "--launches", file)
     assert (result.status, result.codes) == (2, ["usage"])
 
 
