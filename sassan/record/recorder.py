@@ -87,6 +87,11 @@ class Recorder:
         self.error = self.error or error
         self.ended.set()
 
+    def stop(self, why: str) -> None:
+        """End the recording where it is, and say why."""
+        with self._lock:
+            self._cut(why)
+
     def launches(self) -> tuple[RecordedLaunch, ...]:
         """Return the launches so far, in order."""
         with self._lock:
@@ -184,8 +189,7 @@ class Recorder:
             self._counts[-1] += 1
             return
         if len(self._rows) == self._most:
-            self.cut = f"after {sum(self._counts)} launches, {self._most} of them different from the one before (--max-launches)"
-            self.ended.set()
+            self._cut(f"{self._most} of them different from the one before (--max-launches)")
             return
         raw = protocol.launch(payload)
         row = self._row(process, raw)
@@ -193,8 +197,7 @@ class Recorder:
         if self._rows and self._rows[-1] == row:
             self._counts[-1] += 1
         elif self._size > LIMIT:
-            self.cut = f"after {sum(self._counts)} launches: the file would be larger than {LIMIT // 1024 // 1024} MiB"
-            self.ended.set()
+            self._cut(f"the file would be larger than {LIMIT // 1024 // 1024} MiB")
             return
         else:
             self._rows.append(row)
@@ -217,6 +220,10 @@ class Recorder:
             raw.cluster,
             raw.cooperative,
         )
+
+    def _cut(self, why: str) -> None:
+        self.cut = self.cut or f"after {sum(self._counts)} launches: {why}"
+        self.ended.set()
 
     def _note(self, text: str) -> None:
         if len(self._notes) < _MOST_NOTES:

@@ -6,7 +6,6 @@ import threading
 from pathlib import Path
 from typing import Self
 
-from sassan.errors import SelfCheckError
 from sassan.record import protocol
 from sassan.record.recorder import Process, Recorder
 
@@ -80,7 +79,7 @@ class Server:
                     if answer is not None:
                         line.sendall(len(answer).to_bytes(4, "little") + answer)
         except protocol.Broken:
-            self._recorder.fail(SelfCheckError("record-protocol", "the stand-in for CUDA sent a message that cannot be read"))
+            self._recorder.stop("a process of the program sent a message that cannot be read")
         except (OSError, ValueError):
             return  # the line was closed: the program or the recording has ended
         finally:
