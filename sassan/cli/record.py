@@ -72,15 +72,14 @@ def record(
     from sassan.launches import text
     from sassan.record import Limits
     from sassan.record import record as run
+    from sassan.render.files import write_atomically
 
     place = Path(output)
-    if not place.parent.is_dir():
-        raise UsageError("cannot-write", f"there is no folder '{place.parent}' for {place.name}", hint="make it, or name another with -o")
+    if output == "-" or not place.parent.is_dir():
+        why = "standard output is the program's" if output == "-" else f"there is no folder '{place.parent}' for {place.name}"
+        raise UsageError("unwritable-output", why, hint="name a file in an existing folder with -o")
     done = run(command, _choice(sm, device_name, sms, memory), Limits(max_launches, time_limit))
-    try:
-        place.write_text(text(done.launches), "utf-8")
-    except OSError as error:
-        raise UsageError("cannot-write", f"'{output}' cannot be written: {error.strerror or error}") from None
+    write_atomically(place, text(done.launches).encode())
     if images is not None:
         _keep(done.images, Path(images))
     if not quiet:
@@ -101,7 +100,7 @@ def _keep(images: "Sequence[tuple[str, bytes]]", folder: Path) -> None:
             suffix = "cubin" if data.startswith(b"\x7fELF") else "ptx"
             (folder / f"{code.removeprefix('sha256:')}.{suffix}").write_bytes(data.rstrip(b"\0") if suffix == "ptx" else data)
     except OSError as error:
-        raise UsageError("cannot-write", f"'{folder}' cannot be written: {error.strerror or error}") from None
+        raise UsageError("unwritable-output", f"'{folder}' cannot be written: {error.strerror or error}") from None
 
 
 def _choice(sm: str | None, name: str | None, sms: int | None, memory: float | None) -> "DeviceChoice":

@@ -20,6 +20,8 @@ from sassan import launches
 from sassan.errors import SassanError
 
 _COLUMNS = ("program", "built", "recorded", "status", "seconds", "launches", "different", "measured_rows", "agreeing_rows", "agrees")
+_SAID = 3000
+"""Bytes of what a program said last."""
 _INSTALL = "a CUDA toolkit (nvcc), make and a C compiler"
 
 
@@ -154,17 +156,19 @@ def _like(wanted: Shape, shapes: set[Shape]) -> str:
 
 def _record(program: Built, arguments: str, place: Path, seconds: float) -> str:
     command = [sys.executable, "-m", "sassan", "record", "-o", str(place), "--sm", "8.6", "--time-limit", str(seconds), "--"]
-    done = subprocess.run(  # noqa: S603 - the programs of the data
+    tail = b""
+    with subprocess.Popen(  # noqa: S603 - the programs of the data
         [*command, str(program.executable), *arguments.split()],
         cwd=program.folder,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=3 * seconds + 60,
-        check=False,
-    )
-    return done.stdout[-1500:] + done.stderr[-1500:]
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        assert process.stdout is not None
+        # A program may print gigabytes: only what it says last is kept.
+        while chunk := process.stdout.read1(1 << 16):
+            tail = (tail + chunk)[-_SAID:]
+    return tail.decode("utf-8", "replace")
 
 
 def _reason(said: str) -> str:

@@ -55,8 +55,12 @@ def test_a_program_that_is_not_there_is_refused(sassan: Sassan, tmp_path: Path):
 
 def test_a_folder_that_is_not_there_is_refused_before_the_program_runs(sassan: Sassan, tmp_path: Path):
     result = sassan("record", "-o", tmp_path / "no" / "x.toml", "--", "sh", "-c", f"touch {tmp_path}/ran")
-    assert (result.status, result.codes) == (2, ["cannot-write"])
+    assert (result.status, result.codes) == (2, ["unwritable-output"])
     assert not (tmp_path / "ran").exists()
+
+
+def test_standard_output_is_the_programs(sassan: Sassan):
+    assert_refused(sassan("record", "-o", "-", "--", "sh"), 2)
 
 
 def test_a_device_that_no_table_has_is_refused(sassan: Sassan, tmp_path: Path):
