@@ -146,3 +146,11 @@ def test_a_program_of_the_driver_is_recorded_with_machine_code_and_with_ptx(tmp_
         [3, 0x3F800000, FIRST],
         [4, 0x3F800000, FIRST],
     ]
+
+
+@pytest.mark.parametrize(("runtime", "place"), [("libcudart.so.11.0", 388), ("libcudart.so.12", 388), ("libcudart.so.13", 384)])
+def test_the_properties_of_the_device_have_the_layout_of_the_runtime_that_was_linked(tmp_path: Path, runtime: str, place: int):
+    made = build(tmp_path, "properties", runtime, f'-DVERSION="{runtime}"', f"-DPLACE={place}")
+    output = tmp_path / "launches.toml"
+    app.run(["record", "-q", "-o", str(output), "--sm", "8.6", "--", str(made)])
+    assert launches.read(str(output)).status == 0
