@@ -42,4 +42,4 @@ def _launched(asked: Asked, *, json: bool) -> None:
         document.show([], inputs.refused, launches=[documents.launch(one) for one in found])
     else:
         launches_report.show(found, cut=asked.recording.cut if asked.recording is not None else "")
-    finish(inputs)
+    finish(inputs, [one.analysis for one in found if one.analysis is not None] if asked.functions else [])

@@ -91,6 +91,14 @@ def test_functions_that_are_not_chosen_are_not_analyzed(sassan: Sassan, file: Pa
     assert document["launches"] == []
 
 
+def test_a_chosen_function_whose_launch_has_no_bound_ends_with_status_3(sassan: Sassan, tmp_path: Path):
+    path = tmp_path / "launches.toml"
+    path.write_text(launch(9).replace("offset = 28", "offset = 8"))
+    assert sassan("analyze", MANDELBROT, "--launches", path).status == 0
+    result = sassan("analyze", MANDELBROT, "-f", "mandelbrot", "--launches", path)
+    assert (result.status, result.codes) == (3, ["gaps"])
+
+
 def test_a_launch_that_no_gpu_of_the_code_can_run_is_a_gap(sassan: Sassan, tmp_path: Path):
     path = tmp_path / "launches.toml"
     path.write_text(launch(9, more="shared = 1000000\n"))
