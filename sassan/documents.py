@@ -11,6 +11,7 @@ from sassan import __version__
 if TYPE_CHECKING:
     from sassan.errors import Gap, SassanError
     from sassan.ipet.launched import Makespan, Residency
+    from sassan.launch_analysis import LaunchAnalysis
     from sassan.pipeline import Analysis
     from sassan.strings.kernel_string import KernelString
     from sassan.warpcfg.graph import WarpCfg
@@ -63,6 +64,29 @@ def analysis(file: str, one: "Analysis") -> Mapping[str, Value]:
         "loops": loops(one),
         "gaps": gaps(one.gaps),
     }
+
+
+def launch(one: "LaunchAnalysis") -> Mapping[str, Value]:
+    """Return what is known of one recorded launch; microseconds and estimates need a product."""
+    recorded = one.launch
+    return {
+        "kernel": recorded.kernel,
+        "file": one.file,
+        "grid": list(recorded.grid),
+        "block": list(recorded.block),
+        "shared": recorded.shared,
+        "count": recorded.count,
+        "wcet": wcet(one.analysis) if one.analysis is not None else None,
+        "bound": {"cycles": one.cycles, "us": None, "assumptions": _of_grid(one)} if one.cycles is not None else None,
+        "estimate": None,
+        "gaps": gaps(one.gaps),
+    }
+
+
+def _of_grid(one: "LaunchAnalysis") -> list[Value]:
+    makespan = one.analysis.makespan if one.analysis is not None else None
+    grid = makespan.grid if makespan is not None else None
+    return [*(grid.assumptions if grid is not None else ()), *one.assumptions]
 
 
 def loops(one: "Analysis") -> Sequence[Value]:

@@ -283,6 +283,8 @@ class Function:
     """Of PTX, the functions in it, in address order; empty for machine code."""
     declared: Declared = field(default_factory=Declared)
     """Of a listing or PTX; a cubin says more (`compiler`)."""
+    image: str = ""
+    """`sha256:…` of the cubin that the function was read from, '' where it was read from none: recorded launches name it."""
 
     @property
     def registers(self) -> int | None:

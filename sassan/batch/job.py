@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import starmap
 
 from sassan.errors import SelfCheckError
+from sassan.launches import Launches
 from sassan.pipeline import Settings
 
 _SHOWN = 60
@@ -29,6 +30,8 @@ class Job:
     functions: tuple[str, ...] = ()
     cached: bool = True
     time_limit: float | None = None
+    recording: Launches | None = None
+    """Recorded launches: each function's are analyzed with it."""
 
     def wants(self, name: str) -> bool:
         """Say whether a function of this name is asked for."""
@@ -39,7 +42,7 @@ class Job:
 
         Raises SelfCheckError for a setting that is no plain value.
         """
-        own = {name: getattr(self, name) for name in ("warps", "arch", "functions", "time_limit")}
+        own = {name: getattr(self, name) for name in ("warps", "arch", "functions", "time_limit", "recording")}
         settings = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)}
         return {name: _short(_spelled(value)) for name, value in (own | settings).items()}
 

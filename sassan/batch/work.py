@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import perf_counter
 
-from sassan import documents, frontend, pipeline
+from sassan import documents, frontend, launch_analysis, pipeline
 from sassan.batch.inputs import Input
 from sassan.batch.job import Job
 from sassan.batch.lines import Place, Told, line, nothing, refusal, told
@@ -22,6 +22,7 @@ from sassan.executor import More, end_after
 from sassan.frontend.load import LIMIT
 from sassan.ipet.flow_facts import check_functions
 from sassan.ir import Function
+from sassan.launches import Launches
 from sassan.machine.launch import Launch
 from sassan.machine.launch import check as check_launch
 
@@ -200,7 +201,15 @@ def _document(job: Job, place: Place, function: Function) -> Mapping[str, Value]
         check_functions(replace(facts, functions=mine), (function,))
     _check_launch(job.settings.launch, function)
     found = pipeline.analyze(function, job.settings, job.warps)
-    return {**documents.analysis(place.file, found), "input": place.entry()}
+    launched = {} if job.recording is None else {"launches": _launches(job, job.recording, place, function)}
+    return {**documents.analysis(place.file, found), **launched, "input": place.entry()}
+
+
+def _launches(job: Job, recording: Launches, place: Place, function: Function) -> list[Value]:
+    """Return what is known of the recorded launches of a function: none where it is not the code that was launched."""
+    mine = tuple(one for one in recording.launches if one.kernel == function.name and function.image in ("", one.code or function.image))
+    found = launch_analysis.analyze([(place.file, function)], replace(recording, launches=mine), job.settings)
+    return [documents.launch(one) for one in found]
 
 
 def _check_launch(launch: Launch, function: Function) -> None:

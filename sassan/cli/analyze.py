@@ -1,7 +1,7 @@
 """`sassan analyze`: the main job."""
 
 from sassan import documents
-from sassan.cli import document, options, report
+from sassan.cli import document, launches_report, options, report
 from sassan.cli.asked import Asked, analysis
 from sassan.cli.inputs import finish
 
@@ -21,10 +21,25 @@ def analyze(asked: Asked, *, json: options.Json = False) -> None:
       sassan analyze k.cubin --block-dim 256 --grid 120 --sms 20 --model table
       sassan analyze a.sass b.sass --bounds facts.toml --json
       cuobjdump -sass a.out | sassan analyze -
+      sassan analyze ./a.out --launches launches.toml --model control
     """
+    if asked.recording is not None:
+        _launched(asked, json=json)
+        return
     results, inputs = asked.analyses()
     if json:
         document.show([documents.analysis(one.file, one.analysis) for one in results], inputs.refused)
     else:
         report.show(results)
     finish(inputs, [one.analysis for one in results] if asked.functions else [])
+
+
+def _launched(asked: Asked, *, json: bool) -> None:
+    """Print what is known of every recorded launch."""
+    inputs = asked.inputs()
+    found = tuple(asked.launches(inputs))
+    if json:
+        document.show([], inputs.refused, launches=[documents.launch(one) for one in found])
+    else:
+        launches_report.show(found, cut=asked.recording.cut if asked.recording is not None else "")
+    finish(inputs, [one.analysis for one in found if one.analysis is not None] if asked.functions else [])

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sassan import __version__
-from sassan.cli import analyze, batch, cfg, check, diff, evolve, failure, ipet, listing, makespan, measure, page, strings, terminal
+from sassan.cli import analyze, batch, cfg, check, diff, evolve, failure, ipet, listing, makespan, measure, page, record, strings, terminal
 from sassan.errors import SassanError, SelfCheckError, UsageError
 
 _USAGE = UsageError.status
@@ -49,6 +49,7 @@ app.command("check")(check.check)
 app.command("diff")(diff.diff)
 app.command("batch")(batch.batch)
 app.command("measure")(measure.measure)
+app.command("record", context_settings={"allow_interspersed_args": False})(record.record)
 app.command("evolve")(evolve.evolve)
 
 

@@ -2,15 +2,20 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING
 
-from sassan.cli import options, settings
-from sassan.cli.inputs import Inputs, Result, analyses, read
-from sassan.errors import UsageError
+from sassan.cli import failure, options, settings
+from sassan.cli.inputs import Inputs, Refused, Result, analyses, read, wanted
+from sassan.cli.progress import track
+from sassan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sassan.launch_analysis import LaunchAnalysis
+    from sassan.launches import Launches
     from sassan.pipeline import Settings
 
 _PLACE, _FILES = "asked", "files"
@@ -27,6 +32,9 @@ class Asked:
     sm: str | None
     cached: bool
     quiet: bool
+    recording: "Launches | None" = None
+    """The launches of --launches."""
+    launches_file: str = ""
 
     def inputs(self, *, partial: bool = False) -> Inputs:
         """Read the files and choose the functions; see `inputs.read` for what it prints and raises, and for `partial`."""
@@ -45,9 +53,36 @@ class Asked:
         """Analyze the chosen functions; see `inputs.analyses`."""
         from sassan import pipeline
 
+        if self.recording is not None:
+            return self._of_launches(partial=partial)
         return analyses(
             self.inputs(partial=partial), lambda one: pipeline.analyze(one, self.settings, self.warps), "analyzing", quiet=self.quiet
         )
+
+    def launches(self, inputs: Inputs) -> "Iterator[LaunchAnalysis]":
+        """Yield the analysis of every recorded launch of the chosen functions, in order."""
+        from sassan import launch_analysis
+
+        assert self.recording is not None
+        functions = [(one.file, one.function) for one in inputs.selected]
+        chosen = tuple(one for one in self.recording.launches if wanted(one.kernel, self.functions))
+        found = launch_analysis.analyze(functions, replace(self.recording, launches=chosen), self.settings)
+        yield from track(found, "analyzing", quiet=self.quiet, total=len(chosen))
+
+    def _of_launches(self, *, partial: bool) -> tuple[tuple[Result, ...], Inputs]:
+        """Return one result for each different launch; a kernel that the inputs do not hold is refused like a file that cannot be read."""
+        inputs = self.inputs(partial=partial)
+        results: dict[int, Result] = {}
+        refused = {(one.file, one.error.message): one for one in inputs.refused}
+        for one in self.launches(inputs):
+            if one.analysis is not None:
+                results[id(one.analysis)] = Result(one.file, one.analysis)
+            for gap in one.missing:
+                error = InputError(gap.code, gap.message)
+                if (self.launches_file, gap.message) not in refused:
+                    failure.show(error, self.launches_file)
+                    refused[self.launches_file, gap.message] = Refused(self.launches_file, error)
+        return tuple(results.values()), Inputs(inputs.selected, tuple(refused.values()))
 
 
 def analysis(command: Callable[..., None]) -> Callable[..., None]:
@@ -83,6 +118,7 @@ def _asked(
     block_dim: options.BlockDim = None,
     grid: options.Grid = None,
     param: options.Parameters = None,
+    launches: options.LaunchesFile = None,
     registers: options.Registers = None,
     shared: options.Shared = None,
     sms: options.Sms = None,
@@ -100,7 +136,10 @@ def _asked(
     no_cache: options.NoCache = False,
     quiet: options.Quiet = False,
 ) -> Asked:
-    if partition and warps is None and block_dim is None:
+    if launches is not None:
+        given = {"--block-dim": block_dim, "--grid": grid, "--param": param, "--shared": shared, "-W": warps}
+        settings.refuse_beside_launches([option for option, value in given.items() if value is not None])
+    if partition and warps is None and block_dim is None and launches is None:
         raise UsageError("usage", "--partition says how warps share an SM", hint="give -W or --block-dim, too")
     chosen = settings.make(
         bounds=bounds,
@@ -115,7 +154,8 @@ def _asked(
         call_depth=call_depth,
         ablate=ablate,
         paper_experiment=paper_experiment,
-        resources=settings.resources(block_dim, grid, registers=registers, shared=shared, sms=sms),
+        resources=settings.resources(block_dim, grid, registers=registers, shared=shared, sms=sms, launched=launches is not None),
         partition=partition,
     )
-    return Asked(files, function, chosen, warps, sm, not no_cache, quiet)
+    recording = settings.recording(launches)
+    return Asked(files, function, chosen, warps, sm, not no_cache, quiet, recording, launches or "")

@@ -66,6 +66,7 @@ def batch(
       sassan batch build/ -o results.jsonl --resume
       sassan batch 'lib/**/*.cubin' libgpu.so -o out.jsonl -j 8 --time-limit 60
       sassan batch build/ -o out.jsonl --executor dask --scheduler tcp://host:8786
+      sassan batch build/ -o out.jsonl --launches launches.toml
       sassan batch build/ -o - | jq 'select(.gaps != [])'
     """
     from sassan.batch import Job
@@ -73,7 +74,7 @@ def batch(
     _check(paths, output, json=json, resume=resume or overwrite)
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite contradict each other", hint="give one of them")
-    job = Job(asked.settings, asked.warps, architecture(asked.sm), tuple(asked.functions or ()), asked.cached, time_limit)
+    job = Job(asked.settings, asked.warps, architecture(asked.sm), tuple(asked.functions or ()), asked.cached, time_limit, asked.recording)
     with executors.executor(executor, scheduler, jobs) as chosen:
         try:
             summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)

@@ -46,6 +46,8 @@ def diff(
       sassan diff results.jsonl new.cubin --fail-on-growth --max-growth 5%
       sassan diff old.json new.json --json
     """
+    if asked.recording is not None:
+        raise UsageError("usage", "diff has no --launches", hint="sassan analyze, check, report and batch have it")
     from sassan.changes import changes
     from sassan.gates import Growth, growth, refuse_experiments
 

@@ -130,6 +130,14 @@ Parameters = Annotated[
         "(its place in constant bank 0; 0x140:2=64 where the code does not show how wide it is); may be repeated.",
     ),
 ]
+LaunchesFile = Annotated[
+    str | None,
+    typer.Option(
+        "--launches",
+        metavar="X.toml",
+        help="Analyze every launch that sassan record wrote down, with its block, grid and arguments.",
+    ),
+]
 Registers = Annotated[
     int | None,
     typer.Option("--registers", metavar="N", min=0, max=_MANY, help="Registers per thread, with --block-dim; a cubin tells them."),

@@ -1,7 +1,7 @@
 """A progress bar on standard error, where a person reads it and there is something to wait for."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from sassan.cli.terminal import is_terminal
@@ -9,12 +9,15 @@ from sassan.cli.terminal import is_terminal
 _Item = TypeVar("_Item")
 
 
-def track(items: Sequence[_Item], what: str, *, quiet: bool) -> Iterator[_Item]:
-    """Yield the items in order, showing how many are done."""
-    if quiet or len(items) <= 1 or not is_terminal(sys.stderr):
+def track(items: Iterable[_Item], what: str, *, quiet: bool, total: int | None = None) -> Iterator[_Item]:
+    """Yield the items in order, showing how many are done; `total` says how many there are, where they are made one by one."""
+    if total is None:
+        items = tuple(items)
+        total = len(items)
+    if quiet or total <= 1 or not is_terminal(sys.stderr):
         yield from items
         return
     from rich.console import Console
     from rich.progress import track as bar
 
-    yield from bar(items, description=what, console=Console(stderr=True), transient=True)
+    yield from bar(items, description=what, total=total, console=Console(stderr=True), transient=True)

@@ -6,6 +6,7 @@ from sassan.cli import options
 from sassan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from sassan.launches import Launches
     from sassan.machine import MachineFile
     from sassan.machine.launch import Launch
     from sassan.machine.occupancy import Resources
@@ -75,12 +76,17 @@ def launch(block: str | None, grid: str | None, parameters: list[str] | None) ->
     )
 
 
-def resources(block: str | None, grid: str | None, *, registers: int | None, shared: int | None, sms: int | None) -> "Resources":
-    """Return what is told of a launch beside its shape.
+def resources(
+    block: str | None, grid: str | None, *, registers: int | None, shared: int | None, sms: int | None, launched: bool = False
+) -> "Resources":
+    """Return what is told of a launch beside its shape; `launched`: recorded launches say their shapes.
 
     Raises UsageError where it would tell nothing.
     """
     from sassan.machine.occupancy import Resources
+
+    if launched:
+        return Resources(registers, shared, sms or 1)
 
     for option, value in (("--registers", registers), ("--shared", shared)):
         if value is not None and block is None:
@@ -88,6 +94,24 @@ def resources(block: str | None, grid: str | None, *, registers: int | None, sha
     if sms is not None and (block is None or grid is None):
         raise UsageError("usage", "--sms says where the blocks of a grid run", hint="give --block-dim and --grid, too")
     return Resources(registers, shared, sms or 1)
+
+
+def recording(path: str | None) -> "Launches | None":
+    """Return the recorded launches of a file, None without one.
+
+    Raises InputError when it is refused.
+    """
+    from sassan import launches
+
+    return None if path is None else launches.read(path)
+
+
+def refuse_beside_launches(given: list[str]) -> None:
+    """Raise UsageError where an option says what each recorded launch says itself."""
+    if given:
+        raise UsageError(
+            "usage", f"--launches and {given[0]} exclude each other", hint="every recorded launch has its own block, grid and arguments"
+        )
 
 
 def machine_file(path: str | None) -> "MachineFile | None":

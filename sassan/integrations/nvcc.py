@@ -3,6 +3,7 @@
 The real nvcc runs with the same arguments. Then `sassan analyze` runs over the file that it made, and prints to standard error. What is run
 instead stands in `--sassan "COMMAND OPTIONS"`, before the other arguments, or in SASSAN_NVCC: `check --require-bounded --max-wcet 5000`
 makes a build fail. An analysis never does. A file that failed its check is removed, as a compiler removes what it could not finish.
+With `--sassan-record` as the first argument, a program is linked with the shared CUDA runtime, so that `sassan record` can record it.
 One object is a part of a project: a check runs with `--allow-unmatched`, and a file of host code alone has nothing to be checked.
 """
 
@@ -13,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from sassan.errors import InputError, MissingToolError, SassanError, UsageError
@@ -20,6 +22,8 @@ from sassan.integrations.nvcc_line import Line, line
 
 VARIABLE = "SASSAN_NVCC"
 _OPTION = "--sassan"
+_SHARED = "--sassan-record"
+_CUDART = ("-cudart", "--cudart")
 _ANALYZE = ("analyze", "--quiet")
 _COMMANDS = ("analyze", "check")
 _INSTALL = "install the CUDA toolkit, put its nvcc on PATH, or name it first: sassan-nvcc /usr/local/cuda/bin/nvcc …"
@@ -48,6 +52,8 @@ def task(arguments: Sequence[str], environment: Mapping[str, str]) -> Task:
     """
     rest = list(arguments)
     words = environment.get(VARIABLE, "")
+    shared = rest[:1] == [_SHARED]
+    rest = rest[1:] if shared else rest
     if rest and (rest[0] == _OPTION or rest[0].startswith(_OPTION + "=")):
         first = rest.pop(0)
         if "=" not in first and not rest:
@@ -60,7 +66,19 @@ def task(arguments: Sequence[str], environment: Mapping[str, str]) -> Task:
     compiler = rest.pop(0) if named else _nvcc(environment)
     if command[0] == "check":
         command = ("check", "--allow-unmatched", *command[1:])
+    if shared:
+        rest = _with_shared_runtime(rest)
     return Task((compiler, *rest), command, line(rest, environment))
+
+
+def _with_shared_runtime(arguments: list[str]) -> list[str]:
+    """Return the arguments with the option that links the shared CUDA runtime, in whose place `sassan record` stands."""
+    kinds = [value for name, value in pairwise([*arguments, ""]) if name in _CUDART]
+    kinds += [name.partition("=")[2] for name in arguments if name.partition("=")[0] in _CUDART and "=" in name]
+    other = next((one for one in kinds if one != "shared"), None)
+    if other is not None:
+        raise UsageError("usage", f"{_SHARED} links the shared CUDA runtime, and -cudart {other} another one", hint="drop one of them")
+    return arguments if kinds else ["--cudart", "shared", *arguments]
 
 
 def _split(words: str) -> tuple[str, ...]:

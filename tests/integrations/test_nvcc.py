@@ -285,3 +285,19 @@ def test_the_variables_of_the_real_compiler_are_heeded(tmp_path):
     (tmp_path / "k.cu").write_text(KERNEL)
     done = wrapped("--sassan", "check --max-wcet 1", "-cubin", "k.cu", folder=tmp_path, NVCC_APPEND_FLAGS='-o "z z.cubin"')
     assert (done.returncode, [path.name for path in tmp_path.iterdir()]) == (1, ["k.cu"])
+
+
+def test_a_program_can_be_linked_with_the_shared_runtime_so_that_it_can_be_recorded():
+    assert task(["--sassan-record", "nvcc", "k.cu"], {}).compiler == ("nvcc", "--cudart", "shared", "k.cu")
+
+
+@pytest.mark.parametrize("words", [["--cudart", "shared"], ["-cudart=shared"]])
+def test_a_shared_runtime_is_asked_for_once(words):
+    assert task(["--sassan-record", "nvcc", *words, "k.cu"], {}).compiler == ("nvcc", *words, "k.cu")
+
+
+@pytest.mark.parametrize("words", [["--cudart", "static"], ["-cudart=none"]])
+def test_another_runtime_contradicts_it(words):
+    with pytest.raises(UsageError) as caught:
+        task(["--sassan-record", "nvcc", *words, "k.cu"], {})
+    assert caught.value.code == "usage"

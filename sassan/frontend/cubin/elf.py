@@ -23,6 +23,8 @@ _OLD_ABI, _NEW_ABI = 51, 65
 _LAST_SECTION = 0xFEFF
 """More sections are counted elsewhere, and are refused: their headers alone would take seconds."""
 _LAST_SEGMENT = 4096
+_OBJECT = 1
+"""STT_OBJECT: the symbol of a variable."""
 _NULL, _PROGBITS, _SYMTAB, _STRTAB, _RELA, _NOBITS, _REL = 0, 1, 2, 3, 4, 8, 9
 _EXECUTABLE, _ALLOC_EXEC = 0x4, 0x6
 _COMPRESSED = 0x800
@@ -154,6 +156,16 @@ class Elf:
         names = self.bytes_of(self.sections[table.link])
         self._check_names(names)
         return self.bytes_of(table), names
+
+    def variables(self) -> dict[str, int]:
+        """Return the size in bytes of every variable that the symbol table names; raises InputError when there is no table."""
+        table, names = self._symbol_table
+        found: dict[str, int] = {}
+        for at in range(0, len(table), _SYMBOL):
+            name, kind, size = (int.from_bytes(table[at + first : at + last], "little") for first, last in ((0, 4), (4, 5), (16, 24)))
+            if kind & 0xF == _OBJECT and size:
+                found[_name_at(self._image, names, name)] = size
+        return found
 
     def check_symbols(self) -> None:
         """Raise InputError unless there is one symbol table, with names."""

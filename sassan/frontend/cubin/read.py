@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 
 from sassan.errors import InputError
 from sassan.frontend.architectures import Architecture, architecture, supported
@@ -68,7 +69,8 @@ def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function
     if sorted(one.name for one in functions) != sorted(facts):
         raise InputError("listing-differs", "the disassembler lists other functions than the cubin has", source=Source(image.name, ""))
     lines = _lines(image, elf, arch, cached=cached)
-    return link(tuple(replace(one, compiler=facts[one.name], lines=lines.get(one.name, ())) for one in functions))
+    digest = f"sha256:{sha256(image.data).hexdigest()}"
+    return link(tuple(replace(one, compiler=facts[one.name], lines=lines.get(one.name, ()), image=digest) for one in functions))
 
 
 def _lines(image: Image, elf: Elf, arch: Architecture, *, cached: bool) -> dict[str, tuple[SourceLine, ...]]:

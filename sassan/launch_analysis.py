@@ -1,0 +1,127 @@
+"""Every launch of a recording analyzed with its own block, grid, shared memory and arguments; equal ones once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sassan import pipeline
+from sassan.errors import Gap, UsageError
+from sassan.ir import Function
+from sassan.launches import Argument, Launches, RecordedLaunch
+from sassan.machine.launch import Launch
+from sassan.machine.occupancy import Resources
+from sassan.machine.parameters import Setting, layout, places
+from sassan.pipeline import Analysis, Settings
+
+_POINTERS = "recorded pointers: where a bound depends on an address, it is that of the recording, 512 bytes aligned as on a GPU"
+_PIECE = 8
+"""Bytes of an argument that one setting holds: a structure is several."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchAnalysis:
+    """What is known of one recorded launch; `analysis` is None where the inputs do not hold its kernel, or it cannot be launched.
+
+    `file` is where the kernel stands, '' where nowhere.
+    """
+
+    launch: RecordedLaunch
+    analysis: Analysis | None
+    file: str = ""
+    missing: tuple[Gap, ...] = ()
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return everything that forbids a bound of the launch."""
+        return (*self.missing, *(self.analysis.gaps if self.analysis is not None else ()))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what the numbers of the launch rest on beside those of its analysis."""
+        return (_POINTERS,) if any(one.buffer is not None for one in self.launch.arguments or ()) else ()
+
+    @property
+    def wcet(self) -> int | None:
+        """Return the bound of one warp, in the units of the cost model."""
+        return self.analysis.wcet.value if self.analysis is not None and self.analysis.wcet.bound else None
+
+    @property
+    def cycles(self) -> int | None:
+        """Return the bound of the whole grid."""
+        makespan = self.analysis.makespan if self.analysis is not None else None
+        return makespan.grid.value if makespan is not None and makespan.grid is not None else None
+
+
+def analyze(functions: Sequence[tuple[str, Function]], recording: Launches, settings: Settings) -> Iterator[LaunchAnalysis]:
+    """Yield the analysis of each launch in order; `functions` are those of the inputs, each with its file.
+
+    Raises what `pipeline.analyze` raises, save for a launch that is impossible: that is a gap of it.
+    """
+    known: dict[tuple[int, RecordedLaunch], LaunchAnalysis] = {}
+    for launch in recording.launches:
+        place = kernel_of(functions, launch)
+        if isinstance(place, Gap):
+            yield LaunchAnalysis(launch, None, missing=(place,))
+            continue
+        # What the time of a launch depends on: neither how often, nor on which stream, nor what buffer an address belongs to.
+        key = place, replace(launch, count=1, stream=0, arguments=_plain(launch.arguments))
+        if key not in known:
+            known[key] = _analysis(*functions[place], launch, settings)
+        yield replace(known[key], launch=launch)
+
+
+def kernel_of(functions: Sequence[tuple[str, Function]], launch: RecordedLaunch) -> int | Gap:
+    """Return which function is the kernel of a launch: that of its name and, where both are known, of its code; a gap where none is."""
+    named = [index for index, (_, one) in enumerate(functions) if one.name == launch.kernel and one.kernel]
+    if not named:
+        return Gap(0, "unknown-kernel", f"the inputs hold no kernel {launch.kernel}: name the program or library that holds it")
+    same = [index for index in named if functions[index][1].image in ("", launch.code) or launch.code is None]
+    if not same:
+        return Gap(0, "other-code", f"{launch.kernel} is not the code that was launched: record the launches of this build again")
+    return next((index for index in same if functions[index][1].image == launch.code), same[0])
+
+
+def settings_of(settings: Settings, function: Function, launch: RecordedLaunch) -> Settings:
+    """Return the settings with what a launch says: its shape, its shared memory, its arguments."""
+    told = settings.resources or Resources()
+    return replace(
+        settings,
+        launch=Launch(launch.block, launch.grid, tuple(_settings(function, launch.arguments or ()))),
+        resources=Resources(told.registers, launch.shared, told.sms),
+    )
+
+
+def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | None:
+    return None if arguments is None else tuple(replace(one, buffer=None) for one in arguments)
+
+
+def _analysis(file: str, function: Function, launch: RecordedLaunch, settings: Settings) -> LaunchAnalysis:
+    try:
+        return LaunchAnalysis(launch, pipeline.analyze(function, settings_of(settings, function, launch)), file)
+    except UsageError as error:
+        if error.code not in ("launch", "parameter", "parameter-width"):
+            raise
+        return LaunchAnalysis(launch, None, file, (Gap(function.entry, "impossible-launch", error.message),))
+
+
+def _settings(function: Function, arguments: Sequence[Argument]) -> Iterator[Setting]:
+    """Yield the arguments as the analysis takes parameters: by their place in constant bank 0, of PTX by their number."""
+    if function.frames:
+        by_order = sorted(arguments, key=lambda argument: argument.offset)
+        for place, argument in zip(places(function), by_order, strict=False):
+            if place.size == argument.size <= _PIECE:
+                yield Setting(place.name, -1, argument.value)
+        return
+    base = _base(function)
+    for argument in arguments if base is not None else ():
+        data = argument.data
+        for at in range(0, len(data), _PIECE):
+            piece = data[at : at + _PIECE]
+            yield Setting("", (base or 0) + argument.offset + at, int.from_bytes(piece, "little"), len(piece))
+
+
+def _base(function: Function) -> int | None:
+    """Return where the parameters of a kernel begin in constant bank 0, None where nothing says it."""
+    if function.compiler is not None and function.compiler.parameter_base is not None:
+        return function.compiler.parameter_base
+    known = layout(function.arch)
+    return known.parameters if known is not None else None

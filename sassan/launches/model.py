@@ -1,0 +1,79 @@
+"""The launches of one run of a program, in order, and what was assumed while it ran."""
+
+from dataclasses import dataclass
+
+from sassan.machine.launch import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """What a pointer argument points to: allocation `number` of the program (from 1), `offset` bytes into its `size` bytes."""
+
+    number: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One kernel argument: `size` bytes at `offset` of the kernel's parameters, as one little-endian number.
+
+    `buffer` is set where the value is an address inside memory that the program had allocated.
+    """
+
+    offset: int
+    size: int
+    value: int
+    buffer: Buffer | None = None
+
+    @property
+    def data(self) -> bytes:
+        """Return the bytes of the argument."""
+        return self.value.to_bytes(self.size, "little")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLaunch:
+    """One launch, `count` times in a row. Units: `shared` is dynamic shared memory in bytes.
+
+    `arguments` is None where the kernel's parameters are unknown, `code` (`sha256:…` of the image that holds the kernel) likewise.
+    """
+
+    kernel: str
+    grid: Shape
+    block: Shape
+    shared: int = 0
+    arguments: tuple[Argument, ...] | None = ()
+    count: int = 1
+    code: str | None = None
+    stream: int = 0
+    cluster: Shape | None = None
+    cooperative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The GPU that the program saw. Units: `memory` in bytes."""
+
+    name: str
+    arch: str
+    sms: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """A recording: `launches` in the order of the program; `cut` says why it ends early, '' where the program ended by itself."""
+
+    launches: tuple[RecordedLaunch, ...]
+    program: str = ""
+    arguments: tuple[str, ...] = ()
+    device: Device | None = None
+    status: int | None = None
+    cut: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """Return how many launches there are, equal ones counted."""
+        return sum(one.count for one in self.launches)

@@ -1,0 +1,83 @@
+"""The text of a `launches.toml`: same recording, same bytes."""
+
+from collections.abc import Iterator, Sequence
+
+from sassan.launches.model import Argument, Device, Launches, RecordedLaunch
+
+_HEADER = (
+    "# The launches of a program, recorded without a GPU by sassan record: no kernel ran, so memory that kernels write holds zeros,",
+    "# and what the program decides by it may differ from a run on a GPU.",
+)
+
+
+def text(recording: Launches) -> str:
+    """Return the recording as TOML."""
+    return "\n".join([*_HEADER, *_header(recording), *(line for one in recording.launches for line in _launch(one))]) + "\n"
+
+
+def _header(recording: Launches) -> Iterator[str]:
+    yield "schema = 1"
+    if recording.program:
+        yield f"program = {_quoted(recording.program)}"
+        yield f"arguments = {_texts(recording.arguments)}"
+    if recording.status is not None:
+        yield f"status = {recording.status}"
+    if recording.cut:
+        yield f"cut = {_quoted(recording.cut)}"
+    if recording.notes:
+        yield f"notes = {_texts(recording.notes)}"
+    if recording.device is not None:
+        yield from _device(recording.device)
+
+
+def _device(device: Device) -> Iterator[str]:
+    yield ""
+    yield "[device]"
+    yield f"name = {_quoted(device.name)}"
+    yield f"arch = {_quoted(device.arch)}"
+    yield f"sms = {device.sms}"
+    yield f"memory = {device.memory}"
+
+
+def _launch(launch: RecordedLaunch) -> Iterator[str]:
+    yield ""
+    yield "[[launch]]"
+    yield f"kernel = {_quoted(launch.kernel)}"
+    yield f"grid = {list(launch.grid)}"
+    yield f"block = {list(launch.block)}"
+    yield f"shared = {launch.shared}"
+    if launch.arguments is not None:
+        inner = ", ".join(_argument(one) for one in launch.arguments)
+        yield f"params = [{inner}]"
+    yield f"count = {launch.count}"
+    if launch.code is not None:
+        yield f"code = {_quoted(launch.code)}"
+    if launch.stream:
+        yield f"stream = {launch.stream}"
+    if launch.cluster is not None:
+        yield f"cluster = {list(launch.cluster)}"
+    if launch.cooperative:
+        yield "cooperative = true"
+
+
+def _argument(argument: Argument) -> str:
+    value = f'offset = {argument.offset}, size = {argument.size}, value = "0x{argument.value:0{2 * argument.size}x}"'
+    if argument.buffer is None:
+        return f"{{{value}}}"
+    buffer = argument.buffer
+    return f"{{{value}, pointer = {{buffer = {buffer.number}, offset = {buffer.offset}, size = {buffer.size}}}}}"
+
+
+def _texts(values: Sequence[str]) -> str:
+    return f"[{', '.join(_quoted(one) for one in values)}]"
+
+
+def _quoted(value: str) -> str:
+    """Return a TOML basic string: names and arguments are untrusted text; a lone surrogate, which TOML has not, becomes U+FFFD."""
+    plain = {'"': '\\"', "\\": "\\\\"}
+    return '"' + "".join(plain.get(one, one if one.isprintable() else _escaped(one)) for one in value) + '"'
+
+
+def _escaped(character: str) -> str:
+    point = ord(character)
+    return f"\\U{0xFFFD if 0xD800 <= point <= 0xDFFF else point:08x}"  # noqa: PLR2004 - the surrogates

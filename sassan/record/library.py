@@ -1,0 +1,111 @@
+"""The stand-in as a shared library: built with the system's C compiler when first used, kept in the user's cache folder."""
+
+import contextlib
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from importlib import resources
+from pathlib import Path
+
+import platformdirs
+
+from sassan.errors import InputError, MissingToolError
+
+RUNTIMES = ("libcudart.so.10.1", "libcudart.so.10.2", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13")
+DRIVERS = ("libcuda.so.1", "libcuda.so")
+_SOURCES = "stand_in"
+_VARIABLE = "SASSAN_CACHE"
+_SECONDS = 300
+_SHOWN = 400
+_COMPILERS = ("cc", "gcc", "clang")
+_FLAGS = ("-O1", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-w")
+_FOLDER_MODE = 0o700
+
+
+def library() -> Path:
+    """Return the folder that holds the library under every name that a program asks for.
+
+    Raises MissingToolError `compiler-missing` without a C compiler, InputError `compiler-failed` where it refuses the sources, and
+    `record-platform` where this is not Linux.
+    """
+    if platform.system() != "Linux":
+        raise InputError("record-platform", "programs are recorded on Linux only", hint="record there, and analyze here with --launches")
+    compiler = _compiler()
+    sources = _sources()
+    key = hashlib.sha256("\0".join([compiler, _version(compiler), platform.machine(), *_FLAGS]).encode())
+    for name, data in sources:
+        key.update(name.encode() + b"\0" + hashlib.sha256(data).digest())
+    folder = _cache() / key.hexdigest()[:32]
+    if not (folder / "complete").is_file():
+        _build(compiler, sources, folder)
+    return folder
+
+
+def _cache() -> Path:
+    return Path(os.environ.get(_VARIABLE) or platformdirs.user_cache_dir("sassan", appauthor=False)) / "record"
+
+
+def _compiler() -> str:
+    wanted = os.environ.get("CC") or ""
+    for name in filter(None, (wanted, *_COMPILERS)):
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    raise MissingToolError(
+        "compiler-missing", "recording needs a C compiler, and none was found", hint="apt install gcc (or name one in the variable CC)"
+    )
+
+
+def _version(compiler: str) -> str:
+    try:
+        done = subprocess.run([compiler, "--version"], capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - found on PATH
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _sources() -> list[tuple[str, bytes]]:
+    folder = resources.files("sassan.record").joinpath(_SOURCES)
+    return sorted((one.name, one.read_bytes()) for one in folder.iterdir() if one.name.endswith((".c", ".h", ".map", ".txt")))
+
+
+def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> None:
+    """Build beside the place and move there at once: another run may do the same."""
+    try:
+        folder.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=folder.parent))
+    except OSError as error:
+        raise InputError(
+            "cache", f"the cache folder '{folder.parent}' cannot be used: {error}", hint=f"name another in {_VARIABLE}"
+        ) from None
+    try:
+        for name, data in sources:
+            (scratch / name).write_bytes(data)
+        _compile(compiler, scratch, [name for name, _ in sources if name.endswith(".c")])
+        for name in (*RUNTIMES, *DRIVERS):
+            (scratch / name).symlink_to("stand-in.so")
+        (scratch / "complete").write_bytes(b"")
+        with contextlib.suppress(OSError):  # another run was first: its library is the same
+            scratch.rename(folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _compile(compiler: str, folder: Path, files: list[str]) -> None:
+    aliases = [f"-Wl,--defsym={one}={_plain(one)}" for one in (folder / "aliases.txt").read_text("utf-8").split()]
+    command = [compiler, *_FLAGS, "-o", "stand-in.so", *files, "-Wl,--version-script=versions.map", *aliases, "-ldl"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - our own sources
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InputError("compiler-failed", f"{compiler} cannot build the stand-in for CUDA: {error}") from None
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip()[:_SHOWN]
+        raise InputError("compiler-failed", f"{compiler} cannot build the stand-in for CUDA: {said}", hint="name another compiler in CC")
+
+
+def _plain(alias: str) -> str:
+    """Return the function that stands for one of a thread's own default stream."""
+    return alias.removesuffix("_ptsz").removesuffix("_ptds")

@@ -1,0 +1,115 @@
+"""What the program's own file says before it runs: which runtime it needs, and for which GPUs its code is."""
+
+import shutil
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sassan.errors import InputError
+from sassan.frontend.cubin.elf import Elf, Section
+from sassan.frontend.image import Image
+from sassan.record.library import RUNTIMES
+
+_LARGEST = 1024 * 1024 * 1024
+_FATBINS = (".nv_fatbin", "__nv_relfatbin")
+_REGISTERS = b"__cudaRegisterFatBinary"
+_NEEDED = 1
+_FATBIN_MAGIC = 0xBA55ED50
+_PTX, _CUBIN = 1, 2
+_VERSIONS = {
+    "libcudart.so.10.1": 10010,
+    "libcudart.so.10.2": 10020,
+    "libcudart.so.11.0": 11080,
+    "libcudart.so.12": 12090,
+    "libcudart.so.13": 13000,
+}
+_DEFAULT_VERSION = 12090
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The file that runs: `capability` is that of the newest GPU its own code is for, None where it holds none; `runtime` such as 12090."""
+
+    path: str
+    capability: int | None
+    runtime: int
+    gpu_code: bool
+
+
+def program(command: str) -> Program:
+    """Return the program that a command names, looked for on PATH as a shell does.
+
+    Raises InputError `missing-program`, `static-runtime` where it is linked with the static CUDA runtime, `unknown-runtime`.
+    """
+    path = shutil.which(command)
+    if path is None:
+        hint = "name a program that is there and may be executed; one in this folder as ./NAME"
+        raise InputError("missing-program", f"there is no program '{command}'", hint=hint)
+    file = Path(path)
+    try:
+        data = file.read_bytes() if file.stat().st_size <= _LARGEST else b""
+    except OSError:
+        data = b""
+    image = Image(command, data)
+    if image.kind != "ELF":
+        return Program(path, None, _DEFAULT_VERSION, gpu_code=False)
+    try:
+        return _read(path, image)
+    except InputError as error:
+        if error.code in ("static-runtime", "unknown-runtime"):
+            raise
+        return Program(path, None, _DEFAULT_VERSION, gpu_code=False)  # not a kind of file that the readers know: it may still run
+
+
+def _read(path: str, image: Image) -> Program:
+    elf = Elf(image)
+    named = {one.name: one for one in elf.sections}
+    fatbins = [named[name] for name in _FATBINS if name in named]
+    needed = tuple(_needed(elf, named))
+    runtimes = [one for one in needed if one.startswith("libcudart.so")]
+    for one in runtimes:
+        if one not in RUNTIMES:
+            hint = f"link it with a CUDA toolkit of these: {', '.join(RUNTIMES)}"
+            raise InputError("unknown-runtime", f"'{path}' needs {one}, which sassan does not stand in for", hint=hint)
+    if fatbins and not runtimes and _REGISTERS not in _names(elf, named):
+        hint = "link it again with: nvcc --cudart shared (as the first option of sassan-nvcc: --sassan-record)"
+        raise InputError(
+            "static-runtime", f"'{path}' holds the CUDA runtime itself (it is linked statically), so its launches cannot be seen", hint=hint
+        )
+    capability = max((one for part in fatbins for one in _capabilities(elf.bytes_of(part))), default=None)
+    runtime = max((_VERSIONS[one] for one in runtimes), default=_DEFAULT_VERSION)
+    return Program(path, capability[1] if capability is not None else None, runtime, gpu_code=bool(fatbins))
+
+
+def _names(elf: Elf, named: dict[str, Section]) -> bytes:
+    return elf.bytes_of(named[".dynstr"]) if ".dynstr" in named else b""
+
+
+def _needed(elf: Elf, named: dict[str, Section]) -> Iterator[str]:
+    """Yield the libraries that the loader looks for."""
+    names = _names(elf, named)
+    dynamic = elf.bytes_of(named[".dynamic"]) if ".dynamic" in named else b""
+    for tag, value in struct.iter_unpack("<QQ", dynamic[: len(dynamic) // 16 * 16]):
+        end = names.find(b"\0", value)
+        if tag == _NEEDED and end >= 0:
+            yield names[value:end].decode("utf-8", "replace")
+
+
+def _capabilities(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield (2 for machine code, 1 for PTX; the number of the architecture) of every image in a section of fatbins."""
+    start = data.find(struct.pack("<I", _FATBIN_MAGIC))
+    while start >= 0:
+        if start + 16 > len(data):
+            return
+        _, _, header, size = struct.unpack_from("<IHHQ", data, start)
+        at, end = start + header, min(start + header + size, len(data))
+        while at + 32 <= end:
+            kind, _, head, length = struct.unpack_from("<HHIQ", data, at)
+            (number,) = struct.unpack_from("<I", data, at + 28)
+            if kind in (_PTX, _CUBIN):
+                yield kind, number
+            if head + length == 0:
+                break
+            at += head + length
+        start = data.find(struct.pack("<I", _FATBIN_MAGIC), max(end, start + 4))

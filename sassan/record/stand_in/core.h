@@ -1,0 +1,186 @@
+/* What the parts of the stand-in share: the recorder's socket, memory, kernels, and the order of work.
+ *
+ * Every entry point of the CUDA runtime and driver runs under one lock; nothing here is called without it, save `unsupported`.
+ */
+#ifndef SASSAN_CORE_H
+#define SASSAN_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+#define API __attribute__((visibility("default")))
+
+/* Values that cudaError_t and CUresult share. */
+enum status {
+  OK = 0,
+  INVALID_VALUE = 1,
+  OUT_OF_MEMORY = 2,
+  INVALID_CONFIGURATION = 9, /* the runtime's; the driver says INVALID_VALUE */
+  INVALID_SYMBOL = 13,       /* the runtime's */
+  INVALID_DEVICE_FUNCTION = 98,
+  NO_DEVICE = 100,
+  INVALID_DEVICE = 101,
+  INVALID_IMAGE = 200,
+  NO_BINARY = 209,
+  INVALID_HANDLE = 400,
+  NOT_FOUND = 500,
+  OUT_OF_RESOURCES = 701,
+  NOT_SUPPORTED = 801,
+};
+
+typedef struct {
+  unsigned x, y, z;
+} dim3;
+
+/* The device that is assumed: the answer to the first message. The order is that of `protocol.Device`. */
+struct device {
+  uint64_t major, minor, sms, memory, clock, memory_clock, bus, l2;
+  uint64_t shared_sm, shared_block, shared_optin, shared_reserved, threads_sm, blocks_sm, registers_sm, runtime_version, driver_version;
+  char name[64];
+};
+
+/* core.c */
+HIDDEN void enter(void);
+HIDDEN void leave(void);
+HIDDEN const struct device *device(void);
+HIDDEN int connected(void);
+HIDDEN unsigned generation(void);
+HIDDEN void send_message(char kind, const void *head, size_t head_size, const void *body, size_t body_size);
+HIDDEN void *ask(char kind, const void *head, size_t head_size, const void *body, size_t body_size, size_t *size);
+HIDDEN int unsupported(const char *name, int status);
+HIDDEN void note(const char *text);
+HIDDEN void *must(void *memory);
+
+/* memory.c */
+enum memory_kind { DEVICE_MEMORY, MANAGED_MEMORY, HOST_MEMORY, SYMBOL_MEMORY };
+struct block {
+  char *start;
+  size_t size, capacity;
+  enum memory_kind kind;
+  int live;
+};
+HIDDEN void *allocate(size_t size, enum memory_kind kind);
+HIDDEN int release(void *start);
+HIDDEN const struct block *block_of(const void *address);
+HIDDEN size_t memory_in_use(void);
+
+/* kernels.c */
+struct image {
+  uint64_t id;
+  const void *data;
+  size_t size;
+  unsigned sent;
+};
+struct parameter {
+  uint32_t offset, size;
+};
+struct kernel {
+  struct image *image;
+  const char *name;
+  const void *host;
+  struct kernel *next;
+  unsigned asked;
+  int known;
+  uint32_t count, parameter_bytes, registers, shared, local, constant, threads, arch;
+  struct parameter *parameters;
+  int dynamic_shared, carveout;
+};
+struct symbol {
+  struct image *image;
+  const char *name;
+  const void *host;
+  size_t size;
+  void *memory;
+  struct symbol *next;
+};
+struct launch {
+  struct kernel *kernel;
+  dim3 grid, block, cluster;
+  size_t shared;
+  void **arguments;
+  const void *packed;
+  size_t packed_size;
+  int cooperative;
+};
+HIDDEN struct image *new_image(const void *data, size_t size);
+HIDDEN void show(struct image *image);
+HIDDEN struct kernel *new_kernel(struct image *image, const char *name, const void *host);
+HIDDEN struct kernel *kernel_of(const void *host);
+HIDDEN int is_kernel(const void *handle);
+HIDDEN int know(struct kernel *kernel);
+HIDDEN struct symbol *new_symbol(struct image *image, const char *name, const void *host, size_t size);
+HIDDEN struct symbol *symbol_of(const void *host);
+HIDDEN void *symbol_memory(struct symbol *symbol);
+HIDDEN size_t global_size(struct image *image, const char *name);
+HIDDEN size_t image_size(const void *data);
+HIDDEN int resident(struct kernel *kernel, unsigned threads, size_t shared);
+HIDDEN int refused(const struct launch *launch);
+
+/* work.c: operations, in the order of the program, or kept in a graph */
+struct graph;
+struct stream {
+  unsigned number, flags;
+  int priority;
+  struct graph *capture;
+};
+struct event {
+  double time;
+  int recorded;
+  struct graph *capture;
+};
+struct copy {
+  char *target;
+  const char *source;
+  size_t target_pitch, target_slice, source_pitch, source_slice, width, height, depth;
+};
+struct fill {
+  char *target;
+  size_t pitch, width, height;
+  uint32_t value, element;
+};
+struct host_call {
+  void (*function)(void *);
+  void *data;
+};
+enum operation_kind { EMPTY, LAUNCH, COPY, FILL, HOST_CALL, CHILD };
+struct operation {
+  enum operation_kind kind;
+  size_t size;
+  char *frame;
+  struct image *image;
+  struct copy copy;
+  struct fill fill;
+  struct host_call host;
+  struct graph *child;
+};
+struct node {
+  struct graph *graph;
+  struct operation operation;
+  struct node **dependencies;
+  size_t count;
+  int enabled, done;
+  struct node *copied;
+};
+struct graph {
+  struct node **nodes;
+  size_t count;
+  uint64_t id;
+};
+HIDDEN struct stream *stream_of(void *handle);
+HIDDEN struct stream *new_stream(unsigned flags, int priority);
+HIDDEN double tick(void);
+HIDDEN int launch_on(const struct launch *launch, void *stream);
+HIDDEN int make_launch(const struct launch *launch, unsigned stream, struct operation *operation);
+HIDDEN int do_or_keep(const struct operation *operation, void *stream);
+HIDDEN int copy_on(void *target, const void *source, size_t size, void *stream);
+HIDDEN int fill_on(void *target, int value, size_t size, void *stream);
+HIDDEN struct graph *new_graph(void);
+HIDDEN struct node *add_node(struct graph *graph, const struct operation *operation, struct node *const *dependencies, size_t count);
+HIDDEN void add_dependency(struct node *node, struct node *before);
+HIDDEN struct graph *copy_graph(struct graph *graph);
+HIDDEN void run_graph(struct graph *graph);
+HIDDEN void begin_capture(void *stream, struct graph *graph);
+HIDDEN struct graph *end_capture(void *stream);
+
+#endif

@@ -1,0 +1,217 @@
+/* Work in the order of the program: done at once, or kept in a graph while a stream is captured and done when that graph is launched. */
+#define _GNU_SOURCE
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct stream standard;
+static unsigned streams;
+static double now;
+static uint64_t graphs;
+
+struct stream *stream_of(void *handle) {
+  /* The handles 0, 1 and 2 name the standard stream: legacy, or one of each thread. */
+  return (uintptr_t)handle <= 2 ? &standard : handle;
+}
+
+struct stream *new_stream(unsigned flags, int priority) {
+  struct stream *stream = must(calloc(1, sizeof *stream));
+  stream->number = ++streams;
+  stream->flags = flags;
+  stream->priority = priority;
+  return stream;
+}
+
+double tick(void) { return now += 0.001; } /* milliseconds: events take a microsecond each, whatever lies between them */
+
+/* The bytes of a launch, as `protocol.launch` reads them. */
+struct head {
+  uint64_t image;
+  uint32_t grid[3], block[3], cluster[3], shared, stream, cooperative, known, count, name, unused;
+};
+
+static int argument(const struct launch *launch, uint32_t index, const struct parameter *parameter, const char **at) {
+  if (launch->packed != NULL) {
+    *at = (const char *)launch->packed + parameter->offset;
+    return (size_t)parameter->offset + parameter->size <= launch->packed_size;
+  }
+  *at = launch->arguments == NULL ? NULL : launch->arguments[index];
+  return *at != NULL;
+}
+
+int make_launch(const struct launch *launch, unsigned stream, struct operation *operation) {
+  struct kernel *kernel = launch->kernel;
+  int known = know(kernel), why = refused(launch);
+  if (why != OK) return why;
+  size_t name = strlen(kernel->name), size = sizeof(struct head) + name;
+  for (uint32_t i = 0; known && i < kernel->count; i++) size += 8 + kernel->parameters[i].size;
+  char *frame = must(malloc(size)), *at = frame + sizeof(struct head);
+  struct head head = {
+      kernel->image->id,
+      {launch->grid.x, launch->grid.y, launch->grid.z},
+      {launch->block.x, launch->block.y, launch->block.z},
+      {launch->cluster.x, launch->cluster.y, launch->cluster.z},
+      (uint32_t)launch->shared,
+      stream,
+      (uint32_t)launch->cooperative,
+      (uint32_t)known,
+      known ? kernel->count : 0,
+      (uint32_t)name,
+      0,
+  };
+  memcpy(frame, &head, sizeof head);
+  memcpy(at, kernel->name, name);
+  at += name;
+  for (uint32_t i = 0; known && i < kernel->count; i++) {
+    const char *value;
+    if (!argument(launch, i, &kernel->parameters[i], &value)) {
+      free(frame);
+      return INVALID_VALUE;
+    }
+    memcpy(at, &kernel->parameters[i], 8);
+    memcpy(at + 8, value, kernel->parameters[i].size);
+    at += 8 + kernel->parameters[i].size;
+  }
+  memset(operation, 0, sizeof *operation);
+  operation->kind = LAUNCH;
+  operation->frame = frame;
+  operation->image = kernel->image;
+  operation->size = size;
+  return OK;
+}
+
+static void perform(const struct operation *operation) {
+  const struct copy *copy = &operation->copy;
+  const struct fill *fill = &operation->fill;
+  switch (operation->kind) {
+    case EMPTY:
+      break;
+    case LAUNCH:
+      show(operation->image); /* a process that was forked has shown none */
+      send_message('L', operation->frame, operation->size, "", 0);
+      break;
+    case COPY:
+      for (size_t z = 0; z < copy->depth; z++)
+        for (size_t y = 0; y < copy->height; y++)
+          memmove(copy->target + z * copy->target_slice + y * copy->target_pitch, copy->source + z * copy->source_slice + y * copy->source_pitch,
+                  copy->width);
+      break;
+    case FILL:
+      for (size_t y = 0; y < fill->height; y++) {
+        char *row = fill->target + y * fill->pitch;
+        if (fill->element == 1)
+          memset(row, (int)fill->value, fill->width);
+        else
+          for (size_t x = 0; x < fill->width; x++) memcpy(row + x * fill->element, &fill->value, fill->element);
+      }
+      break;
+    case HOST_CALL:
+      operation->host.function(operation->host.data);
+      break;
+    case CHILD:
+      run_graph(operation->child);
+      break;
+  }
+}
+
+int do_or_keep(const struct operation *operation, void *handle) {
+  struct stream *stream = stream_of(handle);
+  if (stream->capture != NULL) {
+    struct graph *graph = stream->capture;
+    /* Work is kept in the order of the program: one chain, which is one of the orders that the streams allow. */
+    struct node *before = graph->count ? graph->nodes[graph->count - 1] : NULL;
+    add_node(graph, operation, &before, before != NULL);
+    return OK;
+  }
+  perform(operation);
+  if (operation->kind == LAUNCH) free(operation->frame);
+  return OK;
+}
+
+int launch_on(const struct launch *launch, void *stream) {
+  struct operation operation;
+  int why = make_launch(launch, stream_of(stream)->number, &operation);
+  return why == OK ? do_or_keep(&operation, stream) : why;
+}
+
+int copy_on(void *target, const void *source, size_t size, void *stream) {
+  if (size && (target == NULL || source == NULL)) return INVALID_VALUE;
+  struct operation operation = {.kind = COPY, .copy = {target, source, 0, 0, 0, 0, size, 1, 1}};
+  return do_or_keep(&operation, stream);
+}
+
+int fill_on(void *target, int value, size_t size, void *stream) {
+  if (size && target == NULL) return INVALID_VALUE;
+  struct operation operation = {.kind = FILL, .fill = {target, 0, size, 1, (uint32_t)value & 0xff, 1}};
+  return do_or_keep(&operation, stream);
+}
+
+struct graph *new_graph(void) {
+  struct graph *graph = must(calloc(1, sizeof *graph));
+  graph->id = ++graphs;
+  return graph;
+}
+
+void add_dependency(struct node *node, struct node *before) {
+  node->dependencies = must(realloc(node->dependencies, (node->count + 1) * sizeof(struct node *)));
+  node->dependencies[node->count++] = before;
+}
+
+struct node *add_node(struct graph *graph, const struct operation *operation, struct node *const *dependencies, size_t count) {
+  struct node *node = must(calloc(1, sizeof *node));
+  node->graph = graph;
+  node->operation = *operation;
+  node->enabled = 1;
+  for (size_t i = 0; i < count; i++) add_dependency(node, dependencies[i]);
+  graph->nodes = must(realloc(graph->nodes, (graph->count + 1) * sizeof(struct node *)));
+  graph->nodes[graph->count++] = node;
+  return node;
+}
+
+struct graph *copy_graph(struct graph *graph) {
+  struct graph *copy = new_graph();
+  for (size_t i = 0; i < graph->count; i++) {
+    struct node *node = graph->nodes[i];
+    struct operation operation = node->operation;
+    if (operation.kind == LAUNCH) {
+      operation.frame = must(malloc(operation.size));
+      memcpy(operation.frame, node->operation.frame, operation.size);
+    }
+    if (operation.kind == CHILD) operation.child = copy_graph(operation.child);
+    node->copied = add_node(copy, &operation, NULL, 0);
+    node->copied->enabled = node->enabled;
+  }
+  for (size_t i = 0; i < graph->count; i++)
+    for (size_t j = 0; j < graph->nodes[i]->count; j++) add_dependency(graph->nodes[i]->copied, graph->nodes[i]->dependencies[j]->copied);
+  return copy;
+}
+
+static int ready(const struct node *node) {
+  for (size_t i = 0; i < node->count; i++)
+    if (!node->dependencies[i]->done) return 0;
+  return 1;
+}
+
+void run_graph(struct graph *graph) {
+  /* In the order in which the nodes were made, as far as their dependencies allow. */
+  for (size_t i = 0; i < graph->count; i++) graph->nodes[i]->done = 0;
+  for (int moved = 1; moved;) {
+    moved = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+      struct node *node = graph->nodes[i];
+      if (node->done || !ready(node)) continue;
+      if (node->enabled) perform(&node->operation);
+      node->done = moved = 1;
+    }
+  }
+}
+
+void begin_capture(void *stream, struct graph *graph) { stream_of(stream)->capture = graph; }
+
+struct graph *end_capture(void *handle) {
+  struct stream *stream = stream_of(handle);
+  struct graph *graph = stream->capture;
+  stream->capture = NULL;
+  return graph;
+}

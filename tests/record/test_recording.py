@@ -1,0 +1,156 @@
+"""`sassan record` on programs in C that register a shipped cubin: what is written down, how a recording ends, what the program sees."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.shell import SAMPLES
+from record.programs import build, needs_compiler
+from sassan import launches
+from sassan.cli import app
+from sassan.launches import Buffer, Launches
+
+CUBIN = SAMPLES / "sm_61" / "saxpy.cubin"
+CODE = f"sha256:{hashlib.sha256(CUBIN.read_bytes()).hexdigest()}"
+FIRST = 0x200000000000
+
+pytestmark = needs_compiler
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("programs"), "runtime")
+
+
+def recorded(tmp_path: Path, program: Path, mode: str, *options: str, status: int = 0) -> Launches:
+    output = tmp_path / "launches.toml"
+    assert app.run(["record", "-q", "-o", str(output), "--sm", "6.1", *options, "--", str(program), mode, str(CUBIN)]) == status
+    return launches.read(str(output))
+
+
+def shapes(recording: Launches) -> list[tuple[int, int, int]]:
+    return [(one.grid[0], one.block[0], one.count) for one in recording.launches]
+
+
+def test_equal_launches_in_a_row_are_one_and_the_order_is_kept(tmp_path: Path, program: Path):
+    assert shapes(recorded(tmp_path, program, "")) == [(4, 256, 3), (2, 256, 1)]
+
+
+def test_a_launch_has_its_kernel_its_code_and_every_argument(tmp_path: Path, program: Path):
+    first = recorded(tmp_path, program, "").launches[0]
+    assert (first.kernel, first.code, first.shared, first.stream) == ("saxpy", CODE, 0, 0)
+    assert first.arguments is not None
+    assert [(one.offset, one.size, one.value) for one in first.arguments] == [
+        (0, 4, 1000),
+        (4, 4, 0x40000000),
+        (8, 8, FIRST),
+        (16, 8, FIRST + 4096),
+    ]
+
+
+def test_a_pointer_names_the_buffer_that_it_points_into(tmp_path: Path, program: Path):
+    arguments = recorded(tmp_path, program, "").launches[0].arguments
+    assert arguments is not None
+    assert [one.buffer for one in arguments] == [None, None, Buffer(1, 0, 4000), Buffer(2, 0, 4000)]
+
+
+def test_the_same_program_gives_the_same_bytes(tmp_path: Path, program: Path):
+    recorded(tmp_path, program, "")
+    first = (tmp_path / "launches.toml").read_bytes()
+    recorded(tmp_path, program, "")
+    assert (tmp_path / "launches.toml").read_bytes() == first
+
+
+def test_copies_copy_sets_set_and_new_memory_is_zero(tmp_path: Path, program: Path):
+    assert recorded(tmp_path, program, "data", status=3).status == 0
+
+
+def test_a_captured_graph_makes_its_launches_each_time_it_is_launched(tmp_path: Path, program: Path):
+    found = recorded(tmp_path, program, "graph")
+    assert shapes(found) == [(5, 32, 1), (6, 32, 1), (5, 32, 1), (6, 32, 1)]
+    assert {one.stream for one in found.launches} == {1}
+
+
+def test_a_launch_that_a_gpu_would_refuse_is_refused_and_not_recorded(tmp_path: Path, program: Path):
+    found = recorded(tmp_path, program, "refused")
+    assert (found.status, shapes(found)) == (0, [(4, 256, 3), (2, 256, 1)])
+
+
+def test_a_function_that_is_not_supported_is_named(tmp_path: Path, program: Path):
+    assert "cudaMallocMipmappedArray is not supported: 2 calls answered with an error" in recorded(tmp_path, program, "unknown").notes
+
+
+def test_what_a_program_launched_before_it_crashed_is_kept(tmp_path: Path, program: Path):
+    found = recorded(tmp_path, program, "crash")
+    assert (found.status, found.cut, found.total) == (-signal.SIGSEGV, "", 4)
+
+
+def test_the_status_of_the_program_is_written_down(tmp_path: Path, program: Path):
+    assert recorded(tmp_path, program, "status").status == 3
+
+
+def test_an_endless_program_is_cut_off_after_so_many_launches(tmp_path: Path, program: Path):
+    found = recorded(tmp_path, program, "endless", "--max-launches", "5")
+    assert len(found.launches) == 5
+    assert found.cut.endswith("5 of them different from the one before (--max-launches)")
+    assert found.status is None
+
+
+def test_a_program_that_waits_is_cut_off_after_so_many_seconds(tmp_path: Path, program: Path):
+    found = recorded(tmp_path, program, "wait", "--time-limit", "0.5")
+    assert (found.cut, found.total) == ("after 0.5 s (--time-limit)", 4)
+
+
+def test_a_process_that_the_program_forks_is_recorded_too(tmp_path: Path, program: Path):
+    assert sorted(shapes(recorded(tmp_path, program, "fork"))[2:]) == [(7, 64, 1), (8, 64, 1)]
+
+
+def test_the_program_sees_the_device_of_the_options_and_its_occupancy(tmp_path: Path, program: Path, capfd: pytest.CaptureFixture[str]):
+    found = recorded(tmp_path, program, "properties", "--device-name", "My GPU", "--sms", "7", "--memory", "2")
+    assert capfd.readouterr().out == "My GPU, 7 SMs, 8 blocks\n"
+    assert found.device == launches.Device("My GPU", "sm_61", 7, 2 * 1024**3)
+
+
+def test_the_code_that_was_launched_can_be_kept(tmp_path: Path, program: Path):
+    recorded(tmp_path, program, "", "--images", str(tmp_path / "code"))
+    assert (tmp_path / "code" / f"{CODE.removeprefix('sha256:')}.cubin").read_bytes() == CUBIN.read_bytes()
+
+
+def test_an_interrupt_leaves_what_was_recorded(tmp_path: Path, program: Path):
+    output = tmp_path / "launches.toml"
+    command = [sys.executable, "-m", "sassan", "record", "-o", str(output), "--", str(program), "wait", str(CUBIN)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"waiting\n"
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"cut off interrupted" in said
+    assert (launches.read(str(output)).cut, launches.read(str(output)).total) == ("interrupted", 4)
+
+
+@pytest.mark.parametrize("kind", ["cubin", "ptx"])
+def test_a_program_of_the_driver_is_recorded_with_machine_code_and_with_ptx(tmp_path: Path, kind: str):
+    made = build(tmp_path, "driver", "libcuda.so.1")
+    output = tmp_path / "launches.toml"
+    image = SAMPLES / "sm_61" / f"saxpy.{kind}"
+    assert app.run(["record", "-q", "-o", str(output), "--", str(made), str(image)]) == 0
+    found = launches.read(str(output))
+    assert [(one.kernel, one.grid, one.block, one.shared) for one in found.launches] == [("saxpy", (2, 1, 1), (32, 1, 1), 64)] * 2
+    assert [[argument.value for argument in one.arguments or ()][:3] for one in found.launches] == [
+        [3, 0x3F800000, FIRST],
+        [4, 0x3F800000, FIRST],
+    ]
+
+
+@pytest.mark.parametrize(("runtime", "place"), [("libcudart.so.11.0", 388), ("libcudart.so.12", 388), ("libcudart.so.13", 384)])
+def test_the_properties_of_the_device_have_the_layout_of_the_runtime_that_was_linked(tmp_path: Path, runtime: str, place: int):
+    made = build(tmp_path, "properties", runtime, f'-DVERSION="{runtime}"', f"-DPLACE={place}")
+    output = tmp_path / "launches.toml"
+    app.run(["record", "-q", "-o", str(output), "--sm", "8.6", "--", str(made)])
+    assert launches.read(str(output)).status == 0

@@ -1,0 +1,59 @@
+"""What is written is read again as it was, whatever a program is called."""
+
+import tomllib
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sassan import launches
+from sassan.launches import Argument, Buffer, Device, Launches, RecordedLaunch
+
+TEXTS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=20)
+SHAPES = st.tuples(st.integers(1, 16), st.integers(1, 8), st.integers(1, 8))
+BUFFERS = st.builds(lambda number, offset: Buffer(number, offset, 2 * offset), st.integers(1, 9), st.integers(0, 99))
+
+
+@st.composite
+def arguments(draw: st.DrawFn) -> tuple[Argument, ...]:
+    found: list[Argument] = []
+    offset = 0
+    for size in draw(st.lists(st.integers(1, 20), max_size=4)):
+        found.append(Argument(offset, size, draw(st.integers(0, 2 ** (8 * size) - 1)), draw(st.none() | BUFFERS)))
+        offset += size
+    return tuple(found)
+
+
+LAUNCHES = st.builds(
+    RecordedLaunch,
+    TEXTS,
+    SHAPES,
+    SHAPES,
+    st.integers(0, 99),
+    st.none() | arguments(),
+    st.integers(1, 99),
+    st.none() | st.just("sha256:" + "a" * 64),
+    st.integers(0, 3),
+    st.none() | SHAPES,
+    st.booleans(),
+)
+DEVICES = st.builds(Device, TEXTS, st.just("sm_90a"), st.integers(1, 200), st.integers(0, 2**40))
+
+
+WORDS = st.lists(TEXTS, max_size=2).map(tuple)
+RECORDINGS = st.builds(
+    Launches, st.lists(LAUNCHES, max_size=3).map(tuple), TEXTS, WORDS, st.none() | DEVICES, st.none() | st.integers(-9, 9), TEXTS, WORDS
+)
+
+
+@given(RECORDINGS)
+def test_a_recording_is_read_as_it_was_written(recording: Launches):
+    assert launches.parse("x", launches.text(recording)) == recording
+
+
+def test_what_is_no_character_becomes_one():
+    text = launches.text(Launches((), "a\udcffb"))
+    assert tomllib.loads(text)["program"] == "a\ufffdb"
+
+
+def test_the_file_says_that_no_kernel_ran():
+    assert "no kernel ran" in launches.text(Launches(()))

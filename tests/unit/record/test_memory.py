@@ -1,0 +1,31 @@
+"""What an address of a recorded argument points to."""
+
+from sassan.launches import Buffer
+from sassan.record.recorder import Memory
+
+
+def memory() -> Memory:
+    one = Memory()
+    one.add(0x1000, 100)
+    one.add(0x3000, 50)
+    return one
+
+
+def test_an_address_inside_an_allocation_has_its_number_and_offset():
+    assert memory().buffer(0x3010) == Buffer(2, 0x10, 50)
+
+
+def test_the_byte_behind_an_allocation_is_not_in_it():
+    assert memory().buffer(0x1000 + 100) is None
+
+
+def test_an_address_before_all_is_in_none():
+    assert memory().buffer(0xFFF) is None
+
+
+def test_memory_that_was_freed_is_in_none_and_its_number_is_not_given_again():
+    one = memory()
+    one.remove(0x1000)
+    assert one.buffer(0x1000) is None
+    one.add(0x1000, 8)
+    assert one.buffer(0x1000) == Buffer(3, 0, 8)

@@ -1,0 +1,88 @@
+"""Messages of a stand-in, and what a program could send in their place."""
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sassan.launches import RecordedLaunch
+from sassan.record import protocol
+from sassan.record.devices import DeviceChoice, product
+from sassan.record.protocol import Broken, RawLaunch
+from sassan.record.recorder import Process, Recorder
+
+
+def payload(blocks: int = 4, *arguments: tuple[int, bytes], known: int = 1, stream: int = 0) -> bytes:
+    words = (blocks, 1, 1, 64, 1, 1, 0, 0, 0, 16, stream, 0, known, len(arguments), 1, 0)
+    head = struct.pack("=Q16I", 1, *words) + b"k"
+    return head + b"".join(struct.pack("=II", offset, len(data)) + data for offset, data in arguments)
+
+
+def recorder(most: int = 10) -> Recorder:
+    return Recorder(product(DeviceChoice(), 86), 12090, 13000, most)
+
+
+def test_a_launch_is_read_as_the_stand_in_sends_it():
+    found = protocol.launch(payload(4, (0, b"\x01\x00"), (8, b"\x02")))
+    assert found == RawLaunch(1, "k", (4, 1, 1), (64, 1, 1), None, 16, 0, cooperative=False, arguments=((0, b"\x01\x00"), (8, b"\x02")))
+
+
+def test_unknown_arguments_are_none():
+    assert protocol.launch(payload(known=0)).arguments is None
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_launch_or_refused(data: bytes):
+    try:
+        protocol.launch(data)
+    except Broken:
+        return
+
+
+@given(st.integers(0, 90))
+def test_a_launch_that_is_cut_off_is_refused(size: int):
+    whole = payload(4, (0, b"\x01\x00\x00\x00"), (8, b"\x02\x00\x00\x00"))
+    with pytest.raises(Broken):
+        protocol.launch(whole[: size % (len(whole) - 1)]) if size else protocol.launch(b"")
+
+
+def test_a_kernel_of_an_image_that_was_never_shown_is_refused():
+    with pytest.raises(Broken):
+        recorder().answer(Process(), "K", struct.pack("=Q", 7) + b"k")
+
+
+def test_a_message_of_an_unknown_kind_is_refused():
+    with pytest.raises(Broken):
+        recorder().answer(Process(), "?", b"")
+
+
+def test_equal_launches_are_counted_and_others_begin_a_row():
+    one, process = recorder(), Process()
+    for blocks in (4, 4, 5, 4):
+        one.answer(process, "L", payload(blocks, known=0))
+    rows = [(launch.grid[0], launch.count) for launch in one.launches()]
+    assert rows == [(4, 2), (5, 1), (4, 1)]
+
+
+def test_launches_on_different_streams_are_different():
+    one, process = recorder(), Process()
+    for stream in (0, 1):
+        one.answer(process, "L", payload(known=0, stream=stream))
+    assert one.launches() == tuple(RecordedLaunch("k", (4, 1, 1), (64, 1, 1), 16, None, 1, None, stream) for stream in (0, 1))
+
+
+def test_a_recording_ends_before_one_row_too_many():
+    one, process = recorder(2), Process()
+    for blocks in range(1, 9):
+        one.answer(process, "L", payload(blocks, known=0))
+    assert one.ended.is_set()
+    assert len(one.launches()) == 2
+    assert one.cut == "after 2 launches: 2 of them different from the one before (--max-launches)"
+
+
+def test_an_image_that_cannot_be_read_is_a_note_and_its_kernels_are_unknown():
+    one, process = recorder(), Process()
+    one.answer(process, "I", struct.pack("=Q", 1) + b"no image")
+    assert one.answer(process, "K", struct.pack("=Q", 1) + b"k") == protocol.NO_KERNEL
+    assert [text for text in one.notes() if "cannot be read" in text]
