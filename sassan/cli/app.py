@@ -7,7 +7,24 @@ from typing import Annotated
 import typer
 
 from sassan import __version__
-from sassan.cli import analyze, batch, cfg, check, diff, evolve, failure, ipet, listing, makespan, measure, page, record, strings, terminal
+from sassan.cli import (
+    analyze,
+    batch,
+    cfg,
+    check,
+    diff,
+    evolve,
+    failure,
+    ipet,
+    listing,
+    makespan,
+    measure,
+    page,
+    record,
+    strings,
+    terminal,
+    validate,
+)
 from sassan.errors import SassanError, SelfCheckError, UsageError
 
 _USAGE = UsageError.status
@@ -51,6 +68,7 @@ app.command("batch")(batch.batch)
 app.command("measure")(measure.measure)
 app.command("record", context_settings={"allow_interspersed_args": False})(record.record)
 app.command("evolve")(evolve.evolve)
+app.command("validate")(validate.validate)
 
 
 def _version(wanted: bool) -> None:

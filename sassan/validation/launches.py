@@ -1,0 +1,203 @@
+"""Recorded launches against what sassan says of them: bounds in cycles, and executions of instructions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, prod
+
+from sassan import pipeline
+from sassan.errors import Gap, UsageError
+from sassan.ir import Function
+from sassan.launch_analysis import settings_of
+from sassan.launches import Launches
+from sassan.launches import RecordedLaunch as ProgramLaunch
+from sassan.machine.multiprocessor import WARP_SIZE
+from sassan.machine.occupancy import Resources
+from sassan.pipeline import Analysis, Settings
+from sassan.recorded import RecordedLaunch
+from sassan.validation.counts import CountCheck, check_counts
+from sassan.validation.names import bare
+from sassan.validation.statistics import Pairs, mape, ratios, tau
+
+_GIGA = 1e9
+_MICRO = 1e3
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """The GPU of a recording; None is what neither the file nor the user says. Units: `clock_hz` is that of the SMs."""
+
+    sms: int | None = None
+    clock_hz: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchValidation:
+    """One recorded launch. `analysis` is None where its kernel is not in the inputs or it cannot be launched.
+
+    Units: `cycles` are those measured, from the time and the clock where the file has no cycles; `clock_hz` turns one into the other.
+    """
+
+    launch: RecordedLaunch
+    cycles: float | None
+    clock_hz: float | None
+    analysis: Analysis | None
+    counts: CountCheck
+    missing: tuple[Gap, ...] = ()
+    arguments: bool = False
+    """Whether the arguments of the launch were known."""
+
+    @property
+    def bound(self) -> int | None:
+        """Return the bound of the grid in cycles."""
+        makespan = self.analysis.makespan if self.analysis is not None else None
+        return makespan.grid.value if makespan is not None and makespan.grid is not None else None
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return everything that forbids a bound or a comparison."""
+        return (*self.missing, *(self.analysis.gaps if self.analysis is not None else ()))
+
+    @property
+    def ratio(self) -> float | None:
+        """Return bound over measurement."""
+        return self.bound / self.cycles if self.bound is not None and self.cycles else None
+
+    @property
+    def refuted(self) -> bool:
+        """Say whether silicon refutes sassan: a bound below the measurement, or executions that the graph does not allow."""
+        below = self.ratio is not None and self.ratio < 1
+        return below or bool(self.counts.above) or not self.counts.consistent
+
+    def us(self, cycles: float | None) -> float | None:
+        """Return cycles in microseconds."""
+        return cycles / self.clock_hz * _GIGA / _MICRO if cycles is not None and self.clock_hz else None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All launches together: `count` were compared, `below` have a bound below the measurement; ratios are bound over measurement."""
+
+    count: int
+    below: int
+    ratio_median: float | None
+    mape: float | None
+    tau: float | None
+
+
+def validate(
+    launches: Sequence[RecordedLaunch],
+    functions: Mapping[int | None, Sequence[Function]],
+    settings: Settings,
+    hardware: Hardware,
+    program: Launches | None = None,
+) -> Iterator[LaunchValidation]:
+    """Yield each launch beside its bound and its counts.
+
+    `functions` are those of each image of the recording, and under None those of other inputs; `hardware` overrides what the launches say
+    of their GPU. `program` holds arguments: a launch takes those of the first recorded one with its kernel, block and grid.
+    Raises what `pipeline.analyze` raises, save for a launch that is impossible: that is a gap of it.
+    """
+    for launch in launches:
+        yield _validation(launch, functions, settings, _hardware(launch, hardware), program)
+
+
+def summary(validations: Sequence[LaunchValidation]) -> Summary:
+    """Return the figures of all launches that have both a bound and a measurement."""
+    pairs: Pairs = [(float(one.bound), one.cycles) for one in validations if one.bound is not None and one.cycles]
+    known = ratios(pairs)
+    return Summary(len(pairs), known.below if known else 0, known.median if known else None, mape(pairs), tau(pairs))
+
+
+def _hardware(launch: RecordedLaunch, told: Hardware) -> Hardware:
+    device = launch.device
+    return Hardware(
+        told.sms if told.sms is not None else device.sm_count if device is not None else None,
+        told.clock_hz if told.clock_hz is not None else device.clock_hz if device is not None else None,
+    )
+
+
+def _validation(
+    launch: RecordedLaunch,
+    functions: Mapping[int | None, Sequence[Function]],
+    settings: Settings,
+    hardware: Hardware,
+    program: Launches | None,
+) -> LaunchValidation:
+    clock = hardware.clock_hz
+    if launch.cycles is not None and launch.time_ns:
+        clock = launch.cycles / launch.time_ns * _GIGA  # what it ran at: profilers lower it
+    cycles = (
+        launch.cycles if launch.cycles is not None else launch.time_ns * clock / _GIGA if launch.time_ns is not None and clock else None
+    )
+    none = LaunchValidation(launch, cycles, clock, None, CountCheck(why="the kernel is not in the inputs"))
+    arguments = _arguments(launch, program)
+    function = _kernel([*functions.get(launch.image, ()), *functions.get(None, ())], launch, arguments)
+    if isinstance(function, Gap):
+        return replace(none, missing=(function,))
+    missing = tuple(_unknown(launch, hardware, cycles))
+    if launch.block is None or launch.grid is None:
+        return replace(none, missing=missing, counts=CountCheck(why="the recording has no shape of the launch"))
+    try:
+        analysis = pipeline.analyze(function, _settings(settings, function, launch, arguments, hardware))
+    except UsageError as error:
+        if error.code not in ("launch", "parameter", "parameter-width"):
+            raise
+        return replace(none, missing=(*missing, Gap(function.entry, "impossible-launch", error.message)))
+    warps = prod(launch.grid) * ceil(prod(launch.block) / WARP_SIZE)
+    counts = check_counts(analysis.cfg, analysis.bounds, analysis.wcet.counts, launch.counts, warps)
+    bounded = analysis if hardware.sms is not None else replace(analysis, makespan=None)
+    if analysis.residency is not None and analysis.residency.occupancy is None:
+        missing += (Gap(function.entry, "unknown-occupancy", analysis.residency.why),)
+    return LaunchValidation(launch, cycles, clock, bounded, counts, missing, arguments is not None)
+
+
+def _settings(
+    settings: Settings, function: Function, launch: RecordedLaunch, arguments: ProgramLaunch | None, hardware: Hardware
+) -> Settings:
+    """Return the settings of one launch: its shape, its shared memory, its arguments where they are known."""
+    chosen = settings_of(settings, function, arguments) if arguments is not None else settings
+    own = settings.resources or Resources()
+    shared = arguments.shared if arguments is not None else launch.shared if launch.shared is not None else own.shared
+    return replace(
+        chosen,
+        launch=replace(chosen.launch, block=launch.block, grid=launch.grid),
+        resources=Resources(own.registers, shared, hardware.sms or 1),
+    )
+
+
+def _unknown(launch: RecordedLaunch, hardware: Hardware, cycles: float | None) -> Iterator[Gap]:
+    if hardware.sms is None:
+        yield Gap(0, "unknown-device", "the recording does not say how many SMs the GPU has: pass --sms N")
+    if cycles is None and launch.time_ns is not None:
+        yield Gap(0, "unknown-clock", "the recording has a time and no clock to turn it into cycles: pass --clock MHZ")
+    if cycles is None and launch.time_ns is None:
+        yield Gap(0, "unmeasured", "the recording has neither time nor cycles of this launch")
+    if launch.block is None or launch.grid is None:
+        yield Gap(0, "unknown-shape", "the recording does not say block and grid")
+
+
+def _arguments(launch: RecordedLaunch, program: Launches | None) -> ProgramLaunch | None:
+    names = {launch.mangled, launch.kernel} - {""}
+    for other in program.launches if program is not None else ():
+        if (other.kernel in names or bare(other.kernel) == bare(launch.kernel)) and (other.block, other.grid) == (
+            launch.block,
+            launch.grid,
+        ):
+            return other
+    return None
+
+
+def _kernel(functions: Sequence[Function], launch: RecordedLaunch, arguments: ProgramLaunch | None) -> Function | Gap:
+    """Return the kernel of a launch: that of its mangled name, else the only one whose bare name it has; a gap where there is none."""
+    kernels = [function for function in functions if function.kernel]
+    names = {launch.mangled, launch.kernel, arguments.kernel if arguments is not None else ""} - {""}
+    exact = [function for function in kernels if function.name in names]
+    if exact:
+        return exact[0]
+    alike = [function for function in kernels if bare(function.name) == bare(launch.kernel)]
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        message = f"{len(alike)} kernels are called {bare(launch.kernel)}: the recording does not say which was launched"
+        return Gap(0, "ambiguous-kernel", message)
+    return Gap(0, "unknown-kernel", f"the inputs hold no kernel {launch.kernel}: name the cubin or program that holds it")

@@ -1,0 +1,32 @@
+"""Names of kernels as recordings write them: mangled, demangled with types, or the bare name."""
+
+import re
+
+_NESTED = re.compile(r"_ZN?K?")
+_LENGTH = re.compile(r"([1-9][0-9]*)")
+
+
+def bare(name: str) -> str:
+    """Return the name of a function without return type, namespaces, template arguments and parameters, mangled or not.
+
+    Of a mangled name this is what the source calls it (Itanium C++ ABI, 5.1: lengths before identifiers).
+    """
+    return _bare_mangled(name) if name.startswith("_Z") else _bare_text(name)
+
+
+def _bare_mangled(name: str) -> str:
+    at = _NESTED.match(name)
+    last, place = "", at.end() if at is not None else 0
+    while (length := _LENGTH.match(name, place)) is not None:
+        last = name[length.end() : length.end() + int(length[1])]
+        place = length.end() + int(length[1])
+    return last or name
+
+
+def _bare_text(name: str) -> str:
+    depth, plain = 0, ""
+    for character in name.replace("(anonymous namespace)", "anonymous"):
+        depth += (character == "<") - (character == ">")
+        if depth == 0 and character != ">":
+            plain += character
+    return plain.split("(")[0].strip().split(" ")[-1].rpartition("::")[2]
