@@ -32,9 +32,7 @@ DeviceSms = Annotated[int | None, typer.Option("--sms", metavar="N", min=1, max=
 Memory = Annotated[float | None, typer.Option("--memory", metavar="GIB", min=0.001, max=100_000, help="Its memory.")]
 ImagesFolder = Annotated[
     str | None,
-    typer.Option(
-        "--images", metavar="DIR", help="Keep the code that was launched in DIR: of Numba, Triton or CuPy there is no other file."
-    ),
+    typer.Option("--images", metavar="DIR", help="Keep the code that was launched in DIR: of Numba and Triton there is no other file."),
 ]
 MaxLaunches = Annotated[
     int, typer.Option("--max-launches", metavar="N", min=1, max=50_000, help="Cut off after N launches that differ from the one before.")

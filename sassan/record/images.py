@@ -89,11 +89,11 @@ class Images:
         if image.kind == "ELF":
             return self._cubin(image)
         if image.kind != "fatbin":
-            return _ptx(image)
+            return _ptx(image, self._machine.number)
         fitting = [one for one in self._cubins(image) if self._runs(sm_of(one))]
         if fitting:
             return self._cubin(max(fitting, key=sm_of))
-        return _ptx(Image(image.name, _ptx_of(image)))
+        return _ptx(Image(image.name, _ptx_of(image)), self._machine.number)
 
     def _cubins(self, image: Image) -> tuple[Image, ...]:
         try:
@@ -146,12 +146,15 @@ def threads_of(kernel: KernelFacts, machine: Multiprocessor) -> int:
     return min(BLOCK_THREADS, 32 * warps)
 
 
-def _ptx(image: Image) -> Code:
+def _ptx(image: Image, newest: int) -> Code:
     text = image.data.rstrip(b"\0").decode("utf-8", "replace")
     code = _hash(image.data)
     arch, found = entries(text)
     if not found:
-        raise InputError("no-image", f"{image.name} holds no code for the device, and no PTX", source=Source(image.name, ""))
+        what = "is not understood" if text.strip() else "holds no code for the device, and no PTX"
+        raise InputError("no-image" if not text.strip() else "unreadable-ptx", f"{image.name} {what}", source=Source(image.name, ""))
+    if arch > newest:
+        raise InputError("no-image", f"{image.name} is PTX for sm_{arch}, newer than the device", source=Source(image.name, ""))
     return Code(code, {name: KernelFacts(code, parameters, arch) for name, parameters in found.items()}, {}, image.data)
 
 

@@ -109,7 +109,12 @@ def kernel(numbers: tuple[int, ...], parameters: tuple[tuple[int, int], ...]) ->
     return struct.pack(f"={8 + 2 * len(parameters)}I", 1, *numbers, len(parameters), *(word for one in parameters for word in one))
 
 
-NO_KERNEL = struct.pack("=8I", *[0] * 8)
+UNREADABLE = struct.pack("=8I", *[0] * 8)
+"""The answer about a kernel whose image cannot be read: its launches are recorded without arguments."""
+NO_KERNEL = struct.pack("=8I", 2, 98, *[0] * 6)
+"""The answer where the image holds no such kernel: launches end with cudaErrorInvalidDeviceFunction."""
+NO_IMAGE = struct.pack("=8I", 2, 209, *[0] * 6)
+"""The answer where there is no code for the device: launches end with cudaErrorNoKernelImageForDevice."""
 
 
 def number(value: int) -> bytes:

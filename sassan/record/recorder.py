@@ -158,9 +158,19 @@ class Recorder:
     def _kernel(self, process: Process, image: int, name: str) -> bytes:
         facts = self._facts(process, image, name)
         if facts is None:
-            return protocol.NO_KERNEL
+            return self._refusal(process.images[image])
         threads = threads_of(facts, self._product.machine)
         return protocol.kernel((facts.registers, facts.shared, facts.local, facts.constant, threads, facts.arch), facts.parameters)
+
+    def _refusal(self, data: bytes) -> bytes:
+        """Return the answer about a kernel that was not found in an image."""
+        try:
+            self._images.code(data)
+        except InputError as error:
+            return protocol.NO_IMAGE if error.code == "no-image" else protocol.UNREADABLE
+        except SassanError:
+            return protocol.UNREADABLE
+        return protocol.NO_KERNEL
 
     def _facts(self, process: Process, image: int, name: str) -> KernelFacts | None:
         code = self._code(process, image)
@@ -176,7 +186,8 @@ class Recorder:
         try:
             return self._images.code(data)
         except InputError as error:
-            self._note(f"a GPU image cannot be read, so arguments of its kernels are unknown: {error.message}")
+            unknown = "its kernels cannot be launched" if error.code == "no-image" else "arguments of its kernels are unknown"
+            self._note(f"a GPU image cannot be used, so {unknown}: {error.message}")
             return None
         except SassanError as error:
             self.fail(error)

@@ -188,7 +188,9 @@ def _demangled(names: list[str]) -> dict[str, str]:
     if tool is None:
         return {name: _unmangled(name) for name in names}
     done = subprocess.run([tool, *names], capture_output=True, text=True, check=True)  # noqa: S603 - found on PATH
-    return {name: short(text) for name, text in zip(names, done.stdout.splitlines(), strict=True)}
+    texts = zip(names, done.stdout.splitlines(), strict=True)
+    # A demangler leaves a name as it is where a newer compiler spelled it.
+    return {name: _unmangled(name) if text == name else short(text) for name, text in texts}
 
 
 def _unmangled(name: str) -> str:

@@ -74,3 +74,15 @@ def test_another_build_is_not_the_code_that_was_launched(sassan: Sassan, program
     output.write_text(text.replace(str(code), "sha256:" + "0" * 64))
     (row, *_) = sassan("analyze", program, "--launches", output, "--json").document["launches"]
     assert [gap["code"] for gap in row["gaps"]] == ["other-code"]
+
+
+def test_a_device_that_the_code_is_not_for_refuses_its_launches(sassan: Sassan, tmp_path: Path):
+    (tmp_path / "k.cu").write_text("__global__ void k() {} int main() { k<<<1, 1>>>(); return cudaGetLastError(); }")
+    assert NVCC is not None
+    code = ["-gencode", "arch=compute_86,code=sm_86"]
+    subprocess.run([NVCC, "--cudart", "shared", *code, "-o", str(tmp_path / "k"), str(tmp_path / "k.cu")], check=True)
+    output = tmp_path / "launches.toml"
+    assert sassan("record", "-q", "-o", output, "--sm", "9.0", "--", tmp_path / "k").codes == ["no-launches"]
+    found = launches.read(str(output))
+    assert (found.status, found.total) == (209, 0)
+    assert [note for note in found.notes if "no code for the device" in note]

@@ -81,7 +81,7 @@ struct kernel {
   const void *host;
   struct kernel *next;
   unsigned asked;
-  int known;
+  int known, absent; /* absent: the status of a launch, where the device has no code for it */
   uint32_t count, parameter_bytes, registers, shared, local, constant, threads, arch;
   struct parameter *parameters;
   int dynamic_shared, carveout;

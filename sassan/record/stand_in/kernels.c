@@ -103,13 +103,14 @@ static void *ask_of(char kind, struct image *image, const char *name, size_t *si
 }
 
 int know(struct kernel *kernel) {
-  /* The answer: found (0, 1), then registers, shared, local, constant, threads, arch, the number of parameters, and each one's offset and size. */
+  /* The answer: 0 where the image cannot be read, 2 and a status where it holds no such kernel for the device; else 1, then registers, shared, local, constant, threads, arch, the number of parameters, and each one's offset and size. */
   if (kernel->asked) return kernel->known;
   size_t size;
   uint32_t *said = ask_of('K', kernel->image, kernel->name, &size);
   if (said == NULL) return 0;
   kernel->asked = 1;
-  if (size >= 32 && said[0] && said[7] <= MOST_PARAMETERS && size == 32 + 8 * (size_t)said[7]) {
+  if (size >= 32 && said[0] == 2) kernel->absent = (int)said[1];
+  if (size >= 32 && said[0] == 1 && said[7] <= MOST_PARAMETERS && size == 32 + 8 * (size_t)said[7]) {
     kernel->registers = said[1];
     kernel->shared = said[2];
     kernel->local = said[3];
@@ -184,7 +185,7 @@ int refused(const struct launch *launch) {
   uint64_t threads = (uint64_t)block.x * block.y * block.z;
   if (!grid.x || !grid.y || !grid.z || !threads || grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535) return INVALID_CONFIGURATION;
   if (block.x > 1024 || block.y > 1024 || block.z > 64 || threads > 1024) return INVALID_CONFIGURATION;
-  if (!kernel->known) return OK;
+  if (!kernel->known) return kernel->absent;
   if (kernel->threads && threads > kernel->threads) return INVALID_VALUE;
   if (kernel->registers && (threads + 31) / 32 * ((kernel->registers * 32 + 255) / 256 * 256) > 65536) return OUT_OF_RESOURCES;
   uint64_t limit = device()->shared_block;

@@ -84,5 +84,5 @@ def test_a_recording_ends_before_one_row_too_many():
 def test_an_image_that_cannot_be_read_is_a_note_and_its_kernels_are_unknown():
     one, process = recorder(), Process()
     one.answer(process, "I", struct.pack("=Q", 1) + b"no image")
-    assert one.answer(process, "K", struct.pack("=Q", 1) + b"k") == protocol.NO_KERNEL
-    assert [text for text in one.notes() if "cannot be read" in text]
+    assert one.answer(process, "K", struct.pack("=Q", 1) + b"k") == protocol.UNREADABLE
+    assert [text for text in one.notes() if "cannot be used, so arguments of its kernels are unknown" in text]
