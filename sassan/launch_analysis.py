@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sassan import pipeline
 from sassan.errors import Gap, UsageError
 from sassan.ir import Function
-from sassan.launches import Argument, Launches, RecordedLaunch
+from sassan.launches import Argument, Launches, ProgramLaunch
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting, layout, places
@@ -24,7 +24,7 @@ class LaunchAnalysis:
     `file` is where the kernel stands, '' where nowhere.
     """
 
-    launch: RecordedLaunch
+    launch: ProgramLaunch
     analysis: Analysis | None
     file: str = ""
     missing: tuple[Gap, ...] = ()
@@ -56,7 +56,7 @@ def analyze(functions: Sequence[tuple[str, Function]], recording: Launches, sett
 
     Raises what `pipeline.analyze` raises, save for a launch that is impossible: that is a gap of it.
     """
-    known: dict[tuple[int, RecordedLaunch], LaunchAnalysis] = {}
+    known: dict[tuple[int, ProgramLaunch], LaunchAnalysis] = {}
     for launch in recording.launches:
         place = kernel_of(functions, launch)
         if isinstance(place, Gap):
@@ -69,7 +69,7 @@ def analyze(functions: Sequence[tuple[str, Function]], recording: Launches, sett
         yield replace(known[key], launch=launch)
 
 
-def kernel_of(functions: Sequence[tuple[str, Function]], launch: RecordedLaunch) -> int | Gap:
+def kernel_of(functions: Sequence[tuple[str, Function]], launch: ProgramLaunch) -> int | Gap:
     """Return which function is the kernel of a launch: that of its name and, where both are known, of its code; a gap where none is."""
     named = [index for index, (_, one) in enumerate(functions) if one.name == launch.kernel and one.kernel]
     if not named:
@@ -80,7 +80,7 @@ def kernel_of(functions: Sequence[tuple[str, Function]], launch: RecordedLaunch)
     return next((index for index in same if functions[index][1].image == launch.code), same[0])
 
 
-def settings_of(settings: Settings, function: Function, launch: RecordedLaunch) -> Settings:
+def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -> Settings:
     """Return the settings with what a launch says: its shape, its shared memory, its arguments."""
     told = settings.resources or Resources()
     return replace(
@@ -94,7 +94,7 @@ def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | Non
     return None if arguments is None else tuple(replace(one, buffer=None) for one in arguments)
 
 
-def _analysis(file: str, function: Function, launch: RecordedLaunch, settings: Settings) -> LaunchAnalysis:
+def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Settings) -> LaunchAnalysis:
     try:
         return LaunchAnalysis(launch, pipeline.analyze(function, settings_of(settings, function, launch)), file)
     except UsageError as error:

@@ -33,7 +33,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedLaunch:
+class ProgramLaunch:
     """One launch, `count` times in a row. Units: `shared` is dynamic shared memory in bytes.
 
     `arguments` is None where the kernel's parameters are unknown, `code` (`sha256:…` of the image that holds the kernel) likewise.
@@ -52,7 +52,7 @@ class RecordedLaunch:
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class ProgramDevice:
     """The GPU that the program saw. Units: `memory` in bytes."""
 
     name: str
@@ -65,10 +65,10 @@ class Device:
 class Launches:
     """A recording: `launches` in the order of the program; `cut` says why it ends early, '' where the program ended by itself."""
 
-    launches: tuple[RecordedLaunch, ...]
+    launches: tuple[ProgramLaunch, ...]
     program: str = ""
     arguments: tuple[str, ...] = ()
-    device: Device | None = None
+    device: ProgramDevice | None = None
     status: int | None = None
     cut: str = ""
     notes: tuple[str, ...] = ()

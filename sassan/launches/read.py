@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import cast
 
 from sassan.errors import InputError
-from sassan.launches.model import Argument, Buffer, Device, Launches, RecordedLaunch
+from sassan.launches.model import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
 from sassan.machine.fields import Fields
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Shape
 
@@ -106,15 +106,15 @@ def _parsed(name: str, text: str) -> _Fields:
         raise InputError("launches-syntax", f"{name}: no TOML: {error}", hint=_HINT) from None
 
 
-def _device(table: _Fields) -> Device:
+def _device(table: _Fields) -> ProgramDevice:
     table.only("name", "arch", "sms", "memory")
     arch = table.words("arch")
     if _ARCH.fullmatch(arch) is None:
         raise table.fail("arch", f"is {_shown(arch)}: it must be an architecture such as sm_86")
-    return Device(table.words("name"), arch, table.number("sms", least=1, most=10_000), table.number("memory"))
+    return ProgramDevice(table.words("name"), arch, table.number("sms", least=1, most=10_000), table.number("memory"))
 
 
-def _launch(table: _Fields) -> RecordedLaunch:
+def _launch(table: _Fields) -> ProgramLaunch:
     table.only("kernel", "grid", "block", "shared", "params", "count", "code", "stream", "cluster", "cooperative")
     block = table.shape("block", BLOCK_LIMITS)
     threads = block[0] * block[1] * block[2]
@@ -123,7 +123,7 @@ def _launch(table: _Fields) -> RecordedLaunch:
     code = table.words("code") if "code" in table.values else None
     if code is not None and _CODE.fullmatch(code) is None:
         raise table.fail("code", 'must be "sha256:" and 64 hexadecimal digits')
-    return RecordedLaunch(
+    return ProgramLaunch(
         table.words("kernel"),
         table.shape("grid", GRID_LIMITS),
         block,

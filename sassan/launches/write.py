@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sassan.launches.model import Argument, Device, Launches, RecordedLaunch
+from sassan.launches.model import Argument, Launches, ProgramDevice, ProgramLaunch
 
 _HEADER = (
     "# The launches of a program, recorded without a GPU by sassan record: no kernel ran, so memory that kernels write holds zeros,",
@@ -30,7 +30,7 @@ def _header(recording: Launches) -> Iterator[str]:
         yield from _device(recording.device)
 
 
-def _device(device: Device) -> Iterator[str]:
+def _device(device: ProgramDevice) -> Iterator[str]:
     yield ""
     yield "[device]"
     yield f"name = {_quoted(device.name)}"
@@ -39,7 +39,7 @@ def _device(device: Device) -> Iterator[str]:
     yield f"memory = {device.memory}"
 
 
-def _launch(launch: RecordedLaunch) -> Iterator[str]:
+def _launch(launch: ProgramLaunch) -> Iterator[str]:
     yield ""
     yield "[[launch]]"
     yield f"kernel = {_quoted(launch.kernel)}"

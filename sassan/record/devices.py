@@ -5,7 +5,7 @@ from functools import cache
 from importlib import resources
 
 from sassan.errors import UsageError
-from sassan.launches import Device
+from sassan.launches import ProgramDevice
 from sassan.machine import Multiprocessor, load
 from sassan.machine.fields import Fields
 from sassan.machine.multiprocessor import WARP_SIZE
@@ -34,7 +34,7 @@ class DeviceChoice:
 class Product:
     """A device as the stand-in shows it. Units: `clock` and `memory_clock` in kHz, `bus` in bits, `l2` in bytes."""
 
-    device: Device
+    device: ProgramDevice
     machine: Multiprocessor
     clock: int
     memory_clock: int
@@ -64,7 +64,7 @@ def product(choice: DeviceChoice, capability: int) -> Product:
         known = ", ".join(f"sm_{one}" for one in _table())
         raise UsageError("no-device", f"no device of sm_{number} is known", hint=f"name another with --sm; known are {known}")
     device = found.device
-    changed = Device(choice.name or device.name, device.arch, choice.sms or device.sms, choice.memory or device.memory)
+    changed = ProgramDevice(choice.name or device.name, device.arch, choice.sms or device.sms, choice.memory or device.memory)
     return replace(found, device=changed)
 
 
@@ -80,6 +80,6 @@ def _product(capability: str, one: Fields) -> tuple[int, Product]:
     one.only("name", "sms", "memory", "clock", "memory_clock", "bus", "l2")
     number = int(capability.replace(".", ""))
     arch = f"sm_{number}"
-    device = Device(one.text("name"), arch, one.whole("sms"), one.whole("memory") * _GIB)
+    device = ProgramDevice(one.text("name"), arch, one.whole("sms"), one.whole("memory") * _GIB)
     clocks = one.whole("clock") * _KHZ, one.whole("memory_clock") * _KHZ
     return number, Product(device, load(arch), *clocks, one.whole("bus"), one.whole("l2") * _KIB)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 from sassan.errors import InputError, SassanError
-from sassan.launches import Argument, Buffer, RecordedLaunch
+from sassan.launches import Argument, Buffer, ProgramLaunch
 from sassan.launches.read import LIMIT
 from sassan.record import protocol
 from sassan.record.devices import Product
@@ -77,7 +77,7 @@ class Recorder:
         self._most = most
         self._size = 0
         self._lock = threading.Lock()
-        self._rows: list[RecordedLaunch] = []
+        self._rows: list[ProgramLaunch] = []
         self._counts: list[int] = []
         self._unsupported: Counter[str] = Counter()
         self._notes: dict[str, None] = {}
@@ -92,7 +92,7 @@ class Recorder:
         with self._lock:
             self._cut(why)
 
-    def launches(self) -> tuple[RecordedLaunch, ...]:
+    def launches(self) -> tuple[ProgramLaunch, ...]:
         """Return the launches so far, in order."""
         with self._lock:
             return tuple(replace(one, count=count) for one, count in zip(self._rows, self._counts, strict=True))
@@ -215,11 +215,11 @@ class Recorder:
             self._counts.append(1)
         process.last = (payload, len(self._rows) - 1)
 
-    def _row(self, process: Process, raw: RawLaunch) -> RecordedLaunch:
+    def _row(self, process: Process, raw: RawLaunch) -> ProgramLaunch:
         code = self._code(process, raw.image) if raw.arguments is not None else None
         facts = code.kernels.get(raw.kernel) if code is not None else None
         arguments = None if raw.arguments is None else tuple(_argument(process.memory, *one) for one in raw.arguments)
-        return RecordedLaunch(
+        return ProgramLaunch(
             raw.kernel,
             raw.grid,
             raw.block,

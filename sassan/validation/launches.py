@@ -8,8 +8,7 @@ from sassan import pipeline
 from sassan.errors import Gap, UsageError
 from sassan.ir import Function
 from sassan.launch_analysis import settings_of
-from sassan.launches import Launches
-from sassan.launches import RecordedLaunch as ProgramLaunch
+from sassan.launches import Launches, ProgramLaunch
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import Resources
 from sassan.pipeline import Analysis, Settings

@@ -63,7 +63,7 @@ add[(triton.cdiv(n, 1024),)](allocate(4 * n), allocate(4 * n), n, BLOCK=1024)
 """
 
 
-def recorded(folder: Path, text: str) -> launches.RecordedLaunch:
+def recorded(folder: Path, text: str) -> launches.ProgramLaunch:
     (folder / "program.py").write_text(text)
     command = [
         sys.executable,

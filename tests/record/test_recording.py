@@ -113,7 +113,7 @@ def test_a_process_that_the_program_forks_is_recorded_too(tmp_path: Path, progra
 def test_the_program_sees_the_device_of_the_options_and_its_occupancy(tmp_path: Path, program: Path, capfd: pytest.CaptureFixture[str]):
     found = recorded(tmp_path, program, "properties", "--device-name", "My GPU", "--sms", "7", "--memory", "2")
     assert capfd.readouterr().out == "My GPU, 7 SMs, 8 blocks\n"
-    assert found.device == launches.Device("My GPU", "sm_61", 7, 2 * 1024**3)
+    assert found.device == launches.ProgramDevice("My GPU", "sm_61", 7, 2 * 1024**3)
 
 
 def test_the_code_that_was_launched_can_be_kept(tmp_path: Path, program: Path):

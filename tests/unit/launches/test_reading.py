@@ -4,7 +4,7 @@ import pytest
 
 from sassan import launches
 from sassan.errors import InputError
-from sassan.launches import Argument, Buffer, Device, Launches, RecordedLaunch
+from sassan.launches import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
 
 CODE = "sha256:" + "0123456789abcdef" * 4
 WHOLE = f"""
@@ -37,13 +37,13 @@ LEAST = '[[launch]]\nkernel = "k"\ngrid = [1, 1, 1]\nblock = [1, 1, 1]\n'
 
 def test_every_key_is_read():
     arguments = (Argument(0, 4, 0x400000), Argument(8, 8, 16, Buffer(2, 1, 9)))
-    launch = RecordedLaunch("_Z5daxpyidPdS_", (16384, 1, 1), (256, 1, 1), 16, arguments, 100, CODE, 2, (2, 1, 1), cooperative=True)
-    device = Device("NVIDIA GeForce RTX 3070", "sm_86", 46, 8 * 1024**3)
+    launch = ProgramLaunch("_Z5daxpyidPdS_", (16384, 1, 1), (256, 1, 1), 16, arguments, 100, CODE, 2, (2, 1, 1), cooperative=True)
+    device = ProgramDevice("NVIDIA GeForce RTX 3070", "sm_86", 46, 8 * 1024**3)
     assert launches.parse("x", WHOLE) == Launches((launch,), "./daxpy", ("100",), device, 1, "after 60 s", ("a note",))
 
 
 def test_a_kernel_with_grid_and_block_is_enough():
-    assert launches.parse("x", LEAST).launches == (RecordedLaunch("k", (1, 1, 1), (1, 1, 1), arguments=None),)
+    assert launches.parse("x", LEAST).launches == (ProgramLaunch("k", (1, 1, 1), (1, 1, 1), arguments=None),)
 
 
 def test_unknown_arguments_are_not_the_same_as_none():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sassan import launches
-from sassan.launches import Argument, Buffer, Device, Launches, RecordedLaunch
+from sassan.launches import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=20)
 SHAPES = st.tuples(st.integers(1, 16), st.integers(1, 8), st.integers(1, 8))
@@ -24,7 +24,7 @@ def arguments(draw: st.DrawFn) -> tuple[Argument, ...]:
 
 
 LAUNCHES = st.builds(
-    RecordedLaunch,
+    ProgramLaunch,
     TEXTS,
     SHAPES,
     SHAPES,
@@ -36,7 +36,7 @@ LAUNCHES = st.builds(
     st.none() | SHAPES,
     st.booleans(),
 )
-DEVICES = st.builds(Device, TEXTS, st.just("sm_90a"), st.integers(1, 200), st.integers(0, 2**40))
+DEVICES = st.builds(ProgramDevice, TEXTS, st.just("sm_90a"), st.integers(1, 200), st.integers(0, 2**40))
 
 
 WORDS = st.lists(TEXTS, max_size=2).map(tuple)

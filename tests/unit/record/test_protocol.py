@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.launches import RecordedLaunch
+from sassan.launches import ProgramLaunch
 from sassan.record import protocol
 from sassan.record.devices import DeviceChoice, product
 from sassan.record.protocol import Broken, RawLaunch
@@ -69,7 +69,7 @@ def test_launches_on_different_streams_are_different():
     one, process = recorder(), Process()
     for stream in (0, 1):
         one.answer(process, "L", payload(known=0, stream=stream))
-    assert one.launches() == tuple(RecordedLaunch("k", (4, 1, 1), (64, 1, 1), 16, None, 1, None, stream) for stream in (0, 1))
+    assert one.launches() == tuple(ProgramLaunch("k", (4, 1, 1), (64, 1, 1), 16, None, 1, None, stream) for stream in (0, 1))
 
 
 def test_a_recording_ends_before_one_row_too_many():

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from samples import program
-from sassan.launches import Argument, Launches
-from sassan.launches import RecordedLaunch as ProgramLaunch
+from sassan.launches import Argument, Launches, ProgramLaunch
 from sassan.machine.occupancy import Resources
 from sassan.pipeline import Settings
 from sassan.recorded import Device, RecordedLaunch
