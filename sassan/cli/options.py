@@ -130,6 +130,10 @@ Parameters = Annotated[
         "(its place in constant bank 0; 0x140:2=64 where the code does not show how wide it is); may be repeated.",
     ),
 ]
+Recorded = Annotated[
+    str | None,
+    typer.Option("--recorded", metavar="FILE", help="A recorded GPU run (as sassan validate takes it): measured times beside bounds."),
+]
 LaunchesFile = Annotated[
     str | None,
     typer.Option(

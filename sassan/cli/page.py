@@ -29,6 +29,7 @@ def report(
     *,
     output: options.Page,
     title: options.Title = None,
+    recorded: options.Recorded = None,
     engine: options.PageEngine = None,
     time_limit: options.PageTimeLimit = None,
     seed: options.Seed = None,
@@ -44,6 +45,7 @@ def report(
       sassan report kernels.sass -o report.html
       sassan report kernels.cubin --loop-bound 10 -W 16 -o report.html
       sassan report *.sass --block-dim 256 --engine all -o report.html
+      sassan report k.cubin --recorded run.ncu-rep -o report.html
       cuobjdump -sass a.out | sassan report - -o - > report.html
     """
     _check(output)
@@ -51,7 +53,8 @@ def report(
         raise UsageError("usage", "--time-limit and --seed speak of a search", hint="--engine all searches")
     how = Search(engine, time_limit if time_limit is not None else _SECONDS, seed or 0)
     results, inputs = asked.analyses()
-    text = _page(title or _title(asked), results, inputs, asked, how)
+    measured = _measured(recorded, results, asked) if recorded is not None else {}
+    text = _page(title or _title(asked), _functions(results, asked, how, measured), inputs)
     _write(output, text, quiet=asked.quiet)
     finish(inputs, [one.analysis for one in results] if asked.functions else [])
 
@@ -74,17 +77,55 @@ def _title(asked: Asked) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _page(title: str, results: tuple[Result, ...], inputs: Inputs, asked: Asked, how: Search) -> str:
+def _measured(path: str, results: tuple[Result, ...], asked: Asked) -> "Mapping[str, list[object]]":
+    """Return the recorded launches of each function beside the bounds of their grids, in cycles: where the page counts instructions, too.
+
+    Raises InputError for the recording, UsageError for one of a tuning space.
+    """
+    from dataclasses import replace
+
+    from sassan import recorded
+    from sassan.timing import Unit, models
+    from sassan.timing.rates import Tables
+    from sassan.validation.document import launch
+    from sassan.validation.launches import Hardware, validate
+
+    found = recorded.read(path)
+    if not isinstance(found, recorded.Recording):
+        message = f"'{path}' holds the configurations of a tuning space, and no launches"
+        raise UsageError("no-launches", message, hint="give a report of Nsight Compute or a table of times")
+    for text in found.notes:
+        note(f"note: {path}: {safe(text)}\n")
+    settings = asked.settings
+    if settings.costs.name == Unit().name:
+        settings = replace(settings, costs=models.model(options.Model.CONTROL.value, Tables(settings.machine)))
+    functions = [one.analysis.function for one in results]
+    measured: dict[str, list[object]] = {}
+    for one in validate(found.launches, {None: functions}, settings, Hardware(), asked.recording):
+        if one.analysis is not None:
+            measured.setdefault(one.analysis.function.name, []).append(launch(one))
+    return measured
+
+
+def _page(title: str, functions: "list[Mapping[str, Any]]", inputs: Inputs) -> str:
     from sassan.render.html.page import Page, html
 
-    graphs = _graphs(results, asked)
-    searches = [searched(one, asked, how) for one in track(results, "scheduling", quiet=asked.quiet)]
-    functions: list[Mapping[str, Any]] = [
-        {**documents.analysis(one.file, one.analysis), "graph": graph, "search": search}
-        for one, graph, search in zip(results, graphs, searches, strict=True)
-    ]
     refused = [documents.refusal(one.file, one.error) for one in inputs.refused]
     return html(Page(title, documents.tool(), functions, refused))
+
+
+def _functions(results: tuple[Result, ...], asked: Asked, how: Search, measured: "Mapping[str, list[object]]") -> "list[Mapping[str, Any]]":
+    graphs = _graphs(results, asked)
+    searches = [searched(one, asked, how) for one in track(results, "scheduling", quiet=asked.quiet)]
+    return [
+        {
+            **documents.analysis(one.file, one.analysis),
+            "graph": graph,
+            "search": search,
+            "measured": measured.get(one.analysis.function.name, []),
+        }
+        for one, graph, search in zip(results, graphs, searches, strict=True)
+    ]
 
 
 def _graphs(results: tuple[Result, ...], asked: Asked) -> "Iterator[GraphRecord]":

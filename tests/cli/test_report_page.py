@@ -132,3 +132,24 @@ def test_report_has_every_option_of_analyze_but_json(sassan: Sassan):
 def test_the_help_fits_80_columns(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert [line for line in sassan("report", "--help").out.splitlines() if len(line) > 80] == []
+
+
+TIMES = "kernel,grid,block,cycles\nsaxpy,1024,256,{}\n"
+
+
+def test_a_recorded_run_stands_beside_the_bounds(sassan: Sassan, tmp_path: Path):
+    (tmp_path / "times.csv").write_text(TIMES.format(1000))
+    shown = detail(sassan("report", SAXPY, "--recorded", tmp_path / "times.csv", "-o", "-").out)["measured"]
+    assert [(one["grid"], one["block"], one["measured"]["cycles"]) for one in shown] == [([1024, 1, 1], [256, 1, 1], 1000.0)]
+    assert [gap["code"] for gap in shown[0]["gaps"]] == ["unknown-device", "unknown-occupancy"]
+
+
+def test_without_a_recording_nothing_is_measured(sassan: Sassan):
+    assert detail(sassan("report", SAXPY, "-o", "-").out)["measured"] == []
+
+
+def test_a_recording_that_is_none_is_refused(sassan: Sassan, tmp_path: Path):
+    (tmp_path / "times.csv").write_text("what is this\n")
+    found = sassan("report", SAXPY, "--recorded", tmp_path / "times.csv", "-o", "-")
+    assert_refused(found, 3)
+    assert found.codes == ["unknown-recording"]

@@ -12,6 +12,7 @@ function kernelView(one) {
     loopsPanel(one, view),
     blocksPanel(one, view),
     launchPanel(one),
+    measuredPanel(one),
     makespanPanel(one),
   ];
 }
@@ -107,6 +108,26 @@ function blocksPanel(one, view) {
   const box = el("details", { class: "panel blocks", ontoggle: fillIn, open: one.graph.blocks.every((block) => !block.box) }, el("summary", {}, `Blocks as a table (${number(rows.length)})`), body);
   if (rows.length <= 100) fillIn();
   return box;
+}
+
+// Recorded launches of this kernel beside the bounds of their grids; a ratio below 1 is a bound that silicon refutes.
+function measuredPanel(one) {
+  if (!one.measured?.length) return "";
+  const shape = (extents) => (extents === null ? NONE : extents.join(" \u00d7 "));
+  const rows = one.measured.map((launch) => {
+    const ratio = launch.ratio === null ? NONE : launch.ratio.toFixed(2);
+    const bound = launch.bound === null ? launch.gaps.map((gap) => gap.code).join(", ") : number(launch.bound.cycles);
+    const measured = launch.measured.cycles === null ? null : Math.round(launch.measured.cycles);
+    return [shape(launch.grid), shape(launch.block), number(measured), bound, launch.ratio !== null && launch.ratio < 1 ? el("b", { class: "gap" }, ratio) : ratio, executions(launch.counts)];
+  });
+  const head = [["grid"], ["block"], ["measured", true, "cycles of the whole launch, on the GPU"], ["bound", true, "of the whole grid, in cycles"], ["bound / measured", true, "below 1 silicon refutes the bound"], ["executions", false, "how often instructions ran, against the worst path and against what the graph allows"]];
+  return panel("Measured", "measured", table(head, rows));
+}
+
+function executions(counts) {
+  if (!counts.checked) return NONE;
+  if (!counts.consistent) return el("b", { class: "gap" }, `${number(counts.above.length || counts.checked)} of ${number(counts.checked)} impossible`);
+  return counts.equal === counts.checked ? `${number(counts.checked)} equal` : `${number(counts.equal)} equal, ${number(counts.checked - counts.equal)} possible`;
 }
 
 function launchPanel(one) {
