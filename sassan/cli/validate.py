@@ -64,7 +64,7 @@ def validate(
     Examples:
       sassan validate report.ncu-rep
       sassan validate report.ncu-rep --model table -o bounds.svg
-      sassan validate times.csv ./program --launches launches.toml --sms 68 --clock 1710
+      sassan validate t.csv ./program --launches l.toml --sms 68 --clock 1710
       ncu --csv --page raw -o - ./program > raw.csv; sassan validate raw.csv ./program
     """
     from sassan import recorded

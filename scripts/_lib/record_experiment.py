@@ -119,7 +119,7 @@ def _row(name: str, measured: Measured, program: Built, seconds: float) -> Row:
     place = program.folder / "launches.toml"
     place.unlink(missing_ok=True)
     start = time.monotonic()
-    said = _record(program, measured.arguments, place, seconds)
+    said = record_program(program, measured.arguments, place, seconds)
     took = time.monotonic() - start
     try:
         recording = launches.read(str(place))
@@ -154,7 +154,8 @@ def _like(wanted: Shape, shapes: set[Shape]) -> str:
     return "; ".join(f"block {one.block} grid {one.grid}" for one in same[:3]) or "no launch of it"
 
 
-def _record(program: Built, arguments: str, place: Path, seconds: float) -> str:
+def record_program(program: Built, arguments: str, place: Path, seconds: float) -> str:
+    """Run a program with its arguments for at most `seconds`, write its launches to `place`; return the end of what it said."""
     command = [sys.executable, "-m", "sassan", "record", "-o", str(place), "--sm", "8.6", "--time-limit", str(seconds), "--"]
     tail = b""
     with subprocess.Popen(  # noqa: S603 - the programs of the data

@@ -21,7 +21,7 @@ from sassan.frontend.link import ALIGN
 from sassan.ir import Function, Instruction, Operand, Target
 
 ARCHS = ["sm_52", "sm_61", "sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]
-PART = 1 if os.environ.get("SASSAN_FULL") else 9
+PART = 1 if os.environ.get("SASSAN_FULL") else 13
 SAMPLED = [(arch, name) for arch in ARCHS for name in names(arch)[:: min(PART, 3) if arch == "sm_61" else PART]]
 ALWAYS = [(arch, name) for arch in ARCHS for name in ("loop_continue_token", "switch_brx", "two_kernels")]
 PAIRS = sorted({*SAMPLED, *ALWAYS})
