@@ -65,7 +65,8 @@ def validate(
       sassan validate report.ncu-rep
       sassan validate report.ncu-rep --model table -o bounds.svg
       sassan validate t.csv ./program --launches l.toml --sms 68 --clock 1710
-      ncu --csv --page raw -o - ./program > raw.csv; sassan validate raw.csv ./program
+      ncu --csv --page raw ./program > raw.csv
+      sassan validate raw.csv ./program
     """
     from sassan import recorded
     from sassan.validation.document import document
