@@ -1,16 +1,20 @@
 """The programs of a folder of recordings (`programs/measured.csv`): compiled, recorded without a GPU, and held to their measured times.
 
-The table was measured on an RTX 3080 by another compiler: kernels are paired by name, block and grid. A program takes its arguments from
-the table; where it makes no such launch here, or its kernel is not in it, the row has no bound, and a gap says so.
+The table was measured on an RTX 3080 with the code of another compiler: kernels are paired by name, block and grid. A program takes its
+arguments from the table. Where it does not make a launch here, the launch is bounded without its arguments.
 """
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from _lib.record_experiment import record_program
 from _lib.record_programs import build
+from _lib.silicon_rows import Row, shape_text
 
 from sassan import launches as recordings
 from sassan import pipeline, recorded
@@ -22,63 +26,57 @@ from sassan.timing.rates import Tables
 from sassan.validation.launches import Hardware, validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from sassan.recorded import RecordedLaunch
+    from sassan.validation.launches import LaunchValidation
 
 GPU = Hardware(68, 1.71e9)
 """NVIDIA GeForce RTX 3080: SMs and boost clock of NVIDIA's specification."""
-ARCH = "sm_86"
-MODELS = ("control", "table")
-
-
-class Row(NamedTuple):
-    """One measured kernel under one model; units: cycles. `launched`: the program makes the launch here, with arguments."""
-
-    program: str
-    kernel: str
-    block: str
-    grid: str
-    model: str
-    measured: float | None
-    bound: int | None
-    gaps: tuple[str, ...]
-    launched: bool
-    loops: int
-    bounded_loops: int
+SOURCE = "programs"
+_ARCH = "sm_86"
+_WORKERS = 2
 
 
 class _Task(NamedTuple):
+    """One program: its code, its launches recorded here, and its measured ones."""
+
     program: str
     executable: str
     launches: str
     rows: tuple[RecordedLaunch, ...]
+    models: tuple[str, ...]
     seconds: float
 
 
-def compare(data: Path, work: Path, seconds: float, processes: int) -> Iterator[Row]:
-    """Yield every row of the table under every model; a program gets `seconds` to run, and as many to be analyzed."""
-    folder = data / "programs"
-    table = recorded.read(str(folder / "measured.csv"))
+def rows(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds: float) -> Iterator[Row]:
+    """Yield a row per measured launch and model; a program gets `seconds` to run, and four times as many to be analyzed.
+
+    `work` is where programs are compiled and launches are recorded, and found again; None: a temporary folder.
+    """
+    table_path = folder / "measured.csv"
+    if not table_path.is_file():
+        return
+    if shutil.which("nvcc") is None or shutil.which("make") is None:
+        print(f"{table_path.name}: skipped, compiling the programs needs a CUDA toolkit (nvcc) and make")
+        return
+    table = recorded.read(str(table_path))
     assert isinstance(table, recorded.Recording)
-    rows: dict[str, list[RecordedLaunch]] = defaultdict(list)
+    measured: dict[str, list[RecordedLaunch]] = defaultdict(list)
     for launch in table.launches:
-        rows[launch.program].append(launch)
-    built = build(folder, rows, work.resolve(), ARCH, processes)
+        measured[launch.program].append(launch)
+    scratch = (work or Path(tempfile.mkdtemp(prefix="sassan-programs-"))).resolve()
     tasks: list[_Task] = []
-    for program, made in built.items():
-        if made.executable is None:
-            yield from _none(program, rows[program], "not-compiled")
-            continue
+    for program, made in build(folder, measured, scratch, _ARCH, _WORKERS).items():
         place = made.folder / "launches.toml"
-        if not place.is_file():
-            record_program(made, rows[program][0].arguments, place, seconds)
-        if place.is_file():
-            tasks.append(_Task(program, str(made.executable), str(place), tuple(rows[program]), seconds))
+        if made.executable is not None and not place.is_file():
+            record_program(made, measured[program][0].arguments, place, seconds)
+        if made.executable is None or not place.is_file():
+            gap = "not-compiled" if made.executable is None else "not-recorded"
+            yield from _without(program, measured[program], cost_models, gap)
         else:
-            yield from _none(program, rows[program], "not-recorded")
-    for several in Processes(processes).map(_analyzed, tasks, lost=_lost):
+            tasks.append(_Task(program, str(made.executable), str(place), tuple(measured[program]), cost_models, 4 * seconds))
+    for several in Processes(_WORKERS).map(_analyzed, tasks, lost=_lost):
         yield from several
 
 
@@ -87,36 +85,46 @@ def _analyzed(task: _Task) -> list[Row]:
     try:
         program = recordings.read(task.launches)
         functions = pipeline.read(task.executable).functions
+        return [
+            _row(task.program, one, model)
+            for model in task.models
+            for one in validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), GPU, program)
+        ]
     except SassanError as error:
-        return _none(task.program, task.rows, error.code)
-    out: list[Row] = []
-    for model in MODELS:
-        settings = Settings(costs=models.model(model, Tables()))
-        for one in validate(task.rows, {None: functions}, settings, GPU, program):
-            loops = one.analysis.bounds.of_loop if one.analysis is not None else ()
-            gaps = tuple(sorted({gap.code for gap in one.gaps}))
-            known = sum(bound is not None for bound in loops)
-            cells = _cells(task.program, one.launch)
-            out.append(Row(*cells, model, one.cycles, one.bound, gaps, one.arguments, len(loops), known))
-    return out
+        return _without(task.program, task.rows, task.models, error.code)
 
 
 def _lost(task: _Task, error: SassanError) -> list[Row]:
-    return _none(task.program, task.rows, error.code)
+    return _without(task.program, task.rows, task.models, error.code)
 
 
-def _none(program: str, rows: tuple[RecordedLaunch, ...] | list[RecordedLaunch], gap: str) -> list[Row]:
-    cycles = [None if row.time_ns is None or GPU.clock_hz is None else row.time_ns * GPU.clock_hz / 1e9 for row in rows]
+def _row(program: str, one: LaunchValidation, model: str) -> Row:
+    codes = " ".join(sorted({gap.code for gap in one.gaps}))
+    us = None if one.launch.time_ns is None else one.launch.time_ns / 1e3
+    block, grid = shape_text(one.launch.block), shape_text(one.launch.grid)
+    group = "launched here" if one.arguments else "arguments unknown"
+    name = f"{program}:{one.launch.kernel}"
+    return Row(SOURCE, model, name, block, grid, None, us, one.cycles, one.bound, None, None, codes, group=group)
+
+
+def _without(program: str, launches: Sequence[RecordedLaunch], cost_models: tuple[str, ...], gap: str) -> list[Row]:
+    """Return rows without a bound."""
     return [
-        Row(*_cells(program, row), model, measured, None, (gap,), launched=False, loops=0, bounded_loops=0)
-        for model in MODELS
-        for row, measured in zip(rows, cycles, strict=True)
+        Row(
+            SOURCE,
+            model,
+            f"{program}:{launch.kernel}",
+            shape_text(launch.block),
+            shape_text(launch.grid),
+            None,
+            None if launch.time_ns is None else launch.time_ns / 1e3,
+            None if launch.time_ns is None or GPU.clock_hz is None else launch.time_ns * GPU.clock_hz / 1e9,
+            None,
+            None,
+            None,
+            gap,
+            group="not launched here",
+        )
+        for model in cost_models
+        for launch in launches
     ]
-
-
-def _cells(program: str, launch: RecordedLaunch) -> tuple[str, str, str, str]:
-    return program, launch.kernel, _extents(launch.block), _extents(launch.grid)
-
-
-def _extents(shape: tuple[int, int, int] | None) -> str:
-    return "" if shape is None else "x".join(map(str, shape))
