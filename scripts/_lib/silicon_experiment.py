@@ -90,10 +90,13 @@ def _refused(path: Path, error: SassanError) -> None:
 
 
 def _draw(rows: Sequence[Row], folder: Path) -> None:
+    """Draw the bounds of each source, a series per model; a part that is summed up alone is a series of its own."""
     for source in dict.fromkeys(row.source for row in rows):
+        some = [row for row in rows if row.source == source and row.pair is not None]
+        parts = any(row.group for row in some)
         series: dict[str, list[tuple[float, float]]] = {}
-        for row in rows:
-            if row.source == source and row.pair is not None:
-                series.setdefault(f"bound, {row.model}", []).append(row.pair[::-1])
+        for row in some:
+            name = f"bound, {row.model}" + (f", {row.group or 'other code'}" if parts else "")
+            series.setdefault(name, []).append((row.measured_cycles or 0.0, float(row.bound_cycles or 0)))
         for form in FORMATS if series else ():
             scatter(folder / f"{source}.{form}", series, source)

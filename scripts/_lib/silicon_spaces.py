@@ -51,6 +51,14 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """The rows of one configuration, one per model; `why` is what the compiler complained of, '' where it did not."""
+
+    rows: tuple[Row, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A configuration to be compiled and bounded by every model; it can be sent to another process."""
 
@@ -121,7 +129,7 @@ def chosen(space: TuningSpace, count: int) -> tuple[Configuration, ...]:
 
 
 def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) -> Iterator[Row]:
-    """Yield a row per chosen configuration and model."""
+    """Yield a row per chosen configuration and model; prints how many do not compile, and the first complaint."""
     jobs = [
         Job(
             space.name,
@@ -137,24 +145,32 @@ def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) 
         )
         for one in chosen(space.space, sample)
     ]
-    for several in executor.map(bounded, jobs, lost=_lost):
-        yield from several
+    complaints: list[str] = []
+    for outcome in executor.map(bounded, jobs, lost=_lost):
+        complaints += [outcome.why] if outcome.why else []
+        yield from outcome.rows
+    if complaints:
+        print(f"{space.name}: {len(complaints)} of {len(jobs)} configurations do not compile; the first: {complaints[0]}")
 
 
-def _lost(job: Job, error: SassanError) -> list[Row]:
-    return [_row(job, model, error.code) for model in job.models]
+def _lost(job: Job, error: SassanError) -> Outcome:
+    return _without(job, error.code)
 
 
-def bounded(job: Job) -> list[Row]:
-    """Return the rows of one configuration; whatever forbids a bound is a gap of them."""
+def _without(job: Job, code: str, why: str = "") -> Outcome:
+    return Outcome(tuple(_row(job, model, code) for model in job.models), why)
+
+
+def bounded(job: Job) -> Outcome:
+    """Return what one configuration comes to; whatever forbids a bound is a gap of its rows."""
     try:
         cubin = silicon_compile.compiled(job.source, job.product.arch, job.values, job.recipe.macros)
         launch = silicon_grids.shapes(job.recipe, job.derivation, job.values, job.problem)
         functions = frontend.read(Image(f"{job.kernel}.cubin", cubin)).functions
-    except CompileProblem:
-        return [_row(job, model, "compile-failed") for model in job.models]
+    except CompileProblem as problem:
+        return _without(job, "compile-failed", str(problem))
     except SassanError as error:
-        return _lost(job, error)
+        return _without(job, error.code)
     kernels = [one for one in functions if one.kernel and bare(one.name) == job.kernel]
     registers = kernels[0].registers if len(kernels) == 1 else None
     measured = RecordedLaunch(job.kernel, block=launch.block, grid=launch.grid, shared=launch.shared, time_ns=job.time_ms * _NS_PER_MS)
@@ -168,7 +184,7 @@ def bounded(job: Job) -> list[Row]:
             found.append(_row(job, model, error.code, registers))
             continue
         found.append(_row(job, model, " ".join(sorted({gap.code for gap in one.gaps})), registers, one))
-    return found
+    return Outcome(tuple(found))
 
 
 def _row(job: Job, model: str, gaps: str, registers: int | None = None, one: LaunchValidation | None = None) -> Row:

@@ -133,7 +133,7 @@ def test_a_folder_without_recordings_ends_with_the_status_of_a_refusal(tmp_path:
 
 
 @pytest.mark.slow
-def test_configurations_are_compiled_and_bounded(folder: Path):
+def test_configurations_are_compiled_and_bounded(folder: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("nvidia.cuda_nvrtc", reason="nvidia-cuda-nvrtc-cu12 is not installed")
     loaded = spaces.load(folder / "tuner" / "scale.A100.json", recipes.read())
     found = list(spaces.rows(loaded, 0, ("control",), Serial()))
@@ -144,6 +144,7 @@ def test_configurations_are_compiled_and_bounded(folder: Path):
     ]
     assert [row.measured_cycles for row in found] == pytest.approx([1410.0, 2820.0, 4230.0])
     assert [row.bound_cycles is not None for row in found] == [True, True, False]
+    assert "scale.A100: 1 of 3 configurations do not compile; the first: kernel.cu(" in capsys.readouterr().out
 
 
 @pytest.mark.slow
