@@ -130,7 +130,8 @@ def _validation(
     )
     none = LaunchValidation(launch, cycles, clock, None, CountCheck(why="the kernel is not in the inputs"))
     arguments = _arguments(launch, program)
-    function = _kernel([*functions.get(launch.image, ()), *functions.get(None, ())], launch, arguments)
+    images = dict.fromkeys((launch.image, None))  # a launch without an image has its kernel in the other inputs alone
+    function = _kernel([function for image in images for function in functions.get(image, ())], launch, arguments)
     if isinstance(function, Gap):
         return replace(none, missing=(function,))
     missing = tuple(_unknown(launch, hardware, cycles))

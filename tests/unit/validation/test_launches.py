@@ -108,3 +108,8 @@ def test_the_summary_is_over_what_could_be_compared():
 
 def test_nothing_to_compare_has_no_figures():
     assert (summary([]).count, summary([]).ratio_median, summary([]).tau) == (0, None, None)
+
+
+def test_a_launch_without_an_image_has_one_kernel_in_the_inputs():
+    mangled = tuple(replace(function, name="_Z5saxpyifPfS_") for function in SAXPY)
+    assert validated(LAUNCH, mangled).gaps == ()

@@ -1,0 +1,111 @@
+"""Bounds against recorded runs of real GPUs: tuning spaces, reports of Nsight Compute, programs.
+
+    DIR/tuner/NAME.DEVICE.json[.gz] with NAME.cu beside it, DIR/ncu/*.ncu-rep, DIR/programs/measured.csv
+
+Per source and model: how many measurements have a bound, bound over measured, how many bounds are below, and in a tuning space how well the
+bounds rank its configurations. Times are turned into cycles with the boost clock of the product. Into the output folder: `silicon.csv` (the
+summary), `silicon_rows.csv` (a row per configuration or launch and model), and a scatter plot per source.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from _lib import silicon_programs, silicon_recipes, silicon_reports, silicon_spaces
+from _lib.silicon_rows import Row, show, summaries, write
+
+from sassan.errors import SassanError
+from sassan.executor import Processes
+from sassan.measure.scatter import FORMATS, scatter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+MODELS = ("control", "table")
+_WORKERS = 2
+_REFUSED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run: `sample` configurations of each tuning space (0: all), these cost models.
+
+    Programs are compiled in `work`, a temporary folder where it is None, and get `seconds` each to run.
+    """
+
+    folder: Path
+    output: Path | None
+    sample: int = 40
+    models: tuple[str, ...] = MODELS
+    work: Path | None = None
+    seconds: float = 60.0
+
+
+def run(plan: Plan) -> int:
+    """Print the summary; write it, the rows and the pictures into the output folder."""
+    tuned: set[str] = set()
+    rows = [*_spaces(plan, tuned), *_reports(plan), *_programs(plan)]
+    if not rows:
+        print(f"no recording under {plan.folder}: tuner/*.json(.gz), ncu/*.ncu-rep", file=sys.stderr)
+        return _REFUSED
+    found = summaries(rows, frozenset(tuned))
+    show(found)
+    if plan.output is not None:
+        plan.output.mkdir(parents=True, exist_ok=True)
+        write(found, plan.output / "silicon.csv")
+        write(rows, plan.output / "silicon_rows.csv")
+        _draw(rows, plan.output)
+        print(f"written: {plan.output}")
+    return 0
+
+
+def _spaces(plan: Plan, tuned: set[str]) -> Iterator[Row]:
+    """Yield the rows of every tuning space, and add the names of the spaces to `tuned`."""
+    recipes = silicon_recipes.read()
+    with Processes(_WORKERS) as executor:
+        for path in sorted((plan.folder / "tuner").glob("*.json*")):
+            try:
+                space = silicon_spaces.load(path, recipes)
+            except SassanError as error:
+                _refused(path, error)
+                continue
+            for note in silicon_spaces.notes(space, recipes):
+                print(f"{path.name}: {note}")
+            tuned.add(space.name)
+            yield from silicon_spaces.rows(space, plan.sample, plan.models, executor)
+
+
+def _programs(plan: Plan) -> Iterator[Row]:
+    return silicon_programs.rows(plan.folder / "programs", plan.models, plan.work, plan.seconds)
+
+
+def _reports(plan: Plan) -> Iterator[Row]:
+    for path in sorted((plan.folder / "ncu").glob("*.ncu-rep")):
+        try:
+            recording = silicon_reports.load(path)
+            for note in recording.notes:
+                print(f"{path.name}: {note}")
+            for model in plan.models:
+                yield from silicon_reports.rows(recording, path.name.removesuffix(".ncu-rep"), model)
+        except SassanError as error:
+            _refused(path, error)
+
+
+def _refused(path: Path, error: SassanError) -> None:
+    print(f"{path.name}: skipped: {error.code}: {error.message}", file=sys.stderr)
+
+
+def _draw(rows: Sequence[Row], folder: Path) -> None:
+    """Draw the bounds of each source, a series per model; a part that is summed up alone is a series of its own."""
+    for source in dict.fromkeys(row.source for row in rows):
+        some = [row for row in rows if row.source == source and row.pair is not None]
+        parts = any(row.group for row in some)
+        series: dict[str, list[tuple[float, float]]] = {}
+        for row in some:
+            name = f"bound, {row.model}" + (f", {row.group or 'other code'}" if parts else "")
+            series.setdefault(name, []).append((row.measured_cycles or 0.0, float(row.bound_cycles or 0)))
+        for form in FORMATS if series else ():
+            scatter(folder / f"{source}.{form}", series, source)

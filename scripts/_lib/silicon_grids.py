@@ -1,0 +1,138 @@
+"""Block and grid of a configuration: from a recipe, else from the area per block that the source computes, else the tuner's default.
+
+The default is that of Kernel Tuner (documentation, "Grid divisors": block_size_x, block_size_y, block_size_z) with tile_size_* beside it:
+a tile is what one thread computes, so a block covers block size times tile size.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import ceil, prod
+from typing import TYPE_CHECKING
+
+from sassan.errors import InputError
+from sassan.evolve.shapes import ShapeProblem, extent, names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from _lib.silicon_recipes import Recipe
+
+    from sassan.machine.launch import Shape
+    from sassan.recorded.types import Value
+
+AXES = "xyz"
+_PRODUCT = r"[A-Za-z_]\w*(?:\s*\*\s*[A-Za-z_]\w*)*"
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_BODY = 200_000
+"""Characters of a kernel that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """Names of the parameters whose product a block covers, per axis, and where that comes from: 'source' or 'default'."""
+
+    divisors: tuple[tuple[str, ...], ...]
+    origins: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the divisors per axis with their origin."""
+        each = zip(AXES, self.divisors, self.origins, strict=True)
+        return "; ".join(f"{axis}: {' * '.join(some) or '1'} ({origin})" for axis, some, origin in each)
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """How one configuration is launched. Units: `shared` is dynamic shared memory in bytes; `parameters` are arguments by value."""
+
+    block: Shape
+    grid: Shape
+    shared: int
+    parameters: tuple[tuple[str, int], ...]
+
+
+def derive(kernel: str, source: str, parameters: Sequence[str]) -> Derivation:
+    """Return which parameters divide the problem into blocks: those that the kernel multiplies its block index by."""
+    body = _body(kernel, source)
+    default = [tuple(name for name in (f"block_size_{axis}", f"tile_size_{axis}") if name in parameters) for axis in AXES]
+    covered = [_covered(axis, body, parameters) for axis in AXES]
+    # A part of the default may be multiplied by the rest elsewhere: (blockIdx.x * block_size_x + threadIdx.x) * tile_size_x.
+    says = [bool(some) and not set(some) < set(usual) for some, usual in zip(covered, default, strict=True)]
+    return Derivation(
+        tuple(some if said else usual for some, usual, said in zip(covered, default, says, strict=True)),
+        tuple("source" if said else "default" for said in says),
+    )
+
+
+def shapes(recipe: Recipe, derivation: Derivation, values: Mapping[str, Value], problem: Sequence[Value]) -> Shapes:
+    """Return the launch of a configuration with these values.
+
+    Raises InputError `no-grid` where an extent cannot be computed.
+    """
+    sizes = [_size(axis, problem) for axis in range(len(AXES))]
+    numbers = {name: value for name, value in values.items() if isinstance(value, int)}
+    numbers |= {f"problem_{axis}": size for axis, size in zip(AXES, sizes, strict=True)}
+    block = recipe.block or tuple(f"block_size_{axis}" if f"block_size_{axis}" in numbers else "1" for axis in AXES)
+    computed = tuple(_evaluated(text, numbers) for text in recipe.grid) or tuple(
+        ceil(size / prod(_evaluated(name, numbers) for name in some)) for size, some in zip(sizes, derivation.divisors, strict=True)
+    )
+    return Shapes(
+        _three([_evaluated(text, numbers) for text in block]),
+        _three(computed),
+        _evaluated(recipe.shared, numbers),
+        tuple((name, _evaluated(text, numbers)) for name, text in recipe.parameters.items()),
+    )
+
+
+def _size(axis: int, problem: Sequence[Value]) -> int:
+    value = problem[axis] if axis < len(problem) else 1
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InputError("no-grid", f"the size {value!r} of the problem in {AXES[axis]} is no positive whole number")
+    return value
+
+
+def _evaluated(text: str, numbers: Mapping[str, int]) -> int:
+    missing = sorted(names(text) - numbers.keys())
+    if missing:
+        raise InputError(
+            "no-grid", f"'{text}': the configuration has no whole number '{missing[0]}'", hint="correct the recipe of the kernel"
+        )
+    try:
+        return extent(text, numbers)
+    except ShapeProblem as problem:
+        raise InputError("no-grid", str(problem), hint="correct the recipe of the kernel") from None
+
+
+def _three(extents: Sequence[int]) -> Shape:
+    x, y, z = (*extents, 1, 1)[:3]
+    return x, y, z
+
+
+def _body(kernel: str, source: str) -> str:
+    """Return the text of a kernel between its braces without comments, '' where the source has none of this name."""
+    source = _COMMENT.sub(" ", source)
+    start = re.search(rf"\b{re.escape(kernel)}\s*\(", source)
+    at = source.find("{", start.end()) if start is not None else -1
+    if at < 0:
+        return ""
+    depth = 0
+    for index in range(at, min(len(source), at + _BODY)):
+        depth += (source[index] == "{") - (source[index] == "}")
+        if depth == 0:
+            return source[at:index]
+    return ""
+
+
+def _covered(axis: str, body: str, parameters: Sequence[str]) -> tuple[str, ...]:
+    """Return the factors beside blockIdx where every one is a tuning parameter and all places agree; () otherwise."""
+    index, body = rf"blockIdx\.{axis}", body.replace(f"blockDim.{axis}", f"block_size_{axis}")
+    products = [
+        *re.findall(rf"{index}\s*\*\s*\(?\s*({_PRODUCT})", body),
+        *re.findall(rf"({_PRODUCT})\s*\)?\s*\*\s*{index}\b", body),
+    ]
+    factors = {tuple(sorted(re.split(r"\s*\*\s*", text))) for text in products}
+    if len(factors) != 1:
+        return ()
+    some = factors.pop()
+    return some if all(name in parameters for name in some) else ()

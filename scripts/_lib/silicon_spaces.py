@@ -1,0 +1,206 @@
+"""Tuning spaces: a sample of the configurations, compiled for the device that was measured, and the bounds of their grids."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from _lib import silicon_compile, silicon_grids, silicon_recipes
+from _lib.silicon_rows import Row, shape_text
+
+from sassan import frontend, recorded
+from sassan.errors import InputError, SassanError
+from sassan.evolve.compilers import CompileProblem
+from sassan.frontend.image import Image
+from sassan.machine.launch import Launch
+from sassan.machine.parameters import Setting
+from sassan.pipeline import Settings
+from sassan.recorded import RecordedLaunch, TuningSpace
+from sassan.timing import models
+from sassan.timing.rates import Tables
+from sassan.validation.launches import Hardware, LaunchValidation, validate
+from sassan.validation.names import bare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from _lib.silicon_compile import KernelSource
+    from _lib.silicon_grids import Derivation
+    from _lib.silicon_recipes import Product, Recipe
+
+    from sassan.executor import Executor
+    from sassan.recorded.types import Configuration, Value
+
+_SEED = 2023
+_NS_PER_MS = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A tuning space with all that its launches follow from."""
+
+    name: str
+    space: TuningSpace
+    source: KernelSource
+    product: Product
+    recipe: Recipe
+    derivation: Derivation
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The rows of one configuration, one per model; `why` is what the compiler complained of, '' where it did not."""
+
+    rows: tuple[Row, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A configuration to be compiled and bounded by every model; it can be sent to another process."""
+
+    space: str
+    kernel: str
+    source: KernelSource
+    product: Product
+    recipe: Recipe
+    derivation: Derivation
+    problem: tuple[Value, ...]
+    values: Mapping[str, Value]
+    time_ms: float
+    models: tuple[str, ...]
+
+
+def load(path: Path, recipes: silicon_recipes.Recipes) -> Space:
+    """Return the tuning space of a cache, with the source of the same name beside it.
+
+    Raises InputError: what the readers refuse, `no-tuning-space`, `no-source`, `unknown-device`; MissingToolError `no-nvrtc`.
+    """
+    space = recorded.read(str(path))
+    if not isinstance(space, TuningSpace):
+        raise InputError("no-tuning-space", f"{path.name} records launches, no tuning space")
+    source = path.with_name(f"{path.name.partition('.')[0]}.cu")
+    if not source.is_file():
+        raise InputError("no-source", f"there is no {source.name} beside {path.name}", hint="put the source of the kernel there")
+    device = space.device.name if space.device is not None else path.name
+    product = recipes.product(device)
+    if product is None:
+        raise InputError("unknown-device", f"no product is known for '{device}'", hint="add it to scripts/_lib/silicon_recipes.toml")
+    loaded = silicon_compile.load(source)
+    recipe = recipes.kernels.get(space.kernel, silicon_recipes.Recipe())
+    name = path.name.removesuffix(".gz").removesuffix(".json")
+    return Space(name, space, loaded, product, recipe, silicon_grids.derive(space.kernel, loaded.text, space.parameters))
+
+
+def notes(space: Space, recipes: silicon_recipes.Recipes) -> Iterator[str]:
+    """Yield what a reader of the figures has to know of a tuning space."""
+    yield from space.space.notes
+    if space.space.kernel not in recipes.kernels:
+        yield f"no recipe for kernel {space.space.kernel}: a block covers {space.derivation}; arguments by value are unknown"
+    text = "\n".join((space.source.text, *(header for _, header in space.source.headers)))
+    silent = [name for name in _varying(space.space) if name not in text and name not in space.recipe.only]
+    if silent:
+        yield f"the source never mentions {', '.join(silent)}, which varies: some configurations may have run other code"
+
+
+def _varying(space: TuningSpace) -> list[str]:
+    columns = zip(*(one.values for one in space.configurations), strict=True)
+    return [name for name, column in zip(space.parameters, columns, strict=True) if len(set(column)) > 1]
+
+
+def chosen(space: TuningSpace, count: int) -> tuple[Configuration, ...]:
+    """Return `count` of the configurations with a time, 0: all, by time; always the same ones.
+
+    Of as many groups of neighbours in time, equal in size, one each: the fastest of the first, the slowest of the last, one at random of
+    the others.
+    """
+    valid = sorted((one for one in space.configurations if one.valid), key=lambda one: (one.time_ms or 0.0, one.place))
+    if not count or count >= len(valid):
+        return tuple(valid)
+    draw = random.Random(f"{_SEED} {space.kernel} {len(valid)}")  # noqa: S311 - a sample, no secret
+    edges = [index * len(valid) // count for index in range(count + 1)]
+    places = [draw.randrange(low, high) for low, high in pairwise(edges)]
+    if count > 1:
+        places[0], places[-1] = 0, len(valid) - 1
+    return tuple(valid[place] for place in places)
+
+
+def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) -> Iterator[Row]:
+    """Yield a row per chosen configuration and model; prints how many do not compile, and the first complaint."""
+    jobs = [
+        Job(
+            space.name,
+            space.space.kernel,
+            space.source,
+            space.product,
+            space.recipe,
+            space.derivation,
+            space.space.problem,
+            space.space.values(one),
+            one.time_ms or 0.0,
+            names,
+        )
+        for one in chosen(space.space, sample)
+    ]
+    complaints: list[str] = []
+    for outcome in executor.map(bounded, jobs, lost=_lost):
+        complaints += [outcome.why] if outcome.why else []
+        yield from outcome.rows
+    if complaints:
+        print(f"{space.name}: {len(complaints)} of {len(jobs)} configurations do not compile; the first: {complaints[0]}")
+
+
+def _lost(job: Job, error: SassanError) -> Outcome:
+    return _without(job, error.code)
+
+
+def _without(job: Job, code: str, why: str = "") -> Outcome:
+    return Outcome(tuple(_row(job, model, code) for model in job.models), why)
+
+
+def bounded(job: Job) -> Outcome:
+    """Return what one configuration comes to; whatever forbids a bound is a gap of its rows."""
+    try:
+        cubin = silicon_compile.compiled(job.source, job.product.arch, job.values, job.recipe.macros)
+        launch = silicon_grids.shapes(job.recipe, job.derivation, job.values, job.problem)
+        functions = frontend.read(Image(f"{job.kernel}.cubin", cubin)).functions
+    except CompileProblem as problem:
+        return _without(job, "compile-failed", str(problem))
+    except SassanError as error:
+        return _without(job, error.code)
+    kernels = [one for one in functions if one.kernel and bare(one.name) == job.kernel]
+    registers = kernels[0].registers if len(kernels) == 1 else None
+    measured = RecordedLaunch(job.kernel, block=launch.block, grid=launch.grid, shared=launch.shared, time_ns=job.time_ms * _NS_PER_MS)
+    given = Launch(parameters=tuple(Setting(name, -1, value) for name, value in launch.parameters))
+    found: list[Row] = []
+    for model in job.models:
+        settings = Settings(costs=models.model(model, Tables()), launch=given)
+        try:
+            one = next(validate([measured], {None: kernels}, settings, Hardware(job.product.sms, job.product.clock_hz)))
+        except SassanError as error:
+            found.append(_row(job, model, error.code, registers))
+            continue
+        found.append(_row(job, model, " ".join(sorted({gap.code for gap in one.gaps})), registers, one))
+    return Outcome(tuple(found))
+
+
+def _row(job: Job, model: str, gaps: str, registers: int | None = None, one: LaunchValidation | None = None) -> Row:
+    same = bool(job.recipe.only) and all(job.values.get(name) == value for name, value in job.recipe.only.items())
+    return Row(
+        job.space,
+        model,
+        " ".join(f"{name}={value}" for name, value in job.values.items()),
+        shape_text(one.launch.block if one else None),
+        shape_text(one.launch.grid if one else None),
+        registers,
+        job.time_ms * 1e3,
+        job.time_ms * 1e-3 * job.product.clock_hz,
+        one.bound if one else None,
+        None,
+        None,
+        gaps,
+        group=", ".join(f"{name}={value}" for name, value in job.recipe.only.items()) if same else "",
+    )

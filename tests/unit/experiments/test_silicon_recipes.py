@@ -1,0 +1,87 @@
+"""The reader of recipes: what it gives, and that every mistake is named with its key."""
+
+from pathlib import Path
+
+import pytest
+
+from sassan.errors import InputError
+from scripted import scripted
+
+recipes = scripted("silicon_recipes")
+
+GOOD = """
+[device."RTX 30"]
+arch = "sm_86"
+sms = 2
+clock_mhz = 1500
+source = "made up"
+[device."RTX 3080"]
+arch = "sm_86"
+sms = 68
+clock_mhz = 1710
+source = "made up"
+[kernel.scale]
+grid = ["ceil(problem_x / block)"]
+parameters = { param_1 = "problem_x" }
+only = { mode = 1 }
+source = "made up"
+"""
+
+
+def read(folder: Path, text: str):
+    (folder / "recipes.toml").write_text(text, encoding="utf-8")
+    return recipes.read(folder / "recipes.toml")
+
+
+def test_the_longest_name_of_a_product_counts(tmp_path: Path):
+    found = read(tmp_path, GOOD).product("NVIDIA GeForce RTX 3080")
+    assert (found.sms, found.clock_hz, found.arch) == (68, 1.71e9, "sm_86")
+
+
+def test_an_unknown_product_is_none(tmp_path: Path):
+    assert read(tmp_path, GOOD).product("Radeon") is None
+
+
+def test_a_recipe_has_what_the_file_says_and_defaults(tmp_path: Path):
+    found = read(tmp_path, GOOD).kernels["scale"]
+    assert (found.block, found.grid, found.shared) == ((), ("ceil(problem_x / block)",), "0")
+    assert (found.parameters, found.only, found.macros) == ({"param_1": "problem_x"}, {"mode": 1}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("kernel = 3", "kernel"),
+        ("[kernels.scale]", "kernels"),
+        ("[kernel.scale]", "kernel.scale.source"),
+        ('[kernel.scale]\nsource = "x"\ngrids = ["1"]', "kernel.scale.grids"),
+        ('[kernel.scale]\nsource = "x"\ngrid = ["1 +"]', "kernel.scale.grid"),
+        ('[kernel.scale]\nsource = "x"\ngrid = ["1", "1", "1", "1"]', "kernel.scale.grid"),
+        ('[kernel.scale]\nsource = "x"\nshared = 12', "kernel.scale.shared"),
+        ('[kernel.scale]\nsource = "x"\nparameters = { param_0 = 3 }', "kernel.scale.parameters.param_0"),
+        ('[kernel.scale]\nsource = "x"\nonly = { mode = [1] }', "kernel.scale.only.mode"),
+        ('[device.A]\narch = "sm_80"\nsms = 0\nclock_mhz = 1\nsource = "x"', "device.A.sms"),
+        ('[device.A]\narch = "sm_80"\nsms = 1\nclock_mhz = 1', "device.A.source"),
+    ],
+)
+def test_a_mistake_is_named_with_its_key(tmp_path: Path, text: str, where: str):
+    with pytest.raises(InputError) as refused:
+        read(tmp_path, text)
+    assert refused.value.code == "bad-recipe"
+    assert refused.value.message.startswith(f"recipes.toml: {where}: ")
+
+
+def test_what_is_no_toml_is_refused(tmp_path: Path):
+    with pytest.raises(InputError) as refused:
+        read(tmp_path, "[kernel")
+    assert refused.value.code == "bad-recipe"
+
+
+def test_a_missing_file_is_refused(tmp_path: Path):
+    with pytest.raises(InputError) as refused:
+        recipes.read(tmp_path / "none.toml")
+    assert refused.value.code == "cannot-read"
+
+
+def test_the_recipes_of_the_repository_can_be_read():
+    assert recipes.read().product("NVIDIA A100-PCIE-40GB").sms == 108

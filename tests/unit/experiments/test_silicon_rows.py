@@ -1,0 +1,57 @@
+"""What rows say together, and how they are written."""
+
+import csv
+from pathlib import Path
+
+from scripted import scripted
+
+silicon_rows = scripted("silicon_rows")
+
+
+def row(measured: float | None, bound: int | None, gaps: str = "", group: str = "", source: str = "space"):
+    return silicon_rows.Row(
+        source,
+        "control",
+        "a=1",
+        "32x1x1",
+        "8x1x1",
+        16,
+        1.0,
+        measured,
+        bound,
+        estimate_cycles=None,
+        roofline_cycles=None,
+        gaps=gaps,
+        group=group,
+    )
+
+
+ROWS = [row(100.0, 400), row(200.0, 100, group="a=1"), row(50.0, None, "no-latency unbounded-loop"), row(80.0, None, "no-latency")]
+
+
+def test_a_summary_counts_bounds_gaps_and_what_is_below():
+    found = silicon_rows.summaries(ROWS, frozenset())[0]
+    assert (found.n, found.bounded_share, found.gaps, found.below) == (4, 0.5, "no-latency:2 unbounded-loop:1", 1)
+    assert (found.ratio_min, found.ratio_median, found.ratio_max) == (0.5, 2.25, 4.0)
+
+
+def test_ranks_are_of_tuning_spaces_alone():
+    launches, space = silicon_rows.summaries(ROWS, frozenset())[0], silicon_rows.summaries(ROWS, frozenset({"space"}))[0]
+    assert (launches.tau, launches.regret_1) == (None, None)
+    assert (space.tau, space.regret_1, space.regret_10) == (-1.0, 2.0, 1.0)
+
+
+def test_a_group_is_also_summed_up_alone():
+    assert [(one.source, one.n) for one in silicon_rows.summaries(ROWS, frozenset())] == [("space", 4), ("space, a=1", 1)]
+
+
+def test_nothing_is_known_where_nothing_is_bounded():
+    found = silicon_rows.summaries([row(50.0, None, "no-latency")], frozenset({"space"}))[0]
+    assert (found.ratio_median, found.tau, found.regret_1, found.estimate_mape, found.below) == (None, None, None, None, 0)
+
+
+def test_a_row_of_csv_has_an_empty_cell_where_nothing_is_known(tmp_path: Path):
+    silicon_rows.write([row(123456.789, None)], tmp_path / "rows.csv")
+    with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
+        (found,) = csv.DictReader(file)
+    assert (found["measured_cycles"], found["bound_cycles"], found["grid"]) == ("123457", "", "8x1x1")
