@@ -56,9 +56,9 @@ def load(path: Path) -> KernelSource:
         beside = headers(text, path.parent, text_of)
     except IncludeProblem as problem:
         raise InputError("bad-include", f"{path}: {problem}") from None
-    found = compilers.find(nvrtc=True, ptxas=False).nvrtc
-    assert found is not None
-    return KernelSource(text, beside, found)
+    compiler = compilers.find(nvrtc=True, ptxas=False).nvrtc
+    assert compiler is not None
+    return KernelSource(text, beside, compiler)
 
 
 def prepared(text: str, values: Mapping[str, Value]) -> str:

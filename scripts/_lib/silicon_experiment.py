@@ -51,11 +51,11 @@ def run(plan: Plan) -> int:
     if not rows:
         print(f"no recording under {plan.folder}: tuner/*.json(.gz), ncu/*.ncu-rep", file=sys.stderr)
         return _REFUSED
-    found = summaries(rows, frozenset(tuned))
-    show(found)
+    sums = summaries(rows, frozenset(tuned))
+    show(sums)
     if plan.output is not None:
         plan.output.mkdir(parents=True, exist_ok=True)
-        write(found, plan.output / "silicon.csv")
+        write(sums, plan.output / "silicon.csv")
         write(rows, plan.output / "silicon_rows.csv")
         _draw(rows, plan.output)
         print(f"written: {plan.output}")

@@ -55,7 +55,7 @@ class Recipes:
 
     def product(self, name: str) -> Product | None:
         """Return the product with the longest name that is a part of this one, None where there is none."""
-        return max((one for one in self.products if one.name in name), key=lambda one: len(one.name), default=None)
+        return max((product for product in self.products if product.name in name), key=lambda product: len(product.name), default=None)
 
 
 def read(path: Path = FILE) -> Recipes:

@@ -40,12 +40,12 @@ def rows(recording: Recording, name: str, model: str) -> Iterator[Row]:
     used = sorted({launch.image for launch in recording.launches if launch.image is not None})
     functions = {index: frontend.read(Image(f"{name} (image {index})", recording.images[index])).functions for index in used}
     settings = Settings(costs=models.model(model, Tables()))
-    for index, one in enumerate(validate(recording.launches, dict(functions), settings, Hardware())):
-        yield _row(name, model, index, one)
+    for index, validation in enumerate(validate(recording.launches, dict(functions), settings, Hardware())):
+        yield _row(name, model, index, validation)
 
 
-def _row(source: str, model: str, index: int, one: LaunchValidation) -> Row:
-    launch, counts = one.launch, one.counts
+def _row(source: str, model: str, index: int, validation: LaunchValidation) -> Row:
+    launch, counts = validation.launch, validation.counts
     checked = not counts.why
     return Row(
         source,
@@ -53,13 +53,13 @@ def _row(source: str, model: str, index: int, one: LaunchValidation) -> Row:
         f"{index} {launch.kernel}",
         shape_text(launch.block),
         shape_text(launch.grid),
-        one.analysis.function.registers if one.analysis is not None else None,
+        validation.analysis.function.registers if validation.analysis is not None else None,
         launch.time_ns / _NS_PER_US if launch.time_ns is not None else None,
-        one.cycles,
-        one.bound,
+        validation.cycles,
+        validation.bound,
         None,
         None,
-        " ".join(sorted({gap.code for gap in one.gaps})),
+        " ".join(sorted({gap.code for gap in validation.gaps})),
         counts.checked if checked else None,
         counts.equal if checked else None,
         len(counts.above) if checked else None,

@@ -80,15 +80,15 @@ def shape_text(extents: Sequence[int] | None) -> str:
 
 def summaries(rows: Sequence[Row], tuned: frozenset[str]) -> list[Summary]:
     """Return a summary per source and model, and one per group of a source; `tuned` are the sources that are tuning spaces."""
-    found: list[Summary] = []
+    sums: list[Summary] = []
     for source, model in dict.fromkeys((row.source, row.model) for row in rows):
         some = [row for row in rows if (row.source, row.model) == (source, model)]
-        found.append(_summary(source, model, some, tuned=source in tuned))
-        found += (
+        sums.append(_summary(source, model, some, tuned=source in tuned))
+        sums += (
             _summary(f"{source}, {group}", model, [row for row in some if row.group == group], tuned=source in tuned)
             for group in dict.fromkeys(row.group for row in some if row.group)
         )
-    return found
+    return sums
 
 
 def _summary(source: str, model: str, rows: Sequence[Row], *, tuned: bool) -> Summary:
@@ -120,13 +120,13 @@ def _summary(source: str, model: str, rows: Sequence[Row], *, tuned: bool) -> Su
     )
 
 
-def show(found: Sequence[Summary]) -> None:
+def show(sums: Sequence[Summary]) -> None:
     """Print the summaries."""
     table = Table("source", "model", "n", "bounded", "min", "median", "90 %", "max", "below", "tau", "regret@1", "@10", "gaps", box=None)
-    for one in found:
-        ratios = (one.ratio_min, one.ratio_median, one.ratio_p90, one.ratio_max)
-        cells = [*map(_figure, ratios), str(one.below), *map(_figure, (one.tau, one.regret_1, one.regret_10))]
-        table.add_row(one.source, one.model, str(one.n), f"{one.bounded_share:.0%}", *cells, one.gaps or "-")
+    for each in sums:
+        ratios = (each.ratio_min, each.ratio_median, each.ratio_p90, each.ratio_max)
+        cells = [*map(_figure, ratios), str(each.below), *map(_figure, (each.tau, each.regret_1, each.regret_10))]
+        table.add_row(each.source, each.model, str(each.n), f"{each.bounded_share:.0%}", *cells, each.gaps or "-")
     console = Console(width=200, markup=False, highlight=False)
     console.print("bound over measured cycles; below: how many bounds silicon refutes; regret: best time of the first 1 or 10 by bound")
     console.print(table)

@@ -100,14 +100,22 @@ def notes(space: Space, recipes: silicon_recipes.Recipes) -> Iterator[str]:
     yield from space.space.notes
     if space.space.kernel not in recipes.kernels:
         yield f"no recipe for kernel {space.space.kernel}: a block covers {space.derivation}; arguments by value are unknown"
+    if space.recipe.only:
+        same = settings_text(space.recipe.only)
+        yield f"only with {same} is the source beside the cache the code that was measured: these are also summed up alone"
     text = "\n".join((space.source.text, *(header for _, header in space.source.headers)))
     silent = [name for name in _varying(space.space) if name not in text and name not in space.recipe.only]
     if silent:
         yield f"the source never mentions {', '.join(silent)}, which varies: some configurations may have run other code"
 
 
+def settings_text(values: Mapping[str, Value]) -> str:
+    """Return parameters with their values as text."""
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
 def _varying(space: TuningSpace) -> list[str]:
-    columns = zip(*(one.values for one in space.configurations), strict=True)
+    columns = zip(*(each.values for each in space.configurations), strict=True)
     return [name for name, column in zip(space.parameters, columns, strict=True) if len(set(column)) > 1]
 
 
@@ -117,7 +125,7 @@ def chosen(space: TuningSpace, count: int) -> tuple[Configuration, ...]:
     Of as many groups of neighbours in time, equal in size, one each: the fastest of the first, the slowest of the last, one at random of
     the others.
     """
-    valid = sorted((one for one in space.configurations if one.valid), key=lambda one: (one.time_ms or 0.0, one.place))
+    valid = sorted((each for each in space.configurations if each.valid), key=lambda each: (each.time_ms or 0.0, each.place))
     if not count or count >= len(valid):
         return tuple(valid)
     draw = random.Random(f"{_SEED} {space.kernel} {len(valid)}")  # noqa: S311 - a sample, no secret
@@ -139,11 +147,11 @@ def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) 
             space.recipe,
             space.derivation,
             space.space.problem,
-            space.space.values(one),
-            one.time_ms or 0.0,
+            space.space.values(configuration),
+            configuration.time_ms or 0.0,
             names,
         )
-        for one in chosen(space.space, sample)
+        for configuration in chosen(space.space, sample)
     ]
     complaints: list[str] = []
     for outcome in executor.map(bounded, jobs, lost=_lost):
@@ -171,36 +179,36 @@ def bounded(job: Job) -> Outcome:
         return _without(job, "compile-failed", str(problem))
     except SassanError as error:
         return _without(job, error.code)
-    kernels = [one for one in functions if one.kernel and bare(one.name) == job.kernel]
+    kernels = [function for function in functions if function.kernel and bare(function.name) == job.kernel]
     registers = kernels[0].registers if len(kernels) == 1 else None
     measured = RecordedLaunch(job.kernel, block=launch.block, grid=launch.grid, shared=launch.shared, time_ns=job.time_ms * _NS_PER_MS)
     given = Launch(parameters=tuple(Setting(name, -1, value) for name, value in launch.parameters))
-    found: list[Row] = []
+    rows_made: list[Row] = []
     for model in job.models:
         settings = Settings(costs=models.model(model, Tables()), launch=given)
         try:
-            one = next(validate([measured], {None: kernels}, settings, Hardware(job.product.sms, job.product.clock_hz)))
+            validation = next(validate([measured], {None: kernels}, settings, Hardware(job.product.sms, job.product.clock_hz)))
         except SassanError as error:
-            found.append(_row(job, model, error.code, registers))
+            rows_made.append(_row(job, model, error.code, registers))
             continue
-        found.append(_row(job, model, " ".join(sorted({gap.code for gap in one.gaps})), registers, one))
-    return Outcome(tuple(found))
+        rows_made.append(_row(job, model, " ".join(sorted({gap.code for gap in validation.gaps})), registers, validation))
+    return Outcome(tuple(rows_made))
 
 
-def _row(job: Job, model: str, gaps: str, registers: int | None = None, one: LaunchValidation | None = None) -> Row:
+def _row(job: Job, model: str, gaps: str, registers: int | None = None, validation: LaunchValidation | None = None) -> Row:
     same = bool(job.recipe.only) and all(job.values.get(name) == value for name, value in job.recipe.only.items())
     return Row(
         job.space,
         model,
-        " ".join(f"{name}={value}" for name, value in job.values.items()),
-        shape_text(one.launch.block if one else None),
-        shape_text(one.launch.grid if one else None),
+        settings_text(job.values),
+        shape_text(validation.launch.block if validation else None),
+        shape_text(validation.launch.grid if validation else None),
         registers,
         job.time_ms * 1e3,
         job.time_ms * 1e-3 * job.product.clock_hz,
-        one.bound if one else None,
+        validation.bound if validation else None,
         None,
         None,
         gaps,
-        group=", ".join(f"{name}={value}" for name, value in job.recipe.only.items()) if same else "",
+        group=settings_text(job.recipe.only) if same else "",
     )
