@@ -12,10 +12,10 @@ import pytest
 
 from makespan_instances import Instance, instance
 from makespan_reference import Left, legal_sets, longest, solver, step, worst_schedule
-from sassan.makespan.bounds import busy_units, waiting_slots
-from sassan.makespan.bounds_overlap import overlap
-from sassan.makespan.bounds_pool import cuts, finest, pooled
-from sassan.makespan.bounds_search import refuted
+from sassan.makespan.bounds.overlap import overlap
+from sassan.makespan.bounds.pool import cuts, finest, pooled
+from sassan.makespan.bounds.search import refuted
+from sassan.makespan.bounds.waiting import busy_units, waiting_slots
 from sassan.makespan.schedule import Schedule, check
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,8 @@ import pytest
 
 from sassan.alphabet import Letter
 from sassan.makespan import clock
-from sassan.makespan.bounds import Bounds, busy_units, candidates, waiting_slots
+from sassan.makespan.bounds.engine import Bounds, candidates
+from sassan.makespan.bounds.waiting import busy_units, waiting_slots
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
@@ -114,7 +115,7 @@ def test_a_deadline_ends_the_engine() -> None:
 
 
 def test_what_is_not_loaded_is_left_out_where_the_time_is_too_short_to_load_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sassan.makespan.bounds.sys", SimpleNamespace(modules={}))
+    monkeypatch.setattr("sassan.makespan.bounds.engine.sys", SimpleNamespace(modules={}))
     short = candidates(case_study(16), lambda: False, lambda: 0.1)
     longer = candidates(case_study(16), lambda: False, lambda: 0.5)
     assert [name for name, _ in short] == ["waiting-slots"]
