@@ -39,6 +39,13 @@ def test_what_has_run_in_this_process_is_compiled() -> None:
     assert compiled("beam.kernel")
 
 
+def test_what_numba_keeps_on_disk_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    Beam((1,)).run(CASE_STUDY, Budget(), quiet)
+    real = kernel.advance
+    monkeypatch.setattr(kernel, "advance", SimpleNamespace(py_func=real.py_func, signatures=[], stats=real.stats))
+    assert compiled("beam.kernel")
+
+
 def test_what_lies_in_the_cache_is_compiled_until_its_module_changes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(kernel, "advance", uncompiled(tmp_path))
     assert not compiled("beam.kernel")
