@@ -25,7 +25,7 @@ from sassan.machine import MachineFile, Multiprocessor, machine_of
 from sassan.machine.fields import HINT
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
-from sassan.makespan.bounds import waiting_slots
+from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.problem import Processor
 from sassan.makespan.problem import problem as makespan_problem
 from sassan.render.cfg_json import CfgDocument, cfg_document

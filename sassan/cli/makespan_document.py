@@ -147,9 +147,9 @@ def program(one: Answer, form: str, rows: str) -> str:
     Raises UsageError `too-large`.
     """
     from sassan.ilp import write
-    from sassan.makespan.bounds import waiting_slots
-    from sassan.makespan.ilp import program as build
-    from sassan.makespan.ilp_build import Form
+    from sassan.makespan.bounds.waiting import waiting_slots
+    from sassan.makespan.program.build import Form
+    from sassan.makespan.program.engine import program as build
 
     horizon = one.known.upper if one.known.upper is not None else waiting_slots(one.instance.problem)
     model = build(one.instance.problem, horizon, Form(rows)).model

@@ -85,7 +85,7 @@ def _engine(one: "Instance", how: Search, moves: list[tuple[float, int | None, i
 
 
 def _simple(one: "Instance") -> Answer:
-    from sassan.makespan.bounds import waiting_slots
+    from sassan.makespan.bounds.waiting import waiting_slots
     from sassan.makespan.engine import Found
     from sassan.makespan.merge import Merged
 

@@ -11,13 +11,13 @@ ENOUGH = 1.5
 """Seconds of time left from which a first use compiles: the next run finds the search compiled."""
 NOTE = "left out what is compiled at its first use after an installation: that takes some seconds"
 _ENTRIES = {
-    "anneal_kernel": "advance",
-    "beam_kernel": "advance",
-    "bounds_pool_kernel": "fill",
-    "bounds_search_kernel": "advance",
-    "exact_dive": "dive",
-    "exact_kernel": "fill",
-    "exact_sums": "fill",
+    "anneal.kernel": "advance",
+    "beam.kernel": "advance",
+    "bounds.pool_kernel": "fill",
+    "bounds.search_kernel": "advance",
+    "exact.dive": "dive",
+    "exact.kernel": "fill",
+    "exact.sums": "fill",
 }
 """What each module of kernels is entered by: this is compiled last, with all that it calls."""
 
@@ -37,6 +37,6 @@ def compiled(module: str) -> bool:
         return True
     assert kernels.__file__ is not None
     changed = Path(kernels.__file__).stat().st_mtime
-    pattern = f"{module}.{_ENTRIES[module]}-{entry.py_func.__code__.co_firstlineno}.*.nbi"
+    pattern = f"{module.rpartition('.')[2]}.{_ENTRIES[module]}-{entry.py_func.__code__.co_firstlineno}.*.nbi"
     folder = entry.stats.cache_path
     return folder is not None and any(index.stat().st_mtime >= changed for index in Path(folder).glob(pattern))

@@ -19,24 +19,24 @@ def load(name: str, rows: str | None = None, executor: Executor | None = None) -
             searches = (Step(load("beam"), 0.3), Step(load("anneal", executor=executor), 0.15))
             return All(load("bounds"), searches, load("exact"))
         case "exact":
-            from sassan.makespan.exact import Exact  # noqa: PLC0415
+            from sassan.makespan.exact.engine import Exact  # noqa: PLC0415
 
             return Exact()
         case "beam":
-            from sassan.makespan.beam import Beam  # noqa: PLC0415
+            from sassan.makespan.beam.engine import Beam  # noqa: PLC0415
 
             return Beam()
         case "anneal":
-            from sassan.makespan.anneal import Anneal  # noqa: PLC0415
+            from sassan.makespan.anneal.engine import Anneal  # noqa: PLC0415
 
             return Anneal(executor=executor)
         case "ilp":
-            from sassan.makespan.ilp import Ilp  # noqa: PLC0415
-            from sassan.makespan.ilp_build import Form  # noqa: PLC0415
+            from sassan.makespan.program.build import Form  # noqa: PLC0415
+            from sassan.makespan.program.engine import Ilp  # noqa: PLC0415
 
             return Ilp(Form(rows)) if rows is not None else Ilp()
         case "bounds":
-            from sassan.makespan.bounds import Bounds  # noqa: PLC0415
+            from sassan.makespan.bounds.engine import Bounds  # noqa: PLC0415
 
             return Bounds()
         case _:

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from sassan.alphabet import Letter
 from sassan.errors import UsageError
-from sassan.makespan.bounds import waiting_slots
+from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule
 

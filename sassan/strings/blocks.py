@@ -1,26 +1,10 @@
-"""Strings of blocks and of paths over a warp-level CFG."""
+"""The blocks along paths over a warp-level CFG, and their strings."""
 
-from collections.abc import Callable
 from collections.abc import Sequence as Many
 
-from sassan.alphabet import Letter
-from sassan.ir import Instruction
 from sassan.strings.fold import Loop, Sequence, normal, rename
-from sassan.strings.kernel_string import Group, KernelString, Part, letters, of
-from sassan.warpcfg.graph import Node, WarpCfg
-
-LetterOf = Callable[[Instruction], Letter]
-"""The letter table of one architecture."""
-
-
-def block_string(node: Node, letter_of: LetterOf) -> KernelString:
-    """Return one letter per instruction of the block, run-length coded."""
-    return letters(letter_of(one) for one in node.code)
-
-
-def block_strings(cfg: WarpCfg, letter_of: LetterOf) -> tuple[KernelString, ...]:
-    """Return the string of every block, in the order of the nodes."""
-    return tuple(block_string(node, letter_of) for node in cfg.nodes)
+from sassan.strings.kernel_string import Group, KernelString, Part, of
+from sassan.warpcfg.graph import WarpCfg
 
 
 def path_blocks(cfg: WarpCfg, path: Sequence) -> Sequence:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sassan.errors import MissingToolError, UsageError
 from sassan.executor import available
-from sassan.makespan.bounds import waiting_slots
+from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.schedule import Schedule, check
 

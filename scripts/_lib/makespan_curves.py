@@ -11,8 +11,8 @@ from _lib.makespan_cases import Case, voronoi
 from _lib.makespan_schedules import best
 from _lib.pictures import Axes, Curve, plot, table
 
-from sassan.makespan.anneal import PUBLISHED, Anneal, envelope
-from sassan.makespan.bounds import waiting_slots
+from sassan.makespan.anneal.engine import PUBLISHED, Anneal, envelope
+from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.engine import Budget, Engine
 from sassan.makespan.engines import load
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from sassan.makespan.anneal import Annealed, Improvement
+    from sassan.makespan.anneal.engine import Annealed, Improvement
 
 
 TIMED = "2011-figure-7"

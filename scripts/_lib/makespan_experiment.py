@@ -10,8 +10,8 @@ from _lib import makespan_curves, makespan_schedules
 from _lib.makespan_cases import Case
 
 from sassan.makespan.engines import load
-from sassan.makespan.ilp import Ilp
-from sassan.makespan.ilp_build import Form
+from sassan.makespan.program.build import Form
+from sassan.makespan.program.engine import Ilp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

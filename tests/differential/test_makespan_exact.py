@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from makespan_instances import Instance, instance
 from makespan_reference import longest as reference
-from sassan.makespan.beam import Beam
+from sassan.makespan.beam.engine import Beam
 from sassan.makespan.engine import Budget
-from sassan.makespan.exact import Exact
-from sassan.makespan.exact_plain import longest
-from sassan.makespan.exact_tasks import Dive, End, letters_path, packable, relaxed
+from sassan.makespan.exact.engine import Exact
+from sassan.makespan.exact.plain import longest
+from sassan.makespan.exact.tasks import Dive, End, letters_path, packable, relaxed
 from sassan.makespan.schedule import check
 from sassan.makespan.states import Layout, count_states, layout, schedule_of, start
 

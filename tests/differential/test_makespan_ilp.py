@@ -10,8 +10,8 @@ import pytest
 from differential.solver_files import SOLVERS, optimum
 from sassan.ilp.write import lp, mps
 from sassan.makespan.engine import Budget, Found
-from sassan.makespan.ilp import Ilp, program
-from sassan.makespan.ilp_build import Form
+from sassan.makespan.program.build import Form
+from sassan.makespan.program.engine import Ilp, program
 from sassan.makespan.schedule import check
 from unit.makespan.cases import case, mixed_case, random_case
 from unit.makespan.every_schedule import longest

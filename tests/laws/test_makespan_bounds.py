@@ -12,11 +12,10 @@ import pytest
 
 from makespan_instances import Instance, instance
 from makespan_reference import Left, legal_sets, longest, solver, step, worst_schedule
-from sassan.makespan.bounds import busy_units, waiting_slots
-from sassan.makespan.bounds_overlap import overlap
-from sassan.makespan.bounds_pool import cuts, finest, pooled
-from sassan.makespan.bounds_search import refuted
-from sassan.makespan.remaining import remaining_upper
+from sassan.makespan.bounds.overlap import overlap
+from sassan.makespan.bounds.pool import cuts, finest, pooled
+from sassan.makespan.bounds.search import refuted
+from sassan.makespan.bounds.waiting import busy_units, waiting_slots
 from sassan.makespan.schedule import Schedule, check
 
 pytestmark = pytest.mark.slow
@@ -93,17 +92,6 @@ def reachable(one: Instance) -> Iterator[Left]:
             if after not in seen:
                 seen.add(after)
                 todo.append(after)
-
-
-def test_nothing_takes_longer_from_a_state_than_what_remains_allows() -> None:
-    for one, _ in solved()[:60]:
-        slots = solver(one.capacity, one.issue)
-        tables = remaining_upper(one.problem)
-        texts = ["".join(string.expand()) for string in one.problem.shares]
-        for left in reachable(one):
-            # What is left may be the end of several strings: any of them must do.
-            standing = [next((key, len(text) - len(rest)) for key, text in enumerate(texts) if text.endswith(rest)) for rest in left]
-            assert slots(left) <= tables.upper(standing), (one, left)
 
 
 def test_nothing_takes_longer_from_a_state_than_its_pool_allows() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from makespan_reference import longest
 from sassan.alphabet import Letter
-from sassan.makespan.bounds import candidates
+from sassan.makespan.bounds.engine import candidates
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
 

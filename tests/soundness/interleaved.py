@@ -11,12 +11,12 @@ import numpy as np
 from sassan.ipet.flow_facts import Bounds
 from sassan.ipet.wcet import problem, wcet
 from sassan.simt.code import Code
-from sassan.simt.free import FreeMachine, FreeOutcome
 from sassan.simt.machine import Limits
 from sassan.simt.state import Status
 from sassan.simt.values import Uninterpreted, draw
 from sassan.timing import CostModel
 from sassan.warpcfg.graph import WarpCfg
+from simt.free import FreeMachine, FreeOutcome
 from soundness.watch import Watch
 
 

@@ -25,13 +25,13 @@ from sassan.ipet.wcet import problem, wcet
 from sassan.ir import Function
 from sassan.simt.code import Code, Decoder, Move, lower
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.plain import PlainRun
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, Status
 from sassan.simt.trace import Entry, Outcome, Transition
 from sassan.simt.values import Runs, Uninterpreted, draw
 from sassan.timing import CostModel, Unit
 from sassan.warpcfg.graph import Edge, Point, WarpCfg
+from simt.plain import PlainRun
 from soundness.interleaved import Turns, interleave
 from soundness.maxwell import Maxwell
 from soundness.volta import Volta

@@ -6,11 +6,11 @@ import pytest
 from sassan.errors import SassanError
 from sassan.ir import CodeAddress, Function, Guard, Immediate, Instruction, Memory, Register, Special, Target
 from sassan.simt.code import Decoded, Operation, lower
-from sassan.simt.free import FreeMachine, FreeOutcome
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.state import Order, Status
 from sassan.simt.trace import Outcome
 from sassan.simt.values import Uninterpreted, draw
+from simt.free import FreeMachine, FreeOutcome
 from soundness.drafts import NOWHERE
 from soundness.volta import Volta
 

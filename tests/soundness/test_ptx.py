@@ -10,10 +10,11 @@ from sassan.errors import SassanError
 from sassan.frontend.ptx.read import read_ptx
 from sassan.ir import Function, Target
 from sassan.isa.ptx import load
-from sassan.simt import plain_data, values
+from sassan.simt import values
 from sassan.simt.state import Order
 from sassan.warpcfg import explore
 from sassan.warpcfg.virtual_tokens import with_joins
+from simt import plain_data
 from soundness import generator_ptx, oracles
 from soundness.oracles import Plan, Report, inspect
 from soundness.ptx_oracle import PREDICATES, EveryInstruction, Ptx, claims

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 _HINT = "give the PTX as nvcc, NVRTC or cuobjdump -ptx wrote it"
-_LINE_END = re.compile(r";[ \t]*(?://.*)?")
 _SPACES = re.compile(r"[ \t\n]+")
 _QUOTED = re.compile(r'("[^"\n]*")')
 

@@ -5,7 +5,7 @@ Sums of one symbol and a range are kept as such, so that differences cancel: the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sassan.ipet.loop_bounds import ranges
 from sassan.ipet.loop_bounds.ranges import Range
@@ -151,10 +151,6 @@ class State:
     facts: Mapping[Symbol, Range] = field(default_factory=dict[Symbol, Range])
     decided: Mapping[Maybe | Compare | Both, bool] = field(default_factory=dict["Maybe | Compare | Both", bool])
     atoms: tuple[Atom, ...] = ()
-
-    def with_register(self, register: int, known: Known) -> "State":
-        """Return the state after a write."""
-        return replace(self, registers={**self.registers, register: known})
 
     def range_of(self, value: Value) -> Range:
         """Return all words that a value may be."""

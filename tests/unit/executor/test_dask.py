@@ -14,8 +14,8 @@ from budget import PATIENCE
 from sassan.errors import InputError, MissingToolError, UsageError
 from sassan.executor import Dask, More, Serial, dask
 from sassan.extras import install
-from sassan.makespan.anneal import CHAINS, Anneal
-from sassan.makespan.anneal_plain import Move, Plan
+from sassan.makespan.anneal.engine import CHAINS, Anneal
+from sassan.makespan.anneal.plain import Move, Plan
 from sassan.makespan.engine import Budget
 from unit.makespan.cases import case
 

@@ -13,10 +13,10 @@ import pytest
 from budget import PATIENCE
 from sassan.errors import UsageError
 from sassan.executor import Serial, Threads
-from sassan.makespan.anneal import PUBLISHED, Anneal, Improvement, default_plan, envelope
-from sassan.makespan.anneal_kernel import run
-from sassan.makespan.anneal_plain import Chain, Move, Plan, Rule, accepts, advance, chain, score
-from sassan.makespan.anneal_plain import Random as Generator
+from sassan.makespan.anneal.engine import PUBLISHED, Anneal, Improvement, default_plan, envelope
+from sassan.makespan.anneal.kernel import run
+from sassan.makespan.anneal.plain import Chain, Move, Plan, Rule, accepts, advance, chain, score
+from sassan.makespan.anneal.plain import Random as Generator
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import Instance, Start, construct, instance, precedence_of, start
@@ -185,7 +185,7 @@ def test_a_small_instance_loads_neither_compiler_nor_arrays() -> None:
     program = """
 import sys
 from unit.makespan.cases import case
-from sassan.makespan.anneal import Anneal
+from sassan.makespan.anneal.engine import Anneal
 from sassan.makespan.engine import Budget
 print(Anneal().run(case("LCL", warps=4, L=1, C=1), Budget(), lambda _: None).lower, {"numba", "numpy"} & set(sys.modules))
 """
@@ -206,8 +206,8 @@ def test_empty_strings_take_no_slot() -> None:
 
 def test_a_deadline_ends_the_run_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("sassan.makespan.anneal.clock", clock)
-    monkeypatch.setattr("sassan.makespan.anneal.may_begin", lambda *_: True)
+    monkeypatch.setattr("sassan.makespan.anneal.engine.clock", clock)
+    monkeypatch.setattr("sassan.makespan.anneal.engine.may_begin", lambda *_: True)
     found = Anneal(plan=Plan(10**9, 0.3)).run(CASE_STUDY, Budget(deadline=80), quiet)
     # At the deadline each of eight chains looks once, and so does the engine.
     assert 80 <= clock.looks < 100

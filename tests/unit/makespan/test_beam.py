@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from sassan.makespan import clock
-from sassan.makespan.beam import Beam, Width, compiled_pass, plain_pass
+from sassan.makespan.beam.engine import Beam, Width, compiled_pass, plain_pass
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
@@ -77,7 +77,7 @@ def test_states_with_too_many_successors_have_some_drawn() -> None:
 def test_a_long_string_is_searched_until_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("sassan.makespan.states.clock", clock)
-    monkeypatch.setattr("sassan.makespan.beam.may_begin", lambda *_: True)
+    monkeypatch.setattr("sassan.makespan.beam.engine.may_begin", lambda *_: True)
     seen: list[Found] = []
     found = Beam((1, 16, 2048)).run(case("(L5C9L2C9)^40", warps=16, L=1, C=4, issue=4), Budget(deadline=40), seen.append)
     assert [one.lower or 0 for one in seen][1:] == [found.lower]

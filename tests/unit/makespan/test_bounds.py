@@ -6,10 +6,10 @@ import pytest
 
 from sassan.alphabet import Letter
 from sassan.makespan import clock
-from sassan.makespan.bounds import Bounds, busy_units, candidates, waiting_slots
+from sassan.makespan.bounds.engine import Bounds, candidates
+from sassan.makespan.bounds.waiting import busy_units, waiting_slots
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.problem import Problem, Processor, problem
-from sassan.makespan.remaining import remaining_upper
 from sassan.strings.kernel_string import parse
 
 pytestmark = pytest.mark.slow
@@ -115,7 +115,7 @@ def test_a_deadline_ends_the_engine() -> None:
 
 
 def test_what_is_not_loaded_is_left_out_where_the_time_is_too_short_to_load_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sassan.makespan.bounds.sys", SimpleNamespace(modules={}))
+    monkeypatch.setattr("sassan.makespan.bounds.engine.sys", SimpleNamespace(modules={}))
     short = candidates(case_study(16), lambda: False, lambda: 0.1)
     longer = candidates(case_study(16), lambda: False, lambda: 0.5)
     assert [name for name, _ in short] == ["waiting-slots"]
@@ -124,26 +124,3 @@ def test_what_is_not_loaded_is_left_out_where_the_time_is_too_short_to_load_it(m
 
 def test_candidates_stop_at_the_exact_one() -> None:
     assert [name for name, _ in candidates(instance("LC", {"L": 1, "C": 1}, warps=2), lambda: False)] == ["waiting-slots", "exhaustive"]
-
-
-def test_what_remains_at_the_start_is_the_priced_bound() -> None:
-    assert remaining_upper(case_study(16)).upper([(0, 0)] * 16) == 197
-
-
-def test_what_remains_of_a_warp_alone_is_its_string() -> None:
-    assert remaining_upper(case_study(3)).upper([(0, 25), (0, 20), (0, 25)]) == 5
-
-
-def test_what_remains_counts_from_the_warp_furthest_behind() -> None:
-    # Two letters of its own, and one L and one C of the other at 1 and 1/4.
-    assert remaining_upper(instance("LCLC", {"L": 1, "C": 4}, warps=2)).upper([(0, 2), (0, 2)]) == 3
-
-
-def test_nothing_remains_when_all_are_done() -> None:
-    assert remaining_upper(case_study(2)).upper([(0, 25), (0, 25)]) == 0
-
-
-def test_what_remains_of_different_strings() -> None:
-    tables = remaining_upper(instance(("LLL", "C"), {"L": 1, "C": 1}))
-    assert tables.upper([(0, 0), (1, 0)]) == 4
-    assert tables.upper([(0, 3), (1, 0)]) == 1

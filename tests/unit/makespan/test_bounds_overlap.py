@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from sassan.alphabet import Letter
-from sassan.makespan.bounds_overlap import groups_of, overlap, path_of
+from sassan.makespan.bounds.overlap import groups_of, overlap, path_of
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
 from unit.makespan.cases import Asked

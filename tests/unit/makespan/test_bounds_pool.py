@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from sassan.alphabet import Letter
-from sassan.makespan.bounds_pool import Cut, cut, cuts, pooled, waste_plain
+from sassan.makespan.bounds.pool import Cut, cut, cuts, pooled, waste_plain
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import Run, parse
 
@@ -86,7 +86,7 @@ def test_the_case_study_of_five_warps_is_solved() -> None:
 def test_the_compiled_table_is_the_plain_one(
     string: str, warps: int, capacity: dict[str, int], issue: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sassan.makespan.bounds_pool.SMALL", 0)
+    monkeypatch.setattr("sassan.makespan.bounds.pool.SMALL", 0)
     for one in cuts(instance(string, warps, capacity, issue), 600):
         table = pooled(one)
         assert table is not None

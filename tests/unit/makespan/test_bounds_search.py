@@ -3,8 +3,8 @@ from fractions import Fraction
 import pytest
 
 from sassan.alphabet import Letter
-from sassan.makespan.bounds_pool import Cut, Pooled, cuts, finest, pooled
-from sassan.makespan.bounds_search import refines, refuted
+from sassan.makespan.bounds.pool import Cut, Pooled, cuts, finest, pooled
+from sassan.makespan.bounds.search import refines, refuted
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
 

@@ -7,14 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from sassan.makespan import beam_kernel, bounds, clock
+from sassan.makespan import clock
 from sassan.makespan.all import All
-from sassan.makespan.anneal import Anneal
-from sassan.makespan.beam import Beam
+from sassan.makespan.anneal.engine import Anneal
+from sassan.makespan.beam import kernel
+from sassan.makespan.beam.engine import Beam
+from sassan.makespan.bounds.engine import candidates
 from sassan.makespan.compiling import ENOUGH, NOTE, compiled, may_begin
 from sassan.makespan.engine import Budget, Found
 from sassan.makespan.engines import load
-from sassan.makespan.exact import Exact
+from sassan.makespan.exact.engine import Exact
 from sassan.makespan.schedule import check
 from unit.makespan.cases import case
 
@@ -34,34 +36,41 @@ def uncompiled(folder: Path | None) -> SimpleNamespace:
 
 def test_what_has_run_in_this_process_is_compiled() -> None:
     Beam((1,)).run(CASE_STUDY, Budget(), quiet)
-    assert compiled("beam_kernel")
+    assert compiled("beam.kernel")
+
+
+def test_what_numba_keeps_on_disk_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    Beam((1,)).run(CASE_STUDY, Budget(), quiet)
+    real = kernel.advance
+    monkeypatch.setattr(kernel, "advance", SimpleNamespace(py_func=real.py_func, signatures=[], stats=real.stats))
+    assert compiled("beam.kernel")
 
 
 def test_what_lies_in_the_cache_is_compiled_until_its_module_changes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(beam_kernel, "advance", uncompiled(tmp_path))
-    assert not compiled("beam_kernel")
-    index = tmp_path / "beam_kernel.advance-7.py311.nbi"
+    monkeypatch.setattr(kernel, "advance", uncompiled(tmp_path))
+    assert not compiled("beam.kernel")
+    index = tmp_path / "kernel.advance-7.py311.nbi"
     index.touch()
-    assert compiled("beam_kernel")
+    assert compiled("beam.kernel")
     os.utime(index, (0, 0))
-    assert not compiled("beam_kernel")
+    assert not compiled("beam.kernel")
 
 
 def test_without_a_cache_nothing_is_compiled_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beam_kernel, "advance", uncompiled(None))
-    assert not compiled("beam_kernel")
-    assert (may_begin("beam_kernel", ENOUGH / 2), may_begin("beam_kernel", ENOUGH), may_begin("beam_kernel", inf)) == (False, True, True)
+    monkeypatch.setattr(kernel, "advance", uncompiled(None))
+    assert not compiled("beam.kernel")
+    assert (may_begin("beam.kernel", ENOUGH / 2), may_begin("beam.kernel", ENOUGH), may_begin("beam.kernel", inf)) == (False, True, True)
 
 
 def test_where_numba_compiles_nothing_everything_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beam_kernel, "advance", lambda: None)
-    assert compiled("beam_kernel")
+    monkeypatch.setattr(kernel, "advance", lambda: None)
+    assert compiled("beam.kernel")
 
 
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> None:
     for engine in ("anneal", "beam", "bounds", "exact"):
-        monkeypatch.setattr(f"sassan.makespan.{engine}.may_begin", lambda *_: False)
+        monkeypatch.setattr(f"sassan.makespan.{engine}.engine.may_begin", lambda *_: False)
 
 
 @pytest.mark.usefixtures("cold")
@@ -95,7 +104,7 @@ def test_cold_chains_are_plain() -> None:
 
 @pytest.mark.usefixtures("cold")
 def test_cold_bounds_are_those_of_the_programs() -> None:
-    assert [name for name, _ in bounds.candidates(CASE_STUDY, lambda: False)] == ["waiting-slots", "overlap-1", "overlap-2"]
+    assert [name for name, _ in candidates(CASE_STUDY, lambda: False)] == ["waiting-slots", "overlap-1", "overlap-2"]
 
 
 @pytest.mark.usefixtures("cold")

@@ -4,8 +4,8 @@ import pytest
 
 from sassan.errors import UsageError
 from sassan.makespan.engine import Budget, Found
-from sassan.makespan.exact import Exact
-from sassan.makespan.exact_plain import longest, path
+from sassan.makespan.exact.engine import Exact
+from sassan.makespan.exact.plain import longest, path
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
 from sassan.makespan.states import count_letter_states, count_states, layout, schedule_of, start, successors, work_left
@@ -127,8 +127,8 @@ def test_fractions_of_instructions_per_slot_are_refused() -> None:
 def test_a_deadline_ends_the_run_with_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr("sassan.makespan.states.clock", clock)
-    monkeypatch.setattr("sassan.makespan.exact.may_begin", lambda *_: True)
-    monkeypatch.setattr("sassan.makespan.beam.may_begin", lambda *_: True)
+    monkeypatch.setattr("sassan.makespan.exact.engine.may_begin", lambda *_: True)
+    monkeypatch.setattr("sassan.makespan.beam.engine.may_begin", lambda *_: True)
     found = exact(case_study(15), Budget(deadline=25))
     assert found.lower is not None
     assert found.note

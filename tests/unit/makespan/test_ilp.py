@@ -14,9 +14,9 @@ from sassan.ilp.solve import Status, solve
 from sassan.ilp.write import lp, mps
 from sassan.makespan import clock
 from sassan.makespan.engine import Budget, Found
-from sassan.makespan.ilp import Ilp, program, schedule_of
-from sassan.makespan.ilp_build import Form, OutOfTime, Program
 from sassan.makespan.problem import Processor, problem
+from sassan.makespan.program.build import Form, OutOfTime, Program
+from sassan.makespan.program.engine import Ilp, program, schedule_of
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import construct, instance
 from sassan.strings.kernel_string import parse

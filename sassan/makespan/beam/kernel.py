@@ -1,11 +1,11 @@
-"""Beam search over slots, compiled: the same as `beam_plain`, except that states with very many successors have some drawn at random."""
+"""Beam search over slots, compiled: the same as `plain`, except that states with very many successors have some drawn at random."""
 # ruff: noqa: PLR0913, PLR0917  # what a compiled function takes is arrays: a record of them costs a count of references per call
 
 from typing import NamedTuple
 
 import numpy as np
 
-from sassan.makespan.beam_plain import TIE, Rules
+from sassan.makespan.beam.plain import TIE, Rules
 from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, splits, zero
 

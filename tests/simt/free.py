@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from sassan.simt.code import Code
 from sassan.simt.data import compute
-from sassan.simt.free_moves import Group, move, push
-from sassan.simt.free_state import Threads
 from sassan.simt.machine import DEFAULT_LIMITS, Limits, Observer, new_session
 from sassan.simt.stack import Ints
 from sassan.simt.state import STOPPED, Order, Session, Status, lanes, pack
 from sassan.simt.values import Moment, Rows, Truth, Values, Words
+from simt.free_moves import Group, move, push
+from simt.free_state import Threads
 
 _STICKY = np.array([0, 0, 128, 230, 250], dtype=np.uint32)
 """Out of 256, how likely a run lets the same group go on: one of these, drawn per run."""

@@ -1,4 +1,4 @@
-"""The compiled annealing chain: what anneal_plain.py says, placing about a hundred million instructions per second.
+"""The compiled annealing chain: what plain.py says, placing about a hundred million instructions per second.
 
 Per unit, and for the issue limit, a row of bits says which slots have room: the earliest slot of Figure 4 is one count of trailing
 zeros. Evaluation starts at the first changed index (makespan-annealing-2013, VII): the state of the construction there comes from one of
@@ -17,7 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from sassan.makespan.anneal_plain import Chain, Move, Plan, Rule
+from sassan.makespan.anneal.plain import Chain, Move, Plan, Rule
 from sassan.makespan.jit import inner, unchecked
 from sassan.makespan.start import Instance
 
@@ -377,7 +377,7 @@ def advance(memory: Memory, order: Order, row: Array, random: Array, counts: Arr
 
 
 def run(case: Instance, plan: Plan, state: Chain, count: int) -> Chain:
-    """Do what `anneal_plain.advance` does."""
+    """Do what `plain.advance` does."""
     row = np.array(state.precedence, np.uint16)
     random = np.array([state.random], np.uint64)
     counts = np.zeros(4, np.int64)

@@ -12,7 +12,7 @@ their sum, and needs no unknown:
 from collections.abc import Iterator
 
 from sassan.ilp.model import Terms, combine
-from sassan.makespan.ilp_build import Builder, Form, excuses, room
+from sassan.makespan.program.build import Builder, Form, excuses, room
 
 
 def fill(build: Builder, form: Form) -> Terms:

@@ -10,7 +10,7 @@ one solution where the paper's program has W! of them.
 from collections.abc import Iterator
 
 from sassan.ilp.model import Terms
-from sassan.makespan.ilp_build import Builder, excuses, room
+from sassan.makespan.program.build import Builder, excuses, room
 
 Ready = dict[tuple[int, int, int], int]
 

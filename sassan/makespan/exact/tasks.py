@@ -6,10 +6,10 @@ from enum import IntEnum
 
 import numpy as np
 
-from sassan.makespan import exact_dive, exact_kernel, exact_sums
 from sassan.makespan.engine import Budget
-from sassan.makespan.exact_dive import EXTRA, INSIDE, WORDS, Moves, Sums, Trail
-from sassan.makespan.exact_tables import UNITS, Tables, most_choices, number, tables
+from sassan.makespan.exact import dive, kernel, sums
+from sassan.makespan.exact.dive import EXTRA, INSIDE, WORDS, Moves, Sums, Trail
+from sassan.makespan.exact.tables import UNITS, Tables, most_choices, number, tables
 from sassan.makespan.states import Layout, State, over, start, successors
 from sassan.makespan.states_kernel import Array
 
@@ -22,11 +22,11 @@ _PORTION_OF_DIVE = 20_000
 class End(IntEnum):
     """How a search for a goal ends; `FULL`: of the memory for remembered bounds, `DEEP`: of that for open states."""
 
-    REFUTED = exact_dive.REFUTED
-    FOUND = exact_dive.FOUND
-    PAUSED = exact_dive.PAUSED
-    FULL = exact_dive.FULL
-    DEEP = exact_dive.DEEP
+    REFUTED = dive.REFUTED
+    FOUND = dive.FOUND
+    PAUSED = dive.PAUSED
+    FULL = dive.FULL
+    DEEP = dive.DEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ def letters_path(cut: Layout, budget: Budget) -> list[State] | None:
     for kind in (np.uint8, np.uint16, np.uint32):
         value = np.zeros(table.states, kind)
         counts = _first_counts(table)
-        picks = exact_kernel.picks(table.capacity, cut.warps, most_choices(cut))
+        picks = kernel.picks(table.capacity, cut.warps, most_choices(cut))
         for first in range(0, table.states, _PORTION):
             if over(budget):
                 return None
             end = min(first + _PORTION, table.states)
-            exact_kernel.fill(value, first, end, table, counts, picks)
+            kernel.fill(value, first, end, table, counts, picks)
             if value[first:end].max() == np.iinfo(kind).max:
                 break
         else:
@@ -80,7 +80,7 @@ def relaxed(cut: Layout, states: int, budget: Budget) -> Relaxed | None:
     """Return the longest paths over so many sums; None if the time was up."""
     table = tables(cut)
     offset = np.zeros(table.states + 1, np.int64)
-    exact_sums.offsets(table, _first_counts(table), offset)
+    sums.offsets(table, _first_counts(table), offset)
     for kind in (np.uint8, np.uint16, np.uint32):
         value = np.zeros(states, kind)
         counts = _first_counts(table)
@@ -89,7 +89,7 @@ def relaxed(cut: Layout, states: int, budget: Budget) -> Relaxed | None:
             if over(budget):
                 return None
             end = max(first + 1, int(np.searchsorted(offset, offset[first] + _PORTION_OF_SUMS)) - 1)
-            exact_sums.fill(value, first, end, table, counts, offset)
+            sums.fill(value, first, end, table, counts, offset)
             if value[offset[first] : offset[end]].max() == np.iinfo(kind).max:
                 break
             first = end
@@ -121,14 +121,14 @@ class Dive:
         )
         self._upper = bound.upper
         # No step: this compiles, which no clock should count as search.
-        exact_dive.dive(0, 0, self._tables, self._sums, self._moves, self._trail)
+        dive.dive(0, 0, self._tables, self._sums, self._moves, self._trail)
 
     def reach(self, goal: int, budget: Budget) -> tuple[End, list[State]]:
         """Return how the search for `goal` slots ended, and the states of the schedule if one was found."""
         self._trail.at[:2] = -1, 1
         self._trail.open[0] = (*self._root, self._upper)
         while not over(budget):
-            ended = End(exact_dive.dive(goal, _PORTION_OF_DIVE, self._tables, self._sums, self._moves, self._trail))
+            ended = End(dive.dive(goal, _PORTION_OF_DIVE, self._tables, self._sums, self._moves, self._trail))
             if ended is End.REFUTED:
                 return ended, []
             if ended is End.FOUND:
@@ -144,7 +144,7 @@ class Dive:
             if 3 * (trail.keys.nbytes + trail.bounds.nbytes) > self._memory:  # the old table and one of twice its size
                 return False
             into, new = np.full(2 * len(trail.keys), -1, np.int64), np.zeros(2 * len(trail.keys), np.uint32)
-            exact_dive.rehash(trail.keys, trail.bounds, into, new)
+            dive.rehash(trail.keys, trail.bounds, into, new)
             self._trail = trail._replace(keys=into, bounds=new)
         else:
             if 4 * trail.open.nbytes > self._memory:
@@ -154,7 +154,7 @@ class Dive:
 
     def _state(self, index: int) -> State:
         counts = np.zeros(len(self._tables.unit), np.int64)
-        exact_kernel.counts_of(index, self._tables, counts)
+        kernel.counts_of(index, self._tables, counts)
         return tuple(
             (int(count), int(count))
             for low, high in zip(self._tables.base[:-1], self._tables.base[1:], strict=True)
@@ -163,7 +163,7 @@ class Dive:
 
 
 def packable(cut: Layout) -> bool:
-    """Say whether the words of `exact_dive` hold the sums of a layout."""
+    """Say whether the words of `dive` hold the sums of a layout."""
     widths = [(len(team.warps), len(team.warps) * (segment.length - 1)) for team in cut.teams for segment in team.segments]
     return all(sum(each) < 63 for each in zip(*((inside.bit_length(), extra.bit_length()) for inside, extra in widths), strict=True))  # noqa: PLR2004
 

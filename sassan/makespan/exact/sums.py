@@ -8,8 +8,8 @@ another spread, so a row of states is filled with one pass over a row of another
 
 import numpy as np
 
-from sassan.makespan.exact_kernel import next_counts, room_in
-from sassan.makespan.exact_tables import UNITS, Tables
+from sassan.makespan.exact.kernel import next_counts, room_in
+from sassan.makespan.exact.tables import UNITS, Tables
 from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, grown, zero
 

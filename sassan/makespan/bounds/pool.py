@@ -33,7 +33,7 @@ from sassan.makespan.problem import Problem, runs_of
 from sassan.strings.kernel_string import Run
 
 if TYPE_CHECKING:
-    from sassan.makespan.bounds_pool_kernel import Tables
+    from sassan.makespan.bounds.pool_kernel import Tables
 
 MOST_STATES = 1 << 17
 """Pooled states of the finest cut that is tried when nobody says otherwise: some tenths of a second."""
@@ -201,7 +201,7 @@ def pooled(one: Cut, stop: Callable[[], bool] = lambda: False) -> Pooled | None:
         return Pooled(one, array("i", waste_plain(one)))
     import numpy as np  # noqa: PLC0415  # with the compiler half a second, which small instances need not pay
 
-    from sassan.makespan.bounds_pool_kernel import fill, scratch  # noqa: PLC0415
+    from sassan.makespan.bounds.pool_kernel import fill, scratch  # noqa: PLC0415
 
     tables = compiled(one)
     work = scratch(len(one.unit), len(one.capacity))
@@ -217,7 +217,7 @@ def compiled(one: Cut) -> "Tables":
     """Return the cut as the kernels take it."""
     import numpy as np  # noqa: PLC0415  # see `pooled`
 
-    from sassan.makespan.bounds_pool_kernel import Tables  # noqa: PLC0415
+    from sassan.makespan.bounds.pool_kernel import Tables  # noqa: PLC0415
 
     width = len(one.unit)
     choose = [[min(comb(row, column), _UNREACHED) for column in range(width)] for row in range(one.warps + width)]

@@ -1,4 +1,4 @@
-"""Beam search over slots, plainly: the twin of `beam_kernel`, and the engine of small instances (it needs no compiler).
+"""Beam search over slots, plainly: the twin of `kernel`, and the engine of small instances (it needs no compiler).
 
 A state is a row of places, one per warp, in which the warps of a team ascend by the letters that they have left; of warps in one place the
 first ones run. That keeps the order, so a column is one warp from the start to the end, and the warps that run are the bits of a mask.

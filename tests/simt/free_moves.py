@@ -9,9 +9,9 @@ from sassan.isa.facts import Flow
 from sassan.simt.code import Block
 from sassan.simt.convergence import returns
 from sassan.simt.divergence import first_lane, targets, united
-from sassan.simt.free_state import NOBODY, Threads
 from sassan.simt.state import LOST, STOPPED, Session, Status, lanes, pack
 from sassan.simt.values import LANES, Moment, Rows, Truth
+from simt.free_state import NOBODY, Threads
 
 
 @dataclass(frozen=True, slots=True)

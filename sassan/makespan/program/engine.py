@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from sassan.errors import SelfCheckError, UsageError
 from sassan.ilp.model import Model
 from sassan.ilp.solve import Solution, Status, solve
-from sassan.makespan import clock, ilp_counted, ilp_paper
-from sassan.makespan.bounds import Bounds
+from sassan.makespan import clock
+from sassan.makespan.bounds.engine import Bounds
 from sassan.makespan.engine import Budget, Found, Report
-from sassan.makespan.ilp_build import Builder, Form, OutOfTime, Program, groups_of, guard
 from sassan.makespan.problem import Problem
+from sassan.makespan.program import counted, paper
+from sassan.makespan.program.build import Builder, Form, OutOfTime, Program, groups_of, guard
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import Instance, Start, construct, instance, start
 from sassan.makespan.states import over
@@ -36,7 +37,7 @@ def program(problem: Problem, horizon: int, form: Form = Form.SHORT, stop: Calla
         raise UsageError("fractional-capacity", f"{', '.join(fractions)}: an exact engine takes whole capacities", hint="round it down")
     guard(case, form, horizon)
     build = Builder(case, groups_of(case, form), horizon, stop)
-    objective = ilp_counted.fill(build) if form is Form.COUNTED else ilp_paper.fill(build, form)
+    objective = counted.fill(build) if form is Form.COUNTED else paper.fill(build, form)
     model = Model("makespan", tuple(build.variables), objective, tuple(build.rows), _title(problem, case, form, horizon))
     return Program(model, form, build.groups, build.runs)
 

@@ -12,7 +12,7 @@ from platform import node
 from sassan.errors import UsageError
 from sassan.executor import Executor, Serial, Threads, available
 from sassan.makespan import clock
-from sassan.makespan.anneal_plain import Chain, Move, Plan, Rule, advance, chain
+from sassan.makespan.anneal.plain import Chain, Move, Plan, Rule, advance, chain
 from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
@@ -108,7 +108,7 @@ def work(piece: Slice) -> Sliced:
 def _runner(*, compiled: bool) -> Callable[[Instance, Plan, Chain, int], Chain]:
     if not compiled:
         return advance
-    from sassan.makespan.anneal_kernel import run  # noqa: PLC0415 - loads the compiler
+    from sassan.makespan.anneal.kernel import run  # noqa: PLC0415 - loads the compiler
 
     return run
 
@@ -163,7 +163,7 @@ class Anneal:
         workers = self._executor.workers if self._executor else available()
         plan = self._plan or default_plan(case, len(self._chains), seconds, workers)
         compiled = len(self._chains) * plan.iterations * case.total > _PLAIN_PLACEMENTS
-        if compiled and not may_begin("anneal_kernel", budget.left):
+        if compiled and not may_begin("anneal.kernel", budget.left):
             plan, compiled = self._plan or default_plan(case, len(self._chains), seconds, 1, _PLAIN_RATE), False
         executor = self._executor or (Threads() if compiled else Serial())
         _guard(case, budget, executor.workers)
@@ -208,7 +208,7 @@ def _late(deadline: float | None) -> bool:
 
 
 _CHECKPOINT_BYTES = 20
-"""Per slot and row of room: the checkpoints of a chain (anneal_kernel.size)."""
+"""Per slot and row of room: the checkpoints of a chain (kernel.size)."""
 
 
 def _guard(case: Instance, budget: Budget, workers: int) -> None:

@@ -27,7 +27,7 @@ from math import floor
 from sassan.alphabet import Letter
 from sassan.ilp.model import Model, Row, Variable, combine
 from sassan.ilp.solve import upper_bound
-from sassan.makespan.bounds_waiting import waiting_slots_of
+from sassan.makespan.bounds.waiting import waiting_slots_of
 from sassan.makespan.problem import Problem
 from sassan.strings.kernel_string import KernelString, Run
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sassan.makespan import clock
-from sassan.makespan.beam_plain import Kept, Rules, advance, first, rules
+from sassan.makespan.beam.plain import Kept, Rules, advance, first, rules
 from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
@@ -67,7 +67,7 @@ def _passes(problem: Problem, widths: tuple[int, ...], budget: Budget) -> Iterat
     cut = layout(problem, "letters")
     if count_letter_states(team_sizes(problem)) <= PLAIN:
         widths, run = (_PLAIN_WIDTH,), _plain_pass
-    elif may_begin("beam_kernel", budget.left):
+    elif may_begin("beam.kernel", budget.left):
         run = _compiled_pass
     else:
         widths, run = _PLAIN_WIDTHS, _plain_pass
@@ -113,7 +113,7 @@ def compiled_pass(cut: Layout, limits: Width, budget: Budget) -> Schedule | None
     """Return the schedule that a beam finds, None if its time was up before its end."""
     import numpy as np  # noqa: PLC0415 - start-up
 
-    from sassan.makespan import beam_kernel as kernel  # noqa: PLC0415 - the compiler is slow to load
+    from sassan.makespan.beam import kernel  # noqa: PLC0415 - the compiler is slow to load
 
     rule = rules(cut, budget.seed)
     start = first(rule, cut)

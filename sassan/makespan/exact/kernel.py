@@ -1,11 +1,11 @@
-"""Longest paths over all states of single letters in one table, compiled (numbers of states: `exact_tables`)."""
+"""Longest paths over all states of single letters in one table, compiled (numbers of states: `tables`)."""
 # ruff: noqa: PLR0913, PLR0917  # what a compiled function takes is arrays: a record of them costs a count of references per call
 
 from typing import NamedTuple
 
 import numpy as np
 
-from sassan.makespan.exact_tables import UNITS, Tables
+from sassan.makespan.exact.tables import UNITS, Tables
 from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, zero
 

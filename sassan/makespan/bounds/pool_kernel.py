@@ -1,4 +1,4 @@
-"""The table of `bounds_pool.waste_plain`, compiled.
+"""The table of `pool.waste_plain`, compiled.
 
 A pooled state is the row c_0 <= c_1 <= ... of how many warps stand in the stretches up to each one; its number is the sum of
 C(c_g + g, g + 1) (the combinatorial number system). A warp that leaves stretch g lowers c_g by 1 and nothing else, so every slot leads to

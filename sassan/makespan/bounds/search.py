@@ -1,4 +1,4 @@
-"""The bound by least waste: the path of `bounds_pool`, over much finer states, searched from the start instead of tabled from the end.
+"""The bound by least waste: the path of `pool`, over much finer states, searched from the start instead of tabled from the end.
 
 There are too many states of single letters for a table, but few of them matter: the waste of a coarser cut, which a table gives, is at
 most that of the finer one, so no path through a state wastes less than what it did so far + what the table says is due. States are
@@ -7,7 +7,7 @@ refuted are never looked at.
 
 Theorem. If every path from the start has been cut off in this way, no schedule has as many slots as the bound that was to be refuted.
 
-Proof. By `bounds_pool` the waste w of a schedule is at least that of a path over the states of any cut, and T <= I + (W - 1) * S - w, so a
+Proof. By `pool` the waste w of a schedule is at least that of a path over the states of any cut, and T <= I + (W - 1) * S - w, so a
 schedule of T slots or more gives a path with waste at most (W - 1) * S - (T - I). The coarser cut merges stretches of the finer one: a
 path of the finer is one of the coarser with the same costs or lower (slots in which no warp leaves a coarser stretch cost at least 0), so
 the table never says too much, from any state on. A path with that little waste is cut off nowhere: the search reaches its end.
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from itertools import accumulate
 from math import comb
 
-from sassan.makespan.bounds_pool import Cut, Pooled, compiled
+from sassan.makespan.bounds.pool import Cut, Pooled, compiled
 
 MOST_STATES = 1 << 19
 """Room for states, a power of 2: 20 MB, filled in seconds."""
@@ -33,8 +33,8 @@ def refuted(fine: Cut, guide: Pooled, slots: int, stop: Callable[[], bool] = lam
     """
     import numpy as np  # noqa: PLC0415  # with the compiler half a second, which small instances need not pay
 
-    from sassan.makespan import bounds_search_kernel as kernel  # noqa: PLC0415
-    from sassan.makespan.bounds_pool_kernel import scratch  # noqa: PLC0415
+    from sassan.makespan.bounds import search_kernel as kernel  # noqa: PLC0415
+    from sassan.makespan.bounds.pool_kernel import scratch  # noqa: PLC0415
 
     most = fine.most_waste(slots)
     if most < guide.waste[-1]:

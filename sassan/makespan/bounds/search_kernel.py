@@ -1,10 +1,10 @@
-"""The search of `bounds_search`, compiled: states in the order of waste done + waste still due, each expanded once."""
+"""The search of `search`, compiled: states in the order of waste done + waste still due, each expanded once."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from sassan.makespan.bounds_pool_kernel import Ints, Scratch, Table, Tables, count_in, fits, next_runs, nobody_leaves
+from sassan.makespan.bounds.pool_kernel import Ints, Scratch, Table, Tables, count_in, fits, next_runs, nobody_leaves
 from sassan.makespan.jit import compiled
 
 REFUTED, FOUND, FULL, PAUSED = 0, 1, 2, 3

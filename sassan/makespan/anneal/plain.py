@@ -1,6 +1,6 @@
 """Simulated annealing over warp pseudo-precedence strings in plain Python (makespan-annealing-2013, V and VII).
 
-This is the twin that the compiled chain (anneal_kernel.py) is held to: same seed, same moves, same answers, bit for bit. It also runs
+This is the twin that the compiled chain (kernel.py) is held to: same seed, same moves, same answers, bit for bit. It also runs
 small instances, on which loading a compiler would take longer than the search.
 """
 

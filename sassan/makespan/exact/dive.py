@@ -1,6 +1,6 @@
 """Depth-first search for a schedule of at least so many slots, compiled: it finds one, or proves that there is none.
 
-Every state has a bound on the slots that are left: that of the sums of its work (`exact_sums`), replaced by 1 + the largest bound of its
+Every state has a bound on the slots that are left: that of the sums of its work (`sums`), replaced by 1 + the largest bound of its
 successors as soon as all of these are refuted. A state entered in slot t is refuted if t + its bound falls short of the goal. These bounds
 do not depend on the goal, so what is remembered serves all later, smaller ones.
 
@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sassan.makespan.exact_kernel import counts_of, room_in
-from sassan.makespan.exact_tables import Tables
+from sassan.makespan.exact.kernel import counts_of, room_in
+from sassan.makespan.exact.tables import Tables
 from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, splits, zero
 
@@ -36,7 +36,7 @@ class Sums(NamedTuple):
     step: Array
     """`step[word, place]`: what one warp that moves on from this place, a letter, adds to `INSIDE` and `EXTRA`."""
     drop: Array
-    """`drop[0, place, i]` and `drop[1, place, i]`: see `exact_tables`, of the letters, and of the runs where a warp leaves its run."""
+    """`drop[0, place, i]` and `drop[1, place, i]`: see `tables`, of the letters, and of the runs where a warp leaves its run."""
 
 
 class Trail(NamedTuple):

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from sassan.isa.facts import Flow
 from sassan.simt.code import AGAIN, ALWAYS, RETURN_TAG, SIDE, WARPSYNC_TAG, Block, Code, Move, Unity
-from sassan.simt.plain_data import PlainThreads
 from sassan.simt.state import Order
 from sassan.simt.trace import CallString, Entry, Transition
 from sassan.simt.values import LANES, Runs
+from simt.plain_data import PlainThreads
 
 
 @dataclass(slots=True)

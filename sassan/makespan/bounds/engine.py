@@ -1,7 +1,7 @@
 """The engine of the bounds: the least of the safe upper bounds, each of which has its proof where it is computed.
 
-`waiting-slots` (bounds_waiting) counts letters, `overlap` (bounds_overlap) pairs of neighbours: neither expands a string.
-`pooled-stretches` (bounds_pool) fills a table whose size depends on the number of runs; `least-waste` (bounds_search) refutes one slot
+`waiting-slots` (waiting) counts letters, `overlap` (overlap) pairs of neighbours: neither expands a string.
+`pooled-stretches` (pool) fills a table whose size depends on the number of runs; `least-waste` (search) refutes one slot
 after the other with that table as its guide. None searches for a schedule.
 """
 
@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator
 from math import inf
 
 from sassan.makespan import clock
-from sassan.makespan.bounds_overlap import overlap
-from sassan.makespan.bounds_pool import SMALL, Cut, Pooled, cuts, finest, pooled
-from sassan.makespan.bounds_search import refines, refuted
-from sassan.makespan.bounds_waiting import busy_units, waiting_slots
+from sassan.makespan.bounds.overlap import overlap
+from sassan.makespan.bounds.pool import SMALL, Cut, Pooled, cuts, finest, pooled
+from sassan.makespan.bounds.search import refines, refuted
+from sassan.makespan.bounds.waiting import busy_units, waiting_slots
 from sassan.makespan.compiling import may_begin
 from sassan.makespan.engine import Budget, Found, Report
 from sassan.makespan.problem import Problem
-
-__all__ = ["Bounds", "busy_units", "candidates", "waiting_slots"]
 
 _PATIENCE = 2
 """Finer cuts that are tried after the last that helped."""
@@ -41,7 +39,7 @@ def candidates(problem: Problem, stop: Callable[[], bool], left: Callable[[], fl
         bound = overlap(problem, pieces, stop) if not stop() and _loads("highspy", left()) else None
         if bound is not None:
             yield f"overlap-{pieces}", bound
-    if not stop() and _loads("numba", left()) and may_begin("bounds_pool_kernel", left()):
+    if not stop() and _loads("numba", left()) and may_begin("bounds.pool_kernel", left()):
         yield from _searched(problem, stop, left)
 
 
@@ -59,7 +57,7 @@ def _searched(problem: Problem, stop: Callable[[], bool], left: Callable[[], flo
             idle = 0 if guide is None or table.bound < guide.bound else idle + 1
             guide = table
             yield "pooled-stretches", table.bound
-    if guide is None or guide.cut.exact or not may_begin("bounds_search_kernel", left()):
+    if guide is None or guide.cut.exact or not may_begin("bounds.search_kernel", left()):
         return
     slots = guide.bound
     for fine in (finest(problem, whole=True), finest(problem, whole=False)):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from sassan.errors import UsageError
 from sassan.makespan import clock
-from sassan.makespan.beam import Beam
+from sassan.makespan.beam.engine import Beam
 from sassan.makespan.compiling import NOTE, may_begin
 from sassan.makespan.engine import Budget, Found, Report
-from sassan.makespan.exact_plain import longest, path
-from sassan.makespan.exact_tables import MOST, most_choices
+from sassan.makespan.exact.plain import longest, path
+from sassan.makespan.exact.tables import MOST, most_choices
 from sassan.makespan.problem import Problem, runs_of
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.states import (
@@ -29,7 +29,7 @@ from sassan.makespan.states import (
 )
 
 if TYPE_CHECKING:
-    from sassan.makespan.exact_tasks import Dive, Relaxed
+    from sassan.makespan.exact.tasks import Dive, Relaxed
 
 _QUICK = 1_000_000
 """States of letters whose table is filled in a fraction of a second."""
@@ -166,9 +166,9 @@ class _Search:
 
     def table(self, budget: Budget) -> None:
         """Fill the table of all states of letters."""
-        from sassan.makespan.exact_tasks import letters_path  # noqa: PLC0415 - the compiler is slow to load
+        from sassan.makespan.exact.tasks import letters_path  # noqa: PLC0415 - the compiler is slow to load
 
-        if not may_begin("exact_kernel", budget.left):
+        if not may_begin("exact.kernel", budget.left):
             self._note(NOTE)
             return
         letters = layout(self._problem, "letters")
@@ -180,16 +180,16 @@ class _Search:
 
     def close_in(self, size: _Size) -> None:
         """Raise `lower` and lower `upper` until they meet."""
-        from sassan.makespan.exact_tasks import packable, relaxed  # noqa: PLC0415
+        from sassan.makespan.exact.tasks import packable, relaxed  # noqa: PLC0415
 
         if self.best.schedule is None:
             Beam((16, 256)).run(self._problem, self._budget, self._take_beam)
         runs = layout(self._problem, "runs")
-        relax = size.relax and may_begin("exact_sums", self._budget.left)
+        relax = size.relax and may_begin("exact.sums", self._budget.left)
         bound = relaxed(runs, size.sums, self._budget) if relax else None
         if bound is not None:
             self.bound(bound.upper)
-            if not self.closed and size.dive and packable(runs) and may_begin("exact_dive", self._budget.left):
+            if not self.closed and size.dive and packable(runs) and may_begin("exact.dive", self._budget.left):
                 self._dive(bound, size)
         if not self.closed and size.table and not over(self._budget):
             del bound
@@ -202,7 +202,7 @@ class _Search:
         self.show(found.schedule, exhaustive=False)
 
     def _dive(self, bound: "Relaxed", size: _Size) -> None:
-        from sassan.makespan.exact_tasks import Dive  # noqa: PLC0415
+        from sassan.makespan.exact.tasks import Dive  # noqa: PLC0415
 
         letters = layout(self._problem, "letters")
         dive = Dive(letters, bound, self._budget.memory - bound.value.nbytes - bound.offset.nbytes)
@@ -215,7 +215,7 @@ class _Search:
             self._reach(dive, _until(self._budget, least) if size.table else self._budget)
 
     def _reach(self, dive: "Dive", budget: Budget) -> None:
-        from sassan.makespan.exact_tasks import End  # noqa: PLC0415
+        from sassan.makespan.exact.tasks import End  # noqa: PLC0415
 
         letters = layout(self._problem, "letters")
         while not self.closed and self.best.upper is not None:

@@ -1,0 +1,1 @@
+"""Simulated annealing over strings of placements: plain, compiled, and the engine."""

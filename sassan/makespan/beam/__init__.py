@@ -1,0 +1,1 @@
+"""Beam search over slots: plain, compiled, and the engine."""

@@ -1,0 +1,1 @@
+"""Safe upper bounds, and the engine that reports the least of them."""

@@ -1,0 +1,1 @@
+"""Integer programs of the longest schedule, and the engine that solves them."""
