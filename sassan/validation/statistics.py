@@ -5,14 +5,11 @@ Every function takes pairs (predicted, measured) of positive numbers, and return
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, isclose, log, sqrt
+from math import exp, log, sqrt
 from statistics import median
 
 Pairs = Sequence[tuple[float, float]]
 _TWICE = 2.0
-_NINE_TENTHS = 0.9
-_SAME = 1e-12
-"""Two numbers this near to each other, relatively, are equal: both were computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +102,3 @@ def regret(pairs: Pairs, first: int) -> float | None:
     ordered = sorted(pairs, key=lambda pair: (pair[0], -pair[1]))
     best = min(measured for _, measured in pairs)
     return min(measured for _, measured in ordered[:first]) / best
-
-
-def equal(one: float, other: float) -> bool:
-    """Say whether two computed times are the same."""
-    return isclose(one, other, rel_tol=_SAME)
