@@ -10,6 +10,8 @@ from cli.shell import SAMPLES, Sassan, assert_refused
 from edits import edited
 from sarif import assert_valid
 
+pytestmark = pytest.mark.slow
+
 SM_61 = SAMPLES / "sm_61"
 BFS = SM_61 / "bfs_step.cuobjdump.sass"
 SAXPY = SM_61 / "saxpy.cuobjdump.sass"

@@ -17,6 +17,8 @@ from sassan.makespan.problem import Problem, Processor, problem
 from sassan.makespan.schedule import Schedule, check
 from sassan.strings.kernel_string import parse
 
+pytestmark = pytest.mark.slow
+
 SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
 TWO = SAMPLES / "sm_61" / "two_kernels.cuobjdump.sass"

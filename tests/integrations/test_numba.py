@@ -11,7 +11,7 @@ from sassan.frontend.cubin.tools import tools
 from sassan.integrations import numba as sassan_numba
 
 cuda = pytest.importorskip("numba_cuda", reason="numba-cuda is not installed") and pytest.importorskip("numba.cuda")
-pytestmark = pytest.mark.skipif(not (tools("ptxas") and tools("nvdisasm")), reason="no ptxas or nvdisasm is installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not (tools("ptxas") and tools("nvdisasm")), reason="no ptxas or nvdisasm is installed")]
 
 SIGNATURE = "void(float32[::1], int32)"
 

@@ -10,7 +10,7 @@ from sassan.frontend.cubin.tools import tools
 from sassan.integrations import nvrtc
 
 pytest.importorskip("nvidia.cuda_nvrtc", reason="nvidia-cuda-nvrtc-cu12 is not installed")
-pytestmark = pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")]
 
 SOURCE = """
 #ifndef FACTOR

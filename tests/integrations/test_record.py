@@ -11,6 +11,7 @@ from record.programs import needs_compiler
 from sassan import launches
 from sassan.frontend.cubin.tools import tools
 
+pytestmark = pytest.mark.slow
 NUMBA = """
 import numpy as np
 from numba import cuda

@@ -15,7 +15,7 @@ from sassan.integrations import triton as sassan_triton
 
 triton = pytest.importorskip("triton", reason="triton is not installed")
 tl = pytest.importorskip("triton.language", reason="triton is not installed")
-pytestmark = pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not tools("nvdisasm"), reason="no nvdisasm is installed")]
 
 TYPES = {"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}
 

@@ -12,6 +12,8 @@ from cli.shell import ROOT
 from record.programs import needs_compiler
 from sassan.frontend.cubin.tools import tools
 
+pytestmark = pytest.mark.slow
+
 MAKEFILE = """ARCH = sm_60
 main: main.cu
 \tnvcc -std=c++14 -arch=$(ARCH) $< -o $@

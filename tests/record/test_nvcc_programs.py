@@ -13,6 +13,7 @@ from sassan.frontend.cubin.tools import tools
 
 NVCC = shutil.which("nvcc")
 pytestmark = [
+    pytest.mark.slow,
     needs_compiler,
     pytest.mark.skipif(
         NVCC is None or not tools("cuobjdump") or not tools("nvdisasm"), reason="nvcc, cuobjdump or nvdisasm is not installed"

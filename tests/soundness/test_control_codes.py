@@ -13,6 +13,8 @@ from soundness.control_faults import KINDS, Fault, faults, found, harmless
 from soundness.control_waits import unprotected
 from soundness.control_walks import Code, code_of
 
+pytestmark = pytest.mark.slow
+
 ARCHITECTURES = ["sm_52", "sm_61", "sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]
 SMALL = ["bfs_step", "double_math", "matmul_tiled", "nbody", "nested_if", "smith_waterman", "spmv_csr", "two_kernels", "warp_vote"]
 PER_KIND = 12

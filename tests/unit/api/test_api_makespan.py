@@ -6,6 +6,8 @@ import pytest
 
 import sassan
 
+pytestmark = pytest.mark.slow
+
 CASE = {"capacity": {"L": 1, "C": 4}, "issue": 4}
 
 

@@ -117,6 +117,7 @@ def test_a_damaged_cubin_inside_is_refused(found):
 
 
 @pytest.mark.parametrize("container", ["fatbin", "program"])
+@pytest.mark.slow
 def test_a_cuobjdump_of_this_machine_takes_the_cubins_out(container, tmp_path):
     fatbin = cubins.fatbin((80, cubins.cubin("sm_80/saxpy")), (90, cubins.cubin("sm_90/two_kernels")))
     path = tmp_path / "app"

@@ -7,6 +7,8 @@ from sassan.makespan.bounds.pool import Cut, cut, cuts, pooled, waste_plain
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import Run, parse
 
+pytestmark = pytest.mark.slow
+
 
 def instance(string: str, warps: int, capacity: dict[str, int], issue: int | None = None) -> Problem:
     processor = Processor({Letter(unit): Fraction(each) for unit, each in capacity.items()}, {}, issue)

@@ -20,6 +20,8 @@ from sassan.makespan.exact.engine import Exact
 from sassan.makespan.schedule import check
 from unit.makespan.cases import case
 
+pytestmark = pytest.mark.slow
+
 CASE_STUDY = case("L5C9L2C9", warps=8, L=1, C=4, issue=4)
 
 
