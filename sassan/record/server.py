@@ -38,6 +38,12 @@ class Server:
 
     def drain(self) -> None:
         """Read on until every process has closed its end, a few seconds at most."""
+        # Connections are accepted in their order: when this one is answered, none of a process that has ended still waits.
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as last:
+            last.settimeout(_DRAIN)
+            last.connect(str(self._path))
+            last.shutdown(socket.SHUT_WR)
+            last.recv(1)
         for one in list(self._threads):
             one.join(_DRAIN)
 
