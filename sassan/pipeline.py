@@ -22,9 +22,9 @@ from sassan.ir import Function, Program
 from sassan.isa import tables
 from sassan.isa.languages import Isa, isa_of
 from sassan.machine import MachineFile, Multiprocessor, machine_of
-from sassan.machine.fields import HINT
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
+from sassan.machine.pipes import FORMAT
 from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.problem import Processor
 from sassan.makespan.problem import problem as makespan_problem
@@ -153,7 +153,7 @@ def read_machine(path: str) -> MachineFile:
     named = machine.known(path)
     if named is not None:
         return named
-    found = machine.read_file(path, read_text(path, "bad-machine", HINT))
+    found = machine.read_file(path, read_text(path, FORMAT.code, FORMAT.hint))
     latencies.known(found.latency, path)
     return found
 
