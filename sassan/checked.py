@@ -162,11 +162,11 @@ class Fields:
 
     def pair(self, key: str, default: tuple[int, int] | None = None, *, least: int = 1) -> tuple[int, int]:
         """Return the two whole numbers under a key."""
-        value = self.items(key, default)
-        if len(value) != 2 or not all(_is_whole(item, least, MOST) for item in value):  # noqa: PLR2004 - a pair
-            raise self.fail(key, f"must be two whole numbers, {least} or more, not {shown(list(value))}")
-        first, second = cast("tuple[int, int]", value)
-        return first, second
+        match self._required(key, default):
+            case [int(first), int(second)] if _is_whole(first, least, MOST) and _is_whole(second, least, MOST):
+                return first, second
+            case value:
+                raise self.fail(key, f"must be two whole numbers, {least} or more, not {shown(value)}")
 
     def number(self, key: str, default: float | None = None, *, least: float, most: float) -> float:
         """Return the number under a key."""

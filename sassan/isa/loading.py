@@ -130,7 +130,7 @@ def _widths(section: Fields) -> dict[str, Width]:
         one.only("spans", "columns", "nth", "absent")
         nth = one.choice("nth", _NTH, "")
         spans = _counts(one.table("spans")) | _columns(one.table("columns"))
-        out[key] = Width(spans, _NTH[nth], one.whole("absent", 0, least=0))
+        out[key] = Width(spans, _NTH[nth], one.whole("absent", least=0))
     return out
 
 

@@ -1,14 +1,14 @@
-"""Instances as a user writes them: `L=1,C=4`, and a TOML file in the terms of makespan-ilp-2011 (sections 2, 3 and 6, Figure 4).
+"""Instances as a user writes them: `L=1,C=4`, and a TOML file in the terms of Berezovskyi et al. 2011 (sections 2, 3 and 6, Figure 4).
 
-kernel = "LLC"                       # or ["LLC", "LCL"]: one string per warp, taken in turn
+kernel = "LLC"                       # or ["LLC", "LCL"]: assigned to the warps cyclically
 warps = 4
 
 [multiprocessor]
 units = { L = 16, C = 32 }           # lanes; the capacity is units / warp_size (Equations 1 and 2)
 warp_size = 32
 # or: capacity = { L = "1/2", C = 1 }, or: sm = "6.1"
-issue = 4                            # instructions per slot in all; left away: no limit of its own
-latency = { D = 8 }                  # slots; 1 where nothing is said
+issue = 4                            # instructions per slot in all; unlimited if omitted
+latency = { D = 8 }                  # slots; 1 if omitted
 
 [search]
 engine = "all"
@@ -29,7 +29,7 @@ from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.strings.kernel_string import KernelString, parse
 
 MOST_WARPS = 1_000_000
-"""More warps than any instance that means something."""
+"""An upper limit on the warps of an instance."""
 _LARGEST = 1_000_000
 _NUMBER = re.compile(r"[0-9]{1,9}(/[0-9]{1,9}|\.[0-9]{1,9})?", re.ASCII)
 _SHORTEST = 1e-9
@@ -38,7 +38,7 @@ _FORMAT = Format("config-value", "samples/makespan/ has examples", syntax="confi
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What a file or the options say; None, or a letter that is missing, is what they do not say.
+    """The values of a file or of the options; None, or a missing letter, where they give no value.
 
     `machine` is the SM of a user's file; `partition` asks for one partition of the SM instead of all of it.
     """
@@ -73,20 +73,20 @@ def latencies(text: str) -> dict[Letter, int]:
 
 
 def _pairs(option: str, text: str) -> list[tuple[Letter, str]]:
-    found: dict[Letter, str] = {}
+    pairs: dict[Letter, str] = {}
     for part in text.split(","):
         name, sign, value = part.partition("=")
         letter = _letter(name.strip().upper())
         if not sign or letter is None:
             raise UsageError(
                 "bad-units",
-                f"{option} {text!r}: {part.strip()!r} is not a unit and a number",
-                hint=f"{option} L=1,C=4; units are L, C, S, D",
+                f"{option} {text!r}: {part.strip()!r} is not of the form UNIT=NUMBER",
+                hint=f"for example {option} L=1,C=4; the units are L, C, S, D",
             )
-        if letter in found:
+        if letter in pairs:
             raise UsageError("bad-units", f"{option} {text!r} names {letter} twice", hint="name each unit once")
-        found[letter] = value.strip()
-    return list(found.items())
+        pairs[letter] = value.strip()
+    return list(pairs.items())
 
 
 def _letter(name: str) -> Letter | None:
@@ -101,16 +101,18 @@ def _capacity(where: str, value: object, kind: Kind) -> Fraction:
     valid = isinstance(value, int | float | str) and not isinstance(value, bool) and _NUMBER.fullmatch(text)
     if not valid or ("/" in text and not text.partition("/")[2].strip("0")):
         raise kind(
-            "bad-capacity", f"{where}: {text!r} is no number of instructions per slot", hint="a whole number, a fraction 1/2, or 0.5"
+            "bad-capacity",
+            f"{where}: {text!r} is not a number of instructions per slot",
+            hint="write a whole number, a fraction such as 1/2, or a decimal such as 0.5",
         )
-    found = Fraction(text)
-    if not 0 < found <= _LARGEST or found.denominator > _LARGEST:
+    capacity = Fraction(text)
+    if not 0 < capacity <= _LARGEST or capacity.denominator > _LARGEST:
         raise kind(
             "bad-capacity",
-            f"{where}: a capacity of {text} means nothing",
-            hint="above 0: an instruction of a unit that runs nothing would wait for ever",
+            f"{where}: a capacity of {text} instructions per slot is out of range",
+            hint=f"it must be above 0 and at most {_LARGEST}",
         )
-    return found
+    return capacity
 
 
 def _latency(letter: Letter, text: str) -> int:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan import gates
+from sassan.app import gates
+from sassan.app.gates import EXPLAINED, Gate, Growth, Rule
+from sassan.app.saved_results import Gap, Measure, Result
 from sassan.errors import InputError, UsageError
-from sassan.gates import EXPLAINED, Gate, Growth, Rule
-from sassan.results import Gap, Measure, Result
 
 
 def result(wcet: int | None = 100, *, warps: int | None = None, makespan: int | None = None, **others: object) -> Result:
@@ -127,8 +127,8 @@ def test_a_file_keeps_its_order_and_names_its_tables():
     demands = gates.read("g.toml", '[function."a*"]\nmax-wcet = 3\nno-gaps = true\n[function.b]\nmax-registers = 0\n')
     assert [(one.pattern, one.file) for one in demands] == [("a*", "g.toml"), ("b", "g.toml")]
     assert demands[0].gates == (
-        Gate(Rule.MAX_WCET, 3, "g.toml: function.'a*'"),
-        Gate(Rule.NO_GAPS, None, "g.toml: function.'a*'"),
+        Gate(Rule.MAX_WCET, 3, 'g.toml: function."a*"'),
+        Gate(Rule.NO_GAPS, None, 'g.toml: function."a*"'),
     )
 
 

@@ -11,9 +11,9 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from sassan.app.saved_results import BOUNDS, Measure, Result
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
-from sassan.results import BOUNDS, Measure, Result
 
 if TYPE_CHECKING:
     from sassan.ir import Function

@@ -11,8 +11,8 @@ from enum import StrEnum
 from math import inf
 from pathlib import Path
 
+from sassan.app.documents import SCHEMA
 from sassan.checked import Fields, Format, shown
-from sassan.documents import SCHEMA
 from sassan.errors import InputError
 
 _HINT = "sassan analyze --json writes such a file"
