@@ -17,7 +17,7 @@ from sassan.errors import InputError
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
-from sassan.measure.clock import timed
+from sassan.measure.cuda_source import timed
 from sassan.measure.device import DATA_BYTES, Argument
 from sassan.measure.gpu import scalar, small_integers
 from sassan.timing.control import Control
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from _lib.validate_driver import Device, Driver
     from _samples.tools import Nvrtc
 
-    from sassan.measure.clock import Kernel
+    from sassan.measure.cuda_source import CudaKernel
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "kernels"
 MODELS = (Table(), Control())
@@ -95,7 +95,7 @@ def _compared(
         )
 
 
-def _bounds(cubin: bytes, sample: Sample, text: Kernel, model: Table | Control, threads: int) -> pipeline.Analysis:
+def _bounds(cubin: bytes, sample: Sample, text: CudaKernel, model: Table | Control, threads: int) -> pipeline.Analysis:
     """Return the analysis of the very code that runs."""
     told = tuple(
         Setting(f"param_{place}", -1, int(sample.scalars[one.name])) for place, one in enumerate(text.parameters) if one.kind == "int"
@@ -111,7 +111,7 @@ def _bounds(cubin: bytes, sample: Sample, text: Kernel, model: Table | Control, 
     return pipeline.analyze(functions[text.name], settings)
 
 
-def _measured(bench: Bench, sample: Sample, text: Kernel, cubin: bytes, launch: tuple[int, int]) -> int:
+def _measured(bench: Bench, sample: Sample, text: CudaKernel, cubin: bytes, launch: tuple[int, int]) -> int:
     """Return the longest time of a thread, in cycles. The first run only fills caches, which the bounds take for granted."""
     blocks, threads = launch
     driver, kernel = bench.driver, bench.driver.kernel(cubin, text.name)
@@ -128,7 +128,7 @@ def _measured(bench: Bench, sample: Sample, text: Kernel, cubin: bytes, launch: 
     return longest
 
 
-def _arguments(sample: Sample, text: Kernel, pointers: list[ctypes.c_uint64], times: ctypes.c_uint64) -> list[object]:
+def _arguments(sample: Sample, text: CudaKernel, pointers: list[ctypes.c_uint64], times: ctypes.c_uint64) -> list[object]:
     left = iter(pointers)
     made = [
         next(left) if one.kind == "pointer" else scalar(Argument(one.name, one.kind, sample.scalars[one.name])) for one in text.parameters
