@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sassan import documents
+from sassan.app import documents
+from sassan.app.documents import Value
 from sassan.cli.search import Answer
 from sassan.cli.terminal import out
-from sassan.documents import Value
 
 if TYPE_CHECKING:
     from sassan.cli.kernels import Kernel

@@ -235,7 +235,7 @@ class _Reporter:
 
         Raises typer.Exit.
         """
-        from sassan import documents
+        from sassan.app import documents
 
         if self._json:
             whole: dict[str, object] = {**documents.tool(), "samples": self._documents}

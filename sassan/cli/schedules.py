@@ -46,7 +46,7 @@ def searched(result: "Result", asked: "Asked", how: Search) -> "SearchRecord | N
         return None
     chosen = Configuration(warps=bound.bound.warps, machine=asked.settings.machine)
     try:
-        kernel = kernels.kernel_of(result, asked.settings, chosen, options.Paths.WORST, 1)
+        kernel = kernels.kernel_of(result, chosen, options.Paths.WORST, 1)
         one = kernel.instances[0]
         if kernel.barrier:
             return _without("", kernels.BARRIER)
