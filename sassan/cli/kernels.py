@@ -101,10 +101,10 @@ def _sm_level(one: "AnalysisResult", chosen: "Configuration") -> tuple[int | Non
 
 def capped(one: Answer, bound: int | None) -> Answer:
     """Return an answer that also knows the bound over all paths, if that is the least."""
-    from sassan.makespan.engine import Found
+    from sassan.makespan.engine import EngineResult
 
     if bound is not None and (one.known.upper is None or bound < one.known.upper):
-        one.known(Found("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
+        one.known(EngineResult("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
     return one
 
 
@@ -115,11 +115,11 @@ def _instance(function: "Function", paths: "tuple[ListedPath, ...]", chosen: "Co
 
 def serial(one: Instance) -> Answer:
     """Return the bound of warps that wait for each other: in each slot at least one of them runs."""
-    from sassan.makespan.engine import Found
+    from sassan.makespan.engine import EngineResult
     from sassan.makespan.merge import Merged
 
     known = Merged(one.problem)
-    known(Found("serial", upper=sum(string.length for string in one.problem.strings), proof="one-at-a-time", note=BARRIER))
+    known(EngineResult("serial", upper=sum(string.length for string in one.problem.strings), proof="one-at-a-time", note=BARRIER))
     return Answer(one, "serial", known, 0.0)
 
 

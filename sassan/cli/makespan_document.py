@@ -11,7 +11,7 @@ from sassan.cli.terminal import out
 
 if TYPE_CHECKING:
     from sassan.cli.kernels import Kernel
-    from sassan.makespan.engine import Found
+    from sassan.makespan.engine import EngineResult
 
 _MOST_WARPS = 9
 _FEW_STATES = 500
@@ -58,7 +58,7 @@ def answer(one: Answer) -> dict[str, Value]:
     }
 
 
-def _engine(found: "Found") -> Value:
+def _engine(found: "EngineResult") -> Value:
     lower = found.lower if found.schedule is not None else None
     return {
         "name": found.engine,
