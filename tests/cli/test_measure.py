@@ -42,7 +42,7 @@ def test_the_report_names_estimates_intervals_doubts_and_the_verdict(sassan: Sas
     assert "  min                1 s  1 to 1 s                    endpoint; at most 53 % of runs faster" in lines
     assert "  ! max: measured runs do not bound other runs: a bound needs analysis" in lines
     assert lines[-2] == "  1 s                2       800 %      0 %    17.2 %  68.7 %  0 %  68.7 %  103 %  min"
-    assert lines[-1] == "    ! fewer than five groups: their spread is scaled up to that of five, and may be far from it"
+    assert lines[-1] == "    ! fewer than five groups: the spread is extrapolated to five groups and may be inaccurate"
     assert result.err == ""
 
 
