@@ -86,6 +86,11 @@ class Assignment:
     targets: tuple[Name, ...]
     values: tuple[Expression, ...]
 
+    @property
+    def functions(self) -> frozenset[str]:
+        """Return the operators and functions that it uses."""
+        return frozenset(name for value in self.values for name in _functions(value))
+
 
 @dataclass(frozen=True, slots=True)
 class Effect:
@@ -94,6 +99,10 @@ class Effect:
     key: str
     modifiers: tuple[tuple[frozenset[str], bool], ...]
     assignments: tuple[Assignment, ...]
+    functions: frozenset[str]
+    """Operators and functions that the assignments use."""
+    word_functions: frozenset[str]
+    """Those of the values of d."""
 
     def covers(self, modifiers: Sequence[str]) -> bool:
         """Return whether the effect is that of an opcode with exactly these modifiers."""
@@ -209,7 +218,10 @@ def parse_effect(key: str, text: str, forms: Sequence[Form], groups: Mapping[str
         for one in sorted(alternatives - modifiers):
             raise BadEffect(f"modifiers of the row, not '{one}'")
     operands = {name: _KINDS[form[place].role] for form in forms for place, name in slot_names(form)}
-    return Effect(key, words, _Reader(operands, modifiers).read(text))
+    assignments = _Reader(operands, modifiers).read(text)
+    functions = [(one.functions, one.targets[0].name == "d") for one in assignments]
+    everything = frozenset[str]().union(*(names for names, _ in functions))
+    return Effect(key, words, assignments, everything, frozenset[str]().union(*(names for names, of_word in functions if of_word)))
 
 
 def _word(word: str, groups: Mapping[str, Sequence[str]]) -> tuple[frozenset[str], bool]:
@@ -368,19 +380,15 @@ def _called(node: ast.expr) -> tuple[str, Sequence[ast.expr]] | None:
             return None
 
 
-def functions_of(effect: Effect) -> frozenset[str]:
-    """Return the operators and functions that an effect uses."""
-
-    def used(node: Expression) -> Iterator[str]:
-        match node:
-            case Call(function, arguments):
-                yield function
-                for one in arguments:
-                    yield from used(one)
-            case Choice(condition, first, second, _):
-                for one in (condition, *first, *second):
-                    yield from used(one)
-            case _:
-                pass
-
-    return frozenset(name for one in effect.assignments for value in one.values for name in used(value))
+def _functions(node: Expression) -> Iterator[str]:
+    """Yield the operators and functions of an expression."""
+    match node:
+        case Call(function, arguments):
+            yield function
+            for one in arguments:
+                yield from _functions(one)
+        case Choice(condition, first, second, _):
+            for one in (condition, *first, *second):
+                yield from _functions(one)
+        case _:
+            pass

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pkgutil import get_data
 
 from sassan.alphabet import Letter
-from sassan.isa.effects import BadEffect, Effect, functions_of, parse_effect
+from sassan.isa.effects import BadEffect, Effect, parse_effect
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Form, parse_form
 from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
@@ -140,7 +140,7 @@ def _agree(one: Section, effects: tuple[Effect, ...]) -> Agree:
         return one.choice("agree", Agree, Agree.NEVER)
     if "agree" in one.values:
         raise one.fail("agree", "nothing beside an effect, which says it")
-    used = frozenset(name for effect in effects for name in functions_of(effect))
+    used = frozenset(name for effect in effects for name in effect.functions)
     return next((agree for name, agree in _AGREE_BY_FUNCTION.items() if name in used), Agree.LANEWISE)
 
 
