@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from sassan.ipet.loop_bounds import ranges
+from sassan.domains import ranges
 from sassan.ipet.loop_bounds.conditions import LESS, compare
 from sassan.ipet.loop_bounds.operands import Step
 from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, constant

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from sassan.ipet.loop_bounds import arithmetic, logic, moves, ranges
+from sassan.domains import ranges
+from sassan.ipet.loop_bounds import arithmetic, logic, moves
 from sassan.ipet.loop_bounds.operands import CONDITIONS, Step
 from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Truth, Value, constant
 from sassan.ir import Instruction, Register

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from sassan.ipet.loop_bounds import ranges
+from sassan.domains import ranges
+from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import AT_MOST, EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.operands import Step
-from sassan.ipet.loop_bounds.ranges import Range
 from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, conjunction, constant, difference, disjunction, origins_of
 
 _WORD = (1 << 32) - 1

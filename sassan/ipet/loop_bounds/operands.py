@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from sassan.ipet.loop_bounds import ranges
-from sassan.ipet.loop_bounds.ranges import Range
+from sassan.domains import ranges
+from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.surroundings import Surroundings
 from sassan.ipet.loop_bounds.values import NOWHERE, YES, Known, Maybe, Origins, State, Truth, Value, constant, unknown
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register
