@@ -2,21 +2,24 @@
 
 import sys
 import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from sassan.cli.output.terminal import is_terminal
 from sassan.cli.search import interrupts
-from sassan.cli.terminal import is_terminal
 from sassan.errors import InputError, SassanError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from sassan.measure.clock import Kernel
-    from sassan.measure.device import Argument, Device, Dimensions, Task
-    from sassan.measure.runner import Plan
-    from sassan.measure.samples import Group, Samples
+from sassan.frontend.load import load
+from sassan.measure import clock, gpu
+from sassan.measure.clock import Kernel
+from sassan.measure.device import DATA_BYTES, Argument, Device, Dimensions, Task
+from sassan.measure.runner import RUNS, Clock, Plan, about, groups
+from sassan.measure.samples import Group, Samples
+from sassan.measure.verdict import time as spoken
+from sassan.source import Source
 
 _GROUPS = 5
 _SLICE = 0.05
@@ -46,7 +49,7 @@ class Wish:
 class Taken:
     """What was measured, and why it ended early, if it did."""
 
-    samples: "Samples"
+    samples: Samples
     interrupted: bool = False
     error: SassanError | None = None
 
@@ -60,19 +63,14 @@ def taken(wish: Wish, *, quiet: bool) -> Taken:
     kernel = _kernel(wish)
     arguments = values(kernel, wish.arguments, plan.size)
     grid, block = dimensions(wish.grid, "--grid", 1), dimensions(wish.block, "--block-dim", 32)
-    from sassan.measure import gpu
-    from sassan.measure.device import Task
 
     device = gpu.Gpu(wish.gpu or 0)
     cubin = gpu.compiled(kernel.source, wish.file, device.arch, wish.macros)
     return run(device, Task(cubin, kernel.name, grid, block, arguments, clocked=kernel.clocked), plan, quiet=quiet)
 
 
-def run(device: "Device", task: "Task", plan: "Plan", *, quiet: bool) -> Taken:
+def run(device: Device, task: Task, plan: Plan, *, quiet: bool) -> Taken:
     """Return what a device measures of a task until it is done, interrupted or in error."""
-    from sassan.measure.runner import Clock, about, groups
-    from sassan.measure.samples import Samples
-
     found: list[Group] = []
     failed: SassanError | None = None
     with interrupts() as watch, _progress(plan, quiet=quiet) as show:
@@ -92,13 +90,11 @@ def run(device: "Device", task: "Task", plan: "Plan", *, quiet: bool) -> Taken:
         return Taken(Samples(tuple(found), about(device, task, clock)), watch.seen, failed)
 
 
-def planned(wish: Wish) -> "Plan":
+def planned(wish: Wish) -> Plan:
     """Return the plan of a wish.
 
     Raises UsageError `bad-plan`.
     """
-    from sassan.measure.runner import RUNS, Plan
-
     size: str | None = None
     sizes: tuple[float, ...] = ()
     if wish.sweep is not None:
@@ -114,13 +110,11 @@ def planned(wish: Wish) -> "Plan":
     )
 
 
-def values(kernel: "Kernel", told: tuple[str, ...], swept: str | None) -> "tuple[Argument, ...]":
+def values(kernel: Kernel, told: tuple[str, ...], swept: str | None) -> tuple[Argument, ...]:
     """Return the arguments of a kernel: what was told, and memory behind pointers of which nothing was told.
 
     Raises UsageError `no-argument`, `bad-number`.
     """
-    from sassan.measure.device import DATA_BYTES, Argument
-
     known = {one.name for one in kernel.parameters}
     given: dict[str, float] = {}
     for text in told:
@@ -150,7 +144,7 @@ def numbers(text: str, option: str) -> tuple[float, ...]:
     return found
 
 
-def dimensions(text: str | None, option: str, default: int) -> "Dimensions":
+def dimensions(text: str | None, option: str, default: int) -> Dimensions:
     """Return one to three positive sizes.
 
     Raises UsageError `bad-number`.
@@ -162,10 +156,7 @@ def dimensions(text: str | None, option: str, default: int) -> "Dimensions":
     return x, y, z
 
 
-def _kernel(wish: Wish) -> "Kernel":
-    from sassan.frontend.load import load
-    from sassan.measure import clock
-    from sassan.source import Source
+def _kernel(wish: Wish) -> Kernel:
 
     source = load(wish.file)
     if not isinstance(source, Source):
@@ -180,15 +171,11 @@ def _kernel(wish: Wish) -> "Kernel":
 
 
 @contextmanager
-def _progress(plan: "Plan", *, quiet: bool) -> "Generator[Callable[[list[Group]], None]]":
+def _progress(plan: Plan, *, quiet: bool) -> Generator[Callable[[list[Group]], None]]:
     """Show how many groups are done and the least run so far, where a person reads it."""
     if quiet or not is_terminal(sys.stderr):
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from sassan.measure.verdict import time as spoken
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -199,7 +186,7 @@ def _progress(plan: "Plan", *, quiet: bool) -> "Generator[Callable[[list[Group]]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         at = bar.add_task("measuring", total=plan.steps)
 
-        def show(found: "list[Group]") -> None:
+        def show(found: list[Group]) -> None:
             least = min(value for group in found for value in group.seconds)
             bar.update(at, completed=len(found), description=f"least run {spoken(least)}")
 
