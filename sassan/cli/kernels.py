@@ -14,7 +14,7 @@ from sassan.cli.search import Answer
 from sassan.errors import SassanError, UsageError
 from sassan.ir import Function
 from sassan.makespan.configuration import Configuration
-from sassan.makespan.engine import Found
+from sassan.makespan.engine import EngineResult
 from sassan.makespan.merge import Merged
 
 LABELS = {
@@ -97,7 +97,7 @@ def _sm_level(one: AnalysisResult, chosen: Configuration) -> tuple[int | None, s
 def capped(one: Answer, bound: int | None) -> Answer:
     """Return an answer that also knows the bound over all paths, if that is the least."""
     if bound is not None and (one.known.upper is None or bound < one.known.upper):
-        one.known(Found("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
+        one.known(EngineResult("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
     return one
 
 
@@ -109,7 +109,7 @@ def _instance(function: Function, paths: tuple[ListedPath, ...], chosen: Configu
 def serial(one: Instance) -> Answer:
     """Return the bound of warps that wait for each other: in each slot at least one of them runs."""
     known = Merged(one.problem)
-    known(Found("serial", upper=sum(string.length for string in one.problem.strings), proof="one-at-a-time", note=BARRIER))
+    known(EngineResult("serial", upper=sum(string.length for string in one.problem.strings), proof="one-at-a-time", note=BARRIER))
     return Answer(one, "serial", known, 0.0)
 
 

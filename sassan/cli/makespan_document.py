@@ -13,7 +13,7 @@ from sassan.ilp import write
 from sassan.makespan import estimates as papers
 from sassan.makespan.all import states
 from sassan.makespan.bounds.waiting import waiting_slots
-from sassan.makespan.engine import Budget, Found
+from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.engines import load
 from sassan.makespan.program.build import Form
 from sassan.makespan.program.engine import program as build
@@ -63,7 +63,7 @@ def answer(one: Answer) -> dict[str, Value]:
     }
 
 
-def _engine(found: Found) -> Value:
+def _engine(found: EngineResult) -> Value:
     lower = found.lower if found.schedule is not None else None
     return {
         "name": found.engine,

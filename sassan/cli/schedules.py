@@ -14,7 +14,7 @@ from sassan.errors import InputError, UsageError
 from sassan.makespan import start
 from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.configuration import Configuration
-from sassan.makespan.engine import Found
+from sassan.makespan.engine import EngineResult
 from sassan.makespan.engines import load
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem
@@ -63,7 +63,7 @@ def _every_path(answer: Answer, result: Result) -> None:
     """Take in the bound over all paths: with unit costs, its cycles are slots."""
     bound = result.analysis.makespan
     if bound is not None and bound.bound.value is not None and result.analysis.wcet.model == Unit().name:
-        answer.known(Found("every path", upper=bound.bound.value, proof="integer program over the graph"))
+        answer.known(EngineResult("every path", upper=bound.bound.value, proof="integer program over the graph"))
 
 
 def _engine(one: Instance, how: Search, moves: list[tuple[float, int | None, int | None]], *, quiet: bool) -> Answer:
@@ -85,21 +85,21 @@ def _simple(one: Instance) -> Answer:
 
     begin = time.monotonic()
     known = Merged(one.problem)
-    known(Found("waiting slots", upper=waiting_slots(one.problem), proof="waiting-slots"))
+    known(EngineResult("waiting slots", upper=waiting_slots(one.problem), proof="waiting-slots"))
     known(_schedule(one.problem))
     return Answer(one, _SIMPLE, known, time.monotonic() - begin)
 
 
-def _schedule(problem: Problem) -> Found:
+def _schedule(problem: Problem) -> EngineResult:
     """Return the longest schedule that a few simple rules make, or why there is none."""
     total = sum(one.length for one in problem.strings)
     if total > _MOST:
-        return Found(_SIMPLE, note=f"the warps run {total} instructions, too many for a report; sassan makespan takes them")
+        return EngineResult(_SIMPLE, note=f"the warps run {total} instructions, too many for a report; sassan makespan takes them")
     case = start.instance(problem)
     rules = (start.Start.ROUND_ROBIN, start.Start.FIXED_PRIORITY, start.Start.MOST_PENDING)
     made = [start.construct(case, start.start(case, rule)) for rule in rules]
     best = max(made, key=lambda schedule: schedule.makespan)
-    return Found(_SIMPLE, lower=best.makespan, schedule=best, note=_NOTE)
+    return EngineResult(_SIMPLE, lower=best.makespan, schedule=best, note=_NOTE)
 
 
 def _verdict(known: Merged) -> str:
