@@ -20,7 +20,7 @@ SUMMARIES: Mapping[str, str] = {
     "batch": "Analyze many files.",
     "measure": "Estimate the time of a kernel from timing samples, or take them on a GPU.",
     "record": "Run a program without a GPU and write down its kernel launches.",
-    "evolve": "Search for the choices with which a kernel costs least.",
+    "evolve": "Search for the choices with the least cost of a kernel.",
     "validate": "Hold the bounds of a recorded run to what the GPU measured.",
 }
 """The commands in the order of the help, each with the first sentence of its own. `sassan.cli.commands.NAME` holds the function NAME."""
