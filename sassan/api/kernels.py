@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import overload
 
 from sassan.api import tables
@@ -95,10 +94,7 @@ class Kernel:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what the bounds rest on; nothing where there is none."""
-        found = self.analysis.makespan
-        several = (found.bound, found.partition, found.grid) if found is not None else ()
-        bounds = (self.analysis.wcet, *(one for one in several if one is not None))
-        return tuple(dict.fromkeys(chain.from_iterable(one.assumptions for one in bounds if one.value is not None)))
+        return self.analysis.assumptions
 
     @property
     def loops(self) -> tuple[Loop, ...]:
@@ -118,7 +114,7 @@ class Kernel:
 
     def to_dict(self) -> Mapping[str, Value]:
         """Return what `sassan analyze --json` says of the function."""
-        return documents.analysis(self.file, self.analysis)
+        return documents.analysis(self.analysis)
 
     def _repr_html_(self) -> str:
         return tables.kernels((tables.Line(self.analysis, self.assumptions),))

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from sassan.cli.inputs import Result
 from sassan.cli.output import analysis_report as report
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
@@ -37,7 +36,7 @@ def show(validations: Sequence[LaunchValidation], model: str) -> None:
         out(f"; Kendall's tau {figures.tau:.2f}")
     out("\n")
     _refuted(validations)
-    results = tuple({id(one.analysis): Result("", one.analysis) for one in validations if one.analysis is not None}.values())
+    results = tuple({id(one.analysis): one.analysis for one in validations if one.analysis is not None}.values())
     report.assumptions(results)
     gaps = defaultdict[str, dict[Gap, None]](dict)
     for one in validations:
