@@ -118,7 +118,7 @@ def _forced(arch: str | None) -> Architecture | None:
         return None
     found = architecture(arch)
     if found is None:
-        raise UsageError("unsupported-architecture", f"there is no architecture '{arch}'", hint=f"one of {supported()}")
+        raise UsageError("unsupported-architecture", f"unknown architecture '{arch}'", hint=f"the known architectures are {supported()}")
     return found
 
 

@@ -87,7 +87,7 @@ def parse(name: str, text: str) -> Launches:
         raise file.fail("schema", "is of a newer sassan; this one reads 1")
     device = file.table("device") if "device" in file.values else None
     return Launches(
-        tuple(_launch(one) for one in file.tables("launch")),
+        tuple(_launch(table) for table in file.tables("launch")),
         file.words("program", ""),
         file.texts("arguments"),
         _device(device) if device is not None else None,
@@ -141,12 +141,12 @@ def _arguments(table: _Fields) -> tuple[Argument, ...]:
     value = table.values["params"]
     if not isinstance(value, list):
         raise table.fail("params", "must be an array of tables")
-    arguments = tuple(_argument(one) for one in table.tables("params"))
+    arguments = tuple(_argument(argument) for argument in table.tables("params"))
     end = 0
-    for one in sorted(arguments, key=lambda argument: argument.offset):
-        if one.offset < end:
-            raise table.fail("params", f"has two values for the byte at {one.offset}")
-        end = one.offset + one.size
+    for argument in sorted(arguments, key=lambda argument: argument.offset):
+        if argument.offset < end:
+            raise table.fail("params", f"has two values for the byte at {argument.offset}")
+        end = argument.offset + argument.size
     return arguments
 
 
