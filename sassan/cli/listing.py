@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sassan.ir import Function
-    from sassan.render.listing import Listing, Row
-    from sassan.render.listing_text import Line
+    from sassan.render.listing import Listing, ListingRow
+    from sassan.render.listing_text import TextLine
 
 T = TypeVar("T")
 _LEAST_SOURCE = 24
@@ -102,7 +102,7 @@ def _each(inputs: Inputs, run: "Callable[[Function], T]", what: str, *, quiet: b
     return out, Inputs(inputs.selected, tuple(refused))
 
 
-def _text(one: Selected, rows: "tuple[Row, ...]", sources: Sources, *, agreement: bool) -> None:
+def _text(one: Selected, rows: "tuple[ListingRow, ...]", sources: Sources, *, agreement: bool) -> None:
     from sassan.render.listing_text import lines
 
     styled = colourful(sys.stdout)
@@ -110,7 +110,7 @@ def _text(one: Selected, rows: "tuple[Row, ...]", sources: Sources, *, agreement
     out(f"{safe(one.function.name)} ({one.function.arch})\n{body}\n")
 
 
-def _line(line: "Line", *, styled: bool) -> str:
+def _line(line: "TextLine", *, styled: bool) -> str:
     """Return one line; on a terminal the text of a source line is cut to its width, the listing itself never."""
     pieces = [(safe(piece.text), _COLOURS.get(piece.style.value)) for piece in line]
     if is_terminal(sys.stdout) and len(pieces) > 1:
@@ -131,7 +131,7 @@ def _document(one: Selected, found: "Listing") -> Mapping[str, object]:
     }
 
 
-def _row(row: "Row") -> Mapping[str, documents.Value]:
+def _row(row: "ListingRow") -> Mapping[str, documents.Value]:
 
     control = row.control
     codes: dict[str, documents.Value] = {"control": None}

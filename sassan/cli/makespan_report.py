@@ -175,9 +175,9 @@ def chart(one: Answer) -> "Chart":
 
 
 def _chart(picture: "Chart") -> None:
-    from sassan.render.gantt_text import Size, lines
+    from sassan.render.gantt_text import ChartSize, lines
 
-    shown = lines(picture, Size(width()), ": -o gantt.svg shows all")
+    shown = lines(picture, ChartSize(width()), ": -o gantt.svg shows all")
     if not colourful(sys.stdout):
         out("".join(f"{line}\n" for line in shown))
         return
