@@ -1,6 +1,5 @@
 """What the user named: files, architectures, functions."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from sassan.arch import named
 from sassan.cli import failure
 from sassan.cli.progress import track
 from sassan.cli.terminal import middle
@@ -72,10 +72,10 @@ def architecture(text: str | None) -> str | None:
     """
     if text is None:
         return None
-    found = re.fullmatch(r"(?:sm_)?([0-9]{1,2})\.?([0-9])[af]?", text, re.ASCII)
-    if found is None:
-        raise UsageError("architecture", f"'{text}' is no architecture", hint="write it as 6.1 or sm_61")
-    return f"sm_{found[1]}{found[2]}"
+    name, _ = named(text)
+    if not name:
+        raise UsageError("architecture", f"unknown architecture '{text}'", hint="write it as 6.1 or sm_61")
+    return name
 
 
 def read(

@@ -3,11 +3,11 @@
 Static costs need none of this; where there is no GPU, that individuals compute the same is an assumption, and is printed as one.
 """
 
-import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sassan.arch import architecture, described
 from sassan.errors import InputError, MissingToolError
 from sassan.evolve.compile import Fate as Compiled
 from sassan.evolve.compilers import Tools
@@ -105,14 +105,9 @@ def bench(config: Config, tools: Tools, *, cached: bool = True) -> Bench | None:
         if needed:
             raise
         return None
-    if _runs(device.arch, config.kernel.arch):
+    gpu = architecture(device.arch)
+    if gpu is not None and described(config.kernel.arch).runs_on(gpu):
         return Bench(config, tools, device, cached)
     if needed:
         raise MissingToolError("no-gpu", f"the kernel is for {config.kernel.arch}, and the GPU of this machine is {device.arch}")
     return None
-
-
-def _runs(device: str, arch: str) -> bool:
-    """Say whether a GPU runs cubins of an architecture: those of its major version, up to its minor one."""
-    has, needs = (re.fullmatch(r"sm_([0-9]+)([0-9])[af]?", one) for one in (device, arch))
-    return has is not None and needs is not None and has[1] == needs[1] and int(needs[2]) <= int(has[2])

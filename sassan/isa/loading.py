@@ -9,7 +9,7 @@ from sassan.isa.forms import Form, parse_form
 from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
 from sassan.isa.toml import Section
 
-_FILE_KEYS = ("archs", "base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
+_FILE_KEYS = ("base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
 _ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source")
 _NTH = {"": -1, "first": 0, "second": 1}
 _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
@@ -32,12 +32,11 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
     parent = file.string("base", "")
     base = find(parent) if parent else None
     if parent and base is None:
-        raise file.fail("base", "the name of an earlier table")
+        raise file.fail("base", "the name of another table")
     operands, special = file.section("operands"), file.section("special")
     widths = dict(base.widths if base else {}) | _widths(file.section("widths"))
-    table = Table(
+    return Table(
         name=name,
-        archs=file.strings("archs"),
         rows=_merged(_rows(file, widths), base.rows if base else {}),
         widths=widths,
         carry_in=frozenset(file.section("rule").strings("carry_in")) | (base.carry_in if base else frozenset()),
@@ -47,9 +46,6 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
         agreeing=frozenset(special.strings("agree")) | (base.agreeing if base else frozenset()),
         block_dim=frozenset(special.strings("block_dim")) | (base.block_dim if base else frozenset()),
     )
-    if not table.archs:
-        raise file.fail("archs", "at least one architecture")
-    return table
 
 
 def read_letters(name: str, text: str, mapping: str) -> Letters:

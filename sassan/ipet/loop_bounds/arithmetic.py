@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from sassan.arch import described
 from sassan.ipet.loop_bounds import ranges
 from sassan.ipet.loop_bounds.conditions import EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.operands import CARRY, CONDITIONS, ZERO, Operation, Step, short
@@ -74,7 +75,7 @@ def _sum_of_pairs(step: Step, to: Operand, sources: list[Operand]) -> None:
 
 def _short_word(step: Step, operand: Operand) -> Value:
     value = step.immediate(operand)
-    if value is not None and step.instruction.opcode.split(".")[0] == "IADD3" and int(step.around.function.arch[3:].rstrip("af")) < 70:  # noqa: PLR2004
+    if value is not None and step.instruction.opcode.split(".")[0] == "IADD3" and described(step.around.function.arch).short_immediates:
         return constant(short(value))
     return step.word(operand)
 
