@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Letter(StrEnum):
-    """L load/store, C compute, S special function, D double precision (makespan-annealing-2013, III)."""
+    """L load/store, C compute, S special function, D double precision (Berezovskyi et al. 2013, III)."""
 
     LOAD = "L"
     COMPUTE = "C"

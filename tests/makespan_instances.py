@@ -1,17 +1,20 @@
-"""Random small makespan problems over L, C, S and D, for laws and campaigns."""
+"""Random small makespan problems over L, C, S and D, for laws and campaigns, and the bound of a table on the slots left in a state."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import comb
 from random import Random
 
 from sassan.alphabet import Letter
+from sassan.makespan.bounds.pool import Pooled
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """What both the reference and the engines are asked."""
+    """A problem for both the reference and the engines."""
 
     strings: tuple[str, ...]
     capacity: dict[str, int]
@@ -22,6 +25,30 @@ class Instance:
         """The same for the engines."""
         units = {Letter(unit): Fraction(each) for unit, each in self.capacity.items()}
         return problem(tuple(parse(string) for string in self.strings), Processor(units, {}, self.issue))
+
+
+def number_of(counts: Sequence[int]) -> int:
+    """Return the number of the pooled state with so many warps in each stretch."""
+    total, number = 0, 0
+    for index, count in enumerate(counts):
+        total += count
+        number += comb(total + index, index + 1)
+    return number
+
+
+def slots_left(table: Pooled, done: Sequence[int]) -> int:
+    """Return the bound on the slots left when each warp has done so many letters."""
+    cut = table.cut
+    weights = [cut.weight[unit] for unit, length in zip(cut.unit, cut.length, strict=True) for _ in range(length)]
+    stretch = [index for index, length in enumerate(cut.length) for _ in range(length)]
+    left = [letters for letters in done if letters < len(weights)]
+    if not left:
+        return 0
+    counts = [0] * len(cut.unit)
+    for letters in left:
+        counts[stretch[letters]] += 1
+    spent = sum(sum(weights[letters:]) for letters in left) - sum(weights[min(left) :])
+    return len(weights) - min(left) + (spent - table.waste[number_of(counts)]) // cut.scale
 
 
 def instance(random: Random) -> Instance:

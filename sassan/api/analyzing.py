@@ -5,11 +5,13 @@ from dataclasses import replace
 from os import PathLike
 from typing import Literal, TypedDict, Unpack, cast, get_args, overload
 
-from sassan import pipeline
 from sassan.api import checking
 from sassan.api.inputs import Origin, chosen, read
 from sassan.api.kernels import Kernel, Kernels
 from sassan.api.launching import Launch, launch_of, resources, told
+from sassan.app import analysis
+from sassan.app.reading import read_facts, read_machine, read_measurements
+from sassan.app.settings import Settings
 from sassan.errors import UsageError
 from sassan.ipet.flow_facts import check_functions
 from sassan.ir import Function, Program
@@ -89,14 +91,16 @@ def analyze(
     impossible, MissingToolError, SelfCheckError.
     """
     known = _checked(choices)
-    settings, warps = _settings(known), known.get("warps")
+    settings = _settings(known)
     if isinstance(subject, Function):
         settings = _narrowed(settings, subject)
         _known((subject,), settings)
-        return Kernel(checking.text("file", file), pipeline.analyze(subject, settings, warps))
+        file = checking.text("file", file)
+        return Kernel(file, analysis.analyze(subject, settings, file))
     program = subject if isinstance(subject, Program) else read(subject)
     _known(program.functions, settings)
-    return Kernels(program.name, tuple(Kernel(program.name, pipeline.analyze(one, settings, warps)) for one in chosen(program, function)))
+    functions = chosen(program, function)
+    return Kernels(program.name, tuple(Kernel(program.name, analysis.analyze(one, settings, program.name)) for one in functions))
 
 
 def _checked(choices: Mapping[str, object]) -> Choices:
@@ -110,20 +114,21 @@ def _checked(choices: Mapping[str, object]) -> Choices:
     return cast("Choices", {name: _CHECKS[name](name, value) for name, value in choices.items() if value is not None})
 
 
-def _settings(choices: Choices) -> pipeline.Settings:
+def _settings(choices: Choices) -> Settings:
     launch = choices.get("launch") or Launch()
     if choices.get("partition") and choices.get("warps") is None and launch.block is None:
         raise UsageError("usage", "partition says how warps share an SM", hint="give warps, or a launch with its block, too")
-    file = pipeline.read_machine(str(choices["machine"])) if "machine" in choices else None
-    return pipeline.Settings(
+    file = read_machine(str(choices["machine"])) if "machine" in choices else None
+    return Settings(
         exploration=Options(order=choices.get("order", "arch"), call_depth=choices.get("call_depth")),
-        facts=pipeline.read_facts(str(choices["facts"])) if "facts" in choices else None,
+        facts=read_facts(str(choices["facts"])) if "facts" in choices else None,
         loop_bound=choices.get("loop_bound"),
         launch=told(launch),
         letters=choices.get("letters", "timing"),
         costs=_costs(choices, file),
         machine=file,
         resources=resources(launch),
+        warps=choices.get("warps"),
         partition=choices.get("partition", False),
     )
 
@@ -139,11 +144,11 @@ def _costs(choices: Choices, file: MachineFile | None) -> CostModel:
     if ("measurements" in choices) != (model == "measured"):
         raise UsageError("usage", "model='measured' and measurements need each other", hint="model='measured', measurements='cycles.csv'")
     if "measurements" in choices:
-        return pipeline.read_measurements(str(choices["measurements"]))
+        return read_measurements(str(choices["measurements"]))
     return cost_model(model, Tables(file, latencies.parse(f"{name}={cycles}" for name, cycles in latency.items())))
 
 
-def _narrowed(settings: pipeline.Settings, function: Function) -> pipeline.Settings:
+def _narrowed(settings: Settings, function: Function) -> Settings:
     """Leave out the facts of other functions, which are not here to be held to."""
     if settings.facts is None:
         return settings
@@ -151,7 +156,7 @@ def _narrowed(settings: pipeline.Settings, function: Function) -> pipeline.Setti
     return replace(settings, facts=replace(settings.facts, functions=mine))
 
 
-def _known(functions: tuple[Function, ...], settings: pipeline.Settings) -> None:
+def _known(functions: tuple[Function, ...], settings: Settings) -> None:
     """Refuse facts of a function that is not there or has changed, and parameters that no kernel has."""
     if settings.facts is not None:
         check_functions(settings.facts, functions)

@@ -5,7 +5,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from sassan import pipeline
+from sassan.app.result import AnalysisResult
+from sassan.app.views import draw, graph_document
 from sassan.render.cfg_json import CfgDocument
 from sassan.render.files import write_atomically
 
@@ -20,7 +21,7 @@ Level = Literal["warp", "thread"]
 class Graph:
     """Blocks and the ways between them, decorated with strings, costs and the worst path where they are known."""
 
-    analysis: pipeline.Analysis = field(repr=False)
+    analysis: AnalysisResult = field(repr=False)
 
     def __len__(self) -> int:
         """Return the number of blocks, call contexts told apart."""
@@ -28,7 +29,7 @@ class Graph:
 
     def to_dict(self, level: Level = "warp") -> CfgDocument:
         """Return what `sassan cfg --json` says: nodes, edges and loops as plain data."""
-        return pipeline.graph_document(self.analysis, level)
+        return graph_document(self.analysis, level)
 
     def to_networkx(self, level: Level = "warp") -> "nx.MultiDiGraph[str]":
         """Return the graph with the attributes of `to_dict`; the end of the warp is the node `exit`."""
@@ -47,7 +48,7 @@ class Graph:
 
         Raises UsageError `layout-timeout`.
         """
-        return pipeline.draw(self.analysis, "svg", level=level, listing=listing).data.decode()
+        return draw(self.analysis, "svg", level=level, listing=listing).data.decode()
 
     def save(self, path: str | PathLike[str], *, level: Level = "warp", listing: bool = False) -> None:
         """Write a drawing to a file that ends in .dot, .svg, .png or .pdf: whole, or not at all.
@@ -56,7 +57,7 @@ class Graph:
         """
         place = Path(fspath(path))
         form = place.suffix.lower().removeprefix(".")
-        write_atomically(place, pipeline.draw(self.analysis, form, level=level, listing=listing).data)
+        write_atomically(place, draw(self.analysis, form, level=level, listing=listing).data)
 
     def _repr_svg_(self) -> str:
         return self.svg()

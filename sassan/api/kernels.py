@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import overload
 
-from sassan import documents, pipeline
 from sassan.api import tables
 from sassan.api.graphs import Graph
-from sassan.documents import Value
+from sassan.app import documents
+from sassan.app.documents import Value
+from sassan.app.result import AnalysisResult
+from sassan.app.views import integer_program
 from sassan.errors import Gap
 from sassan.ir import Function
 
@@ -35,7 +37,7 @@ class Kernel:
     """
 
     file: str
-    analysis: pipeline.Analysis
+    analysis: AnalysisResult
 
     def __repr__(self) -> str:
         """Return name, architecture and bound in a line."""
@@ -112,7 +114,7 @@ class Kernel:
 
     def program(self, form: str = "lp") -> str | None:
         """Return the integer program behind the WCET as LP or MPS text, None where gaps forbid it."""
-        return pipeline.program(self.analysis, form)
+        return integer_program(self.analysis, form)
 
     def to_dict(self) -> Mapping[str, Value]:
         """Return what `sassan analyze --json` says of the function."""

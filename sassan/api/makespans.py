@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import cast
 
-from sassan import documents, machine
+from sassan import machine
 from sassan.api import checking
-from sassan.documents import Value
+from sassan.app import documents
+from sassan.app.documents import Value
 from sassan.errors import UsageError
 from sassan.makespan import clock
 from sassan.makespan.configuration import Configuration

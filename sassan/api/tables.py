@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from sassan.documents import address
-from sassan.pipeline import Analysis
+from sassan.app.documents import address
+from sassan.app.result import AnalysisResult
 from sassan.render.text import shorten, visible
 
 _NONE = "-"
@@ -17,7 +17,7 @@ _NAME, _STRING = 60, 120
 class Line:
     """One kernel, and what its bounds rest on."""
 
-    analysis: Analysis
+    analysis: AnalysisResult
     assumptions: tuple[str, ...]
 
 
@@ -38,7 +38,7 @@ def gaps(count: int) -> str:
     return f"{count} gap{'' if count == 1 else 's'}"
 
 
-def _row(one: Analysis) -> tuple[str, ...]:
+def _row(one: AnalysisResult) -> tuple[str, ...]:
     numbers = (len(one.function.instructions), len(one.cfg.nodes), one.divergent_branches)
     bounds = (one.wcet.value if one.wcet.bound else None, one.makespan.bound.value if one.makespan else None)
     last = gaps(len(one.gaps)) if one.gaps else str(one.worst_path or one.wcet.note or one.wcet.status)

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from itertools import starmap
 
+from sassan.app.settings import Settings
 from sassan.errors import SelfCheckError
 from sassan.launches import Launches
-from sassan.pipeline import Settings
 
 _SHOWN = 60
 """Characters of a setting that are kept as they are; longer ones are told apart by their digest."""
@@ -19,13 +19,12 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The settings of `pipeline.analyze`, the warps that share an SM, an architecture that overrides those of the files.
+    """The settings of the analysis, an architecture that overrides those of the files.
 
     `functions` are names or patterns (none: all), `cached` False disassembles anew; `time_limit` is in seconds per function.
     """
 
     settings: Settings = field(default_factory=Settings)
-    warps: int | None = None
     arch: str | None = None
     functions: tuple[str, ...] = ()
     cached: bool = True
@@ -42,7 +41,7 @@ class Job:
 
         Raises SelfCheckError for a setting that is no plain value.
         """
-        own = {name: getattr(self, name) for name in ("warps", "arch", "functions", "time_limit", "recording")}
+        own = {name: getattr(self, name) for name in ("arch", "functions", "time_limit", "recording")}
         settings = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)}
         return {name: _short(_spelled(value)) for name, value in (own | settings).items()}
 

@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sassan import documents
-from sassan.documents import Value
+from sassan.app import documents
+from sassan.app.documents import Value
 from sassan.errors import SassanError
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, cast
 
-from sassan import documents
+from sassan.app import documents
 from sassan.batch.job import Job
 from sassan.batch.lines import Place, Told, line, place, told
 from sassan.errors import UsageError

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import nlargest
 
+from sassan.app.documents import Value
 from sassan.batch.lines import Told
-from sassan.documents import Value
 
 _SLOWEST = 5
 _REFUSED = 5

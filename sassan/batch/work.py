@@ -12,11 +12,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import perf_counter
 
-from sassan import documents, frontend, launch_analysis, pipeline
+from sassan import frontend
+from sassan.app import documents
+from sassan.app.analysis import analyze
+from sassan.app.documents import Value
+from sassan.app.launches import analyze_launches
 from sassan.batch.inputs import Input
 from sassan.batch.job import Job
 from sassan.batch.lines import Place, Told, line, nothing, refusal, told
-from sassan.documents import Value
 from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.executor import More, end_after
 from sassan.frontend.load import LIMIT
@@ -200,7 +203,7 @@ def _document(job: Job, place: Place, function: Function) -> Mapping[str, Value]
         mine = tuple(one for one in facts.functions if one[0] == function.name)
         check_functions(replace(facts, functions=mine), (function,))
     _check_launch(job.settings.launch, function)
-    found = pipeline.analyze(function, job.settings, job.warps)
+    found = analyze(function, job.settings, place.file)
     launched = {} if job.recording is None else {"launches": _launches(job, job.recording, place, function)}
     return {**documents.analysis(place.file, found), **launched, "input": place.entry()}
 
@@ -208,7 +211,7 @@ def _document(job: Job, place: Place, function: Function) -> Mapping[str, Value]
 def _launches(job: Job, recording: Launches, place: Place, function: Function) -> list[Value]:
     """Return what is known of the recorded launches of a function: none where it is not the code that was launched."""
     mine = tuple(one for one in recording.launches if one.kernel == function.name and function.image in ("", one.code or function.image))
-    found = launch_analysis.analyze([(place.file, function)], replace(recording, launches=mine), job.settings)
+    found = analyze_launches([(place.file, function)], replace(recording, launches=mine), job.settings)
     return [documents.launch(one) for one in found]
 
 

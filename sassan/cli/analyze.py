@@ -1,6 +1,6 @@
 """`sassan analyze`: the main job."""
 
-from sassan import documents
+from sassan.app import documents
 from sassan.cli import document, launches_report, options, report
 from sassan.cli.asked import Asked, analysis
 from sassan.cli.inputs import finish

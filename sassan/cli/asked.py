@@ -14,9 +14,9 @@ from sassan.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sassan.launch_analysis import LaunchAnalysis
+    from sassan.app.launches import LaunchAnalysis
+    from sassan.app.settings import Settings
     from sassan.launches import Launches
-    from sassan.pipeline import Settings
 
 _PLACE, _FILES = "asked", "files"
 
@@ -28,7 +28,6 @@ class Asked:
     files: list[str]
     functions: list[str] | None
     settings: "Settings"
-    warps: int | None
     sm: str | None
     cached: bool
     quiet: bool
@@ -51,22 +50,20 @@ class Asked:
 
     def analyses(self, *, partial: bool = False) -> tuple[tuple[Result, ...], Inputs]:
         """Analyze the chosen functions; see `inputs.analyses`."""
-        from sassan import pipeline
+        from sassan.app.analysis import analyze
 
         if self.recording is not None:
             return self._of_launches(partial=partial)
-        return analyses(
-            self.inputs(partial=partial), lambda one: pipeline.analyze(one, self.settings, self.warps), "analyzing", quiet=self.quiet
-        )
+        return analyses(self.inputs(partial=partial), lambda one: analyze(one, self.settings), "analyzing", quiet=self.quiet)
 
     def launches(self, inputs: Inputs) -> "Iterator[LaunchAnalysis]":
         """Yield the analysis of every recorded launch of the chosen functions, in order."""
-        from sassan import launch_analysis
+        from sassan.app.launches import analyze_launches
 
         assert self.recording is not None
         functions = [(one.file, one.function) for one in inputs.selected]
         chosen = tuple(one for one in self.recording.launches if wanted(one.kernel, self.functions))
-        found = launch_analysis.analyze(functions, replace(self.recording, launches=chosen), self.settings)
+        found = analyze_launches(functions, replace(self.recording, launches=chosen), self.settings)
         yield from track(found, "analyzing", quiet=self.quiet, total=len(chosen))
 
     def _of_launches(self, *, partial: bool) -> tuple[tuple[Result, ...], Inputs]:
@@ -155,7 +152,8 @@ def _asked(
         ablate=ablate,
         paper_experiment=paper_experiment,
         resources=settings.resources(block_dim, grid, registers=registers, shared=shared, sms=sms, launched=launches is not None),
+        warps=warps,
         partition=partition,
     )
     recording = settings.recording(launches)
-    return Asked(files, function, chosen, warps, sm, not no_cache, quiet, recording, launches or "")
+    return Asked(files, function, chosen, sm, not no_cache, quiet, recording, launches or "")

@@ -74,7 +74,7 @@ def batch(
     _check(paths, output, json=json, resume=resume or overwrite)
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite contradict each other", hint="give one of them")
-    job = Job(asked.settings, asked.warps, architecture(asked.sm), tuple(asked.functions or ()), asked.cached, time_limit, asked.recording)
+    job = Job(asked.settings, architecture(asked.sm), tuple(asked.functions or ()), asked.cached, time_limit, asked.recording)
     with executors.executor(executor, scheduler, jobs) as chosen:
         try:
             summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)
@@ -180,7 +180,7 @@ def _report(summary: "Summary", output: str | None, *, json: bool) -> None:
 def _document(summary: "Summary") -> None:
     from json import dumps
 
-    from sassan import documents
+    from sassan.app import documents
 
     out(dumps({**documents.tool(), "batch": summary.document()}, indent=2) + "\n")
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sassan import documents
+from sassan.app import documents
 from sassan.cli import compare as compared
 from sassan.cli import document, options, settings
 from sassan.cli.files import check, extension, outputs
@@ -16,7 +16,7 @@ from sassan.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sassan.pipeline import Analysis
+    from sassan.app.result import AnalysisResult
 
 
 def cfg(
@@ -52,7 +52,8 @@ def cfg(
       sassan cfg kernels.sass --level thread --json
       sassan cfg kernel.ptx --compare kernel.sass
     """
-    from sassan import pipeline
+    from sassan.app.analysis import analyze
+    from sassan.app.views import DRAWINGS
 
     chosen = settings.make(
         bounds=bounds,
@@ -72,10 +73,10 @@ def cfg(
         finish(left)
         finish(right)
         return
-    kind = extension(output, pipeline.DRAWINGS) if output is not None else ""
+    kind = extension(output, DRAWINGS) if output is not None else ""
     inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
     check(output, inputs.names)
-    results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "analyzing", quiet=quiet)
+    results, inputs = analyses(inputs, lambda one: analyze(one, chosen), "analyzing", quiet=quiet)
     paths = outputs(output, _names(results)) if output is not None else ()
     for path, result in zip(paths, results, strict=output is not None):
         _draw(path, kind, result.analysis, level, listing=listing, quiet=quiet)
@@ -92,11 +93,11 @@ def _names(results: tuple[Result, ...]) -> tuple[str, ...]:
     return tuple(one.analysis.function.name for one in results)
 
 
-def _draw(path: "Path", kind: str, analysis: "Analysis", level: options.Level, *, listing: bool, quiet: bool) -> None:
-    from sassan import pipeline
+def _draw(path: "Path", kind: str, analysis: "AnalysisResult", level: options.Level, *, listing: bool, quiet: bool) -> None:
+    from sassan.app.views import draw
     from sassan.render.files import write_atomically
 
-    drawing = pipeline.draw(analysis, kind, level=level.value, listing=listing)
+    drawing = draw(analysis, kind, level=level.value, listing=listing)
     write_atomically(path, drawing.data)
     if not quiet:
         notes = "".join(f" ({safe(one)})" for one in drawing.notes)
@@ -104,16 +105,16 @@ def _draw(path: "Path", kind: str, analysis: "Analysis", level: options.Level, *
 
 
 def _document(result: Result, level: options.Level) -> Mapping[str, object]:
-    from sassan import pipeline
+    from sassan.app.views import graph_document
 
-    return {**documents.head(result.file, result.analysis.cfg), **pipeline.graph_document(result.analysis, level.value)}
+    return {**documents.head(result.file, result.analysis.cfg), **graph_document(result.analysis, level.value)}
 
 
-def _blocks(analysis: "Analysis", level: options.Level) -> None:
-    from sassan import pipeline
+def _blocks(analysis: "AnalysisResult", level: options.Level) -> None:
+    from sassan.app.views import edges_at
 
     after: dict[int, list[str]] = {}
-    for arc in pipeline.edges(analysis.cfg, level.value):
+    for arc in edges_at(analysis.cfg, level.value):
         target = "end" if arc.dst is None else analysis.cfg.nodes[arc.dst].id
         after.setdefault(arc.src, []).append(arc.kind.value if arc.dst is None else f"{arc.kind.value} {target}")
     columns = (Column("block"), Column("to"), Column("instr", number=True), Column("string", widest=24), Column("next"))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sassan import __version__, documents
+from sassan import __version__
+from sassan.app import documents
 from sassan.cli import check_report, document, options
 from sassan.cli.asked import Asked, analysis
 from sassan.cli.check_baseline import Baseline
@@ -18,8 +19,8 @@ from sassan.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sassan.gates import Gate
-    from sassan.results import Result as Numbers
+    from sassan.app.gates import Gate
+    from sassan.app.saved_results import Result as Numbers
 
 FAILED = 1
 """The status where a gate failed (cli.md)."""
@@ -110,7 +111,7 @@ def _limits(
     wcet: int | None, makespan: int | None, registers: int | None, divergent: int | None, *, bounded: bool, gaps: bool
 ) -> "tuple[Gate, ...]":
     """Return the gates of the options, for every function."""
-    from sassan.gates import Gate, Rule
+    from sassan.app.gates import Gate, Rule
 
     given = ((Rule.MAX_WCET, wcet), (Rule.MAX_MAKESPAN, makespan), (Rule.MAX_REGISTERS, registers), (Rule.MAX_DIVERGENT, divergent))
     limits = [Gate(rule, limit, f"--{rule}") for rule, limit in given if limit is not None]
@@ -132,38 +133,38 @@ class _Checker:
         baseline: str | None,
         growth: str | None,
     ) -> None:
-        from sassan import pipeline
-        from sassan.gates import Demand, Growth, Rule
-        from sassan.gates import growth as parsed
-        from sassan.gates import read as read_gates
+        from sassan.app.gates import Demand, Growth, Rule
+        from sassan.app.gates import growth as parsed
+        from sassan.app.gates import read as read_gates
+        from sassan.app.reading import read_text
 
         if growth is not None and baseline is None:
             raise UsageError("usage", "--max-growth needs what it grew from", hint="give --baseline OLD.json, too")
         self._control = control
-        text = pipeline.read_text(gates, "bad-gates", "a TOML file with a table per pattern of function names") if gates is not None else ""
+        text = read_text(gates, "bad-gates", "a TOML file with a table per pattern of function names") if gates is not None else ""
         everywhere = (Demand("*", limits),) if limits else ()
         self._demands: tuple[Demand, ...] = (*everywhere, *(read_gates(gates, text) if gates is not None else ()))
         rules = {gate.rule for demand in self._demands for gate in demand.gates}
-        if Rule.MAX_MAKESPAN in rules and asked.warps is None and asked.settings.launch.block is None:
+        if Rule.MAX_MAKESPAN in rules and asked.settings.warps is None and asked.settings.launch.block is None:
             raise UsageError("usage", "max-makespan needs the warps that share an SM", hint="give -W N or --block-dim")
         self._baseline = Baseline(asked, baseline, parsed(growth) if growth is not None else Growth()) if baseline is not None else None
         self._facts, self._partial, self._quiet = asked.settings.facts, partial, asked.quiet
 
     def checked(self, found: tuple[Result, ...], inputs: Inputs) -> list[Checked]:
         """Return every function with the gates that it fails; a gate that is for no function, or a baseline of none, is an error."""
-        from sassan import results
+        from sassan.app import saved_results
 
         if not inputs.refused:
             self._all_used([one.analysis.function.name for one in found])
         rows = [documents.analysis(one.file, one.analysis) for one in found]
-        numbers = [replace(results.of(row), version=__version__) for row in rows]
+        numbers = [replace(saved_results.of(row), version=__version__) for row in rows]
         if self._baseline is not None:
             self._baseline.pair(numbers, partial=self._partial)
         held = enumerate(zip(found, rows, numbers, strict=True))
         return [self._held(place, one, row, now) for place, (one, row, now) in held]
 
     def _all_used(self, names: list[str]) -> None:
-        from sassan.gates import matches
+        from sassan.app.gates import matches
 
         unmatched: list[str] = []
         for demand in self._demands:
@@ -182,7 +183,8 @@ class _Checker:
             note(f"note: {safe(text)}\n")
 
     def _held(self, place: int, one: Result, row: "Mapping[str, documents.Value]", numbers: "Numbers") -> Checked:
-        from sassan import gates, pipeline
+        from sassan.app import gates
+        from sassan.app.views import check_control
 
         wanted = [gate for demand in self._demands if gates.matches(numbers.name, demand.pattern) for gate in demand.gates]
         failed = list(gates.failures(numbers, wanted))
@@ -193,7 +195,7 @@ class _Checker:
             rules.extend([gates.Rule.GROWTH] if base.holds(place, numbers) else [])
         if self._control:
             function = one.analysis.function
-            failed.extend(gates.control(function, pipeline.check_control(function)))
+            failed.extend(gates.control(function, check_control(function)))
             rules.append(gates.Rule.CONTROL)
         held_by = tuple(dict.fromkeys(rule.value for rule in rules))
         if base is None:

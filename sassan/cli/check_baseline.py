@@ -8,10 +8,10 @@ from sassan.cli.check_report import Remark
 from sassan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from sassan.app.gates import Failure, Growth
+    from sassan.app.saved_results import Measure, Result
     from sassan.cli.asked import Asked
     from sassan.cli.check_report import Checked
-    from sassan.gates import Failure, Growth
-    from sassan.results import Measure, Result
 
 
 _BY_NAME = "functions go by name and architecture: 'sassan diff' shows what changed"
@@ -25,19 +25,19 @@ class Baseline:
 
         Raises InputError, UsageError where they are no bounds.
         """
-        from sassan import gates, results
+        from sassan.app import gates, saved_results
 
         if path in asked.files and path == "-":
             raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
         self._path, self._allowed = path, allowed
-        self._old = tuple(one for one in results.load(path).results if inputs.wanted(one.name, asked.functions))
+        self._old = tuple(one for one in saved_results.load(path).results if inputs.wanted(one.name, asked.functions))
         gates.refuse_experiments(self._old)
         self._held: tuple[tuple[Result, ...], ...] = ()
         self.missing: tuple[Result, ...] = ()
 
     def pair(self, found: "Sequence[Result]", *, partial: bool = False) -> None:
         """Find what each function is held to; a baseline of none is an error, unless the functions are a part of a project."""
-        from sassan.changes import counterparts
+        from sassan.app.changes import counterparts
 
         self._held, self.missing = counterparts(self._old, found)
         if found and not partial and not any(self._held):
@@ -46,25 +46,25 @@ class Baseline:
 
     def failures(self, place: int, now: "Result") -> "Iterator[Failure]":
         """Yield what grew in the function at this place, each failure once."""
-        from sassan.gates import grown
+        from sassan.app.gates import grown
 
         yield from dict.fromkeys(each for old in self._held[place] for each in grown(old, now, self._allowed))
 
     def unheld(self, place: int, now: "Result") -> "tuple[Measure, ...]":
         """Return the bounds of the function at this place that are held to nothing."""
-        from sassan.gates import unheld
+        from sassan.app.gates import unheld
 
         return unheld(self._held[place], now)
 
     def conditions(self, place: int, now: "Result") -> tuple[str, ...]:
         """Return in what the options of the baseline differ for the function at this place."""
-        from sassan.conditions import other
+        from sassan.app.conditions import other
 
         return tuple(dict.fromkeys(each for old in self._held[place] for each in other(old, now)))
 
     def holds(self, place: int, now: "Result") -> bool:
         """Say whether a bound of the function at this place is held to anything."""
-        from sassan.gates import asked
+        from sassan.app.gates import asked
 
         return len(self.unheld(place, now)) < len(asked(now))
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sassan import __version__, documents
+from sassan import __version__
+from sassan.app import documents
 from sassan.cli.inputs import Inputs, Result
 from sassan.cli.terminal import colourful, middle, note, out, safe
 
 if TYPE_CHECKING:
-    from sassan.gates import Failure
+    from sassan.app.gates import Failure
+    from sassan.app.saved_results import Measure
     from sassan.render.sarif import Finding, Place, Rule
-    from sassan.results import Measure
 
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
 _COSTLY = 3
@@ -132,7 +133,7 @@ def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Re
 
 
 def _rules() -> "tuple[Rule, ...]":
-    from sassan import gates
+    from sassan.app import gates
     from sassan.render.sarif import Rule
 
     def name(rule: gates.Rule) -> str:
@@ -166,7 +167,7 @@ def _finding(one: Checked, failure: "Failure") -> "Finding":
 
 def _costly(one: Checked, failure: "Failure") -> tuple[tuple[int, str], ...]:
     """Return the blocks in which the most of a WCET that is too high is spent."""
-    from sassan.gates import Rule
+    from sassan.app.gates import Rule
 
     found = one.result.analysis
     if failure.value is None or failure.value != found.wcet.value or failure.rule not in {Rule.MAX_WCET, Rule.GROWTH}:

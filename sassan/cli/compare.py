@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sassan import documents
+from sassan.app import documents
 from sassan.cli import document
 from sassan.cli.inputs import Inputs, Selected
 from sassan.cli.table import Column, Table
@@ -12,7 +12,7 @@ from sassan.cli.terminal import note, out, safe
 from sassan.errors import UsageError
 
 if TYPE_CHECKING:
-    from sassan.pipeline import Settings
+    from sassan.app.settings import Settings
     from sassan.warpcfg.compare import Branch, Comparison, Pair
 
 _LONGEST = 34
@@ -23,13 +23,13 @@ def run(left: Inputs, right: Inputs, settings: "Settings", *, json: bool, quiet:
 
     Raises UsageError where they have none in common, SelfCheckError.
     """
-    from sassan import pipeline
+    from sassan.app.views import compare_functions
 
     others = {one.function.name: one for one in right.selected}
     both = [(one, others[one.function.name]) for one in left.selected if one.function.name in others]
     if not both:
         raise UsageError("nothing-to-compare", "the two inputs have no function of one name", hint="sassan cfg FILE lists their functions")
-    found = [(one, other, pipeline.compare(one.function, other.function, settings)) for one, other in both]
+    found = [(one, other, compare_functions(one.function, other.function, settings)) for one, other in both]
     if json:
         document.show([_document(*one) for one in found], (*left.refused, *right.refused))
         return

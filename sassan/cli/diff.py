@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sassan import documents
+from sassan.app import documents
 from sassan.cli import diff_report, document, failure, inputs, options
 from sassan.cli.asked import Asked, analysis
 from sassan.cli.inputs import Inputs, Refused
@@ -14,9 +14,9 @@ from sassan.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sassan.changes import Change
-    from sassan.gates import Growth
-    from sassan.results import Result
+    from sassan.app.changes import Change
+    from sassan.app.gates import Growth
+    from sassan.app.saved_results import Result
 
 GREW = 1
 """The status where something grew and that was asked for: that of a gate (cli.md)."""
@@ -43,13 +43,13 @@ def diff(
     Examples:
       sassan diff old.cubin new.cubin --loop-bound 10
       sassan diff old.sass new.sass -f '*saxpy*' --model table -W 16
-      sassan diff results.jsonl new.cubin --fail-on-growth --max-growth 5%
+      sassan diff saved_results.jsonl new.cubin --fail-on-growth --max-growth 5%
       sassan diff old.json new.json --json
     """
     if asked.recording is not None:
         raise UsageError("usage", "diff has no --launches", hint="sassan analyze, check, report and batch have it")
-    from sassan.changes import changes
-    from sassan.gates import Growth, growth, refuse_experiments
+    from sassan.app.changes import changes
+    from sassan.app.gates import Growth, growth, refuse_experiments
 
     if max_growth is not None and not fail_on_growth:
         raise UsageError("usage", "--max-growth says what fails", hint="give --fail-on-growth, too")
@@ -79,11 +79,12 @@ def diff(
 
 def _side(asked: Asked, path: str) -> "tuple[tuple[Result, ...], Inputs]":
     """Return the functions of one side that were asked for: saved results, or an analysis."""
-    from sassan import pipeline, results
+    from sassan.app import saved_results
+    from sassan.app.analysis import analyze
 
     wanted = asked.functions
-    if results.is_results(path):
-        saved = results.load(path)
+    if saved_results.is_results(path):
+        saved = saved_results.load(path)
         refused = tuple(Refused(one.file, one.error) for one in saved.refused)
         for one in refused:
             failure.show(one.error, one.file or path)
@@ -91,8 +92,8 @@ def _side(asked: Asked, path: str) -> "tuple[tuple[Result, ...], Inputs]":
     chosen = asked.settings
     read = inputs.read([path], arch=asked.sm, cached=asked.cached, facts=chosen.facts, launch=chosen.launch)
     some = Inputs(tuple(one for one in read.selected if inputs.wanted(one.function.name, wanted)), read.refused)
-    found, some = inputs.analyses(some, lambda one: pipeline.analyze(one, chosen, asked.warps), f"analyzing {path}", quiet=asked.quiet)
-    return tuple(results.of(documents.analysis(one.file, one.analysis)) for one in found), some
+    found, some = inputs.analyses(some, lambda one: analyze(one, chosen), f"analyzing {path}", quiet=asked.quiet)
+    return tuple(saved_results.of(documents.analysis(one.file, one.analysis)) for one in found), some
 
 
 def _all_known(asked: Asked, found: "Sequence[Result]", *, refused: bool) -> None:
@@ -104,7 +105,7 @@ def _all_known(asked: Asked, found: "Sequence[Result]", *, refused: bool) -> Non
 
 def _grew(found: "Sequence[Change]", allowed: "Growth") -> bool:
     """Say whether a number grew beyond what is allowed, and print which."""
-    from sassan.gates import grown
+    from sassan.app.gates import grown
 
     failed = False
     for one in found:

@@ -11,8 +11,8 @@ from sassan.cli.table import Column, Table
 from sassan.cli.terminal import colourful, out, safe
 
 if TYPE_CHECKING:
-    from sassan.changes import Change
-    from sassan.results import Measure
+    from sassan.app.changes import Change
+    from sassan.app.saved_results import Measure
 
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _NONE = "-"
@@ -20,7 +20,7 @@ _NONE = "-"
 
 def show(found: "Sequence[Change]", *, growth: bool) -> None:
     """Print everything that changed, how many functions did, and of which nobody knows whether they grew; see `unknown` for `growth`."""
-    from sassan.changes import State
+    from sassan.app.changes import State
 
     changed = [one for one in found if one.state is not State.SAME]
     if changed:
@@ -34,8 +34,8 @@ def show(found: "Sequence[Change]", *, growth: bool) -> None:
 
 def unknown(found: "Sequence[Change]", *, growth: bool) -> "Iterator[Remark]":
     """Yield of which functions growth is not known: no number on both sides, or, where `growth` was asked for, one side only."""
-    from sassan.changes import State
-    from sassan.gates import unheld
+    from sassan.app.changes import State
+    from sassan.app.gates import unheld
 
     names = [_name(one) for one in found if one.old is not None and one.new is not None and unheld((one.old,), one.new)]
     yield from [Remark("growth-not-known", "growth is not known", tuple(names))] if names else ()
@@ -50,7 +50,7 @@ def _count(number: int) -> str:
 
 def summary(found: "Sequence[Change]") -> Mapping[str, int]:
     """Return how many functions there are of each state, in the order of the states."""
-    from sassan.changes import State
+    from sassan.app.changes import State
 
     count = Counter(one.state for one in found)
     return {state.value: count[state] for state in State if count[state]}
@@ -58,7 +58,7 @@ def summary(found: "Sequence[Change]") -> Mapping[str, int]:
 
 def _numbers(changed: "Sequence[Change]") -> None:
     """Print a row per function, with a column for every number that differs somewhere."""
-    from sassan.results import Measure
+    from sassan.app.saved_results import Measure
 
     titles = {Measure.REGISTERS: "regs", Measure.INSTRUCTIONS: "instr", Measure.DIVERGENT: "div"}
     differ = {number.measure for one in changed for number in one.numbers}
@@ -74,8 +74,8 @@ def _name(one: "Change") -> str:
 
 
 def _cell(one: "Change", measure: "Measure") -> str:
-    from sassan.gates import change
-    from sassan.results import BOUNDS
+    from sassan.app.gates import change
+    from sassan.app.saved_results import BOUNDS
 
     old = one.old.number(measure) if one.old else None
     new = one.new.number(measure) if one.new else None

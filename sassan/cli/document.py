@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sassan import documents
+from sassan.app import documents
 from sassan.cli.terminal import out
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from sassan.cli.terminal import middle
 from sassan.errors import InputError, SassanError, UsageError
 
 if TYPE_CHECKING:
+    from sassan.app.result import AnalysisResult
     from sassan.ipet.flow_facts import FlowFacts
     from sassan.ir import Function
     from sassan.machine.launch import Launch
-    from sassan.pipeline import Analysis
 
 _NAMED = 3
 """Functions that a hint names."""
@@ -36,7 +36,7 @@ class Result:
     """The analysis of one function, and the file that it stands in, as typed."""
 
     file: str
-    analysis: "Analysis"
+    analysis: "AnalysisResult"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def read(
     `unknown-parameter` when no kernel has one that the launch sets; InputError when the flow facts speak of a function that is not there
     or has changed.
     """
-    from sassan import pipeline
+    from sassan.app.reading import read_program
     from sassan.ipet.flow_facts import check_functions
     from sassan.machine.launch import check
 
@@ -106,7 +106,7 @@ def read(
     refused: list[Refused] = []
     for file in files:
         try:
-            found.extend(Selected(file, one) for one in pipeline.read(file, architecture(arch), cached=cached).functions)
+            found.extend(Selected(file, one) for one in read_program(file, architecture(arch), cached=cached).functions)
         except SassanError as error:
             failure.show(error, file)
             refused.append(Refused(file, error))
@@ -126,7 +126,7 @@ def _here(facts: "FlowFacts", found: list[Selected]) -> "FlowFacts":
     return replace(facts, functions=tuple(one for one in facts.functions if one[0] in names))
 
 
-def analyses(inputs: Inputs, run: Callable[["Function"], "Analysis"], what: str, *, quiet: bool) -> tuple[tuple[Result, ...], Inputs]:
+def analyses(inputs: Inputs, run: Callable[["Function"], "AnalysisResult"], what: str, *, quiet: bool) -> tuple[tuple[Result, ...], Inputs]:
     """Run an analysis over the chosen functions; one that is refused does not hide the others, and its error is printed, once per file."""
     results: list[Result] = []
     refused = list(inputs.refused)
@@ -142,7 +142,7 @@ def analyses(inputs: Inputs, run: Callable[["Function"], "Analysis"], what: str,
     return tuple(results), Inputs(inputs.selected, tuple(refused))
 
 
-def finish(inputs: Inputs, wanted: Sequence["Analysis"] = ()) -> None:
+def finish(inputs: Inputs, wanted: Sequence["AnalysisResult"] = ()) -> None:
     """End the command with the status of cli.md: refused files, else functions chosen with -f whose number cannot be given (`wanted`).
 
     Raises typer.Exit.
@@ -156,7 +156,7 @@ def finish(inputs: Inputs, wanted: Sequence["Analysis"] = ()) -> None:
         raise typer.Exit(inputs.status)
 
 
-def _no_number(without: Sequence["Analysis"]) -> InputError:
+def _no_number(without: Sequence["AnalysisResult"]) -> InputError:
     codes = sorted({gap.code for one in without for gap in one.gaps})
     names = ", ".join(middle(one.function.name, 40) for one in without[:_NAMED]) + (", …" if len(without) > _NAMED else "")
     reason = f"gaps forbid a bound ({', '.join(codes)})" if codes else f"no bound was proved ({without[0].wcet.status})"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sassan import documents
+from sassan.app import documents
 from sassan.cli import document, options, report, settings
 from sassan.cli.files import check, extension, outputs
 from sassan.cli.inputs import Inputs, Result, analyses, finish, read
@@ -12,7 +12,7 @@ from sassan.cli.terminal import note, out, safe
 from sassan.errors import UsageError
 
 if TYPE_CHECKING:
-    from sassan.pipeline import Settings
+    from sassan.app.settings import Settings
 
 
 def ipet(
@@ -69,17 +69,18 @@ def ipet(
         paper_experiment=paper_experiment,
         solver=solve,
     )
-    from sassan import pipeline
+    from sassan.app.analysis import analyze
+    from sassan.app.views import PROGRAMS
 
     if facts_template and (json or solve):
         raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="leave --json and --solve away")
-    kind = extension(output, ("toml",) if facts_template else pipeline.PROGRAMS) if output is not None else ""
+    kind = extension(output, ("toml",) if facts_template else PROGRAMS) if output is not None else ""
     inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
     if facts_template:
         _template(inputs, chosen, output)
         return
     check(output, inputs.names)
-    results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "solving", quiet=quiet)
+    results, inputs = analyses(inputs, lambda one: analyze(one, chosen), "solving", quiet=quiet)
     paths = outputs(output, tuple(one.analysis.function.name for one in results)) if output is not None else ()
     unwritten = [one for path, one in zip(paths, results, strict=output is not None) if not _write(path, kind, one, quiet=quiet)]
     if json:
@@ -91,10 +92,10 @@ def ipet(
 
 def _template(inputs: Inputs, chosen: "Settings", output: str | None) -> None:
     """Print or write the flow-fact file of everything that was chosen: one file speaks of many functions."""
-    from sassan import pipeline
+    from sassan.app.analysis import flow_fact_template
     from sassan.render.files import write_atomically
 
-    text = pipeline.template(tuple(one.function for one in inputs.selected), chosen)
+    text = flow_fact_template(tuple(one.function for one in inputs.selected), chosen)
     if output is None:
         out(text)
     else:
@@ -104,10 +105,10 @@ def _template(inputs: Inputs, chosen: "Settings", output: str | None) -> None:
 
 def _write(path: Path, kind: str, result: Result, *, quiet: bool) -> bool:
     """Write the program of one function and say whether there was one: loops without a bound leave it unbounded."""
-    from sassan import pipeline
+    from sassan.app.views import integer_program
     from sassan.render.files import write_atomically
 
-    text = pipeline.program(result.analysis, kind)
+    text = integer_program(result.analysis, kind)
     if text is None:
         return False
     write_atomically(path, text.encode())

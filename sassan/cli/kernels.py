@@ -10,10 +10,12 @@ from sassan.cli.search import Answer
 from sassan.errors import UsageError
 
 if TYPE_CHECKING:
+    from sassan.app.paths import ListedPath
+    from sassan.app.result import AnalysisResult
+    from sassan.app.settings import Settings
     from sassan.errors import SassanError
     from sassan.ir import Function
     from sassan.makespan.configuration import Configuration
-    from sassan.pipeline import Analysis, ListedPath, Settings
 
 LABELS = {
     options.Paths.WORST: "if every warp takes this path",
@@ -43,37 +45,37 @@ def ask(
     found: Inputs, analysed: "Settings", chosen: "Configuration", wanted: options.Paths, limit: int, *, quiet: bool
 ) -> tuple[tuple[Kernel, ...], Inputs]:
     """Return the instances of the chosen functions, and the inputs with what was refused on the way."""
-    from sassan import pipeline
+    from sassan.app.analysis import analyze
 
-    settings = replace(analysed, machine=chosen.machine)
-    warps = chosen.warps if _is_sm(chosen) else None
+    settings = replace(analysed, machine=chosen.machine, warps=chosen.warps if _is_sm(chosen) else None)
 
-    def run(one: "Function") -> "Analysis":
+    def run(one: "Function") -> "AnalysisResult":
         try:
-            return pipeline.analyze(one, settings, warps)
+            return analyze(one, settings)
         except UsageError as error:
             if error.code != _TOO_MANY:
                 raise
-        return pipeline.analyze(one, settings)
+        return analyze(one, replace(settings, warps=None))
 
     results, found = analyses(found, run, "analyzing", quiet=quiet)
-    return tuple(kernel_of(one, analysed, chosen, wanted, limit) for one in results), found
+    return tuple(kernel_of(one, chosen, wanted, limit) for one in results), found
 
 
-def kernel_of(result: Result, analysed: "Settings", chosen: "Configuration", wanted: options.Paths, limit: int) -> Kernel:
+def kernel_of(result: Result, chosen: "Configuration", wanted: options.Paths, limit: int) -> Kernel:
     """Return the instances of one analyzed function.
 
     Raises UsageError and InputError for a processor that is not known.
     """
-    from sassan import pipeline
+    from sassan.app.paths import listed_paths
+    from sassan.app.sm_level import at_cluster_barriers, has_block_barrier
 
-    one = pipeline.at_cluster_barriers(result.analysis, analysed, chosen.warps)
+    one = at_cluster_barriers(result.analysis, chosen.warps)
     if one is not result.analysis:
         return Kernel(replace(result, analysis=one), (), LABELS[wanted], barrier=True)
-    paths = pipeline.paths(one, 1 if wanted is options.Paths.WORST else limit)
+    paths = listed_paths(one, 1 if wanted is options.Paths.WORST else limit)
     if wanted is options.Paths.WORST and one.worst_path is None:
         paths = ()  # the first path that comes is not the worst
-    barrier = pipeline.has_block_barrier(one, analysed)
+    barrier = has_block_barrier(one)
     bound, why = _sm_level(one, chosen)
     taken = one.makespan.bound.assumptions if one.makespan is not None and bound is not None else ()
     said = tuple(dict.fromkeys((*one.wcet.assumptions, *taken, *((BARRIER,) if barrier else ()))))
@@ -86,7 +88,7 @@ def _is_sm(chosen: "Configuration") -> bool:
     return not (chosen.capacity or chosen.latency or chosen.partition or chosen.issue is not None)
 
 
-def _sm_level(one: "Analysis", chosen: "Configuration") -> tuple[int | None, str]:
+def _sm_level(one: "AnalysisResult", chosen: "Configuration") -> tuple[int | None, str]:
     """Return the bound of the warps over all paths, and why there is none."""
     if not _is_sm(chosen):
         return None, "not with --cap, --issue, --latency or --partition"
@@ -99,10 +101,10 @@ def _sm_level(one: "Analysis", chosen: "Configuration") -> tuple[int | None, str
 
 def capped(one: Answer, bound: int | None) -> Answer:
     """Return an answer that also knows the bound over all paths, if that is the least."""
-    from sassan.makespan.engine import Found
+    from sassan.makespan.engine import EngineResult
 
     if bound is not None and (one.known.upper is None or bound < one.known.upper):
-        one.known(Found("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
+        one.known(EngineResult("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
     return one
 
 
@@ -113,11 +115,11 @@ def _instance(function: "Function", paths: "tuple[ListedPath, ...]", chosen: "Co
 
 def serial(one: Instance) -> Answer:
     """Return the bound of warps that wait for each other: in each slot at least one of them runs."""
-    from sassan.makespan.engine import Found
+    from sassan.makespan.engine import EngineResult
     from sassan.makespan.merge import Merged
 
     known = Merged(one.problem)
-    known(Found("serial", upper=sum(string.length for string in one.problem.strings), proof="one-at-a-time", note=BARRIER))
+    known(EngineResult("serial", upper=sum(string.length for string in one.problem.strings), proof="one-at-a-time", note=BARRIER))
     return Answer(one, "serial", known, 0.0)
 
 

@@ -10,8 +10,8 @@ from sassan.cli.terminal import out, safe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sassan.app.launches import LaunchAnalysis
     from sassan.errors import Gap
-    from sassan.launch_analysis import LaunchAnalysis
     from sassan.machine.launch import Shape
 
 _COLUMNS = (

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from sassan import documents
+from sassan.app import documents
 from sassan.cli import document, failure, listing_check, options, settings
 from sassan.cli.inputs import Inputs, Refused, Selected, finish, read
 from sassan.cli.progress import track
@@ -62,11 +62,11 @@ def listing(
       sassan listing kernels.cubin --source src/
       sassan listing kernels.sass --check
     """
-    from sassan import pipeline
+    from sassan.app.views import check_control, listing_of
 
     inputs = read([file], arch=sm, patterns=function, cached=not no_cache)
     if check:
-        checked, inputs = _each(inputs, pipeline.check_control, "checking", quiet=quiet)
+        checked, inputs = _each(inputs, check_control, "checking", quiet=quiet)
         if json:
             document.show(listing_check.rows(checked), inputs.refused)
         else:
@@ -75,7 +75,7 @@ def listing(
     else:
         chosen = settings.make(letters=letters, order=order, call_depth=call_depth)
         sources = Sources(source)
-        listings, inputs = _each(inputs, lambda one: pipeline.listing(one, chosen), "listing", quiet=quiet)
+        listings, inputs = _each(inputs, lambda one: listing_of(one, chosen), "listing", quiet=quiet)
         if json:
             document.show([_document(one, found) for one, found in listings], inputs.refused)
         else:

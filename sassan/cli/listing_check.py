@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sassan import documents
+from sassan.app import documents
 from sassan.cli import failure
 from sassan.cli.inputs import Inputs, Selected
 from sassan.cli.report import NAME, list_gaps

@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sassan import documents
+from sassan.app import documents
+from sassan.app.documents import Value
 from sassan.cli.search import Answer
 from sassan.cli.terminal import out
-from sassan.documents import Value
 
 if TYPE_CHECKING:
     from sassan.cli.kernels import Kernel
-    from sassan.makespan.engine import Found
+    from sassan.makespan.engine import EngineResult
 
 _MOST_WARPS = 9
 _FEW_STATES = 500
@@ -58,7 +58,7 @@ def answer(one: Answer) -> dict[str, Value]:
     }
 
 
-def _engine(found: "Found") -> Value:
+def _engine(found: "EngineResult") -> Value:
     lower = found.lower if found.schedule is not None else None
     return {
         "name": found.engine,

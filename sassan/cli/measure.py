@@ -230,7 +230,7 @@ class _Say:
 
         Raises typer.Exit.
         """
-        from sassan import documents
+        from sassan.app import documents
 
         if self._json:
             whole: dict[str, object] = {**documents.tool(), "samples": self._documents}

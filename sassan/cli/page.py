@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sassan import documents
+from sassan.app import documents
 from sassan.cli import options
 from sassan.cli.asked import Asked, analysis
 from sassan.cli.files import extension
@@ -129,10 +129,10 @@ def _functions(results: tuple[Result, ...], asked: Asked, how: Search, measured:
 
 
 def _graphs(results: tuple[Result, ...], asked: Asked) -> "Iterator[GraphRecord]":
-    from sassan import pipeline
+    from sassan.app.views import page_sketch
     from sassan.render.html.layout import place
 
-    sketches = [pipeline.sketch(one.analysis, asked.settings) for one in results]
+    sketches = [page_sketch(one.analysis) for one in results]
     places = place([one.text for one in sketches])
     for sketch, placed in zip(track(sketches, "laying out", quiet=asked.quiet), places, strict=True):
         yield sketch.record(placed)

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from sassan.app.documents import address
 from sassan.cli import table
 from sassan.cli.table import Column, Table
 from sassan.cli.terminal import middle, out, safe
-from sassan.documents import address
 
 if TYPE_CHECKING:
+    from sassan.app.result import AnalysisResult
     from sassan.cli.inputs import Result
     from sassan.errors import Gap
-    from sassan.pipeline import Analysis
 
 NAME = Column("function", widest=24)
 NONE = "-"
@@ -51,7 +51,7 @@ def _numbers(results: Sequence["Result"]) -> None:
     table.show(Table(tuple(columns), tuple(rows)))
 
 
-def _row(analysis: "Analysis") -> tuple[str, ...]:
+def _row(analysis: "AnalysisResult") -> tuple[str, ...]:
     numbers = (len(analysis.function.instructions), len(analysis.cfg.nodes), analysis.divergent_branches, analysis.reactivation_edges)
     found = analysis.makespan
     bounds = (analysis.wcet.value, found.bound.value if found else None, found.grid.value if found and found.grid else None)
@@ -68,7 +68,7 @@ def _launches(results: Sequence["Result"]) -> None:
         out(f"  {middle(safe(name), 30)}: {safe(text)}\n")
 
 
-def _launch(analysis: "Analysis") -> Iterator[str]:
+def _launch(analysis: "AnalysisResult") -> Iterator[str]:
     found, residency = analysis.makespan, analysis.residency
     known = residency.occupancy if residency is not None else None
     if known is not None:
@@ -88,7 +88,7 @@ def paths(results: Sequence["Result"]) -> None:
     table.show(Table(columns, rows))
 
 
-def _codes(analysis: "Analysis") -> str:
+def _codes(analysis: "AnalysisResult") -> str:
     if not analysis.gaps:
         return f"({analysis.wcet.note or analysis.wcet.status})"
     count = Counter(gap.code for gap in analysis.gaps)
@@ -110,7 +110,7 @@ def assumptions(results: Sequence["Result"]) -> None:
         out(f"  - {safe(text + only)}\n")
 
 
-def _assumed(analysis: "Analysis") -> tuple[str, ...]:
+def _assumed(analysis: "AnalysisResult") -> tuple[str, ...]:
     """Return what the numbers of one function rest on; where there is none, nothing is assumed."""
     found = analysis.makespan
     bounds = (found.bound, found.partition, found.grid) if found else ()

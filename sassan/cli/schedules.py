@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sassan.cli.asked import Asked
     from sassan.cli.inputs import Result
     from sassan.cli.instances import Instance
-    from sassan.makespan.engine import Found
+    from sassan.makespan.engine import EngineResult
     from sassan.makespan.merge import Merged
     from sassan.makespan.problem import Problem
     from sassan.makespan.schedule import Schedule
@@ -46,7 +46,7 @@ def searched(result: "Result", asked: "Asked", how: Search) -> "SearchRecord | N
         return None
     chosen = Configuration(warps=bound.bound.warps, machine=asked.settings.machine)
     try:
-        kernel = kernels.kernel_of(result, asked.settings, chosen, options.Paths.WORST, 1)
+        kernel = kernels.kernel_of(result, chosen, options.Paths.WORST, 1)
         one = kernel.instances[0]
         if kernel.barrier:
             return _without("", kernels.BARRIER)
@@ -60,12 +60,12 @@ def searched(result: "Result", asked: "Asked", how: Search) -> "SearchRecord | N
 
 def _every_path(answer: Answer, result: "Result") -> None:
     """Take in the bound over all paths: with unit costs, its cycles are slots."""
-    from sassan.makespan.engine import Found
+    from sassan.makespan.engine import EngineResult
     from sassan.timing import Unit
 
     bound = result.analysis.makespan
     if bound is not None and bound.bound.value is not None and result.analysis.wcet.model == Unit().name:
-        answer.known(Found("every path", upper=bound.bound.value, proof="integer program over the graph"))
+        answer.known(EngineResult("every path", upper=bound.bound.value, proof="integer program over the graph"))
 
 
 def _engine(one: "Instance", how: Search, moves: list[tuple[float, int | None, int | None]], *, quiet: bool) -> Answer:
@@ -86,29 +86,29 @@ def _engine(one: "Instance", how: Search, moves: list[tuple[float, int | None, i
 
 def _simple(one: "Instance") -> Answer:
     from sassan.makespan.bounds.waiting import waiting_slots
-    from sassan.makespan.engine import Found
+    from sassan.makespan.engine import EngineResult
     from sassan.makespan.merge import Merged
 
     begin = time.monotonic()
     known = Merged(one.problem)
-    known(Found("waiting slots", upper=waiting_slots(one.problem), proof="waiting-slots"))
+    known(EngineResult("waiting slots", upper=waiting_slots(one.problem), proof="waiting-slots"))
     known(_schedule(one.problem))
     return Answer(one, _SIMPLE, known, time.monotonic() - begin)
 
 
-def _schedule(problem: "Problem") -> "Found":
+def _schedule(problem: "Problem") -> "EngineResult":
     """Return the longest schedule that a few simple rules make, or why there is none."""
     from sassan.makespan import start
-    from sassan.makespan.engine import Found
+    from sassan.makespan.engine import EngineResult
 
     total = sum(one.length for one in problem.strings)
     if total > _MOST:
-        return Found(_SIMPLE, note=f"the warps run {total} instructions, too many for a report; sassan makespan takes them")
+        return EngineResult(_SIMPLE, note=f"the warps run {total} instructions, too many for a report; sassan makespan takes them")
     case = start.instance(problem)
     rules = (start.Start.ROUND_ROBIN, start.Start.FIXED_PRIORITY, start.Start.MOST_PENDING)
     made: list[Schedule] = [start.construct(case, start.start(case, rule)) for rule in rules]
     best = max(made, key=lambda schedule: schedule.makespan)
-    return Found(_SIMPLE, lower=best.makespan, schedule=best, note=_NOTE)
+    return EngineResult(_SIMPLE, lower=best.makespan, schedule=best, note=_NOTE)
 
 
 def _verdict(known: "Merged") -> str:

@@ -1,4 +1,4 @@
-"""From options as typed to the settings of the pipeline."""
+"""From options as typed to the settings of an analysis."""
 
 from typing import TYPE_CHECKING
 
@@ -6,11 +6,11 @@ from sassan.cli import options
 from sassan.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from sassan.app.settings import Settings
     from sassan.launches import Launches
     from sassan.machine import MachineFile
     from sassan.machine.launch import Launch
     from sassan.machine.occupancy import Resources
-    from sassan.pipeline import Settings
     from sassan.timing import CostModel
 
 UNSOLVED = "none"
@@ -33,22 +33,24 @@ def make(
     solver: str | None = None,
     launch: "Launch | None" = None,
     resources: "Resources | None" = None,
+    warps: int | None = None,
     partition: bool = False,
 ) -> "Settings":
     """Return the settings that the options ask for.
 
     Raises InputError when the flow-fact file is refused, UsageError when options contradict each other.
     """
-    from sassan import pipeline
+    from sassan.app.reading import read_facts
+    from sassan.app.settings import Settings
     from sassan.ipet.wcet import Setup
     from sassan.machine.launch import Launch
     from sassan.warpcfg import Options
 
     setup = Setup(solver=solver if solver and solver != UNSOLVED else Setup().solver, paper=paper_experiment)
     file = machine_file(machine)
-    return pipeline.Settings(
+    return Settings(
         exploration=Options(ablate=frozenset(one.value for one in ablate or ()), order=order.value, call_depth=call_depth),
-        facts=pipeline.read_facts(bounds) if bounds is not None else None,
+        facts=read_facts(bounds) if bounds is not None else None,
         loop_bound=loop_bound,
         letters=letters.value,
         costs=_costs(model, file, latency or [], measurements),
@@ -57,6 +59,7 @@ def make(
         solve=solver != UNSOLVED,
         launch=launch or Launch(),
         resources=resources,
+        warps=warps,
         partition=partition,
     )
 
@@ -119,12 +122,12 @@ def machine_file(path: str | None) -> "MachineFile | None":
 
     Raises InputError when it is refused.
     """
-    from sassan import pipeline
+    from sassan.app.reading import read_machine
 
     if path is None:
         return None
     try:
-        return pipeline.read_machine(path)
+        return read_machine(path)
     except InputError as error:
         error.hint = error.hint or "name an architecture such as sm_61, or a machine file (sassan/machine/README.md)"
         raise
@@ -135,7 +138,7 @@ def _costs(model: options.Model, file: "MachineFile | None", latency: list[str],
 
     Raises UsageError for an option that the model does not use, or a latency that is not known, InputError for measurements.
     """
-    from sassan import pipeline
+    from sassan.app.reading import read_measurements
     from sassan.timing import latencies, models
     from sassan.timing.rates import Tables
 
@@ -144,5 +147,5 @@ def _costs(model: options.Model, file: "MachineFile | None", latency: list[str],
     if (measurements is not None) != (model is options.Model.MEASURED):
         raise UsageError("usage", "--model measured and --measurements need each other", hint="--model measured --measurements cycles.csv")
     if measurements is not None:
-        return pipeline.read_measurements(measurements)
+        return read_measurements(measurements)
     return models.model(model.value, Tables(file, latencies.parse(latency)))

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sassan import documents
+from sassan.app import documents
 from sassan.cli import document, options, settings
 from sassan.cli.inputs import Result, analyses, finish, read
 from sassan.cli.report import gaps
 from sassan.cli.terminal import out, safe
 
 if TYPE_CHECKING:
-    from sassan.pipeline import Analysis
+    from sassan.app.result import AnalysisResult
 
 
 def strings(
@@ -41,7 +41,7 @@ def strings(
       sassan strings kernels.sass -f saxpy --loop-bound 10
       sassan strings kernels.sass --letters 2013 --json
     """
-    from sassan import pipeline
+    from sassan.app.analysis import analyze
 
     chosen = settings.make(
         bounds=bounds,
@@ -53,7 +53,7 @@ def strings(
         ablate=ablate,
     )
     inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
-    results, inputs = analyses(inputs, lambda one: pipeline.analyze(one, chosen), "analyzing", quiet=quiet)
+    results, inputs = analyses(inputs, lambda one: analyze(one, chosen), "analyzing", quiet=quiet)
     if json:
         document.show([_document(one) for one in results], inputs.refused)
     else:
@@ -77,7 +77,7 @@ def _document(result: Result) -> Mapping[str, documents.Value]:
     }
 
 
-def _text(analysis: "Analysis") -> None:
+def _text(analysis: "AnalysisResult") -> None:
     """Print strings whole: they are input for other commands."""
     out(f"{safe(analysis.function.name)} ({analysis.function.arch})\n")
     size = max((len(node.id) for node in analysis.cfg.nodes), default=0)

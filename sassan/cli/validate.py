@@ -96,7 +96,7 @@ def validate(
     if json:
         from json import dumps
 
-        from sassan import documents
+        from sassan.app import documents
 
         out(dumps({**documents.tool(), **document(validations)}, indent=2) + "\n")
     else:
@@ -110,14 +110,15 @@ def _functions(found: "Recording", code: list[str], arch: str | None, *, cached:
 
     Raises InputError, MissingToolError.
     """
-    from sassan import frontend, pipeline
+    from sassan import frontend
+    from sassan.app.reading import read_program
     from sassan.frontend.image import Image
 
     used = sorted({launch.image for launch in found.launches if launch.image is not None})
     images: dict[int | None, Sequence[Function]] = {
         index: frontend.read(Image(f"{found.path} (image {index})", found.images[index]), cached=cached).functions for index in used
     }
-    images[None] = [one for file in code for one in pipeline.read(file, arch, cached=cached).functions]
+    images[None] = [one for file in code for one in read_program(file, arch, cached=cached).functions]
     return images
 
 

@@ -7,7 +7,10 @@ no number. No flow fact and no default bound is taken: a bound that holds for on
 import hashlib
 from dataclasses import dataclass
 
-from sassan import documents, pipeline
+from sassan.app import documents
+from sassan.app.analysis import analyze
+from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
 from sassan.errors import Gap, InputError, SelfCheckError, UsageError
 from sassan.evolve import compile as compilation
 from sassan.evolve.cache import Cache, key, program
@@ -99,7 +102,7 @@ def _bounded(config: Config, choice: Choice, cubin: bytes) -> Outcome:
             return Outcome(Fate.REFUSED, why=why, cubin=name)
         settings = _settings(config, choice)
         check(settings.launch, (function,))
-        found = pipeline.analyze(function, settings, config.warps)
+        found = analyze(function, settings)
     except (InputError, UsageError) as error:
         why = f"{error.message}; {error.hint}" if error.code == "unknown-parameter" else error.message
         key = _KEYS.get(error.code)
@@ -118,17 +121,18 @@ def _function(config: Config, cubin: bytes) -> Function:
     return found
 
 
-def _settings(config: Config, choice: Choice) -> pipeline.Settings:
+def _settings(config: Config, choice: Choice) -> Settings:
     """Return the settings of the analysis; raises ShapeProblem, UsageError."""
     shape = config.shape
-    return pipeline.Settings(
+    return Settings(
         launch=shape.launch(choice),
         costs=model(config.model, Tables(None, latencies.parse(config.latencies))),
         resources=Resources(shared=shape.shared or None, sms=shape.sms),
+        warps=config.warps,
     )
 
 
-def _outcome(config: Config, found: pipeline.Analysis, cubin: str) -> Outcome:
+def _outcome(config: Config, found: AnalysisResult, cubin: str) -> Outcome:
     compiler, bounds = found.function.compiler, found.makespan
     numbers: dict[str, int | float | None] = {
         Objective.WCET.value: found.wcet.value if found.wcet.bound else None,
@@ -157,12 +161,12 @@ def _gap(gap: Gap) -> str:
     return f"{documents.address(gap.address)}: {message}{advice}"
 
 
-def _missing(found: pipeline.Analysis) -> str:
+def _missing(found: AnalysisResult) -> str:
     residency = found.residency
     return residency.why if residency is not None and residency.why else f"no bound: {found.wcet.status}"
 
 
-def _assumptions(config: Config, found: pipeline.Analysis) -> tuple[str, ...]:
+def _assumptions(config: Config, found: AnalysisResult) -> tuple[str, ...]:
     told = list(found.wcet.assumptions)
     if found.makespan is not None and Objective.MAKESPAN in config.objectives:
         told += found.makespan.bound.assumptions

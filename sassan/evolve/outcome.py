@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import cast
 
-from sassan.documents import Value
+from sassan.app.documents import Value
 
 INFINITE = float("inf")
 

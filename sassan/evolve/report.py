@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 
-from sassan import documents
-from sassan.documents import Value
+from sassan.app import documents
+from sassan.app.documents import Value
 from sassan.errors import MissingToolError, SelfCheckError
 from sassan.evolve.answer import Answer, Individual
 from sassan.evolve.compile import Built, Fate

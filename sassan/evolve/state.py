@@ -8,7 +8,7 @@ from random import Random
 from typing import cast
 
 from sassan import __version__
-from sassan.documents import Value
+from sassan.app.documents import Value
 from sassan.errors import UsageError
 from sassan.evolve.config import Config
 from sassan.evolve.genes import Genome

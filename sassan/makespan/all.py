@@ -1,8 +1,8 @@
 """Engine `all`: every engine in turn, each with a share of the time that is left, until the bounds meet.
 
-On an instance that the exact engine holds easily it follows on the first word of `bounds`, and is done before a search has started; where
-it is likely to be done in seconds, it gets a large share before the others. Else `bounds` gets a little time, `beam` and `anneal` show
-schedules, `bounds` goes on, and `exact` has the rest. An engine that does not take an instance says why in its note, and the others go on.
+On an easy instance the exact engine follows the first result of `bounds` and ends before a search would have started; where it is likely
+to end within seconds, it gets a large share before the others. Otherwise `bounds` gets a little time, `beam` and `anneal` show schedules,
+`bounds` continues, and `exact` gets the rest. An engine that refuses an instance gives the reason in its note; the others continue.
 """
 
 from collections.abc import Sequence
@@ -11,20 +11,20 @@ from math import comb
 
 from sassan.errors import UsageError
 from sassan.makespan import clock
-from sassan.makespan.engine import Budget, Engine, Found, Report
+from sassan.makespan.engine import Budget, Engine, EngineResult, Reporter
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem
 
 _FIRST, _BOUNDS = 0.1, 0.4
-"""Shares of the time left that the bounds get at first, and when a search has shown what they are up against."""
+"""Shares of the remaining time that the bounds get at first, and again after the searches."""
 _SHORT = 4.0
-"""Seconds in which the bounds say one word and leave the time to the searches: a schedule comes first."""
+"""Seconds of time limit below which `bounds` stops after its first result: the searches need the time to show a schedule."""
 _EXACT = 0.6
 """Share of the time that the exact engine gets before the others where it is likely to be done."""
 EASY = 20_000
-"""States of an instance on which the exact engine is done before a search has started."""
+"""States up to which the exact engine ends before a search would have started."""
 LIKELY = 20_000_000
-"""States of an instance on which the exact engine, which says what it has all along, is done within seconds as a rule."""
+"""States up to which the exact engine, which reports as it goes, usually ends within seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class All:
         self._searches = tuple(searches)
         self._last = last
 
-    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
+    def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
         """Return [lower, upper] of all engines together.
 
         Raises UsageError `too-large` when no engine takes the instance.
@@ -54,18 +54,20 @@ class All:
         begin = clock.now()
         merged = Merged(problem)
 
-        def both(found: Found) -> None:
-            merged(found)
-            report(found)
+        def record(result: EngineResult) -> None:
+            merged(result)
+            report(result)
 
         quick = easy(problem)
         watched = replace(budget, stop=lambda: budget.stop() or merged.exact is not None)
         hasty = replace(budget, stop=lambda: budget.stop() or bool(merged.last))
-        refused = self._one(Step(self._first, _FIRST), problem, hasty if states(problem) <= LIKELY or _short(budget) else watched, both)
+        refused = self._run_engine(
+            Step(self._first, _FIRST), problem, hasty if states(problem) <= LIKELY or _short(budget) else watched, record
+        )
         for step in (Step(self._last),) if quick else self._steps(problem):
             if merged.exact is not None or _over(budget):
                 break
-            refused = self._one(step, problem, replace(watched, known=self._together(merged, begin)), both) or refused
+            refused = self._run_engine(step, problem, replace(watched, known_result=self._together(merged, begin)), record) or refused
         if merged.lower is None and merged.upper is None and refused is not None:
             raise refused
         return self._together(merged, begin)
@@ -74,17 +76,17 @@ class All:
         usual = (*self._searches, Step(self._first, _BOUNDS), Step(self._last))
         return (Step(self._last, _EXACT), *usual) if states(problem) <= LIKELY else usual
 
-    def _together(self, merged: Merged, begin: float) -> Found:
-        proof = next((one.proof for one in merged.last.values() if one.upper == merged.upper and one.proof), "")
-        return Found(self.name, merged.lower, merged.upper, merged.schedule, proof, clock.now() - begin)
+    def _together(self, merged: Merged, begin: float) -> EngineResult:
+        proof = next((result.proof for result in merged.last.values() if result.upper == merged.upper and result.proof), "")
+        return EngineResult(self.name, merged.lower, merged.upper, merged.schedule, proof, clock.now() - begin)
 
-    def _one(self, step: Step, problem: Problem, budget: Budget, report: Report) -> UsageError | None:
-        """Run one engine and report its last word; return its refusal where it does not take the instance."""
+    def _run_engine(self, step: Step, problem: Problem, budget: Budget, report: Reporter) -> UsageError | None:
+        """Run one engine and report its result; return its error where it refuses the instance."""
         begin = clock.now()
         try:
             report(step.engine.run(problem, replace(budget, deadline=_share(budget.deadline, step.share)), report))
         except UsageError as error:
-            report(Found(step.engine.name, seconds=clock.now() - begin, note=error.message))
+            report(EngineResult(step.engine.name, seconds=clock.now() - begin, note=error.message))
             return error
         return None
 

@@ -1,4 +1,4 @@
-"""The clock of the searches: it stands still while one of them is compiled, so that no limit counts the seconds of the compiler.
+"""The clock of the searches: it stops while one of them is compiled, so that time limits exclude compilation.
 
 A search is compiled at its first use after an installation. Moments of this clock mean the same in all threads of a process; a moment
 plus `lag` is one of `shared`, the clock of all processes of a machine.
@@ -14,12 +14,12 @@ _lag = 0.0
 
 
 def now() -> float:
-    """Return the seconds since some moment in the past, without those in which a compiler ran."""
+    """Return the seconds since a fixed moment, without those in which a compiler ran."""
     return shared() - lag()
 
 
 def shared() -> float:
-    """Return the seconds since some moment in the past, which all processes of a machine share."""
+    """Return the seconds since a fixed moment, the same for all processes of a machine."""
     return time.monotonic()
 
 
@@ -30,12 +30,12 @@ def lag() -> float:
 
 
 def compiling() -> bool:
-    """Say whether a compiler runs, and the clock stands still."""
+    """Say whether a compiler runs, so that the clock is stopped."""
     return _compilers > 0
 
 
 def stop() -> None:
-    """Take note that a compiler starts; several may run at a time, one inside the other or in different threads."""
+    """Stop the clock, as a compiler starts; several may run at a time, nested or in different threads."""
     global _compilers, _since  # noqa: PLW0603 - there is one clock
     with _lock:
         if not _compilers:
@@ -44,7 +44,7 @@ def stop() -> None:
 
 
 def go_on() -> None:
-    """Take note that a compiler has ended."""
+    """Restart the clock, as a compiler has ended."""
     global _compilers, _lag  # noqa: PLW0603 - there is one clock
     with _lock:
         _compilers -= 1

@@ -1,6 +1,6 @@
 """Whether a compiled search may begin: its first use after an installation compiles it, for seconds that no limit counts (`clock`).
 
-Who sets a short limit wants an answer now: then a search that is not compiled yet is not begun.
+With little time left, a search that is not compiled yet is not started.
 """
 
 from importlib import import_module
@@ -9,7 +9,7 @@ from typing import Any
 
 ENOUGH = 1.5
 """Seconds of time left from which a first use compiles: the next run finds the search compiled."""
-NOTE = "left out what is compiled at its first use after an installation: that takes some seconds"
+NOTE = "skipped a search that is compiled at its first use after an installation: compiling takes some seconds"
 _ENTRIES = {
     "anneal.kernel": "advance",
     "beam.kernel": "advance",
@@ -32,7 +32,7 @@ def compiled(module: str) -> bool:
     kernels = import_module(f"{__package__}.{module}")
     entry: Any = getattr(kernels, _ENTRIES[module])
     if not hasattr(entry, "py_func"):
-        return True  # numba is told to compile nothing
+        return True  # numba's compilation is switched off
     if entry.signatures:
         return True
     assert kernels.__file__ is not None

@@ -1,4 +1,4 @@
-"""The contract of every makespan engine: anytime, seeded, stoppable, and honest about what it proved."""
+"""The contract of every makespan engine: anytime, seeded, interruptible; its result separates what is proved from what is not."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,11 +11,11 @@ from sassan.makespan.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What an engine knows so far, in slots: the longest makespan lies in [`lower`, `upper`]; None where it says nothing.
+class EngineResult:
+    """The interval that an engine has reached, in slots: the longest makespan lies in [`lower`, `upper`]; None where there is no bound.
 
-    `schedule` shows `lower`, and `schedule.check` has accepted it. `proof` says in a word why `upper` holds (and `lower`, where no
-    schedule is given): `exhaustive`, `waiting-slots`, a solver's `optimal`, or '' for an engine that only searches.
+    `schedule` has `lower` slots and was validated by `schedule.check`. `proof` names the proof of `upper` (and of `lower`, where there
+    is no schedule): `exhaustive`, `waiting-slots`, a solver's `optimal`, or '' for an engine that only searches.
     """
 
     engine: str
@@ -25,20 +25,20 @@ class Found:
     proof: str = ""
     seconds: float = 0.0
     note: str = ""
-    """What a reader should know of this run: why it ended early, or why the engine did not take the instance."""
+    """Why the run ended early, or why the engine refused the instance; else ''."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long an engine may run. `deadline` is a moment of `clock.now()`; `stop` is asked now and then and ends the run early."""
+    """The limits of a run. `deadline` is a moment of `clock.now()`; a run ends early once `stop()`, polled regularly, is true."""
 
     deadline: float | None = None
     seed: int = 0
     stop: Callable[[], bool] = field(default=lambda: False)
     memory: int = 4 << 30
-    """Bytes that an engine's own tables may take."""
-    known: Found | None = None
-    """What others have proved and shown already: an engine may start from it."""
+    """Bytes that the tables of an engine may take."""
+    known_result: EngineResult | None = None
+    """What other engines have reached already: an engine may start from it."""
 
     @property
     def left(self) -> float:
@@ -46,21 +46,21 @@ class Budget:
         return inf if self.deadline is None else self.deadline - clock.now()
 
 
-Report = Callable[[Found], None]
+Reporter = Callable[[EngineResult], None]
 """Called with each improvement as it comes."""
 
 
 class Engine(Protocol):
-    """One way to bound the longest makespan from below, from above, or both."""
+    """A method that bounds the longest makespan from below, from above, or both."""
 
     @property
     def name(self) -> str:
         """Return the name on the command line and in the output."""
         ...
 
-    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
-        """Return the best that is known when the engine is done or the budget is spent.
+    def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
+        """Return the best result when the engine ends or the budget is spent.
 
-        Raises UsageError `too-large` with the size, and what to use instead, before it starts on an instance that it cannot hold.
+        Raises UsageError `too-large`, with the size and an alternative, before it starts on an instance that does not fit.
         """
         ...

@@ -1,4 +1,4 @@
-"""The engines by name; each is imported when it is asked for, since compilers and solvers take their time to load."""
+"""The engines by name; each is imported when it is requested, since compilers and solvers are slow to load."""
 
 from sassan.errors import UsageError
 from sassan.executor import Executor
@@ -40,4 +40,4 @@ def load(name: str, rows: str | None = None, executor: Executor | None = None) -
 
             return Bounds()
         case _:
-            raise UsageError("unknown-engine", f"there is no engine '{name}'", hint=f"one of {', '.join(NAMES)}")
+            raise UsageError("unknown-engine", f"unknown engine '{name}'", hint=f"the engines are {', '.join(NAMES)}")

@@ -1,7 +1,7 @@
-"""The two published formulas for the makespan (makespan-ilp-2011, Eq. 5-7 and 40-41), as estimates: they are no bounds.
+"""The two published formulas for the makespan (Berezovskyi et al. 2011, Eq. 5-7 and 40-41), as estimates: they are no bounds.
 
-`CC` with sigma_C = 2 and 4 warps takes 5 slots where Eq. 5 says 4; `LCL` with sigma = 1 and 4 warps takes 9 where Eq. 40 says 8. Nothing in
-sassan that promises a bound uses these values.
+`CC` with sigma_C = 2 and 4 warps takes 5 slots where Eq. 5 gives 4; `LCL` with sigma = 1 and 4 warps takes 9 where Eq. 40 gives 8. No bound
+in sassan uses these values.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from sassan.makespan.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value in slots, and the sentence that must stand where it is printed."""
+    """A value in slots, and the caution that must be printed with it."""
 
     name: str
     slots: int
@@ -25,10 +25,10 @@ class Estimate:
 def pessimistic(problem: Problem) -> Estimate:
     """Return Eq. 5-7: T = sum_U ceil(W / sigma_U) * I_U.
 
-    Raises UsageError `different-strings`: the formula is one for warps that run the same string.
+    Raises UsageError `different-strings`: the formula requires warps that run the same string.
     """
     if not problem.identical:
-        raise UsageError("different-strings", "Eq. 5 of the 2011 paper is about warps that run the same string")
+        raise UsageError("different-strings", "Eq. 5 of Berezovskyi et al. 2011 requires warps that run the same string")
     counts = {letter: count for letter, count in problem.strings[0].counts().items() if count}
     slots = sum(ceil(Fraction(problem.warps) / problem.capacity[letter]) * count for letter, count in counts.items())
     if any(problem.capacity[letter] > 1 for letter in counts):
@@ -44,6 +44,6 @@ def extrapolated(warps: int, exact: Mapping[int, int]) -> Estimate:
     Raises UsageError `no-exact-makespan` if there is none to extrapolate from.
     """
     if not exact:
-        raise UsageError("no-exact-makespan", "there is no exact makespan to extrapolate from", hint="compute T(1) at least")
+        raise UsageError("no-exact-makespan", "there is no exact makespan to extrapolate from", hint="compute at least T(1)")
     slots = min(-(-warps // few) * slots for few, slots in exact.items())
     return Estimate("paper-2011-extrapolated", slots, "an estimate, not a bound: T(2) = 4 and T(4) = 9 for LCL with one unit of each kind")

@@ -17,13 +17,13 @@ def compiled(function: F) -> F:
 
 
 def unchecked(function: F) -> F:
-    """Return the function compiled so that nothing looks for divisions by zero."""
+    """Return the function compiled without checks for division by zero."""
     return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 def inner(function: F) -> F:
-    """Return an `unchecked` function for other compiled ones only: without a wrapper for Python, which takes long to compile."""
-    make: Callable[..., Any] = numba.njit  # its type leaves these options out
+    """Return an `unchecked` function that only compiled ones call: without a wrapper for Python, which is slow to compile."""
+    make: Callable[..., Any] = numba.njit  # its type lacks these options
     return cast("F", make(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
 
 
@@ -39,4 +39,4 @@ class _Watch(event.Listener):
         clock.go_on()
 
 
-event.register("numba:compile", _Watch())  # type: ignore[no-untyped-call]  # numba leaves it out
+event.register("numba:compile", _Watch())  # type: ignore[no-untyped-call]  # numba lacks the type

@@ -1,4 +1,4 @@
-"""The processor that a configuration asks for, and what is taken for granted with it."""
+"""The processor of a configuration, and its assumptions."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -14,37 +14,38 @@ _ONES = "no capacities were given: each unit runs 1 instruction per slot"
 
 
 def processor(
-    strings: tuple[KernelString, ...], told: Configuration, sm: Multiprocessor | None, *, options: bool = False
+    strings: tuple[KernelString, ...], configuration: Configuration, sm: Multiprocessor | None, *, options: bool = False
 ) -> tuple[Processor, tuple[str, ...]]:
-    """Return what an SM does per slot, with what is told over it, and the assumptions; without both, each unit that is used runs one.
+    """Return what an SM runs per slot, overridden by the configuration, and the assumptions.
 
-    `options`: the assumptions name the options of the command line that they come from.
+    Without an SM and capacities each used unit runs 1 instruction per slot. `options`: assumptions name the command-line options that
+    they come from.
     """
     capacity: dict[Letter, Fraction] = {}
-    issue = told.issue
-    said: tuple[str, ...] = ()
+    issue = configuration.issue
+    assumptions: tuple[str, ...] = ()
     if sm is not None:
-        capacity = {letter: _part(sm, letter) if told.partition else sm.capacity(letter) for letter in Letter}
-        issue = issue if issue is not None else sm.dispatch if told.partition else sm.issue
-        said = sm.partition_assumptions if told.partition else sm.assumptions
-    elif not told.capacity:
-        used = {letter for one in strings for letter, count in one.counts().items() if count}
+        capacity = {letter: _part(sm, letter) if configuration.partition else sm.capacity(letter) for letter in Letter}
+        issue = issue if issue is not None else sm.dispatch if configuration.partition else sm.issue
+        assumptions = sm.partition_assumptions if configuration.partition else sm.assumptions
+    elif not configuration.capacity:
+        used = {letter for string in strings for letter, count in string.counts().items() if count}
         capacity = {letter: Fraction(1) for letter in Letter if letter in used}
-        said = (_ONES + (" (--cap, --sm)" if options else ""),)
-    changed = _changes(told, over=sm is not None, options=options)
-    return Processor(capacity | dict(told.capacity), dict(told.latency), issue), (*said, *changed)
+        assumptions = (_ONES + (" (--cap, --sm)" if options else ""),)
+    changes = _changes(configuration, replaces=sm is not None, options=options)
+    return Processor(capacity | dict(configuration.capacity), dict(configuration.latency), issue), (*assumptions, *changes)
 
 
 def _part(sm: Multiprocessor, letter: Letter) -> Fraction:
-    """Return the capacity of one partition; of a unit that all share, an even part."""
+    """Return the capacity of one partition; of a shared unit, an equal share."""
     return sm.partition_capacity(letter) / (sm.schedulers if sm.is_shared(letter) else 1)
 
 
-def _changes(told: Configuration, *, over: bool, options: bool) -> Iterator[str]:
-    """Yield what the user changed of an SM (`over` one), and of instructions that take one slot."""
+def _changes(configuration: Configuration, *, replaces: bool, options: bool) -> Iterator[str]:
+    """Yield the capacities that the user set instead of an SM's (`replaces`), and the latencies other than one slot."""
     cap, latency = ("--cap: ", "--latency: ") if options else ("", "")
-    for letter, value in told.capacity.items() if over else ():
+    for letter, value in configuration.capacity.items() if replaces else ():
         yield f"{cap}{letter} runs {value} per slot"
-    for letter, slots in told.latency.items():
+    for letter, slots in configuration.latency.items():
         if slots != 1:
             yield f"{latency}an instruction of {letter} takes {slots} slots"

@@ -1,4 +1,4 @@
-"""Schedules, and the one judge of them: `check` knows the model and no engine."""
+"""Schedules and their validator: `check` depends on the model alone, not on any engine."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from sassan.errors import SelfCheckError
 from sassan.makespan.problem import Problem
 
 MANY = 20_000
-"""Instructions of all warps together from which numpy judges sooner than it loads."""
+"""Instructions of all warps together above which validation with numpy, loading included, is faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,27 +23,27 @@ class Schedule:
 
 
 def check(problem: Problem, schedule: Schedule) -> None:
-    """Accept a schedule only if order, capacities and work conservation hold in every slot.
+    """Validate a schedule: order, capacities and work conservation in every slot.
 
-    Raises SelfCheckError `bad-schedule` that names the slot and the rule.
+    Raises SelfCheckError `bad-schedule`, which names the slot and the rule.
     """
     if sum(len(row) for row in schedule.slots) < MANY:
         check_plain(problem, schedule)
         return
     from sassan.makespan.schedule_arrays import refusal  # noqa: PLC0415 - start-up
 
-    why = refusal(problem, schedule.slots)
-    if why:
-        raise _refused(why)
+    reason = refusal(problem, schedule.slots)
+    if reason:
+        raise _refused(reason)
 
 
 def check_plain(problem: Problem, schedule: Schedule) -> None:
-    """Do as `check` does, slot by slot: the twin that `check` is held to.
+    """Validate slot by slot in plain Python; `schedule_arrays` is tested against it.
 
     Raises SelfCheckError `bad-schedule`.
     """
-    strings = [tuple(one.expand()) for one in problem.strings]
-    if [len(one) for one in strings] != [len(row) for row in schedule.slots]:
+    strings = [tuple(string.expand()) for string in problem.strings]
+    if [len(string) for string in strings] != [len(row) for row in schedule.slots]:
         raise _refused("it does not hold each instruction of each warp once")
     for warp, row in enumerate(schedule.slots):
         if any(late <= early for early, late in zip((-1, *row), row, strict=False)):
@@ -52,7 +52,7 @@ def check_plain(problem: Problem, schedule: Schedule) -> None:
     for warp, row in enumerate(schedule.slots):
         for index, slot in enumerate(row):
             runs[slot].append((warp, index))
-    ready = Counter(one[0] for one in strings if one)
+    ready = Counter(string[0] for string in strings if string)
     for slot, run in enumerate(runs):
         ran = Counter(strings[warp][index] for warp, index in run)
         for letter, count in sorted(ran.items()):
@@ -66,5 +66,5 @@ def check_plain(problem: Problem, schedule: Schedule) -> None:
         ready.update(strings[warp][index + 1] for warp, index in run if index + 1 < len(strings[warp]))
 
 
-def _refused(why: str) -> SelfCheckError:
-    return SelfCheckError("bad-schedule", f"not a schedule of this problem: {why}")
+def _refused(reason: str) -> SelfCheckError:
+    return SelfCheckError("bad-schedule", f"not a schedule of this problem: {reason}")

@@ -1,7 +1,7 @@
-"""The judge of long schedules: the rules of `schedule.check_plain`, for all slots at once.
+"""The validator of long schedules: the rules of `schedule.check_plain`, for all slots at once.
 
 Count per unit U and slot t the instructions that run there, ran[U, t]. A warp is ready for its instruction i from the slot after that of
-i - 1 (from slot 0 for the first) up to that of i, so ready[U, t] is what came up to t less what ran before t. Then, in every slot,
+i - 1 (from slot 0 for the first) up to that of i, so ready[U, t] is what became ready up to t less what ran before t. In every slot,
 ran[U, t] <= sigma_U, and sum_U ran[U, t] = min(sigma, sum_U min(ready[U, t], sigma_U)).
 """
 
@@ -20,8 +20,8 @@ _LETTERS = tuple(sorted(Letter))
 
 
 def refusal(problem: Problem, rows: Sequence[Sequence[int]]) -> str:
-    """Return why these slots, a row per warp, are no schedule of the problem; '' if they are one."""
-    if [one.length for one in problem.strings] != [len(row) for row in rows]:
+    """Return why these slots, a row per warp, are not a schedule of the problem; '' if they are."""
+    if [string.length for string in problem.strings] != [len(row) for row in rows]:
         return "it does not hold each instruction of each warp once"
     slots: list[Array] = []
     for warp, row in enumerate(rows):
@@ -29,16 +29,16 @@ def refusal(problem: Problem, rows: Sequence[Sequence[int]]) -> str:
         if ascending is None:
             return f"warp {warp} does not run its instructions in order, one per slot"
         slots.append(ascending)
-    # A slot in which nothing runs is refused, and there is one if there are more slots than instructions: what comes after needs no look.
+    # A slot in which nothing runs is refused, and there is one if there are more slots than instructions: later slots need no check.
     size = min(sum(len(row) for row in slots), max((int(row[-1]) + 1 for row in slots if len(row)), default=0))
     ran = np.zeros((len(_LETTERS), size + 1), np.int32)
-    came = np.zeros((len(_LETTERS), size + 1), np.int32)
-    for units, each in zip(_units(problem.strings), slots, strict=True):
-        last = np.minimum(each, size)
-        # No slot comes twice in a row, but for the last, which nobody looks at.
+    became_ready = np.zeros((len(_LETTERS), size + 1), np.int32)
+    for units, row_slots in zip(_units(problem.strings), slots, strict=True):
+        last = np.minimum(row_slots, size)
+        # No slot occurs twice in a row, except the last, which is not checked.
         ran[units, last] += 1
-        came[units, np.minimum(np.concatenate(([0], last[:-1] + 1)), size)[: len(units)]] += 1
-    return _judged(problem, ran[:, :size], came[:, :size])
+        became_ready[units, np.minimum(np.concatenate(([0], last[:-1] + 1)), size)[: len(units)]] += 1
+    return _first_violation(problem, ran[:, :size], became_ready[:, :size])
 
 
 def _ascending(row: Sequence[int]) -> Array | None:
@@ -52,20 +52,20 @@ def _ascending(row: Sequence[int]) -> Array | None:
 
 def _units(strings: Sequence[KernelString]) -> Iterator[Array]:
     """Yield, per warp, the numbers of its letters; warps mostly share one string, which is then expanded once."""
-    known: dict[int, Array] = {}
-    for one in strings:
-        if id(one) not in known:
-            runs = list(runs_of(one))
+    expanded: dict[int, Array] = {}
+    for string in strings:
+        if id(string) not in expanded:
+            runs = list(runs_of(string))
             letters = np.array([_LETTERS.index(run.letter) for run in runs], np.int8)
-            known[id(one)] = np.repeat(letters, [run.count for run in runs])
-        yield known[id(one)]
+            expanded[id(string)] = np.repeat(letters, [run.count for run in runs])
+        yield expanded[id(string)]
 
 
-def _judged(problem: Problem, ran: Array, came: Array) -> str:
+def _first_violation(problem: Problem, ran: Array, became_ready: Array) -> str:
     sigma = [int(problem.capacity.get(letter, 0)) for letter in _LETTERS]
     due = np.zeros(ran.shape[1], np.int64)
-    for run, come, most in zip(ran, came, sigma, strict=True):
-        due += np.minimum(np.cumsum(come) - np.cumsum(run) + run, most)
+    for run, arrivals, most in zip(ran, became_ready, sigma, strict=True):
+        due += np.minimum(np.cumsum(arrivals) - np.cumsum(run) + run, most)
     if problem.issue is not None:
         np.minimum(due, problem.issue, out=due)
     total = ran.sum(axis=0)

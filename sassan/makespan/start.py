@@ -1,8 +1,8 @@
-"""Where a search over warp pseudo-precedence strings starts, and what such a string means (makespan-annealing-2013, IV and VI).
+"""Where a search over warp pseudo-precedence strings starts, and what such a string means (Berezovskyi et al. 2013, IV and VI).
 
 A string names a warp per instruction. `construct` (Figure 4) reads it from left to right and puts the next instruction of each warp
-into the earliest slot after the warp's previous one that has room on the unit and under the issue limit. README.md proves that every
-string gives a work-conserving schedule, and that every work-conserving schedule has a string.
+into the earliest slot after the warp's previous one in which neither the unit nor the issue limit is used up. README.md proves that
+every string gives a work-conserving schedule, and that every work-conserving schedule has a string.
 """
 
 from collections.abc import Iterator
@@ -16,11 +16,10 @@ from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule
 
 MOST_INSTRUCTIONS = 1_000_000
-"""Instructions of all warps together that are expanded: beyond this one evaluation takes longer than the bounds are worth."""
-
+"""Limit on the instructions of all warps together: beyond it a single evaluation takes too long."""
 
 MOST_WARPS = 32_767
-"""What a 16-bit counter of the compiled chain holds; a streaming multiprocessor holds 64."""
+"""Limit of a 16-bit counter of the compiled chain; a streaming multiprocessor holds 64 warps."""
 
 
 class Start(StrEnum):
@@ -36,7 +35,7 @@ class Start(StrEnum):
 class Instance:
     """A problem in numbers: `units[w][i]` is the unit (an index into `capacity`) of instruction `i` of warp `w`.
 
-    `capacity` and `issue` are whole numbers of at most the number of warps, which loses nothing: no more warps can run at once.
+    `capacity` and `issue` are whole numbers of at most the number of warps, without loss: no more warps can run at once.
     No schedule has more slots than `horizon`.
     """
 
@@ -49,7 +48,7 @@ class Instance:
     @property
     def total(self) -> int:
         """Return the instructions of all warps: the length of a pseudo-precedence string."""
-        return sum(len(one) for one in self.units)
+        return sum(len(units) for units in self.units)
 
     @property
     def warps(self) -> int:
@@ -58,23 +57,23 @@ class Instance:
 
 
 def instance(problem: Problem) -> Instance:
-    """Return the problem in numbers; a capacity that is a fraction above 1 is rounded down, as the judge does.
+    """Return the problem in numbers; a fractional capacity above 1 is rounded down, as the validator does.
 
     Raises UsageError `too-large` before anything is expanded.
     """
-    total = sum(one.length for one in problem.strings)
+    total = sum(string.length for string in problem.strings)
     if total > MOST_INSTRUCTIONS or problem.warps > MOST_WARPS:
         raise UsageError(
             "too-large",
-            f"{total} instructions of {problem.warps} warps are more than a search over precedence strings takes "
-            f"({MOST_INSTRUCTIONS} of {MOST_WARPS})",
-            hint="--engine bounds needs no expanded string",
+            f"{total} instructions of {problem.warps} warps exceed the limits of a search over precedence strings "
+            f"({MOST_INSTRUCTIONS} instructions, {MOST_WARPS} warps)",
+            hint="use --engine bounds, which expands no string",
         )
-    letters = tuple(sorted({letter for one in dict.fromkeys(problem.strings) for letter, count in one.counts().items() if count}))
-    expanded = {one: tuple(letters.index(letter) for letter in one.expand()) for one in dict.fromkeys(problem.strings)}
+    letters = tuple(sorted({letter for string in dict.fromkeys(problem.strings) for letter, count in string.counts().items() if count}))
+    expanded = {string: tuple(letters.index(letter) for letter in string.expand()) for string in dict.fromkeys(problem.strings)}
     return Instance(
         letters,
-        tuple(expanded[one] for one in problem.strings),
+        tuple(expanded[string] for string in problem.strings),
         tuple(min(int(problem.capacity[letter]), problem.warps) for letter in letters),
         problem.warps if problem.issue is None else min(problem.issue, problem.warps),
         min(total, waiting_slots(problem)),
@@ -82,7 +81,7 @@ def instance(problem: Problem) -> Instance:
 
 
 def construct(case: Instance, precedence: tuple[int, ...]) -> Schedule:
-    """Return the schedule of a pseudo-precedence string (Figure 4): the plain twin of the compiled construction."""
+    """Return the schedule of a pseudo-precedence string (Figure 4); the compiled construction is tested against it."""
     rows: list[list[int]] = [[] for _ in case.units]
     ran: dict[tuple[int, int], int] = {}
     issued: dict[int, int] = {}
@@ -98,25 +97,19 @@ def construct(case: Instance, precedence: tuple[int, ...]) -> Schedule:
     return Schedule(tuple(tuple(row) for row in rows))
 
 
-def precedence_of(schedule: Schedule) -> tuple[int, ...]:
-    """Return a pseudo-precedence string of a work-conserving schedule: its columns from left to right, each from top to bottom."""
-    cells = sorted((slot, warp) for warp, row in enumerate(schedule.slots) for slot in row)
-    return tuple(warp for _, warp in cells)
-
-
-def start(given: Instance, kind: Start) -> tuple[int, ...]:
-    """Return the template of this kind; RANDOM starts from round-robin, which whoever holds the random numbers shuffles."""
+def start(case: Instance, kind: Start) -> tuple[int, ...]:
+    """Return the template of this kind; for RANDOM it is round-robin, which the caller shuffles."""
     match kind:
         case Start.ROUND_ROBIN | Start.RANDOM:
-            return tuple(_round_robin(given))
+            return tuple(_round_robin(case))
         case Start.FIXED_PRIORITY:
-            return tuple(warp for warp, units in enumerate(given.units) for _ in units)
+            return tuple(warp for warp, units in enumerate(case.units) for _ in units)
         case Start.MOST_PENDING:
-            return tuple(_most_pending(given))
+            return tuple(_most_pending(case))
 
 
 def _round_robin(case: Instance) -> Iterator[int]:
-    for index in range(max((len(one) for one in case.units), default=0)):
+    for index in range(max((len(units) for units in case.units), default=0)):
         yield from (warp for warp, units in enumerate(case.units) if index < len(units))
 
 
@@ -125,12 +118,12 @@ def _most_pending(case: Instance) -> Iterator[int]:
     pending = [warp for warp, units in enumerate(case.units) if units]
     done = [0] * case.warps
     while pending:
-        room = list(case.capacity)
+        free = list(case.capacity)
         ran: list[int] = []
         for warp in pending:
             unit = case.units[warp][done[warp]]
-            if room[unit] and len(ran) < case.issue:
-                room[unit] -= 1
+            if free[unit] and len(ran) < case.issue:
+                free[unit] -= 1
                 ran.append(warp)
         for warp in ran:
             done[warp] += 1

@@ -83,7 +83,7 @@ class Layout:
 def layout(problem: Problem, cut: Cut) -> Layout:
     """Return the layout of a problem.
 
-    Raises UsageError `fractional-capacity` where a unit takes, say, 3/2 instructions per slot: states of whole slots cannot say that.
+    Raises UsageError `fractional-capacity` where a unit takes, for example, 3/2 instructions per slot: states count whole slots.
     """
     letters = [letter for letter in Letter if letter in problem.capacity]
     capacity = tuple(int(problem.capacity[letter]) for letter in letters)
@@ -91,19 +91,19 @@ def layout(problem: Problem, cut: Cut) -> Layout:
         if problem.capacity[letter].denominator != 1:
             raise UsageError(
                 "fractional-capacity",
-                f"{letter} takes {problem.capacity[letter]} instructions per slot, which is not a whole number",
-                hint="--engine bounds takes fractions",
+                f"the capacity of {letter}, {problem.capacity[letter]} instructions per slot, is not a whole number",
+                hint="round it down, or use --engine bounds, which takes fractions",
             )
     number = {letter: index for index, letter in enumerate(letters)}
     teams = [
         Team(
-            tuple(warp for warp, other in enumerate(problem.strings) if other == one),
-            _segments([number[letter] for letter in one.expand()], cut),
+            tuple(warp for warp, string in enumerate(problem.strings) if string == team_string),
+            _segments([number[letter] for letter in team_string.expand()], cut),
         )
-        for one in dict.fromkeys(problem.strings)
+        for team_string in dict.fromkeys(problem.strings)
     ]
-    whole = sum(capacity)
-    return Layout(tuple(teams), capacity, whole if problem.issue is None else min(problem.issue, whole))
+    all_units = sum(capacity)
+    return Layout(tuple(teams), capacity, all_units if problem.issue is None else min(problem.issue, all_units))
 
 
 def _segments(units: Sequence[int], cut: Cut) -> tuple[Segment, ...]:
@@ -119,7 +119,7 @@ def _segments(units: Sequence[int], cut: Cut) -> tuple[Segment, ...]:
 
 def team_sizes(problem: Problem) -> list[tuple[int, int]]:
     """Return (warps, letters) of each different string, without expanding it."""
-    return [(warps, one.length) for one, warps in problem.shares.items()]
+    return [(warps, string.length) for string, warps in problem.shares.items()]
 
 
 def over(budget: Budget) -> bool:
@@ -140,11 +140,11 @@ def count_states(cut: Layout) -> int:
     product = 1
     for team in cut.teams:
         warps = len(team.warps)
-        ways = [1] * (warps + 1)
+        counts = [1] * (warps + 1)
         for segment in team.segments:
             sizes = [(segment.length - 1) * inside + 1 for inside in range(warps + 1)]
-            ways = [sum(ways[total - inside] * sizes[inside] for inside in range(total + 1)) for total in range(warps + 1)]
-        product *= ways[warps]
+            counts = [sum(counts[total - inside] * sizes[inside] for inside in range(total + 1)) for total in range(warps + 1)]
+        product *= counts[warps]
     return product
 
 
@@ -168,14 +168,14 @@ def successors(cut: Layout, state: State) -> Iterator[State]:
     ready = [0] * len(cut.capacity)
     for segment, (warps, _) in zip(segments, state, strict=True):
         ready[segment.unit] += warps
-    room = [min(count, most) for count, most in zip(ready, cut.capacity, strict=True)]
-    total = min(cut.issue, sum(room))
+    limit = [min(count, most) for count, most in zip(ready, cut.capacity, strict=True)]
+    total = min(cut.issue, sum(limit))
     if total:
-        for moves in _moves(segments, state, room, total):
+        for moves in _moves(segments, state, limit, total):
             yield _moved(segments, state, moves)
 
 
-def _moves(segments: Sequence[Segment], state: State, room: list[int], total: int, at: int = 0) -> Iterator[list[tuple[int, int]]]:
+def _moves(segments: Sequence[Segment], state: State, limit: list[int], total: int, at: int = 0) -> Iterator[list[tuple[int, int]]]:
     """Yield, per segment from `at` on, how many warps run and how many of these leave it; all run `total` in sum."""
     if at == len(segments):
         if total == 0:
@@ -183,14 +183,14 @@ def _moves(segments: Sequence[Segment], state: State, room: list[int], total: in
         return
     unit, length = segments[at].unit, segments[at].length
     warps, work = state[at]
-    for runs in range(min(warps, room[unit], total) + 1):
+    for runs in range(min(warps, limit[unit], total) + 1):
         leaving = [x for x in range(runs + 1) if warps - x <= work - runs <= (warps - x) * length]
         if leaving:
-            room[unit] -= runs
-            for rest in _moves(segments, state, room, total - runs, at + 1):
+            limit[unit] -= runs
+            for rest in _moves(segments, state, limit, total - runs, at + 1):
                 for x in leaving:
                     yield [(runs, x), *rest]
-            room[unit] += runs
+            limit[unit] += runs
 
 
 def _moved(segments: Sequence[Segment], state: State, moves: Sequence[tuple[int, int]]) -> State:

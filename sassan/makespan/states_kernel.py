@@ -13,36 +13,36 @@ Array = NDArray[Any]
 @compiled
 def zero(row: Array) -> None:
     """Set a row to 0; a loop compiles several times faster than an assignment to a slice."""
-    for one in range(len(row)):
-        row[one] = 0
+    for index in range(len(row)):
+        row[index] = 0
 
 
 @compiled
 def copy(row: Array, source: Array) -> None:
     """Copy a row."""
-    for one in range(len(row)):
-        row[one] = source[one]
+    for index in range(len(row)):
+        row[index] = source[index]
 
 
 @compiled
 def grown(rows: Array, length: int) -> Array:
-    """Return the rows with more behind them."""
+    """Return a copy of the rows with space for `length` in all."""
     more = np.empty((length, rows.shape[1]), np.int64)
-    for one in range(len(rows)):
-        copy(more[one], rows[one])
+    for index in range(len(rows)):
+        copy(more[index], rows[index])
     return more
 
 
 @compiled
-def splits(room: Array, total: int) -> Array:
-    """Return a row for each way to split `total` instructions over four units with this room."""
+def splits(limit: Array, total: int) -> Array:
+    """Return a row for each split of `total` instructions over four units, at most `limit[u]` on unit u."""
     rows = np.zeros((total + 1, 4), np.int64)
     used = 0
-    for k0 in range(min(room[0], total) + 1):
-        for k1 in range(min(room[1], total - k0) + 1):
-            for k2 in range(min(room[2], total - k0 - k1) + 1):
+    for k0 in range(min(limit[0], total) + 1):
+        for k1 in range(min(limit[1], total - k0) + 1):
+            for k2 in range(min(limit[2], total - k0 - k1) + 1):
                 k3 = total - k0 - k1 - k2
-                if k3 > room[3]:
+                if k3 > limit[3]:
                     continue
                 if used == len(rows):
                     rows = grown(rows, 2 * used)

@@ -1,6 +1,6 @@
 """Gantt charts of schedules, as plain data: one row of cells per warp, and how each unit looks.
 
-Slots count from 1 in every picture, as in the papers (makespan-ilp-2011, Figure 2); warps count from 0, as in the JSON.
+Slots count from 1 in every picture, as in the papers (Berezovskyi et al. 2011, Figure 2); warps count from 0, as in the JSON.
 Colours are light tones of the Okabe-Ito set ("Color Universal Design", 2008): dark text in them has a contrast of at least 7:1, and they
 stay apart in every common kind of colour blindness. Every cell also carries its letter, so that colour is never alone.
 """

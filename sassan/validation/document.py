@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from sassan import documents
+from sassan.app import documents
 from sassan.validation.launches import LaunchValidation, summary
 
 Document = Mapping[str, object]

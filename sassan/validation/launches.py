@@ -4,14 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
-from sassan import pipeline
+from sassan.app.analysis import analyze
+from sassan.app.launches import settings_of
+from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
 from sassan.errors import Gap, UsageError
 from sassan.ir import Function
-from sassan.launch_analysis import settings_of
 from sassan.launches import Launches, ProgramLaunch
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import Resources
-from sassan.pipeline import Analysis, Settings
 from sassan.recorded import RecordedLaunch
 from sassan.validation.counts import CountCheck, check_counts
 from sassan.validation.names import bare
@@ -39,7 +40,7 @@ class LaunchValidation:
     launch: RecordedLaunch
     cycles: float | None
     clock_hz: float | None
-    analysis: Analysis | None
+    analysis: AnalysisResult | None
     counts: CountCheck
     missing: tuple[Gap, ...] = ()
     arguments: bool = False
@@ -94,7 +95,7 @@ def validate(
 
     `functions` are those of each image of the recording, and under None those of other inputs; `hardware` overrides what the launches say
     of their GPU. `program` holds arguments: a launch takes those of the first recorded one with its kernel, block and grid.
-    Raises what `pipeline.analyze` raises, save for a launch that is impossible: that is a gap of it.
+    Raises what `analyze` raises, save for a launch that is impossible: that is a gap of it.
     """
     for launch in launches:
         yield _validation(launch, functions, settings, _hardware(launch, hardware), program)
@@ -138,7 +139,7 @@ def _validation(
     if launch.block is None or launch.grid is None:
         return replace(none, missing=missing, counts=CountCheck(why="the recording has no shape of the launch"))
     try:
-        analysis = pipeline.analyze(function, _settings(settings, function, launch, arguments, hardware))
+        analysis = analyze(function, _settings(settings, function, launch, arguments, hardware))
     except UsageError as error:
         if error.code not in ("launch", "parameter", "parameter-width"):
             raise
@@ -162,6 +163,7 @@ def _settings(
         chosen,
         launch=replace(chosen.launch, block=launch.block, grid=launch.grid),
         resources=Resources(own.registers, shared, hardware.sms or 1),
+        warps=None,
     )
 
 

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from _lib.sample_tables import archs_of, each, show, write
 
-from sassan import pipeline
+from sassan.app.analysis import analyze
+from sassan.app.reading import read_program
+from sassan.app.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from sassan.app.result import AnalysisResult
 
 
 class Row(NamedTuple):
@@ -32,13 +36,11 @@ class Row(NamedTuple):
 
 def rows(folder: Path, loop_bound: int) -> Iterator[Row]:
     """Yield a row for every function of every nvdisasm listing in DIR/sm_NN; a file that is refused is named."""
-    settings = pipeline.Settings(loop_bound=loop_bound)
-    return each(
-        folder, "*.nvdisasm.sass", lambda path: (_row(pipeline.analyze(one, settings)) for one in pipeline.read(str(path)).functions)
-    )
+    settings = Settings(loop_bound=loop_bound)
+    return each(folder, "*.nvdisasm.sass", lambda path: (_row(analyze(one, settings)) for one in read_program(str(path)).functions))
 
 
-def _row(found: pipeline.Analysis) -> Row:
+def _row(found: AnalysisResult) -> Row:
     codes = " ".join(sorted({gap.code for gap in found.gaps}))
     function = found.function
     return Row(

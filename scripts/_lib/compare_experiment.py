@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from _lib.sample_tables import archs_of, each, write
 
-from sassan import pipeline
+from sassan.app.reading import read_program
+from sassan.app.settings import Settings
+from sassan.app.views import compare_functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,14 +52,14 @@ def run(folder: Path, output: Path | None, *, details: bool) -> int:
 
 
 def _compared(folder: Path) -> Iterator[tuple[str, str, Comparison]]:
-    settings = pipeline.Settings()
+    settings = Settings()
 
     def of_file(ptx: Path) -> Iterator[tuple[str, str, Comparison]]:
         sass = ptx.with_name(f"{ptx.stem}.nvdisasm.sass")
-        machine = {one.name: one for one in (pipeline.read(str(sass)).functions if sass.exists() else ())}
-        for one in pipeline.read(str(ptx)).functions if machine else ():
+        machine = {one.name: one for one in (read_program(str(sass)).functions if sass.exists() else ())}
+        for one in read_program(str(ptx)).functions if machine else ():
             if one.name in machine:
-                yield one.name, ptx.parent.name, pipeline.compare(one, machine[one.name], settings)
+                yield one.name, ptx.parent.name, compare_functions(one, machine[one.name], settings)
 
     return each(folder, "*.ptx", of_file)
 

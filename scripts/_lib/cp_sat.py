@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sassan.errors import MissingToolError, UsageError
 from sassan.executor import available
 from sassan.makespan.bounds.waiting import waiting_slots
-from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.schedule import Schedule, check
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class CpSat:
             raise MissingToolError("no-ortools", "ortools is not installed", hint="pip install ortools")
         self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
 
-    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
+    def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
         """Return the interval and the schedule of the solver when the deadline comes.
 
         Raises UsageError `too-large`.
@@ -60,7 +60,7 @@ class CpSat:
         self._pool.shutdown()
 
 
-def solve(problem: Problem, seconds: float | None) -> Found:
+def solve(problem: Problem, seconds: float | None) -> EngineResult:
     """Build the model and solve it, both within the time given."""
     from ortools.sat.python import cp_model  # noqa: PLC0415 - an optional extra, and only in this process
 
@@ -82,11 +82,11 @@ def solve(problem: Problem, seconds: float | None) -> Found:
     status = solver.Solve(model)
     upper = min(horizon, int(solver.BestObjectiveBound() + 1e-6)) if status != cp_model.UNKNOWN else horizon
     if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
-        return Found(CpSat.name, None, upper, None, "cp-sat", time.monotonic() - begin)
+        return EngineResult(CpSat.name, None, upper, None, "cp-sat", time.monotonic() - begin)
     rows = [tuple(sum(not solver.Value(one) for one in places) - 1 for places in row) for row in done]
     schedule = Schedule(tuple(rows))
     check(problem, schedule)
-    return Found(CpSat.name, schedule.makespan, upper, schedule, "cp-sat", time.monotonic() - begin)
+    return EngineResult(CpSat.name, schedule.makespan, upper, schedule, "cp-sat", time.monotonic() - begin)
 
 
 def _orders(model: Any, strings: list[list[Letter]], horizon: int) -> list[list[list[Any]]]:  # noqa: ANN401 - ortools has no types

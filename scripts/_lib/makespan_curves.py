@@ -136,7 +136,7 @@ def annealing(folder: Path, seconds: float, warps: int = 16) -> None:
 
 
 def _annealing_plot(path: Path, name: str, done: Annealed, lower: int, upper: int) -> None:
-    end = done.found.seconds
+    end = done.result.seconds
     starts = {one.number: one.start for one in done.chains}
     curves = [
         Curve(

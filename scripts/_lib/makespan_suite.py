@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from _lib.makespan_cases import ONES, ROOT, VECTORS, VORONOI, Case, vector, voronoi
 
-from sassan import pipeline
+from sassan.app.analysis import analyze
+from sassan.app.reading import read_program
+from sassan.app.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,8 +59,8 @@ def _samples() -> Iterator[Case]:
         if not path.exists():
             print(f"no sample {path.name}: left out")
             continue
-        for function in pipeline.read(str(path)).functions[:1]:
-            found = pipeline.analyze(function, pipeline.Settings(loop_bound=LOOP_BOUND))
+        for function in read_program(str(path)).functions[:1]:
+            found = analyze(function, Settings(loop_bound=LOOP_BOUND))
             if found.worst_path is None:
                 print(f"{name} has no worst path: left out")
                 continue

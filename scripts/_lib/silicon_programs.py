@@ -17,10 +17,11 @@ from _lib.record_programs import build
 from _lib.silicon_rows import Row, shape_text
 
 from sassan import launches as recordings
-from sassan import pipeline, recorded
+from sassan import recorded
+from sassan.app.reading import read_program
+from sassan.app.settings import Settings
 from sassan.errors import SassanError
 from sassan.executor import Processes, end_after
-from sassan.pipeline import Settings
 from sassan.timing import models
 from sassan.timing.rates import Tables
 from sassan.validation.launches import Hardware, validate
@@ -84,7 +85,7 @@ def _analyzed(task: _Task) -> list[Row]:
     end_after(task.seconds)
     try:
         program = recordings.read(task.launches)
-        functions = pipeline.read(task.executable).functions
+        functions = read_program(task.executable).functions
         return [
             _row(task.program, one, model)
             for model in task.models

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from _lib.silicon_rows import Row, shape_text
 
 from sassan import frontend, recorded
+from sassan.app.settings import Settings
 from sassan.errors import InputError
 from sassan.frontend.image import Image
-from sassan.pipeline import Settings
 from sassan.recorded import Recording
 from sassan.timing import models
 from sassan.timing.rates import Tables

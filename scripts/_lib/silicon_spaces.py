@@ -11,12 +11,12 @@ from _lib import silicon_compile, silicon_grids, silicon_recipes
 from _lib.silicon_rows import Row, shape_text
 
 from sassan import frontend, recorded
+from sassan.app.settings import Settings
 from sassan.errors import InputError, SassanError
 from sassan.evolve.compilers import CompileProblem
 from sassan.frontend.image import Image
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting
-from sassan.pipeline import Settings
 from sassan.recorded import RecordedLaunch, TuningSpace
 from sassan.timing import models
 from sassan.timing.rates import Tables

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from _lib.validate_kernels import THREADS, Sample
 from _lib.validate_records import Record
 
-from sassan import pipeline
+from sassan.app.analysis import analyze
+from sassan.app.reading import read_program
+from sassan.app.settings import Settings
 from sassan.errors import InputError
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from _lib.validate_driver import Device, Driver
     from _samples.tools import Nvrtc
 
+    from sassan.app.result import AnalysisResult
     from sassan.measure.clock import Kernel
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "kernels"
@@ -71,7 +74,7 @@ def records(bench: Bench, sample: Sample) -> Iterator[Record]:
 
 
 def _compared(
-    bench: Bench, sample: Sample, bounds: dict[str, pipeline.Analysis], launch: tuple[str, int, int, int], longest: int
+    bench: Bench, sample: Sample, bounds: dict[str, AnalysisResult], launch: tuple[str, int, int, int], longest: int
 ) -> Iterator[Record]:
     device, today = bench.device, dt.datetime.now(tz=dt.UTC).date().isoformat()
     what, block, blocks, warps = launch
@@ -95,20 +98,20 @@ def _compared(
         )
 
 
-def _bounds(cubin: bytes, sample: Sample, text: Kernel, model: Table | Control, threads: int) -> pipeline.Analysis:
+def _bounds(cubin: bytes, sample: Sample, text: Kernel, model: Table | Control, threads: int) -> AnalysisResult:
     """Return the analysis of the very code that runs."""
     told = tuple(
         Setting(f"param_{place}", -1, int(sample.scalars[one.name])) for place, one in enumerate(text.parameters) if one.kind == "int"
     )
     launch = Launch(block=(threads, 1, 1), parameters=told)
-    settings = pipeline.Settings(loop_bound=sample.loop_bound, launch=launch, costs=model, resources=Resources(shared=0))
+    settings = Settings(loop_bound=sample.loop_bound, launch=launch, costs=model, resources=Resources(shared=0))
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, f"{sample.name}.cubin")
         path.write_bytes(cubin)
-        functions = {one.name: one for one in pipeline.read(str(path), cached=False).functions}
+        functions = {one.name: one for one in read_program(str(path), cached=False).functions}
     if text.name not in functions:
         raise InputError("no-kernel", f"the cubin of {sample.name} has no kernel '{text.name}'")
-    return pipeline.analyze(functions[text.name], settings)
+    return analyze(functions[text.name], settings)
 
 
 def _measured(bench: Bench, sample: Sample, text: Kernel, cubin: bytes, launch: tuple[int, int]) -> int:

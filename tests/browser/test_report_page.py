@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 
-from sassan import documents, pipeline
+from sassan.app import documents
+from sassan.app.analysis import analyze
+from sassan.app.reading import read_program
+from sassan.app.settings import Settings
+from sassan.app.views import page_sketch
 from sassan.ir import Function
 from sassan.render.html.layout import place
 from sassan.render.html.page import Page, html
@@ -39,12 +43,12 @@ SEARCH: dict[str, Any] = {
 
 
 def function(name: str) -> Function:
-    return pipeline.read(str(SAMPLES / f"{name}.cuobjdump.sass")).functions[0]
+    return read_program(str(SAMPLES / f"{name}.cuobjdump.sass")).functions[0]
 
 
-def documented(function: Function, file: str, settings: pipeline.Settings) -> dict[str, Any]:
-    found = pipeline.analyze(function, settings, 2)
-    sketch = pipeline.sketch(found, settings)
+def documented(function: Function, file: str, settings: Settings) -> dict[str, Any]:
+    found = analyze(function, replace(settings, warps=2))
+    sketch = page_sketch(found)
     graph = sketch.record(next(place([sketch.text])))
     return {**documents.analysis(file, found), "graph": graph, "search": SEARCH if found.wcet.value else None}
 
@@ -57,7 +61,7 @@ def hostile() -> Function:
 
 @pytest.fixture(scope="module")
 def functions() -> list[dict[str, Any]]:
-    settings = pipeline.Settings(loop_bound=10)
+    settings = Settings(loop_bound=10)
     return [
         documented(function("bfs_step"), "a/bfs_step.sass", settings),
         documented(function("continue_from_inner"), "b/continue.sass", settings),

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from cli.shell import SAMPLES, Sassan, assert_refused
-from sassan import launch_analysis, pipeline
+from sassan.app import launches
+from sassan.app.reading import read_program
+from sassan.app.settings import Settings
 from sassan.launches import Argument, ProgramLaunch
 
 MANDELBROT = SAMPLES / "sm_61" / "mandelbrot.nvdisasm.sass"
@@ -107,17 +109,17 @@ def test_a_launch_that_no_gpu_of_the_code_can_run_is_a_gap(sassan: Sassan, tmp_p
 
 
 def test_arguments_of_ptx_are_those_of_its_parameters_in_order():
-    (function,) = pipeline.read(str(PTX)).functions
+    (function,) = read_program(str(PTX)).functions
     arguments = (Argument(28, 4, 9), Argument(0, 8, 1), *(Argument(at, 4, at) for at in (8, 12, 16, 20, 24)))
     recorded = ProgramLaunch("mandelbrot", (1, 1, 1), (64, 1, 1), arguments=arguments)
-    told = launch_analysis.settings_of(pipeline.Settings(), function, recorded).launch.parameters
+    told = launches.settings_of(Settings(), function, recorded).launch.parameters
     assert [(one.name, one.value) for one in told] == [(f"param_{index}", value) for index, value in enumerate((1, 8, 12, 16, 20, 24, 9))]
 
 
 def test_a_structure_is_told_in_pieces_of_eight_bytes():
-    (function,) = pipeline.read(str(MANDELBROT)).functions
+    (function,) = read_program(str(MANDELBROT)).functions
     recorded = ProgramLaunch("mandelbrot", (1, 1, 1), (64, 1, 1), arguments=(Argument(8, 20, 0x_04_00000000_00000003_00000000_00000002),))
-    told = launch_analysis.settings_of(pipeline.Settings(), function, recorded).launch.parameters
+    told = launches.settings_of(Settings(), function, recorded).launch.parameters
     assert [(one.offset, one.size, one.value) for one in told] == [(0x148, 8, 2), (0x150, 8, 3), (0x158, 4, 4)]
 
 

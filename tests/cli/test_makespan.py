@@ -11,7 +11,7 @@ import pytest
 
 from cli.shell import ROOT, SAMPLES, Sassan, assert_refused
 from sassan.alphabet import Letter
-from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.engines import load
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.makespan.schedule import Schedule, check
@@ -136,7 +136,7 @@ class Interrupted:
     def __init__(self, times: int) -> None:
         self.times = times
 
-    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
+    def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
         found = load("beam").run(problem, budget, report)
         for _ in range(self.times):
             os.kill(os.getpid(), signal.SIGINT)
@@ -338,7 +338,7 @@ def test_an_unknown_letter_is_marked_in_the_string(sassan: Sassan):
 def test_too_large_says_the_size_and_what_to_use_instead(sassan: Sassan):
     err = sassan("makespan", "L5C9L2C9", "-W", "600", "--engine", "exact").err
     assert re.search(r"error\[too-large\]: the instance has about 10\^\d+ states", err)
-    assert "hint: --engine beam" in err
+    assert "hint: use --engine beam" in err
 
 
 def test_a_file_that_is_called_like_a_string_is_named_by_its_folder(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 SAXPY = str(SAMPLES / "sm_61" / "saxpy.cuobjdump.sass")
 COMMAND = [sys.executable, "-m", "sassan"]
-HEAVY = ["rich", "networkx", "pulp", "highspy", "numpy", "lark", "pygraphviz", "graphviz", "sassan.pipeline"]
+HEAVY = ["rich", "networkx", "pulp", "highspy", "numpy", "lark", "pygraphviz", "graphviz", "sassan.app.analysis"]
 
 
 def run(*arguments: str, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:

@@ -9,7 +9,7 @@ import pytest
 
 from differential.solver_files import SOLVERS, optimum
 from sassan.ilp.write import lp, mps
-from sassan.makespan.engine import Budget, Found
+from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.program.build import Form
 from sassan.makespan.program.engine import Ilp, program
 from sassan.makespan.schedule import check
@@ -19,7 +19,7 @@ from unit.makespan.every_schedule import longest
 pytestmark = pytest.mark.slow
 
 
-def quiet(_: Found) -> None:
+def quiet(_: EngineResult) -> None:
     pass
 
 

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from makespan_instances import Instance, instance
+from makespan_instances import Instance, instance, slots_left
 from makespan_reference import Left, legal_sets, longest, solver, step, worst_schedule
 from sassan.makespan.bounds.overlap import overlap
 from sassan.makespan.bounds.pool import cuts, finest, pooled
@@ -101,4 +101,4 @@ def test_nothing_takes_longer_from_a_state_than_its_pool_allows() -> None:
             table = pooled(cut)
             assert table is not None
             for left in reachable(one):
-                assert slots(left) <= table.upper([sum(cut.length) - len(rest) for rest in left]), (one, left)
+                assert slots(left) <= slots_left(table, [sum(cut.length) - len(rest) for rest in left]), (one, left)

@@ -57,6 +57,6 @@ def test_a_schedule_is_as_long(string: str, warps: int, capacity: dict[str, int]
 
 
 def test_the_published_figure_for_four_warps() -> None:
-    # makespan-annealing-2013, VIII: 176 = 4 * 44.
+    # Berezovskyi et al. 2013, VIII: 176 = 4 * 44.
     given = instance("LLLLLCCCCCCCCCLLCCCCCCCC", 4, {"L": 1, "C": 4}, 4)
     assert min(bound for _, bound in candidates(given, lambda: False)) == 44

@@ -1,7 +1,7 @@
-"""Simulated annealing over warp pseudo-precedence strings in plain Python (makespan-annealing-2013, V and VII).
+"""Simulated annealing over warp pseudo-precedence strings in plain Python (Berezovskyi et al. 2013, V and VII).
 
-This is the twin that the compiled chain (kernel.py) is held to: same seed, same moves, same answers, bit for bit. It also runs
-small instances, on which loading a compiler would take longer than the search.
+The compiled chain (kernel.py) is tested against it: same seed, same moves, same results, bit for bit. It also runs small instances, for
+which loading the compiler would take longer than the search.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 class Move(IntEnum):
-    """How a neighbour is made; SWAP is the published one, the others are added here (README.md says what each finds)."""
+    """How a neighbour is made; SWAP is the published move, the others are added here (README.md compares them)."""
 
     SWAP = 0
     INSERT = 1
@@ -39,7 +39,7 @@ class Plan:
     """`iterations` candidates per chain while the temperature falls linearly from `temperature`, in slots, to 0.
 
     A move that occurs several times in `moves` is drawn as many times as often. The score of a string is its makespan plus `lateness`
-    times the mean slot of all instructions: 0 is the paper's objective; more tells strings of one makespan apart, and prefers those in
+    times the mean slot of all instructions: 0 is the paper's objective; more distinguishes strings of one makespan, and prefers those in
     which the processor falls behind early.
     """
 
@@ -110,8 +110,8 @@ def chain(case: Instance, number: int, kind: Start, seed: int) -> Chain:
     row = list(start(case, kind))
     if kind is Start.RANDOM:
         for index in range(len(row) - 1, 0, -1):
-            other = random.below(index + 1)
-            row[index], row[other] = row[other], row[index]
+            swapped = random.below(index + 1)
+            row[index], row[swapped] = row[swapped], row[index]
     precedence = tuple(row)
     makespan = construct(case, precedence).makespan
     return Chain(number, kind, random.state, precedence, makespan, precedence, makespan)
@@ -131,37 +131,37 @@ def propose(row: list[int], lengths: tuple[int, ...], move: Move, random: Random
 
 
 def _swap(row: list[int], random: Random) -> list[int]:
-    one, other = random.below(len(row)), random.below(len(row))
+    first, second = random.below(len(row)), random.below(len(row))
     out = row.copy()
-    out[one], out[other] = out[other], out[one]
+    out[first], out[second] = out[second], out[first]
     return out
 
 
 def _insert(row: list[int], random: Random) -> list[int]:
-    taken, put = random.below(len(row)), random.below(len(row))
+    source, target = random.below(len(row)), random.below(len(row))
     out = row.copy()
-    out.insert(put, out.pop(taken))
+    out.insert(target, out.pop(source))
     return out
 
 
 def _warp(row: list[int], lengths: tuple[int, ...], random: Random) -> list[int]:
-    """Keep some first instructions of a warp, and run all of its others in one go at a later place."""
+    """Keep some first instructions of a warp, and run all its others without interruption at a later place."""
     warp = random.below(len(lengths))
     if not lengths[warp]:
         return row
     kept = random.below(lengths[warp])
-    places = [index for index, one in enumerate(row) if one == warp][kept:]
-    rest = row[: places[0]] + [one for one in row[places[0] :] if one != warp]
-    put = places[0] + random.below(len(rest) - places[0] + 1)
-    return rest[:put] + [warp] * len(places) + rest[put:]
+    places = [index for index, entry in enumerate(row) if entry == warp][kept:]
+    rest = row[: places[0]] + [entry for entry in row[places[0] :] if entry != warp]
+    target = places[0] + random.below(len(rest) - places[0] + 1)
+    return rest[:target] + [warp] * len(places) + rest[target:]
 
 
 def _block(row: list[int], warps: int, random: Random) -> list[int]:
     """Cut up to three rounds of the warps out, and put them in elsewhere."""
     size = 1 + random.below(min(len(row) - 1, 3 * warps))
-    taken, put = random.below(len(row) - size + 1), random.below(len(row) - size + 1)
-    rest = row[:taken] + row[taken + size :]
-    return rest[:put] + row[taken : taken + size] + rest[put:]
+    source, target = random.below(len(row) - size + 1), random.below(len(row) - size + 1)
+    rest = row[:source] + row[source + size :]
+    return rest[:target] + row[source : source + size] + rest[target:]
 
 
 def score(case: Instance, plan: Plan, schedule: Schedule) -> int:
@@ -181,22 +181,22 @@ def advance(case: Instance, plan: Plan, state: Chain, count: int) -> Chain:
     random = Random(state.random)
     row, makespan = list(state.precedence), state.makespan
     value = score(case, plan, construct(case, state.precedence))
-    lengths = tuple(len(one) for one in case.units)
+    lengths = tuple(len(units) for units in case.units)
     iteration, evaluations, placements, accepted = state.iteration, state.evaluations, state.placements, state.accepted
     end = min(plan.iterations, iteration + count)
     while iteration < end and makespan <= state.best_makespan:
         temperature = plan.temperature * (1.0 - iteration / plan.iterations)
         iteration += 1
-        found = propose(row, lengths, plan.moves[random.below(len(plan.moves))], random)
-        changed = next((index for index, (old, new) in enumerate(zip(row, found, strict=True)) if old != new), None)
+        neighbour = propose(row, lengths, plan.moves[random.below(len(plan.moves))], random)
+        changed = next((index for index, (old, new) in enumerate(zip(row, neighbour, strict=True)) if old != new), None)
         if changed is None:
             continue
-        schedule = construct(case, tuple(found))
-        reached = score(case, plan, schedule)
+        schedule = construct(case, tuple(neighbour))
+        candidate = score(case, plan, schedule)
         evaluations += 1
         placements += len(row) - changed
-        if reached >= value or accepts(plan, (value - reached) / len(row), temperature, random):
-            row, makespan, value = found, schedule.makespan, reached
+        if candidate >= value or accepts(plan, (value - candidate) / len(row), temperature, random):
+            row, makespan, value = neighbour, schedule.makespan, candidate
             accepted += 1
     precedence = tuple(row)
     better = makespan > state.best_makespan

@@ -1,6 +1,6 @@
-"""Engine `beam`: slot by slot, the states that can still take longest, some at a time; wider and wider while there is time.
+"""Engine `beam`: slot by slot, a limited number of states that can still take longest; wider beams follow while there is time.
 
-It finds lower bounds: every state is one that a schedule reaches, and the schedule of the last one passes the judge before it is reported.
+It finds lower bounds: a schedule reaches every state, and the schedule of the last state is validated before it is reported.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sassan.makespan import clock
 from sassan.makespan.beam.plain import Kept, Rules, advance, first, rules
 from sassan.makespan.compiling import may_begin
-from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.states import PLAIN, Layout, count_letter_states, layout, over, team_sizes
@@ -24,13 +24,13 @@ _PLAIN_WIDTHS = (1, 64, 512)
 _WORTH = 3_000_000
 """Kept states, over all slots, up to which a beam without a deadline grows: a second or two."""
 _PORTION = 1 << 16
-"""States kept between two looks at the clock."""
+"""States kept between two checks of the clock."""
 _FEW = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """How many states stay per slot; of more than `most` choices, per unit and number of warps that run, `sample` are drawn."""
+    """How many states are kept per slot; of more than `most` choices, per unit and number of warps that run, `sample` are drawn."""
 
     states: int
     most: int
@@ -51,14 +51,14 @@ class Beam:
         """Search with these numbers of states per slot, one after the other."""
         self._widths = widths
 
-    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
-        """Return the longest schedule of all passes that came to an end in time."""
+    def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
+        """Return the longest schedule of all passes that ended in time."""
         begin = clock.now()
-        best = Found(self.name)
+        best = EngineResult(self.name)
         for schedule in _passes(problem, self._widths, budget):
             if best.lower is None or schedule.makespan > best.lower:
                 check(problem, schedule)
-                best = Found(self.name, schedule.makespan, None, schedule, "", clock.now() - begin)
+                best = EngineResult(self.name, schedule.makespan, None, schedule, "", clock.now() - begin)
                 report(best)
         return best
 
@@ -94,7 +94,7 @@ def _worth(cut: Layout, states: int, budget: Budget) -> bool:
 
 
 def plain_pass(cut: Layout, states: int, seed: int, stop: Callable[[], bool] = lambda: False) -> Schedule | None:
-    """Return the schedule that a beam of this width finds, without the compiler; None if it was stopped before its end."""
+    """Return the schedule of a beam of this width, without the compiler; None if it was stopped before its end."""
     rule = rules(cut, seed)
     history: list[list[Kept]] = [[first(rule, cut)]]
     while history[-1]:
@@ -110,7 +110,7 @@ def plain_pass(cut: Layout, states: int, seed: int, stop: Callable[[], bool] = l
 
 
 def compiled_pass(cut: Layout, limits: Width, budget: Budget) -> Schedule | None:
-    """Return the schedule that a beam finds, None if its time was up before its end."""
+    """Return the schedule of a beam, None if its time was up before its end."""
     import numpy as np  # noqa: PLC0415 - start-up
 
     from sassan.makespan.beam import kernel  # noqa: PLC0415 - the compiler is slow to load

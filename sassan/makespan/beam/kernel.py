@@ -13,7 +13,7 @@ UNITS = 4
 _SHIFT = np.uint64(64 - TIE)
 
 
-class Rows(NamedTuple):
+class RuleArrays(NamedTuple):
     """The rules as arrays; `weight` and `capacity` always of four units."""
 
     unit: Array
@@ -54,45 +54,45 @@ class Heap(NamedTuple):
     """How many states there are, the stamp, how many hashes are entered."""
 
 
-class Picks(NamedTuple):
+class ChoiceArrays(NamedTuple):
     """Per unit, number of warps and choice: the largest `reach` of a warp of the unit afterwards, what the hash grows by, the mask."""
 
     far: Array
     add: Array
     mask: Array
     size: Array
-    room: Array
+    limit: Array
 
 
-def rows(rule: Rules, most: int, sample: int, salt: int) -> Rows:
+def rows(rule: Rules, most: int, sample: int, salt: int) -> RuleArrays:
     """Return the rules as arrays."""
     weight, capacity = np.zeros(UNITS, np.int64), np.zeros(UNITS, np.int64)
     weight[: len(rule.weight)], capacity[: len(rule.capacity)] = rule.weight, rule.capacity
     unit, reach = np.array(rule.unit, np.int64), np.array(rule.reach, np.int64)
-    return Rows(unit, reach, np.array(rule.zobrist, np.uint64), weight, capacity, rule.issue, most, sample, np.uint64(salt))
+    return RuleArrays(unit, reach, np.array(rule.zobrist, np.uint64), weight, capacity, rule.issue, most, sample, np.uint64(salt))
 
 
-def scratch(rule: Rules, width: int, most: int) -> tuple[Heap, Picks]:
+def scratch(rule: Rules, width: int, most: int) -> tuple[Heap, ChoiceArrays]:
     """Return empty arrays for a beam of this width."""
     warps = len(rule.start)
     words = (warps + 63) // 64
     deepest = min(max(rule.capacity, default=0), warps) + 1
     length = 1 << (4 * width).bit_length()
-    whole = [np.zeros(width, np.int64) for _ in range(4)]
+    columns = [np.zeros(width, np.int64) for _ in range(4)]
     heap = Heap(
-        whole[0],
-        whole[1],
+        columns[0],
+        columns[1],
         np.zeros(width, np.uint64),
-        whole[2],
-        whole[3],
+        columns[2],
+        columns[3],
         np.zeros((width, words), np.uint64),
         np.zeros(length, np.uint64),
         np.zeros(length, np.int64),
         np.zeros(3, np.int64),
     )
     shape = (UNITS, deepest, most)
-    size, room = np.zeros(shape[:2], np.int64), np.zeros(UNITS, np.int64)
-    return heap, Picks(np.zeros(shape, np.int64), np.zeros(shape, np.uint64), np.zeros((*shape, words), np.uint64), size, room)
+    size, limit = np.zeros(shape[:2], np.int64), np.zeros(UNITS, np.int64)
+    return heap, ChoiceArrays(np.zeros(shape, np.int64), np.zeros(shape, np.uint64), np.zeros((*shape, words), np.uint64), size, limit)
 
 
 @compiled
@@ -119,26 +119,26 @@ def _set(mask: Array, first: int, end: int) -> None:
 
 
 @compiled
-def _record(row: Array, of: int, total: int, taken: Array, rule: Rows, picks: Picks) -> None:
-    """Append the choice that runs as many warps of each group as are taken of it."""
-    far, add, mask, size, _ = picks
-    index = size[of, total]
-    size[of, total] += 1
-    far[of, total, index] = 0
-    add[of, total, index] = 0
-    zero(mask[of, total, index])
+def _record(row: Array, unit_number: int, total: int, chosen: Array, rule: RuleArrays, choices: ChoiceArrays) -> None:
+    """Append the choice that runs as many warps of each group as are chosen of it."""
+    far, add, mask, size, _ = choices
+    index = size[unit_number, total]
+    size[unit_number, total] += 1
+    far[unit_number, total, index] = 0
+    add[unit_number, total, index] = 0
+    zero(mask[unit_number, total, index])
     warp = 0
     while warp < len(row):
         end = _end(row, warp)
         place = row[warp]
-        if rule.unit[place] == of:
+        if rule.unit[place] == unit_number:
             run = 0
-            for one in range(warp, end):
-                run += taken[one]
+            for column in range(warp, end):
+                run += chosen[column]
             left = rule.reach[place] if run < end - warp else rule.reach[place - 1]
-            far[of, total, index] = max(far[of, total, index], left)
-            add[of, total, index] += np.uint64(run) * (rule.zobrist[place - 1] - rule.zobrist[place])
-            _set(mask[of, total, index], warp, warp + run)
+            far[unit_number, total, index] = max(far[unit_number, total, index], left)
+            add[unit_number, total, index] += np.uint64(run) * (rule.zobrist[place - 1] - rule.zobrist[place])
+            _set(mask[unit_number, total, index], warp, warp + run)
         warp = end
 
 
@@ -154,48 +154,48 @@ def _list_ready(row: Array, of: int, unit: Array, ready: Array) -> int:
 
 
 @compiled
-def _draw(row: Array, of: int, word: np.uint64, rule: Rows, picks: Picks) -> None:
+def _draw(row: Array, of: int, word: np.uint64, rule: RuleArrays, choices: ChoiceArrays) -> None:
     """Write some choices of a unit: the warps with most letters left, those with fewest, and others at random."""
-    taken, ready = np.zeros(len(row), np.int64), np.zeros(len(row), np.int64)
-    for total in range(picks.room[of] + 1):
+    chosen, ready = np.zeros(len(row), np.int64), np.zeros(len(row), np.int64)
+    for total in range(choices.limit[of] + 1):
         count = _list_ready(row, of, rule.unit, ready)
         for index in range(rule.sample if total else 1):
-            for one in range(len(taken)):
-                taken[one] = 0
-            for one in range(total):
-                other: int = one
+            for position in range(len(chosen)):
+                chosen[position] = 0
+            for position in range(total):
+                drawn: int = position
                 if index == 0:
-                    other = count - 1 - one
+                    drawn = count - 1 - position
                 elif index > 1:
                     word += np.uint64(0x9E3779B97F4A7C15)
-                    other = one + np.int64(mixed(word) % np.uint64(count - one))  # type: ignore[assignment]
-                    ready[one], ready[other] = ready[other], ready[one]
-                    other = one
-                taken[ready[other]] = 1
-            _record(row, of, total, taken, rule, picks)
+                    drawn = position + np.int64(mixed(word) % np.uint64(count - position))  # type: ignore[assignment]
+                    ready[position], ready[drawn] = ready[drawn], ready[position]
+                    drawn = position
+                chosen[ready[drawn]] = 1
+            _record(row, of, total, chosen, rule, choices)
 
 
 @compiled
-def _ways(row: Array, of: int, room: int, rule: Rows) -> float:
-    """Return how many choices of up to `room` warps a unit has at most."""
-    ways = np.zeros(room + 1)
-    ways[0] = 1.0
+def _choice_count(row: Array, of: int, limit: int, rule: RuleArrays) -> float:
+    """Return how many choices of up to `limit` warps a unit has at most."""
+    counts = np.zeros(limit + 1)
+    counts[0] = 1.0
     warp = 0
     while warp < len(row):
         end = _end(row, warp)
         if rule.unit[row[warp]] == of:
-            for total in range(room, 0, -1):
+            for total in range(limit, 0, -1):
                 for run in range(1, min(end - warp, total) + 1):
-                    ways[total] += ways[total - run]
+                    counts[total] += counts[total - run]
         warp = end
     most = 1.0
-    for one in ways:
-        most = max(most, one)
+    for count in counts:
+        most = max(most, count)
     return most
 
 
 @compiled
-def _ready(row: Array, unit: Array, capacity: Array, ready: Array, first: Array, room: Array) -> int:
+def _ready(row: Array, unit: Array, capacity: Array, ready: Array, first: Array, limit: Array) -> int:
     """Write, per unit, the warps that are ready, the first of them, and how many run at most; return how many run in all."""
     for of in range(len(ready)):
         ready[of], first[of] = 0, len(row)
@@ -205,26 +205,26 @@ def _ready(row: Array, unit: Array, capacity: Array, ready: Array, first: Array,
             ready[of] += 1
             first[of] = warp
     total = 0
-    for of in range(len(room)):
-        room[of] = min(ready[of], capacity[of])
-        total += room[of]
+    for of in range(len(limit)):
+        limit[of] = min(ready[of], capacity[of])
+        total += limit[of]
     return total
 
 
 @compiled
-def _many(row: Array, ready: int, of: int, rule: Rows, picks: Picks) -> bool:
-    """Say whether a unit has too many choices to look at each; the warps alone mostly tell that it has not."""
-    ways = most = 1.0
-    for one in range(picks.room[of]):
-        ways *= (ready - one) / (one + 1)
-        most = max(most, ways)
-    return most > rule.most and _ways(row, of, picks.room[of], rule) > rule.most
+def _many(row: Array, ready: int, of: int, rule: RuleArrays, choices: ChoiceArrays) -> bool:
+    """Say whether a unit has too many choices to enumerate; the number of warps alone mostly rules that out."""
+    count = most = 1.0
+    for index in range(choices.limit[of]):
+        count *= (ready - index) / (index + 1)
+        most = max(most, count)
+    return most > rule.most and _choice_count(row, of, choices.limit[of], rule) > rule.most
 
 
 @compiled
-def _choose(row: Array, first: int, of: int, rule: Rows, picks: Picks) -> None:
+def _choose(row: Array, first: int, of: int, rule: RuleArrays, choices: ChoiceArrays) -> None:
     """Write the choices of one unit; its first warp is `first`."""
-    far, add, mask, size, room = picks
+    far, add, mask, size, limit = choices
     unit, reach, zobrist = rule.unit, rule.reach, rule.zobrist
     size[of, 0] = 1
     far[of, 0, 0] = 0
@@ -235,7 +235,7 @@ def _choose(row: Array, first: int, of: int, rule: Rows, picks: Picks) -> None:
         place = row[warp]
         end = _end(row, warp)
         # From the most warps down, so that no choice takes this group twice.
-        for total in range(room[of] if unit[place] == of else -1, -1, -1):
+        for total in range(limit[of] if unit[place] == of else -1, -1, -1):
             last = size[of, total]
             for index in range(last):
                 far[of, total, index] = max(far[of, total, index], reach[place])
@@ -253,9 +253,9 @@ def _choose(row: Array, first: int, of: int, rule: Rows, picks: Picks) -> None:
 
 
 @compiled
-def _worse(heap: Heap, one: int, other: int) -> bool:
+def _worse(heap: Heap, first: int, second: int) -> bool:
     key, word = heap.key, heap.hash
-    worse: bool = key[one] < key[other] or (key[one] == key[other] and word[one] < word[other])
+    worse: bool = key[first] < key[second] or (key[first] == key[second] and word[first] < word[second])
     return worse
 
 
@@ -279,8 +279,8 @@ def _sift(heap: Heap, at: int) -> None:
 
 
 @compiled
-def _known(heap: Heap, word: np.uint64) -> bool:
-    """Enter a hash; return whether it was there."""
+def _enter_hash(heap: Heap, word: np.uint64) -> bool:
+    """Enter a hash; return whether it was there already."""
     mask = np.uint64(len(heap.table) - 1)
     at = mixed(word) & mask
     while heap.stamp[at] == heap.at[1]:
@@ -299,7 +299,7 @@ def _clear(heap: Heap) -> None:
     heap.at[1] += 1
     heap.at[2] = 0
     for slot in range(heap.at[0]):
-        _known(heap, heap.hash[slot])
+        _enter_hash(heap, heap.hash[slot])
 
 
 @compiled
@@ -307,7 +307,7 @@ def _push(heap: Heap, key: int, word: np.uint64, base: int, parent: int) -> int:
     """Keep a state that is better than the worst; return its row, -1 if it is there already."""
     if 2 * heap.at[2] >= len(heap.table):
         _clear(heap)
-    if _known(heap, word):
+    if _enter_hash(heap, word):
         return -1
     size = heap.at[0]
     full = size == len(heap.order)
@@ -329,11 +329,11 @@ def _cutoff(heap: Heap) -> int:
 
 
 @compiled
-def _offer(parent: int, total: int, states: States, rule: Rows, picks: Picks, heap: Heap) -> None:
+def _offer(parent: int, total: int, states: States, rule: RuleArrays, choices: ChoiceArrays, heap: Heap) -> None:
     """Offer all that can follow a state to the heap, a slot of `total` instructions later."""
-    far, add, mask, size, room = picks
+    far, add, mask, size, limit = choices
     cutoff = _cutoff(heap)
-    for k0, k1, k2, k3 in splits(room, total):
+    for k0, k1, k2, k3 in splits(limit, total):
         base = states.base[parent] - k0 * rule.weight[0] - k1 * rule.weight[1] - k2 * rule.weight[2] - k3 * rule.weight[3]
         for i3 in range(size[3, k3]):
             for i2 in range(size[2, k2]):
@@ -347,9 +347,9 @@ def _offer(parent: int, total: int, states: States, rule: Rows, picks: Picks, he
                             continue
                         slot = _push(heap, key, word, base, parent)
                         if slot >= 0:
-                            for one in range(heap.mask.shape[1]):
-                                heap.mask[slot, one] = (
-                                    mask[0, k0, i0, one] | mask[1, k1, i1, one] | mask[2, k2, i2, one] | mask[3, k3, i3, one]
+                            for column in range(heap.mask.shape[1]):
+                                heap.mask[slot, column] = (
+                                    mask[0, k0, i0, column] | mask[1, k1, i1, column] | mask[2, k2, i2, column] | mask[3, k3, i3, column]
                                 )
                             cutoff = _cutoff(heap)
 
@@ -369,10 +369,10 @@ def _replace(states: States, heap: Heap, spare: Array) -> None:
 
 
 @compiled
-def advance(states: States, rule: Rows, heap: Heap, picks: Picks, parents: Array, masks: Array) -> int:
-    """Go on for as many slots as `parents[slot, kept]` and `masks[slot, kept]` have room for; return for how many there were states.
+def advance(states: States, rule: RuleArrays, heap: Heap, choices: ChoiceArrays, parents: Array, masks: Array) -> int:
+    """Advance by as many slots as `parents[slot, kept]` and `masks[slot, kept]` hold; return the number of slots that had states.
 
-    With fewer than that, all warps of all states are done.
+    If these are fewer, all warps of all states are done.
     """
     spare = np.empty_like(states.places)
     ready, first = np.zeros(UNITS, np.int64), np.zeros(UNITS, np.int64)
@@ -382,16 +382,16 @@ def advance(states: States, rule: Rows, heap: Heap, picks: Picks, parents: Array
         heap.at[2] = 0
         for parent in range(states.used[0]):
             row = states.places[parent]
-            total = min(rule.issue, _ready(row, rule.unit, rule.capacity, ready, first, picks.room))
+            total = min(rule.issue, _ready(row, rule.unit, rule.capacity, ready, first, choices.limit))
             if total == 0:
                 continue
             for of in range(UNITS):
-                zero(picks.size[of])
-                if _many(row, ready[of], of, rule, picks):
-                    _draw(row, of, states.hash[parent] ^ rule.salt, rule, picks)
+                zero(choices.size[of])
+                if _many(row, ready[of], of, rule, choices):
+                    _draw(row, of, states.hash[parent] ^ rule.salt, rule, choices)
                 else:
-                    _choose(row, first[of], of, rule, picks)
-            _offer(parent, total, states, rule, picks, heap)
+                    _choose(row, first[of], of, rule, choices)
+            _offer(parent, total, states, rule, choices, heap)
         if heap.at[0] == 0:
             return slot
         for kept in range(heap.at[0]):
@@ -403,7 +403,7 @@ def advance(states: States, rule: Rows, heap: Heap, picks: Picks, parents: Array
 
 @compiled
 def trace(at: int, parents: Array, masks: Array, row: Array) -> int:
-    """Write the masks on the way to the state number `at` behind `row`; return the number of the state that it began in."""
+    """Write to `row` the masks on the path to the state number `at`; return the number of the state at its start."""
     for slot in range(len(row) - 1, -1, -1):
         copy(row[slot], masks[slot, at])
         at = parents[slot, at]

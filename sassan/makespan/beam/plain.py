@@ -1,11 +1,11 @@
-"""Beam search over slots, plainly: the twin of `kernel`, and the engine of small instances (it needs no compiler).
+"""Beam search over slots in plain Python: `kernel` is tested against it, and it runs small instances (it needs no compiler).
 
 A state is a row of places, one per warp, in which the warps of a team ascend by the letters that they have left; of warps in one place the
 first ones run. That keeps the order, so a column is one warp from the start to the end, and the warps that run are the bits of a mask.
 
 Of the states of a slot those with the largest score stay: SCALE times the slots that the warp furthest behind has left, and for each letter
-of the others the part of a slot in which its unit can make that warp wait (makespan.md, "A bound that is safe", without rounding). Equal
-scores are told apart by hashes that depend on the seed, so that equal seeds keep equal states.
+of the others the part of a slot in which its unit can make that warp wait (`bounds.waiting`, without rounding). Ties are broken by
+hashes that depend on the seed, so that equal seeds keep equal states.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,16 +21,16 @@ _WORD = (1 << 64) - 1
 
 
 class Rules(NamedTuple):
-    """A layout of single letters as rows over its places; the places of a team are its letters from the end, the first of them: done."""
+    """A layout of single letters as rows over its places; the places of a team are its letters from the end, preceded by "done"."""
 
     unit: tuple[int, ...]
     """-1: done."""
     reach: tuple[int, ...]
-    """The score of a warp there if it is the one furthest behind, less what its letters count among all."""
+    """The score of a warp there if it is the one furthest behind, less the weights of its letters."""
     zobrist: tuple[int, ...]
     """Random words of 64 bits: the hash of a state is the sum over its warps."""
     weight: tuple[int, ...]
-    """Per unit, what a letter that is left counts."""
+    """Per unit, the weight of a letter that is left."""
     capacity: tuple[int, ...]
     issue: int
     start: tuple[int, ...]
@@ -51,7 +51,7 @@ class Kept(NamedTuple):
 
 def rules(cut: Layout, seed: int) -> Rules:
     """Return the rules of a layout of single letters."""
-    weight = tuple(SCALE // min(each, cut.issue) for each in cut.capacity)
+    weight = tuple(SCALE // min(capacity, cut.issue) for capacity in cut.capacity)
     unit: list[int] = []
     reach: list[int] = []
     start: list[int] = []
@@ -81,18 +81,18 @@ def first(rule: Rules, cut: Layout) -> Kept:
 
 
 def key(rule: Rules, state: Kept, salt: int) -> int:
-    """Return what states are compared by: the score, then a random word."""
+    """Return the sort key of a state: the score, then a random word."""
     score = state.base + max(rule.reach[place] for place in state.places)
     return (score << TIE) | (mixed(state.hash ^ salt) >> (64 - TIE))
 
 
 def advance(rule: Rules, states: Sequence[Kept], width: int, salt: int) -> list[Kept]:
     """Return the `width` states of largest key that can follow these a slot later, each once; none if all warps of all states are done."""
-    found: dict[int, Kept] = {}
+    candidates: dict[int, Kept] = {}
     for parent, state in enumerate(states):
         for after in successors(rule, state, parent):
-            found.setdefault(after.hash, after)
-    return sorted(found.values(), key=lambda state: (key(rule, state, salt), state.hash), reverse=True)[:width]
+            candidates.setdefault(after.hash, after)
+    return sorted(candidates.values(), key=lambda state: (key(rule, state, salt), state.hash), reverse=True)[:width]
 
 
 def successors(rule: Rules, state: Kept, parent: int) -> Iterator[Kept]:
@@ -106,9 +106,9 @@ def successors(rule: Rules, state: Kept, parent: int) -> Iterator[Kept]:
     ready = [0] * len(rule.capacity)
     for warp, size in groups:
         ready[rule.unit[state.places[warp]]] += size
-    room = [min(pair) for pair in zip(ready, rule.capacity, strict=True)]
-    total = min(rule.issue, sum(room))
-    for runs in _runs(rule, state, groups, room, total) if total else ():
+    limit = [min(pair) for pair in zip(ready, rule.capacity, strict=True)]
+    total = min(rule.issue, sum(limit))
+    for runs in _runs(rule, state, groups, limit, total) if total else ():
         places, word, base, mask = list(state.places), state.hash, state.base, 0
         for (warp, _), run in zip(groups, runs, strict=True):
             place = state.places[warp]
@@ -119,15 +119,15 @@ def successors(rule: Rules, state: Kept, parent: int) -> Iterator[Kept]:
         yield Kept(tuple(places), word & _WORD, base, parent, mask)
 
 
-def _runs(rule: Rules, state: Kept, groups: Sequence[tuple[int, int]], room: list[int], total: int) -> Iterator[tuple[int, ...]]:
+def _runs(rule: Rules, state: Kept, groups: Sequence[tuple[int, int]], limit: list[int], total: int) -> Iterator[tuple[int, ...]]:
     if not groups:
         if total == 0:
             yield ()
         return
     warp, size = groups[0]
     unit = rule.unit[state.places[warp]]
-    for run in range(min(size, room[unit], total) + 1):
-        room[unit] -= run
-        for rest in _runs(rule, state, groups[1:], room, total - run):
+    for run in range(min(size, limit[unit], total) + 1):
+        limit[unit] -= run
+        for rest in _runs(rule, state, groups[1:], limit, total - run):
             yield (run, *rest)
-        room[unit] += run
+        limit[unit] += run

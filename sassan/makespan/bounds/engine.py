@@ -1,8 +1,8 @@
-"""The engine of the bounds: the least of the safe upper bounds, each of which has its proof where it is computed.
+"""Engine `bounds`: the least of the safe upper bounds, each of which is proved where it is computed.
 
 `waiting-slots` (waiting) counts letters, `overlap` (overlap) pairs of neighbours: neither expands a string.
 `pooled-stretches` (pool) fills a table whose size depends on the number of runs; `least-waste` (search) refutes one slot
-after the other with that table as its guide. None searches for a schedule.
+after the other, guided by that table. None searches for a schedule.
 """
 
 import sys
@@ -15,7 +15,7 @@ from sassan.makespan.bounds.pool import SMALL, Cut, Pooled, cuts, finest, pooled
 from sassan.makespan.bounds.search import refines, refuted
 from sassan.makespan.bounds.waiting import busy_units, waiting_slots
 from sassan.makespan.compiling import may_begin
-from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.problem import Problem
 
 _PATIENCE = 2
@@ -27,12 +27,12 @@ _LOADING = {"highspy": 0.2, "numba": 0.8}
 def candidates(problem: Problem, stop: Callable[[], bool], left: Callable[[], float] = lambda: inf) -> Iterator[tuple[str, int]]:
     """Yield upper bounds with their names, the quickest first; some are no better than those before.
 
-    `stop` ends each of them early; `left` says how many seconds are left.
+    `stop` ends each of them early; `left` returns the seconds left.
     """
     yield "waiting-slots", waiting_slots(problem)
     small = list(cuts(problem, SMALL))
-    for one in small:
-        yield from _pooled(one, stop)
+    for cut in small:
+        yield from _pooled(cut, stop)
     if small and small[-1].exact:
         return
     for pieces in (1, 2):
@@ -48,11 +48,11 @@ def _loads(module: str, seconds: float) -> bool:
 
 
 def _searched(problem: Problem, stop: Callable[[], bool], left: Callable[[], float]) -> Iterator[tuple[str, int]]:
-    """Yield what ever finer tables say, and then what a search with the last of them refutes."""
+    """Yield the bounds of finer and finer tables, and then those of a search guided by the last of them."""
     guide: Pooled | None = None
     idle = 0
-    for one in cuts(problem):
-        table = pooled(one, stop) if idle < _PATIENCE else None
+    for cut in cuts(problem):
+        table = pooled(cut, stop) if idle < _PATIENCE else None
         if table is not None:
             idle = 0 if guide is None or table.bound < guide.bound else idle + 1
             guide = table
@@ -66,33 +66,33 @@ def _searched(problem: Problem, stop: Callable[[], bool], left: Callable[[], flo
             yield "least-waste", slots
 
 
-def _pooled(one: Cut, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:
-    table = pooled(one, stop)
+def _pooled(cut: Cut, stop: Callable[[], bool]) -> Iterator[tuple[str, int]]:
+    table = pooled(cut, stop)
     if table is not None:
-        yield ("exhaustive" if one.exact else "pooled-stretches"), table.bound
+        yield ("exhaustive" if cut.exact else "pooled-stretches"), table.bound
 
 
 class Bounds:
-    """The engine of the bounds: no search, an answer at once and better ones within seconds."""
+    """The engine of the bounds: a first result at once, better ones within seconds."""
 
     @property
     def name(self) -> str:
         """Return the name on the command line and in the output."""
         return "bounds"
 
-    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
-        """Return the least of the safe bounds, and below it the slots that any schedule takes; `proof` names the bound that won."""
+    def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
+        """Return the least of the safe upper bounds, named by `proof`, and as lower bound the slots that any schedule takes."""
         start = clock.now()
         lower = busy_units(problem)
-        found = Found(self.name, lower)
+        result = EngineResult(self.name, lower)
 
         def stop() -> bool:
             return budget.left <= 0 or budget.stop()
 
         for name, upper in candidates(problem, stop, lambda: budget.left):
-            if found.upper is None or upper < found.upper:
-                found = Found(self.name, lower, upper, None, name, clock.now() - start)
-                report(found)
-            if found.upper == lower or stop():
+            if result.upper is None or upper < result.upper:
+                result = EngineResult(self.name, lower, upper, None, name, clock.now() - start)
+                report(result)
+            if result.upper == lower or stop():
                 break
-        return found
+        return result

@@ -32,7 +32,7 @@ from sassan.makespan.problem import Problem
 from sassan.strings.kernel_string import KernelString, Run
 
 MOST_ARCS = 8_000
-"""Steps of a program that is still worth its time: about a second."""
+"""Limit on the arcs of a linear program: about a second to solve."""
 MOST_STRINGS = 8
 """Different strings, each of which may be that of the last warp."""
 _ALIVE = 2
@@ -58,7 +58,7 @@ class Groups:
 
     @property
     def top(self) -> tuple[int, ...]:
-        """Return from which number on the warps of each group are not told apart."""
+        """Return the number from which on the warps of each group are no longer counted."""
         return tuple(self.capacity[unit] for unit in self.unit)
 
 
@@ -94,32 +94,32 @@ class Arc:
 def overlap(problem: Problem, pieces: int = 1, stop: Callable[[], bool] = lambda: False) -> int | None:
     """Return the bound, with each stretch of a unit that runs several letters per slot in so many pieces.
 
-    None if that is too large, or if `stop`, which is asked all along, ended it early.
+    None if that is too large, or if `stop`, which is polled, ended it early.
     """
-    shares = {one: count for one, count in problem.shares.items() if one.parts}
+    shares = {string: count for string, count in problem.shares.items() if string.parts}
     if len(shares) > MOST_STRINGS:
         return None
     groups = groups_of(problem, pieces)
-    rows = {one: path_of(one, groups) for one in shares}
-    total = {letter: sum(count * one.counts()[letter] for one, count in shares.items()) for letter in Letter}
+    paths = {string: path_of(string, groups) for string in shares}
+    total = {letter: sum(count * string.counts()[letter] for string, count in shares.items()) for letter in Letter}
     best = 0
-    for last, row in rows.items():
-        others = [(rows[one], count - (one is last)) for one, count in shares.items() if count > (one is last)]
-        program = _program(groups, row, others, stop)
+    for last, path in paths.items():
+        others = [(paths[string], count - (string is last)) for string, count in shares.items() if count > (string is last)]
+        program = _program(groups, path, others, stop)
         if program is None or stop():
             return None
         waits = upper_bound(program, _COVER, stop=stop)
         if waits is None and stop():
             return None
         # Without multipliers (a warp that cannot be the last leaves no flow at all) the bound of the waiting slots stands.
-        glance = waiting_slots_of(problem, last.counts(), total)
-        best = max(best, glance if waits is None else min(glance, last.length + floor(waits)))
+        waiting_bound = waiting_slots_of(problem, last.counts(), total)
+        best = max(best, waiting_bound if waits is None else min(waiting_bound, last.length + floor(waits)))
     return best
 
 
 def groups_of(problem: Problem, pieces: int) -> Groups:
     """Return the groups: one per letter, `pieces` for a letter that runs several times per slot."""
-    letters = sorted({letter for one in problem.shares for letter, count in one.counts().items() if count})
+    letters = sorted({letter for string in problem.shares for letter, count in string.counts().items() if count})
     limit = problem.issue or sum(int(problem.capacity[letter]) for letter in letters)
     capacity = tuple(min(limit, int(problem.capacity[letter])) for letter in letters)
     of: dict[Letter, tuple[int, ...]] = {}
@@ -163,42 +163,42 @@ def _count_run(run: Run, times: int, groups: Sequence[int], steps: Counter[Step]
     return groups[0], groups[parts - 1]
 
 
-def _program(groups: Groups, own: Path, others: Sequence[tuple[Path, int]], stop: Callable[[], bool]) -> Model | None:
-    """Return the linear program if a warp of path `own` finishes last; None if it has more than `MOST_ARCS` arcs, or `stop` said so."""
+def _program(groups: Groups, last_path: Path, others: Sequence[tuple[Path, int]], stop: Callable[[], bool]) -> Model | None:
+    """Return the linear program if a warp of path `last_path` finishes last; None above `MOST_ARCS` arcs, or if `stop` ended it."""
     alive = min(_ALIVE, sum(count for _, count in others))
     starts: Counter[int] = Counter()
-    for row, count in others:
-        starts[row.first] += count
+    for path, count in others:
+        starts[path.first] += count
     idle = (0,) * len(groups.unit)
     start: State = (tuple(min(starts[group], top) for group, top in enumerate(groups.top)), alive, idle)
-    rules = Rules(groups, {group: _after(group, others) for group in range(len(groups.unit))}, _units(groups, own), alive)
+    rules = Rules(groups, {group: _after(group, others) for group in range(len(groups.unit))}, _units(groups, last_path), alive)
     arcs = _arcs(rules, start, stop)
-    return None if arcs is None or stop() else _model(groups, own, others, arcs, start)
+    return None if arcs is None or stop() else _model(groups, last_path, others, arcs, start)
 
 
-def _units(groups: Groups, own: Path) -> tuple[int, ...]:
-    return tuple(sorted({groups.unit[group] for group, _ in own.steps}))
+def _units(groups: Groups, last_path: Path) -> tuple[int, ...]:
+    return tuple(sorted({groups.unit[group] for group, _ in last_path.steps}))
 
 
 def _after(group: int, others: Sequence[tuple[Path, int]]) -> tuple[int, ...]:
-    steps = {step for row, _ in others for step in row.steps}
+    steps = {step for path, _ in others for step in path.steps}
     return tuple(sorted(after for before, after in steps if before == group))
 
 
 def _arcs(rules: Rules, start: State, stop: Callable[[], bool]) -> list[Arc] | None:
-    """Return every arc that can be reached; None if there are more than `MOST_ARCS`, or `stop` said so."""
+    """Return every arc that can be reached; None if there are more than `MOST_ARCS`, or if `stop` ended it."""
     arcs: list[Arc] = []
-    seen = {start}
+    reached = {start}
     todo = [start]
     while todo:
         if stop():
             return None
         state = todo.pop()
-        found = _moves(rules, state) if any(state[2]) else _begins(rules, state)
-        for arc in islice(found, MOST_ARCS + 1 - len(arcs)):
+        outgoing = _moves(rules, state) if any(state[2]) else _begins(rules, state)
+        for arc in islice(outgoing, MOST_ARCS + 1 - len(arcs)):
             arcs.append(arc)
-            if arc.target not in seen:
-                seen.add(arc.target)
+            if arc.target not in reached:
+                reached.add(arc.target)
                 todo.append(arc.target)
         if len(arcs) > MOST_ARCS:
             return None
@@ -212,26 +212,30 @@ def _begins(rules: Rules, state: State) -> Iterator[Arc]:
     ranges = _ranges(groups.top, bins, alive, rules.alive)
     assert ranges is not None
     low = [least for least, _ in ranges]
-    ready = [sum(least for least, each in zip(low, groups.unit, strict=True) if each == unit) for unit in range(len(groups.capacity))]
+    ready = [
+        sum(least for least, group_unit in zip(low, groups.unit, strict=True) if group_unit == unit) for unit in range(len(groups.capacity))
+    ]
     for unit in rules.own:
-        due = min(groups.issue, sum(min(here + (each == unit), groups.capacity[each]) for each, here in enumerate(ready)))
+        due = min(
+            groups.issue, sum(min(count + (group_unit == unit), groups.capacity[group_unit]) for group_unit, count in enumerate(ready))
+        )
         for runs in (0, 1):
-            room = [fits - runs * (each == unit) for each, fits in enumerate(groups.capacity)]
-            for left in _picks(groups.unit, low, room, due - runs):
+            free = [fits - runs * (group_unit == unit) for group_unit, fits in enumerate(groups.capacity)]
+            for left in _picks(groups.unit, low, free, due - runs):
                 yield Arc(state, (bins, alive, left), runs=unit if runs else None, waits=not runs)
 
 
-def _picks(units: Sequence[int], low: Sequence[int], room: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
-    """Yield how many warps run of each group, `total` in all, no more than there are and than each unit has room for."""
+def _picks(units: Sequence[int], low: Sequence[int], free: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+    """Yield how many warps run of each group, `total` in all, within the warps there are and the free capacity of each unit."""
     if sum(low) < total or not low:
         if total == 0:
             yield ()
         return
     unit = units[0]
-    for here in range(min(low[0], room[unit], total) + 1):
-        less = [fits - here * (each == unit) for each, fits in enumerate(room)]
-        for rest in _picks(units[1:], low[1:], less, total - here):
-            yield (here, *rest)
+    for count in range(min(low[0], free[unit], total) + 1):
+        less = [limit - count * (index == unit) for index, limit in enumerate(free)]
+        for rest in _picks(units[1:], low[1:], less, total - count):
+            yield (count, *rest)
 
 
 def _moves(rules: Rules, state: State) -> Iterator[Arc]:
@@ -256,29 +260,36 @@ def _moves(rules: Rules, state: State) -> Iterator[Arc]:
 
 
 def _ranges(top: Sequence[int], bins: Sequence[int], alive: int, most: int) -> list[tuple[int, int]] | None:
-    """Return the least and the largest number of warps per group that a state can stand for; None if it stands for none."""
+    """Return the least and the largest number of warps per group in the states that `bins` represents; None if there are none."""
     low = list(bins)
-    high = [here if here < cap else _ANY for here, cap in zip(bins, top, strict=True)]
+    high = [count if count < cap else _ANY for count, cap in zip(bins, top, strict=True)]
     least, largest = alive, alive if alive < most else _ANY
     if sum(low) > largest or sum(high) < least:
         return None
-    found = [(max(down, least - sum(high) + up), min(up, largest - sum(low) + down)) for down, up in zip(low, high, strict=True)]
-    return found if all(down <= up for down, up in found) else None
+    ranges = [(max(down, least - sum(high) + up), min(up, largest - sum(low) + down)) for down, up in zip(low, high, strict=True)]
+    return ranges if all(down <= up for down, up in ranges) else None
 
 
-def _model(groups: Groups, own: Path, others: Sequence[tuple[Path, int]], arcs: Sequence[Arc], start: State) -> Model:
+def _model(groups: Groups, last_path: Path, others: Sequence[tuple[Path, int]], arcs: Sequence[Arc], start: State) -> Model:
     variables = tuple(Variable(f"y_{index:05d}") for index in range(len(arcs)))
     end: State = ((0,) * len(groups.unit), 0, (0,) * len(groups.unit))
-    rows = [_cover(own, others, len(arcs)), *_balances(arcs, start, end), *_own(groups, own, arcs), *_steps(others, arcs, start[1])]
+    rows = [
+        _cover(last_path, others, len(arcs)),
+        *_balances(arcs, start, end),
+        *_last_warp_rows(groups, last_path, arcs),
+        *_steps(others, arcs, start[1]),
+    ]
     return Model(
         "overlap", variables, tuple((index, 1) for index, arc in enumerate(arcs) if arc.waits), tuple(rows), math="slots in which w waits"
     )
 
 
-def _cover(own: Path, others: Sequence[tuple[Path, int]], size: int) -> Row:
-    # Every begin of a slot runs a letter of w or of another, every other arc is one: no schedule has more.
-    letters = sum(count * sum(row.steps.values()) for row, count in others)
-    return Row("all", tuple((index, 1) for index in range(size)), "<=", 2 * letters + sum(own.steps.values()), "arcs <= 2 letters + I_w")
+def _cover(last_path: Path, others: Sequence[tuple[Path, int]], size: int) -> Row:
+    # Every arc that begins a slot has a letter of w or of another warp; every other arc is a letter: no schedule has more arcs.
+    letters = sum(count * sum(path.steps.values()) for path, count in others)
+    return Row(
+        "all", tuple((index, 1) for index in range(size)), "<=", 2 * letters + sum(last_path.steps.values()), "arcs <= 2 letters + I_w"
+    )
 
 
 def _balances(arcs: Sequence[Arc], start: State, end: State) -> Iterator[Row]:
@@ -291,22 +302,22 @@ def _balances(arcs: Sequence[Arc], start: State, end: State) -> Iterator[Row]:
         yield Row(f"state_{index:05d}", combine(terms[state]), "=", (state == start) - (state == end))
 
 
-def _own(groups: Groups, own: Path, arcs: Sequence[Arc]) -> Iterator[Row]:
+def _last_warp_rows(groups: Groups, last_path: Path, arcs: Sequence[Arc]) -> Iterator[Row]:
     # sum(y in which w runs U) = I_w,U
     for unit in range(len(groups.capacity)):
         terms = tuple((index, 1) for index, arc in enumerate(arcs) if arc.runs == unit)
-        letters = sum(count for (group, _), count in own.steps.items() if groups.unit[group] == unit)
+        letters = sum(count for (group, _), count in last_path.steps.items() if groups.unit[group] == unit)
         yield Row(f"own_{unit}", terms, "=", letters)
 
 
 def _steps(others: Sequence[tuple[Path, int]], arcs: Sequence[Arc], most: int) -> Iterator[Row]:
     # sum(y from g to h) = how often the others go there; while at most a are alive, <= that of the a that do so most
     for step in sorted({arc.step for arc in arcs if arc.step}):
-        counts = sorted((row.steps.get(step, 0) for row, count in others for _ in range(min(count, most))), reverse=True)
-        total = sum(row.steps.get(step, 0) * count for row, count in others)
-        mine = [(index, arc.source[1]) for index, arc in enumerate(arcs) if arc.step == step]
+        counts = sorted((path.steps.get(step, 0) for path, count in others for _ in range(min(count, most))), reverse=True)
+        total = sum(path.steps.get(step, 0) * count for path, count in others)
+        arcs_of_step = [(index, arc.source[1]) for index, arc in enumerate(arcs) if arc.step == step]
         name = f"step_{step[0]}_{'end' if step[1] == _END else step[1]}"
-        yield Row(name, tuple((index, 1) for index, _ in mine), "=", total)
+        yield Row(name, tuple((index, 1) for index, _ in arcs_of_step), "=", total)
         for alive in range(1, most):
-            terms = tuple((index, 1) for index, here in mine if here <= alive)
+            terms = tuple((index, 1) for index, source_alive in arcs_of_step if source_alive <= alive)
             yield Row(f"{name}_last_{alive}", terms, "<=", sum(counts[:alive]))

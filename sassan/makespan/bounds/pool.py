@@ -1,24 +1,24 @@
-"""The bound by pooled stretches: how much of the prices of `waiting_slots` every schedule must waste.
+"""The bound by pooled stretches: how much of the weight that `waiting_slots` counts every schedule must waste.
 
 Cut the string, which all W warps share, into stretches of one letter each (each maximal run of a letter, or several pieces of it). Keep
 of a state only how many warps stand in each stretch, not how far in it. Over these pooled states the least waste is a shortest path.
 
-Theorem. T <= I + floor((W - 1) * S - waste), with the price 1/min(sigma_U, sigma) of each letter, S the price of the string, and waste that
-of a cheapest path from all warps in the first stretch to none in any.
+Theorem. T <= I + floor((W - 1) * S - waste), with the weight 1/min(sigma_U, sigma) of each letter, S the weight of the string, and waste
+that of a cheapest path from all warps in the first stretch to none in any.
 
 Proof. Let p be the place of the warp furthest behind. In each slot p stays or moves on by 1 (each warp runs at most one letter), from
-0 to I: T = I + the slots in which p stays. Price each slot by the letters that it runs. Where p stays, a warp at p is ready and does not
-run, so its unit U runs sigma_U letters, or sigma run in all: the price is at least 1. Where p moves on, a warp at p runs: the price is at
-least that of the letter at p. What a slot costs beyond these is its waste, >= 0. All letters together cost W * S, the least where p moves
-on S, so (T - I) * 1 + S + all waste = W * S.
+0 to I: T = I + the slots in which p stays. Weight each slot by the letters that it runs. Where p stays, a warp at p is ready and does not
+run, so its unit U runs sigma_U letters, or sigma run in all: the weight is at least 1. Where p moves on, a warp at p runs: the weight is at
+least that of the letter at p. The weight of a slot beyond these is its waste, >= 0. All letters together weigh W * S, the least weights of
+the slots in which p moves on add up to S, so (T - I) * 1 + S + all waste = W * S.
 
 A schedule is a path over pooled states: a slot lets as many letters of each unit run as the model demands of these counts, which the
 pooled state knows; some of the warps that run leave their stretch, the others stay in it, which in a stretch of one letter none can.
-The pooled slot costs at most what the real one wastes: if it may leave a warp of the first stretch waiting, its price - 1 (the price of a
-letter is at most 1), else every warp in the first stretch runs, p moves on, and it is the price less that letter. Slots in
-which no warp leaves cost at least 0 and are left out: the path is cheaper still. So all waste >= waste of the cheapest path.
+The pooled slot costs at most the waste of the real one: if it may leave a warp of the first stretch waiting, its weight - 1 (the weight of
+a letter is at most 1), else every warp in the first stretch runs, p moves on, and it is the weight less that letter. Slots in
+which no warp leaves cost at least 0 and are omitted, which makes the path cheaper still. So all waste >= waste of the cheapest path.
 
-The same holds from any state on, with what the warps have left, which makes the table a bound of what remains (`Pooled.upper`).
+The same holds from any state on, with the letters that the warps have left: that is why the table can guide `search`.
 With stretches of one letter the pooled states are the states, and the bound is the longest makespan itself.
 """
 
@@ -33,32 +33,32 @@ from sassan.makespan.problem import Problem, runs_of
 from sassan.strings.kernel_string import Run
 
 if TYPE_CHECKING:
-    from sassan.makespan.bounds.pool_kernel import Tables
+    from sassan.makespan.bounds.pool_kernel import CutArrays
 
 MOST_STATES = 1 << 17
-"""Pooled states of the finest cut that is tried when nobody says otherwise: some tenths of a second."""
+"""Default limit on the pooled states of a cut: some tenths of a second."""
 SMALL = 400
 """States up to which the plain table is filled before the compiler is loaded for it."""
 _CHUNK = 1 << 13
-"""States between two looks at the clock: some hundredths of a second."""
+"""States between two checks of the clock: some hundredths of a second."""
 _SEVERAL = 2
 _NUMBERS = 1 << 62
 """States of any cut: their numbers must fit into 64 bits."""
 _HIGHEST = 1 << 30
 """Wastes stay below it: a path has at most a slot per warp and stretch, and a slot costs at most one per unit, of which there are four."""
 _UNREACHED = 1 << 62
-"""Stands for binomials beyond every number of a state: many stretches and few warps have some that 64 bits do not hold."""
+"""Replaces binomials larger than every state number: with many stretches and few warps some exceed 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One string in stretches, and the units, numbered; prices are whole numbers of 1/`scale`."""
+    """One string in stretches, and the units, numbered; weights are whole numbers of 1/`scale`."""
 
     warps: int
     unit: tuple[int, ...]
     length: tuple[int, ...]
     capacity: tuple[int, ...]
-    price: tuple[int, ...]
+    weight: tuple[int, ...]
     scale: int
     issue: int
 
@@ -74,15 +74,15 @@ class Cut:
 
     def upper(self, waste: int) -> int:
         """Return the bound of the theorem for this waste."""
-        return sum(self.length) + (self._others - waste) // self.scale
+        return sum(self.length) + (self._other_weight - waste) // self.scale
 
     def most_waste(self, slots: int) -> int:
         """Return the most waste with which `upper` still allows so many slots."""
-        return self._others - (slots - sum(self.length)) * self.scale
+        return self._other_weight - (slots - sum(self.length)) * self.scale
 
     @property
-    def _others(self) -> int:
-        return (self.warps - 1) * sum(length * self.price[unit] for unit, length in zip(self.unit, self.length, strict=True))
+    def _other_weight(self) -> int:
+        return (self.warps - 1) * sum(length * self.weight[unit] for unit, length in zip(self.unit, self.length, strict=True))
 
 
 def cuts(problem: Problem, most_states: int = MOST_STATES) -> Iterator[Cut]:
@@ -92,21 +92,21 @@ def cuts(problem: Problem, most_states: int = MOST_STATES) -> Iterator[Cut]:
     """
     if not problem.identical:
         return
-    whole = _runs(problem, most_states)
-    if not whole:
+    runs = _runs(problem, most_states)
+    if not runs:
         return
-    wide = max((run.count for run in whole if problem.capacity[run.letter] >= _SEVERAL), default=1)
-    narrow = max((run.count for run in whole if problem.capacity[run.letter] < _SEVERAL), default=1)
-    seen: set[tuple[int, ...]] = set()
-    for several, one in (*((pieces, 1) for pieces in range(1, wide + 1)), (wide, narrow)):
-        parts = [(run.letter, several if problem.capacity[run.letter] >= _SEVERAL else one, run.count) for run in whole]
+    wide = max((run.count for run in runs if problem.capacity[run.letter] >= _SEVERAL), default=1)
+    narrow = max((run.count for run in runs if problem.capacity[run.letter] < _SEVERAL), default=1)
+    tried: set[tuple[int, ...]] = set()
+    for several, single in (*((pieces, 1) for pieces in range(1, wide + 1)), (wide, narrow)):
+        parts = [(run.letter, several if problem.capacity[run.letter] >= _SEVERAL else single, run.count) for run in runs]
         stretches = [Run(letter, length) for letter, pieces, count in parts for length in _pieces(count, pieces)]
         if comb(problem.warps + len(stretches), problem.warps) > most_states:
             return
         lengths = tuple(stretch.count for stretch in stretches)
-        if lengths not in seen:
-            seen.add(lengths)
-            finer = cut(problem, stretches)
+        if lengths not in tried:
+            tried.add(lengths)
+            finer = cut_string(problem, stretches)
             if 4 * finer.scale * problem.warps * len(lengths) >= _HIGHEST:
                 return
             yield finer
@@ -120,17 +120,19 @@ def finest(problem: Problem, *, whole: bool) -> Cut | None:
     pieces = [1 if whole and problem.capacity[run.letter] < _SEVERAL else run.count for run in runs]
     if comb(problem.warps + sum(pieces), problem.warps) >= _NUMBERS:
         return None
-    return cut(problem, [Run(run.letter, length) for run, many in zip(runs, pieces, strict=True) for length in _pieces(run.count, many)])
+    return cut_string(
+        problem, [Run(run.letter, length) for run, many in zip(runs, pieces, strict=True) for length in _pieces(run.count, many)]
+    )
 
 
 def _runs(problem: Problem, most_states: int) -> list[Run] | None:
     """Return the maximal runs of the string, or None as soon as there are too many of them."""
-    found: list[Run] = []
+    runs: list[Run] = []
     for run in runs_of(problem.strings[0]):
-        if comb(problem.warps + len(found) + 1, problem.warps) > most_states:
+        if comb(problem.warps + len(runs) + 1, problem.warps) > most_states:
             return None
-        found.append(run)
-    return found
+        runs.append(run)
+    return runs
 
 
 def _pieces(count: int, pieces: int) -> list[int]:
@@ -138,7 +140,7 @@ def _pieces(count: int, pieces: int) -> list[int]:
     return [count // pieces + (index < count % pieces) for index in range(pieces)]
 
 
-def cut(problem: Problem, stretches: Sequence[Run]) -> Cut:
+def cut_string(problem: Problem, stretches: Sequence[Run]) -> Cut:
     """Return the cut of the common string into these stretches, which spell it."""
     letters = sorted({stretch.letter for stretch in stretches})
     capacity = tuple(int(problem.capacity[letter]) for letter in letters)
@@ -172,66 +174,44 @@ class Pooled:
         """Return the bound of the whole problem."""
         return self.cut.upper(self.waste[-1])
 
-    def number(self, counts: Sequence[int]) -> int:
-        """Return the number of the state with so many warps in each stretch."""
-        total, number = 0, 0
-        for index, count in enumerate(counts):
-            total += count
-            number += comb(total + index, index + 1)
-        return number
 
-    def upper(self, done: Sequence[int]) -> int:
-        """Return the most slots left when each warp has done so many letters."""
-        one = self.cut
-        prices = [one.price[unit] for unit, length in zip(one.unit, one.length, strict=True) for _ in range(length)]
-        stretch = [index for index, length in enumerate(one.length) for _ in range(length)]
-        left = [warp for warp in done if warp < len(prices)]
-        if not left:
-            return 0
-        counts = [0] * len(one.unit)
-        for warp in left:
-            counts[stretch[warp]] += 1
-        spent = sum(sum(prices[warp:]) for warp in left) - sum(prices[min(left) :])
-        return len(prices) - min(left) + (spent - self.waste[self.number(counts)]) // one.scale
-
-
-def pooled(one: Cut, stop: Callable[[], bool] = lambda: False) -> Pooled | None:
+def pooled(cut: Cut, stop: Callable[[], bool] = lambda: False) -> Pooled | None:
     """Return the filled table of a cut, or None if `stop` ended it early."""
-    if one.states <= SMALL:
-        return Pooled(one, array("i", waste_plain(one)))
-    import numpy as np  # noqa: PLC0415  # with the compiler half a second, which small instances need not pay
+    if cut.states <= SMALL:
+        return Pooled(cut, array("i", waste_plain(cut)))
+    import numpy as np  # noqa: PLC0415  # with the compiler half a second, which small instances save
 
     from sassan.makespan.bounds.pool_kernel import fill, scratch  # noqa: PLC0415
 
-    tables = compiled(one)
-    work = scratch(len(one.unit), len(one.capacity))
-    waste = np.zeros(one.states, np.int32)
-    for start in range(1, one.states, _CHUNK):
+    tables = compiled(cut)
+    work = scratch(len(cut.unit), len(cut.capacity))
+    waste = np.zeros(cut.states, np.int32)
+    for start in range(1, cut.states, _CHUNK):
         if stop():
             return None
-        fill(waste, start, min(start + _CHUNK, one.states), tables, work)
-    return Pooled(one, array("i", waste.tobytes()))
+        fill(waste, start, min(start + _CHUNK, cut.states), tables, work)
+    return Pooled(cut, array("i", waste.tobytes()))
 
 
-def compiled(one: Cut) -> "Tables":
-    """Return the cut as the kernels take it."""
+def compiled(cut: Cut) -> "CutArrays":
+    """Return the cut as arrays for the kernels."""
     import numpy as np  # noqa: PLC0415  # see `pooled`
 
-    from sassan.makespan.bounds.pool_kernel import Tables  # noqa: PLC0415
+    from sassan.makespan.bounds.pool_kernel import CutArrays  # noqa: PLC0415
 
-    width = len(one.unit)
-    choose = [[min(comb(row, column), _UNREACHED) for column in range(width)] for row in range(one.warps + width)]
-    rows = (one.unit, one.length, one.capacity, one.price, (one.scale, one.issue), choose)
-    return Tables(*(np.array(row, np.int64) for row in rows))
+    width = len(cut.unit)
+    choose = [[min(comb(row, column), _UNREACHED) for column in range(width)] for row in range(cut.warps + width)]
+    rows = (cut.unit, cut.length, cut.capacity, cut.weight, (cut.scale, cut.issue), choose)
+    return CutArrays(*(np.array(row, np.int64) for row in rows))
 
 
-def waste_plain(one: Cut) -> list[int]:
+def waste_plain(cut: Cut) -> list[int]:
     """Return the waste of a cheapest path from every pooled state, by number (see `Pooled`)."""
     waste: dict[tuple[int, ...], int] = {}
-    reach = combinations_with_replacement(range(one.warps + 1), len(one.unit))
+    reach = combinations_with_replacement(range(cut.warps + 1), len(cut.unit))
     for up_to in sorted(reach, key=lambda row: row[::-1]):
-        counts = tuple(here - before for before, here in zip((0, *up_to), up_to, strict=False))
-        slots = (cost + waste[_after(counts, gone)] for cost, gone in _slots(one, counts) if any(gone))
+        counts = tuple(reached - before for before, reached in zip((0, *up_to), up_to, strict=False))
+        slots = (cost + waste[_after(counts, gone)] for cost, gone in _slots(cut, counts) if any(gone))
         waste[counts] = min(slots) if any(counts) else 0
     return list(waste.values())
 
@@ -240,33 +220,33 @@ def _after(counts: tuple[int, ...], gone: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(count - out + into for count, out, into in zip(counts, gone, (0, *gone), strict=False))
 
 
-def _slots(one: Cut, counts: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _slots(cut: Cut, counts: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the cost of each pooled slot, and how many warps leave each stretch."""
     first = next(index for index, count in enumerate(counts) if count)
-    ready = [sum(count for count, unit in zip(counts, one.unit, strict=True) if unit == each) for each in range(len(one.capacity))]
-    most = [min(here, fits) for here, fits in zip(ready, one.capacity, strict=True)]
-    due = min(one.issue, sum(most))
-    for runs in product(*(range(here + 1) for here in most)):
+    ready = [sum(count for count, unit in zip(counts, cut.unit, strict=True) if unit == index) for index in range(len(cut.capacity))]
+    most = [min(limit, capacity) for limit, capacity in zip(ready, cut.capacity, strict=True)]
+    due = min(cut.issue, sum(most))
+    for runs in product(*(range(limit + 1) for limit in most)):
         if sum(runs) != due:
             continue
-        price = sum(run * each for run, each in zip(runs, one.price, strict=True))
-        for gone in product(*(range(min(count, runs[unit]) + 1) for count, unit in zip(counts, one.unit, strict=True))):
-            waits = _first_may_wait(one, counts, first, runs, gone)
+        weight = sum(run * letter_weight for run, letter_weight in zip(runs, cut.weight, strict=True))
+        for gone in product(*(range(min(count, runs[unit]) + 1) for count, unit in zip(counts, cut.unit, strict=True))):
+            waits = _first_may_wait(cut, counts, first, runs, gone)
             if waits is not None:
-                yield price - (one.scale if waits else one.price[one.unit[first]]), gone
+                yield weight - (cut.scale if waits else cut.weight[cut.unit[first]]), gone
 
 
-def _first_may_wait(one: Cut, counts: tuple[int, ...], first: int, runs: tuple[int, ...], gone: tuple[int, ...]) -> bool | None:
-    """Say whether a warp of the first stretch may be left waiting; None if so many letters cannot run without more leaving."""
-    stay = [count - out if length > 1 else 0 for count, out, length in zip(counts, gone, one.length, strict=True)]
+def _first_may_wait(cut: Cut, counts: tuple[int, ...], first: int, runs: tuple[int, ...], gone: tuple[int, ...]) -> bool | None:
+    """Say whether a warp of the first stretch may have to wait; None if so many letters cannot run unless more warps leave."""
+    stay = [count - out if length > 1 else 0 for count, out, length in zip(counts, gone, cut.length, strict=True)]
     answer = False
     for unit, run in enumerate(runs):
-        mine = [index for index, each in enumerate(one.unit) if each == unit]
-        inside = run - sum(gone[index] for index in mine)
-        room = sum(stay[index] for index in mine)
-        if not 0 <= inside <= room:
+        stretches = [index for index, stretch_unit in enumerate(cut.unit) if stretch_unit == unit]
+        inside = run - sum(gone[index] for index in stretches)
+        staying = sum(stay[index] for index in stretches)
+        if not 0 <= inside <= staying:
             return None
-        if unit == one.unit[first]:
-            forced = max(0, inside - (room - stay[first]))
+        if unit == cut.unit[first]:
+            forced = max(0, inside - (staying - stay[first]))
             answer = counts[first] - gone[first] - forced > 0
     return answer

@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 from sassan.makespan.jit import compiled
 
 Ints = NDArray[np.int64]
-Table = NDArray[np.int32]
+WasteTable = NDArray[np.int32]
 _NONE = 1 << 30
 
 
-class Tables(NamedTuple):
-    """The cut: per stretch its unit and length, per unit its capacity and price; [price scale, issue limit]; C(n, k)."""
+class CutArrays(NamedTuple):
+    """The cut: per stretch its unit and length, per unit its capacity and weight; [weight scale, issue limit]; C(n, k)."""
 
     unit: Ints
     length: Ints
     capacity: Ints
-    price: Ints
+    weight: Ints
     limits: Ints
     choose: Ints
 
 
 class Scratch(NamedTuple):
-    """Rows to work in; `up_to` is the state before the next to be filled, and each fill leaves it at its last."""
+    """Working arrays; `up_to` is the last state that was filled."""
 
     up_to: Ints
     counts: Ints
@@ -37,7 +37,7 @@ class Scratch(NamedTuple):
     most: Ints
     runs: Ints
     inside: Ints
-    room: Ints
+    staying: Ints
 
 
 def scratch(stretches: int, units: int) -> Scratch:
@@ -46,7 +46,7 @@ def scratch(stretches: int, units: int) -> Scratch:
 
 
 @compiled
-def fill(waste: Table, start: int, stop: int, tables: Tables, work: Scratch) -> None:
+def fill(waste: WasteTable, start: int, stop: int, tables: CutArrays, work: Scratch) -> None:
     """Fill `waste[start:stop]`, which needs all numbers below."""
     for number in range(start, stop):
         _next(work.up_to)
@@ -70,18 +70,18 @@ def _next(up_to: Ints) -> None:
 
 
 @compiled
-def count_in(tables: Tables, work: Scratch) -> int:
+def count_in(tables: CutArrays, work: Scratch) -> int:
     """Write how many warps stand in each stretch and the most letters of each unit; return the first stretch with a warp."""
     most = work.most
     most[:] = 0
     first = -1
     before = 0
     for index in range(len(work.counts)):
-        here = work.up_to[index] - before
+        inside = work.up_to[index] - before
         before = work.up_to[index]
-        work.counts[index] = here
-        most[tables.unit[index]] += here
-        if first < 0 and here > 0:
+        work.counts[index] = inside
+        most[tables.unit[index]] += inside
+        if first < 0 and inside > 0:
             first = index
     for unit in range(len(most)):
         most[unit] = min(most[unit], tables.capacity[unit])
@@ -100,29 +100,29 @@ def next_runs(most: Ints, runs: Ints) -> bool:
 
 
 @compiled
-def nobody_leaves(tables: Tables, work: Scratch) -> int:
-    """Set the choice in which all that run stay where they are, possible or not; return the price of the slot."""
-    price = 0
+def reset_departures(tables: CutArrays, work: Scratch) -> int:
+    """Set the choice in which no warp leaves its stretch, possible or not; return the weight of the slot."""
+    weight = 0
     for unit in range(len(work.runs)):
         work.inside[unit] = work.runs[unit]
-        work.room[unit] = 0
-        price += work.runs[unit] * tables.price[unit]
+        work.staying[unit] = 0
+        weight += work.runs[unit] * tables.weight[unit]
     for index in range(len(work.counts)):
         work.gone[index] = 0
         if tables.length[index] > 1:
-            work.room[tables.unit[index]] += work.counts[index]
-    return price
+            work.staying[tables.unit[index]] += work.counts[index]
+    return weight
 
 
 @compiled
-def _cheapest(waste: Table, number: int, first: int, tables: Tables, work: Scratch) -> int:
-    """Return the cheapest way on when `work.runs` letters of each unit run: `work.gone` counts through all who may leave."""
-    price = nobody_leaves(tables, work)
+def _cheapest(waste: WasteTable, number: int, first: int, tables: CutArrays, work: Scratch) -> int:
+    """Return the least waste if `work.runs` letters of each unit run: `work.gone` enumerates the warps that may leave."""
+    weight = reset_departures(tables, work)
     # A field of a tuple that is read in the inner loop costs a count of references each time.
-    counts, gone, inside, room, up_to = work.counts, work.gone, work.inside, work.room, work.up_to
+    counts, gone, inside, staying, up_to = work.counts, work.gone, work.inside, work.staying, work.up_to
     units, length, choose = tables.unit, tables.length, tables.choose
-    mine = units[first]
-    moved, stayed = price - tables.price[mine], price - tables.limits[0]
+    first_unit = units[first]
+    moved, stayed = weight - tables.weight[first_unit], weight - tables.limits[0]
     best = _NONE
     index = 0
     while index < len(counts):
@@ -132,26 +132,26 @@ def _cheapest(waste: Table, number: int, first: int, tables: Tables, work: Scrat
             for out in range(gone[index]):
                 number += choose[up_to[index] - out - 1 + index, index]
             inside[unit] += gone[index]
-            room[unit] += gone[index] * stays
+            staying[unit] += gone[index] * stays
             gone[index] = 0
             index += 1
             continue
         gone[index] += 1
         inside[unit] -= 1
-        room[unit] -= stays
+        staying[unit] -= stays
         number -= choose[up_to[index] - gone[index] + index, index]
         index = 0
-        if fits(inside, room):
+        if fits(inside, staying):
             rest = counts[first] - gone[first]
-            forced = max(0, inside[mine] - room[mine] + rest * (length[first] > 1))
+            forced = max(0, inside[first_unit] - staying[first_unit] + rest * (length[first] > 1))
             best = min(best, (stayed if rest > forced else moved) + waste[number])
     return best
 
 
 @compiled
-def fits(inside: Ints, room: Ints) -> bool:
-    """Say whether those that run and do not leave find warps that can: the letters of a stretch beyond its last."""
+def fits(inside: Ints, staying: Ints) -> bool:
+    """Say whether enough warps can run without leaving: those in stretches of several letters."""
     for unit in range(len(inside)):  # noqa: SIM110  # a generator does not compile
-        if inside[unit] > room[unit]:
+        if inside[unit] > staying[unit]:
             return False
     return True

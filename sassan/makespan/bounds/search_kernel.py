@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sassan.makespan.bounds.pool_kernel import Ints, Scratch, Table, Tables, count_in, fits, next_runs, nobody_leaves
+from sassan.makespan.bounds.pool_kernel import CutArrays, Ints, Scratch, WasteTable, count_in, fits, next_runs, reset_departures
 from sassan.makespan.jit import compiled
 
 REFUTED, FOUND, FULL, PAUSED = 0, 1, 2, 3
@@ -21,23 +21,23 @@ class Guide(NamedTuple):
     place: Ints
     ends: Ints
     pooled_place: Ints
-    waste: Table
+    waste: WasteTable
 
 
-class Known(NamedTuple):
-    """The states seen, by hash, with the least waste through each; the nodes to expand, in a list per level; the three counters."""
+class VisitedStates(NamedTuple):
+    """The visited states, by hash, with the least waste through each; the nodes to expand, in a list per level; the three counters."""
 
     number: Ints
-    through: Table
+    through: WasteTable
     node: Ints
     after: Ints
     heads: Ints
     counters: Ints
 
 
-def known(states: int, levels: int) -> Known:
-    """Return room for `states` states (a power of 2, of which three quarters are used) and wastes below `levels`."""
-    return Known(
+def visited_states(states: int, levels: int) -> VisitedStates:
+    """Return empty tables for `states` states (a power of 2, of which three quarters are used) and wastes below `levels`."""
+    return VisitedStates(
         np.full(states, EMPTY, np.int64),
         np.zeros(states, np.int32),
         np.zeros(2 * states, np.int64),
@@ -48,12 +48,12 @@ def known(states: int, levels: int) -> Known:
 
 
 class Search(NamedTuple):
-    """Everything that the search reads and writes."""
+    """The data of the search."""
 
-    tables: Tables
+    tables: CutArrays
     work: Scratch
     guide: Guide
-    seen: Known
+    seen: VisitedStates
 
 
 @compiled
@@ -66,20 +66,20 @@ def begin(search: Search) -> None:
 
 @compiled
 def advance(expansions: int, search: Search) -> int:
-    """Expand at most so many states; say whether the end was reached, nothing is left, the room is full, or there is more to do."""
-    seen = search.seen
+    """Expand at most so many states; return FOUND, REFUTED, FULL (the tables) or PAUSED."""
+    visited = search.seen
     for _ in range(expansions):
-        while seen.heads[seen.counters[LEVEL]] == EMPTY:
-            seen.counters[LEVEL] += 1
-            if seen.counters[LEVEL] == len(seen.heads):
+        while visited.heads[visited.counters[LEVEL]] == EMPTY:
+            visited.counters[LEVEL] += 1
+            if visited.counters[LEVEL] == len(visited.heads):
                 return REFUTED
-        level = seen.counters[LEVEL]
-        node = seen.heads[level]
-        seen.heads[level] = seen.after[node]
-        number = int(seen.node[node])
+        level = visited.counters[LEVEL]
+        node = visited.heads[level]
+        visited.heads[level] = visited.after[node]
+        number = int(visited.node[node])
         if number == 0:
             return FOUND
-        if seen.through[_slot(number, seen.number)] == level and not _expand(number, level, search):
+        if visited.through[_slot(number, visited.number)] == level and not _expand(number, level, search):
             return FULL
     return PAUSED
 
@@ -95,21 +95,21 @@ def _slot(number: int, numbers: Ints) -> np.int64:
 
 
 @compiled
-def _enter(number: int, waste: int, seen: Known) -> bool:
-    """Note a state that is reached so that `waste` is the least through it, unless it was reached as cheaply; False if the room is full."""
-    at = _slot(number, seen.number)
-    if seen.number[at] == EMPTY:
-        seen.number[at] = number
-        seen.counters[STATES] += 1
-    elif seen.through[at] <= waste:
+def _enter(number: int, waste: int, visited: VisitedStates) -> bool:
+    """Enter a state with the least waste through it, unless it has as little already; False if the tables are full."""
+    at = _slot(number, visited.number)
+    if visited.number[at] == EMPTY:
+        visited.number[at] = number
+        visited.counters[STATES] += 1
+    elif visited.through[at] <= waste:
         return True
-    seen.through[at] = waste
-    node = seen.counters[NODES]
-    seen.node[node] = number
-    seen.after[node] = seen.heads[waste]
-    seen.heads[waste] = node
-    seen.counters[NODES] += 1
-    return bool(4 * seen.counters[STATES] < 3 * len(seen.number) and seen.counters[NODES] < len(seen.node))
+    visited.through[at] = waste
+    node = visited.counters[NODES]
+    visited.node[node] = number
+    visited.after[node] = visited.heads[waste]
+    visited.heads[waste] = node
+    visited.counters[NODES] += 1
+    return bool(4 * visited.counters[STATES] < 3 * len(visited.number) and visited.counters[NODES] < len(visited.node))
 
 
 @compiled
@@ -146,7 +146,7 @@ def _decode(number: int, place: Ints, up_to: Ints) -> None:
 
 @compiled
 def _expand(number: int, level: int, search: Search) -> bool:
-    """Enter every state that can follow; False if the room is full."""
+    """Enter every state that can follow; False if the tables are full."""
     work = search.work
     _decode(number, search.guide.place, work.up_to)
     first = count_in(search.tables, work)
@@ -162,13 +162,13 @@ def _expand(number: int, level: int, search: Search) -> bool:
 
 @compiled
 def _follow(number: int, done: int, first: int, search: Search) -> bool:
-    """Enter every state that can follow when `work.runs` letters of each unit run: `work.gone` counts through all who may leave."""
-    tables, work, guide, seen = search
-    price = nobody_leaves(tables, work)
-    counts, gone, inside, room, up_to = work.counts, work.gone, work.inside, work.room, work.up_to
+    """Enter every state that can follow if `work.runs` letters of each unit run: `work.gone` enumerates the warps that may leave."""
+    tables, work, guide, visited = search
+    weight = reset_departures(tables, work)
+    counts, gone, inside, staying, up_to = work.counts, work.gone, work.inside, work.staying, work.up_to
     units, length, choose = tables.unit, tables.length, tables.choose
-    mine = units[first]
-    moved, stayed = done + price - tables.price[mine], done + price - tables.limits[0]
+    first_unit = units[first]
+    moved, stayed = done + weight - tables.weight[first_unit], done + weight - tables.limits[0]
     index = 0
     while index < len(counts):
         unit = units[index]
@@ -177,19 +177,19 @@ def _follow(number: int, done: int, first: int, search: Search) -> bool:
             for out in range(gone[index]):
                 number += choose[up_to[index] - out - 1 + index, index]
             inside[unit] += gone[index]
-            room[unit] += gone[index] * stays
+            staying[unit] += gone[index] * stays
             gone[index] = 0
             index += 1
             continue
         gone[index] += 1
         inside[unit] -= 1
-        room[unit] -= stays
+        staying[unit] -= stays
         number -= choose[up_to[index] - gone[index] + index, index]
         index = 0
-        if fits(inside, room):
+        if fits(inside, staying):
             rest = counts[first] - gone[first]
-            forced = max(0, inside[mine] - room[mine] + rest * (length[first] > 1))
+            forced = max(0, inside[first_unit] - staying[first_unit] + rest * (length[first] > 1))
             through = (stayed if rest > forced else moved) + guide.waste[_pooled_number(up_to, gone, guide)]
-            if through < len(seen.heads) and not _enter(number, through, seen):
+            if through < len(visited.heads) and not _enter(number, through, visited):
                 return False
     return True

@@ -1,4 +1,4 @@
-"""The bounds that take a glance: slots in which the last warp waits, and slots that the busiest part takes."""
+"""The bounds that only count letters: slots in which the last warp waits, and slots that the busiest resource takes."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -8,7 +8,7 @@ from sassan.makespan.problem import Problem
 
 
 def waiting_slots(problem: Problem) -> int:
-    """Return the bound by the slots in which the warp that finishes last waits (makespan.md, "A bound that is safe").
+    """Return the bound by the slots in which the warp that finishes last waits.
 
     Proof. Let w be a warp that finishes last, in slot T. In each slot up to T it runs one of its I letters, or it waits for a unit U
     of which it has letters left. It waits only if the slot is full without it: sigma_U other warps run on U, or, where the issue limit
@@ -17,36 +17,36 @@ def waiting_slots(problem: Problem) -> int:
     If sigma >= sum_U sigma_U, an issue limit is never what is short: each slot in which w waits for U takes sigma_U letters U of the
     others, who hold N_U of them. So T <= I + sum_U floor(N_U / sigma_U), over the letters of w.
 
-    Else give each letter U of the others the price 1/min(sigma_U, sigma) if w has letters U, and 1/sigma if not. A slot in which w waits
-    for U takes sigma_U letters U or sigma letters of any kind: at least 1 in prices. So T <= I + floor(sum_U N_U * price_U).
+    Else give each letter U of the others the weight 1/min(sigma_U, sigma) if w has letters U, and 1/sigma if not. A slot in which w waits
+    for U takes sigma_U letters U or sigma letters of any kind: a weight of at least 1. So T <= I + floor(sum_U N_U * weight_U).
 
     Which warp finishes last is not known: the largest of these over the different strings is the bound.
     """
     shares = problem.shares
-    counts = {one: one.counts() for one in shares}
-    total = {letter: sum(shares[one] * counts[one][letter] for one in shares) for letter in Letter}
-    return max(waiting_slots_of(problem, own, total) for own in counts.values())
+    counts = {string: string.counts() for string in shares}
+    total = {letter: sum(shares[string] * counts[string][letter] for string in shares) for letter in Letter}
+    return max(waiting_slots_of(problem, letters, total) for letters in counts.values())
 
 
-def waiting_slots_of(problem: Problem, own: Mapping[Letter, int], total: Mapping[Letter, int]) -> int:
-    """Return the bound if a warp with the letters `own` of these in `total` is the one that finishes last."""
-    length = sum(own.values())
-    others = {letter: total[letter] - own[letter] for letter in Letter if total[letter] - own[letter]}
+def waiting_slots_of(problem: Problem, letters: Mapping[Letter, int], total: Mapping[Letter, int]) -> int:
+    """Return the bound if a warp with `letters`, of those in `total`, finishes last."""
+    length = sum(letters.values())
+    others = {letter: total[letter] - letters[letter] for letter in Letter if total[letter] - letters[letter]}
     sigma = {letter: int(problem.capacity[letter]) for letter in Letter if total[letter]}
     if problem.issue is None or problem.issue >= sum(sigma.values()):
-        return length + sum(count // sigma[letter] for letter, count in others.items() if own[letter])
+        return length + sum(count // sigma[letter] for letter, count in others.items() if letters[letter])
     if not length:
         return 0
     issue = problem.issue
-    return length + int(sum(Fraction(count, min(sigma[letter], issue) if own[letter] else issue) for letter, count in others.items()))
+    return length + int(sum(Fraction(count, min(sigma[letter], issue) if letters[letter] else issue) for letter, count in others.items()))
 
 
 def busy_units(problem: Problem) -> int:
     """Return the slots that every schedule takes: a warp runs one letter per slot, a unit its capacity, all the issue limit."""
     shares = problem.shares
-    counts = {one: one.counts() for one in shares}
-    total = {letter: sum(shares[one] * counts[one][letter] for one in shares) for letter in Letter}
-    longest = max((sum(each.values()) for each in counts.values()), default=0)
+    counts = {string: string.counts() for string in shares}
+    total = {letter: sum(shares[string] * counts[string][letter] for string in shares) for letter in Letter}
+    longest = max((sum(letters.values()) for letters in counts.values()), default=0)
     units = [
         -(-count * problem.capacity[letter].denominator // problem.capacity[letter].numerator) for letter, count in total.items() if count
     ]

@@ -13,21 +13,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sassan.makespan.exact.kernel import counts_of, room_in
-from sassan.makespan.exact.tables import Tables
+from sassan.makespan.exact.kernel import counts_of, unit_limits
+from sassan.makespan.exact.tables import StateTables
 from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, splits, zero
 
 REFUTED, FOUND, PAUSED, FULL, DEEP = range(5)
-"""How a call ends: `FULL` and `DEEP` ask for larger arrays of remembered bounds and of open states; all but the first two can go on."""
+"""How a call ends: `FULL` and `DEEP` need larger arrays of remembered bounds and of open states; all but the first two can continue."""
 
 NUMBER, SPREAD, INSIDE, EXTRA, BOUND = range(5)
-"""Columns of the open states. The first four are what moves change."""
+"""Columns of the open states; moves change the first four."""
 WORDS = 4
 
 
 class Sums(NamedTuple):
-    """The longest paths over the sums, and how a state of letters finds its own."""
+    """The longest paths over the sums, and the mapping from a state of letters to its sums."""
 
     value: Array
     offset: Array
@@ -40,14 +40,14 @@ class Sums(NamedTuple):
 
 
 class Trail(NamedTuple):
-    """Where the search stands."""
+    """The current path of the search, and its remembered bounds."""
 
     at: Array
     """The slot, how many states are open, how many bounds are remembered."""
     frames: Array
     """Per slot: the number of the state, where its successors begin among the open states, the largest bound of a refuted one."""
     open: Array
-    """The states still to be entered, those of later slots behind."""
+    """The stack of states still to be entered, those of later slots on top."""
     keys: Array
     """A hash table of numbers of states; -1: empty. Its length is a power of two."""
     bounds: Array
@@ -55,11 +55,11 @@ class Trail(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Scratch: per unit, number of warps and choice, what the choice adds to each of the four words."""
+    """Working arrays: per unit, number of warps and choice, what the choice adds to each of the four words."""
 
     add: Array
     size: Array
-    room: Array
+    limit: Array
 
 
 @compiled
@@ -67,16 +67,16 @@ def sums_bound(value: Array, offset: Array, fields: Array, spread: int, inside: 
     """Return the bound of the state with these words."""
     index = offset[spread]
     stride = 1
-    for one in range(len(fields)):
-        index += ((extra >> fields[one, 2]) & fields[one, 3]) * stride
-        stride *= fields[one, 4] * ((inside >> fields[one, 0]) & fields[one, 1]) + 1
+    for run in range(len(fields)):
+        index += ((extra >> fields[run, 2]) & fields[run, 3]) * stride
+        stride *= fields[run, 4] * ((inside >> fields[run, 0]) & fields[run, 1]) + 1
     bound: int = np.int64(value[index])  # type: ignore[assignment]
     return bound
 
 
 @compiled
 def slot_of(keys: Array, number: int) -> int:
-    """Return where a number is in the hash table, or where it would be entered."""
+    """Return the index of a number in the hash table, or the index to enter it at."""
     mask = len(keys) - 1
     at = ((number * 0x9E3779B97F4A7C1) >> 20) & mask
     while keys[at] != -1 and keys[at] != number:
@@ -86,17 +86,17 @@ def slot_of(keys: Array, number: int) -> int:
 
 @compiled
 def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: Moves) -> None:
-    add, size, room = moves
+    add, size, limit = moves
     for of in range(len(size)):
         zero(size[of])
         size[of, 0] = 1
     for team in range(len(base) - 1):
         below = counts[base[team]]
         for place in range(base[team] + 1, base[team + 1]):
-            here, of = counts[place], unit[place]
-            for total in range(room[of] if here else 0, 0, -1):
+            inside, of = counts[place], unit[place]
+            for total in range(limit[of] if inside else 0, 0, -1):
                 end = size[of, total]
-                for run in range(1, min(here, total) + 1):
+                for run in range(1, min(inside, total) + 1):
                     number = sums.drop[0, place, below + run] - sums.drop[0, place, below]
                     spread = sums.drop[1, place, below + run] - sums.drop[1, place, below]
                     for index in range(size[of, total - run]):
@@ -106,26 +106,26 @@ def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: Moves) -
                         add[of, total, end, EXTRA] = add[of, total - run, index, EXTRA] + run * sums.step[EXTRA, place]
                         end += 1
                 size[of, total] = end
-            below += here
+            below += inside
 
 
 @compiled
 def _open(total: int, state: Array, moves: Moves, trail: Trail) -> bool:
-    """Put all successors of a state on top of the open states; return whether there is room for them."""
-    add, size, room = moves
+    """Push all successors of a state on the open states; return whether they fit."""
+    add, size, limit = moves
     top = trail.at[1]
     word = np.empty(WORDS, np.int64)
-    for k0, k1, k2, k3 in splits(room, total):
+    for k0, k1, k2, k3 in splits(limit, total):
         if top + size[0, k0] * size[1, k1] * size[2, k2] * size[3, k3] > len(trail.open):
             return False
         for i3 in range(size[3, k3]):
             for i2 in range(size[2, k2]):
                 for i1 in range(size[1, k1]):
-                    for one in range(WORDS):
-                        word[one] = state[one] + add[3, k3, i3, one] + add[2, k2, i2, one] + add[1, k1, i1, one]
+                    for column in range(WORDS):
+                        word[column] = state[column] + add[3, k3, i3, column] + add[2, k2, i2, column] + add[1, k1, i1, column]
                     for i0 in range(size[0, k0]):
-                        for one in range(WORDS):
-                            trail.open[top, one] = word[one] + add[0, k0, i0, one]
+                        for column in range(WORDS):
+                            trail.open[top, column] = word[column] + add[0, k0, i0, column]
                         top += 1
     trail.at[1] = top
     return True
@@ -156,23 +156,23 @@ def _keep(least: int, begin: int, sums: Sums, trail: Trail) -> int:
     for bound in range(least, largest):
         for index in range(begin, top):
             if rows[index, BOUND] == bound:
-                _swap(rows[begin], rows[index])
+                _exchange(rows[begin], rows[index])
                 begin += 1
     return dropped
 
 
 @compiled
-def _swap(row: Array, other: Array) -> None:
-    for one in range(len(row)):
-        row[one], other[one] = other[one], row[one]
+def _exchange(first: Array, second: Array) -> None:
+    for column in range(len(first)):
+        first[column], second[column] = second[column], first[column]
 
 
 @compiled
-def _enter(goal: int, state: Array, tables: Tables, counts: Array, sums: Sums, moves: Moves, trail: Trail) -> bool:
-    """Open what follows the state that was taken from the top; return whether there was room for it."""
+def _enter(goal: int, state: Array, tables: StateTables, counts: Array, sums: Sums, moves: Moves, trail: Trail) -> bool:
+    """Push the successors of the state that was popped; return whether they fit."""
     depth, begin = trail.at[0], trail.at[1]
     counts_of(state[NUMBER], tables, counts)
-    total = min(tables.issue, room_in(tables.unit, tables.capacity, counts, moves.room))
+    total = min(tables.issue, unit_limits(tables.unit, tables.capacity, counts, moves.limit))
     _choose(tables.base, tables.unit, counts, sums, moves)
     if not _open(total, state, moves, trail):
         return False
@@ -202,10 +202,10 @@ def _remember(trail: Trail) -> int:
 
 
 @compiled
-def dive(goal: int, steps: int, tables: Tables, sums: Sums, moves: Moves, trail: Trail) -> int:
-    """Enter up to `steps` states; return how that ended. It begins with one open state, slot -1.
+def dive(goal: int, steps: int, tables: StateTables, sums: Sums, moves: Moves, trail: Trail) -> int:
+    """Enter up to `steps` states; return how that ended. A search begins with one open state, slot -1.
 
-    Where a schedule was found, the frames up to its last slot hold its states.
+    If it found a schedule, the frames up to its last slot hold its states.
     """
     counts = np.zeros(len(tables.unit), np.int64)
     state = np.empty(WORDS, np.int64)
@@ -243,10 +243,10 @@ def dive(goal: int, steps: int, tables: Tables, sums: Sums, moves: Moves, trail:
 
 
 @compiled
-def rehash(keys: Array, bounds: Array, into: Array, new: Array) -> None:
-    """Enter all that one hash table remembers in a larger one."""
+def rehash(keys: Array, bounds: Array, new_keys: Array, new_bounds: Array) -> None:
+    """Copy the entries of a hash table to a larger one."""
     for at in range(len(keys)):
         if keys[at] != -1:
-            goal = slot_of(into, keys[at])
-            into[goal] = keys[at]
-            new[goal] = bounds[at]
+            target = slot_of(new_keys, keys[at])
+            new_keys[target] = keys[at]
+            new_bounds[target] = bounds[at]

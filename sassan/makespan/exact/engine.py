@@ -1,8 +1,8 @@
 """Engine `exact`: the longest makespan itself, by longest paths over states (`states`).
 
-Small instances: one table over all states of the processor. Others: the beam shows a schedule, the longest path over the sums of the runs
-bounds from above, and where these do not meet, a depth-first search finds a schedule of as many slots as the bound, or refutes that and
-lowers it by one, again and again. If that takes too long and the table of all states fits the memory, the table decides.
+Small instances: one table over all states of the processor. Others: the beam finds a schedule, the longest path over the sums of the runs
+bounds from above, and where these differ, a depth-first search repeatedly finds a schedule of as many slots as the bound, or refutes it and
+lowers the bound by one. If that takes too long and the table of all states fits the memory, the table decides.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from sassan.errors import UsageError
 from sassan.makespan import clock
 from sassan.makespan.beam.engine import Beam
 from sassan.makespan.compiling import NOTE, may_begin
-from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.exact.plain import longest, path
 from sassan.makespan.exact.tables import MOST, most_choices
 from sassan.makespan.problem import Problem, runs_of
@@ -49,8 +49,8 @@ class Exact:
 
     name = "exact"
 
-    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
-        """Return the longest makespan with a schedule, or the interval that was reached in time.
+    def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
+        """Return the longest makespan with a schedule, or the interval reached in time.
 
         Raises UsageError `too-large` if neither the states nor the sums of the runs fit the memory, `fractional-capacity`.
         """
@@ -62,14 +62,14 @@ class Exact:
         elif size.letters <= _QUICK and size.table:
             search.table(budget)
         else:
-            search.start(budget.known)
+            search.start(budget.known_result)
             search.close_in(size)
         return search.best
 
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """How many states there are, and what of them fits: the table of all, that of the sums, a search over numbered states."""
+    """The number of states, and what fits the memory: the table of all states, that of the sums, a search over numbered states."""
 
     letters: int
     sums: int
@@ -98,7 +98,7 @@ def _size(problem: Problem, budget: Budget) -> _Size:
 
 
 def _blocks(problem: Problem, memory: int) -> int:
-    """Return in how many ways the warps can be spread over the runs; some of them only where the memory holds no number for each."""
+    """Return the number of distributions of the warps over the runs, or a smaller number that already exceeds the memory."""
     blocks = 1
     for string, warps in problem.shares.items():
         count = 0
@@ -113,8 +113,8 @@ def _too_large(letters: int, sums: int | None) -> UsageError:
     relaxed = "" if sums is None else f", and over sums of runs at least {_rounded(sums)}"
     return UsageError(
         "too-large",
-        f"the instance has {_rounded(letters)} states{relaxed}: more than the memory holds",
-        hint="--engine beam shows long schedules, --engine bounds proves an upper bound, --engine all gives both",
+        f"the instance has {_rounded(letters)} states{relaxed}: more than fit the memory",
+        hint="use --engine beam for long schedules, --engine bounds for an upper bound, --engine all for both",
     )
 
 
@@ -123,37 +123,37 @@ def _rounded(count: int) -> str:
 
 
 class _Search:
-    """What is known so far, and the steps that add to it."""
+    """The best result so far, and the steps that improve it."""
 
-    def __init__(self, problem: Problem, budget: Budget, report: Report, begin: float) -> None:
+    def __init__(self, problem: Problem, budget: Budget, report: Reporter, begin: float) -> None:
         self._problem = problem
         self._budget = budget
         self._report = report
         self._begin = begin
-        self.best = Found(Exact.name)
+        self.best = EngineResult(Exact.name)
 
-    def start(self, known: Found | None) -> None:
-        """Take in what others know."""
-        if known is not None and known.schedule is not None:
-            self.show(known.schedule, exhaustive=False)
-        if known is not None and known.upper is not None:
-            self._say(replace(self.best, upper=known.upper, proof=known.proof))
+    def start(self, result: EngineResult | None) -> None:
+        """Start from the result of other engines."""
+        if result is not None and result.schedule is not None:
+            self.show(result.schedule, exhaustive=False)
+        if result is not None and result.upper is not None:
+            self._publish(replace(self.best, upper=result.upper, proof=result.proof))
 
     def show(self, schedule: Schedule, *, exhaustive: bool) -> None:
-        """Take a schedule in; `exhaustive`: there is none that is longer."""
+        """Record a schedule; `exhaustive`: no schedule is longer."""
         if self.best.lower is None or schedule.makespan > self.best.lower:
             check(self._problem, schedule)
-            self._say(replace(self.best, lower=schedule.makespan, schedule=schedule))
+            self._publish(replace(self.best, lower=schedule.makespan, schedule=schedule))
         if exhaustive:
             self.bound(schedule.makespan)
 
     def bound(self, upper: int) -> None:
-        """Take an upper bound in."""
+        """Record an upper bound."""
         if self.best.upper is None or upper < self.best.upper:
-            self._say(replace(self.best, upper=upper, proof="exhaustive"))
+            self._publish(replace(self.best, upper=upper, proof="exhaustive"))
 
-    def _say(self, found: Found) -> None:
-        self.best = replace(found, seconds=clock.now() - self._begin)
+    def _publish(self, result: EngineResult) -> None:
+        self.best = replace(result, seconds=clock.now() - self._begin)
         self._report(self.best)
 
     def _note(self, note: str) -> None:
@@ -172,18 +172,18 @@ class _Search:
             self._note(NOTE)
             return
         letters = layout(self._problem, "letters")
-        found = letters_path(letters, budget)
-        if found is None:
+        states = letters_path(letters, budget)
+        if states is None:
             self._note("the time was up before the table of all states was full")
         else:
-            self.show(schedule_of(self._problem, letters, found), exhaustive=True)
+            self.show(schedule_of(self._problem, letters, states), exhaustive=True)
 
     def close_in(self, size: _Size) -> None:
         """Raise `lower` and lower `upper` until they meet."""
         from sassan.makespan.exact.tasks import packable, relaxed  # noqa: PLC0415
 
         if self.best.schedule is None:
-            Beam((16, 256)).run(self._problem, self._budget, self._take_beam)
+            Beam((16, 256)).run(self._problem, self._budget, self._show_beam)
         runs = layout(self._problem, "runs")
         relax = size.relax and may_begin("exact.sums", self._budget.left)
         bound = relaxed(runs, size.sums, self._budget) if relax else None
@@ -197,19 +197,19 @@ class _Search:
         if not self.closed and not self.best.note:
             self._note(NOTE if size.relax and not relax else "the time was up" if over(self._budget) else "the memory was full")
 
-    def _take_beam(self, found: Found) -> None:
-        assert found.schedule is not None
-        self.show(found.schedule, exhaustive=False)
+    def _show_beam(self, result: EngineResult) -> None:
+        assert result.schedule is not None
+        self.show(result.schedule, exhaustive=False)
 
     def _dive(self, bound: "Relaxed", size: _Size) -> None:
         from sassan.makespan.exact.tasks import Dive  # noqa: PLC0415
 
         letters = layout(self._problem, "letters")
         dive = Dive(letters, bound, self._budget.memory - bound.value.nbytes - bound.offset.nbytes)
-        # A schedule of as many slots as the bound says is found soon or late: soon costs less than a wider beam, late more.
+        # A schedule as long as the bound is found soon, in less time than a wider beam takes, or late, in more.
         self._reach(dive, _until(self._budget, _SHORT_DIVE))
         if not self.closed:
-            Beam((2048,)).run(self._problem, self._budget, self._take_beam)
+            Beam((2048,)).run(self._problem, self._budget, self._show_beam)
             # Where the table of all states is an alternative, not much more time than that takes.
             least = max(_LEAST_DIVE, size.letters / _PER_SECOND)
             self._reach(dive, _until(self._budget, least) if size.table else self._budget)

@@ -5,30 +5,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sassan.makespan.exact.tables import UNITS, Tables
+from sassan.makespan.exact.tables import UNITS, StateTables
 from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, zero
 
 
-class Picks(NamedTuple):
-    """What the warps of each unit can do in a state: `fall[u, k, i]` is by how much choice i of k warps of unit u lowers its number.
+class UnitChoices(NamedTuple):
+    """The choices of the warps of each unit in a state: choice i of k warps of unit u lowers its number by `fall[u, k, i]`.
 
-    `size[u, k]` counts these choices, `room[u]` is the most warps of unit u that run.
+    `size[u, k]` counts these choices, `limit[u]` is the most warps of unit u that run.
     """
 
     fall: Array
     size: Array
-    room: Array
+    limit: Array
 
 
-def picks(capacity: Array, warps: int, most: int) -> Picks:
-    """Return room for the choices of states with so many warps."""
+def unit_choices(capacity: Array, warps: int, most: int) -> UnitChoices:
+    """Return empty arrays for the choices of states with so many warps."""
     deepest = int(min(max(capacity), warps)) + 1
-    return Picks(np.zeros((UNITS, deepest, most), np.int64), np.zeros((UNITS, deepest), np.int64), np.zeros(UNITS, np.int64))
+    return UnitChoices(np.zeros((UNITS, deepest, most), np.int64), np.zeros((UNITS, deepest), np.int64), np.zeros(UNITS, np.int64))
 
 
 @compiled
-def counts_of(number: int, tables: Tables, counts: Array) -> None:
+def counts_of(number: int, tables: StateTables, counts: Array) -> None:
     """Write the counts per place of the state with this number."""
     zero(counts)
     for team in range(len(tables.warps) - 1, -1, -1):
@@ -45,7 +45,7 @@ def counts_of(number: int, tables: Tables, counts: Array) -> None:
 
 @compiled
 def next_counts(base: Array, counts: Array) -> None:
-    """Turn the counts of a state into those of the next number."""
+    """Change the counts of a state to those of the next number."""
     for team in range(len(base) - 1):
         low, high = base[team], base[team + 1]
         first = low
@@ -61,55 +61,55 @@ def next_counts(base: Array, counts: Array) -> None:
 
 
 @compiled
-def room_in(unit: Array, capacity: Array, counts: Array, room: Array) -> int:
+def unit_limits(unit: Array, capacity: Array, counts: Array, limit: Array) -> int:
     """Write how many warps of each unit run at most; return how many run in all."""
-    zero(room)
+    zero(limit)
     for place in range(len(counts)):
         if unit[place] >= 0:
-            room[unit[place]] += counts[place]
+            limit[unit[place]] += counts[place]
     total = 0
-    for of in range(len(room)):
-        room[of] = min(room[of], capacity[of])
-        total += room[of]
+    for of in range(len(limit)):
+        limit[of] = min(limit[of], capacity[of])
+        total += limit[of]
     return total
 
 
 @compiled
-def choose(base: Array, unit: Array, drop: Array, counts: Array, out: Picks) -> None:
-    """Write the choices of each unit, for `out.room`."""
-    fall, size, room = out
+def choose(base: Array, unit: Array, drop: Array, counts: Array, out: UnitChoices) -> None:
+    """Write the choices of each unit, of up to `out.limit` warps."""
+    fall, size, limit = out
     for of in range(len(size)):
         zero(size[of])
         size[of, 0] = 1
     for team in range(len(base) - 1):
         below = counts[base[team]]
         for place in range(base[team] + 1, base[team + 1]):
-            here = counts[place]
-            if here == 0:
+            inside = counts[place]
+            if inside == 0:
                 continue
             of = unit[place]
             # From the most warps down, so that no choice takes this place twice.
-            for total in range(room[of], 0, -1):
+            for total in range(limit[of], 0, -1):
                 end = size[of, total]
-                for run in range(1, min(here, total) + 1):
+                for run in range(1, min(inside, total) + 1):
                     step = drop[place, below + run] - drop[place, below]
                     for index in range(size[of, total - run]):
                         fall[of, total, end] = fall[of, total - run, index] + step
                         end += 1
                 size[of, total] = end
-            below += here
+            below += inside
 
 
 @compiled
-def longest_next(value: Array, number: int, total: int, out: Picks) -> int:
+def longest_next(value: Array, number: int, total: int, out: UnitChoices) -> int:
     """Return the largest value of the states that can follow the one with this number, in a slot of `total` instructions."""
-    fall, size, room = out
+    fall, size, limit = out
     best = 0
-    for k0 in range(min(room[0], total) + 1):
-        for k1 in range(min(room[1], total - k0) + 1):
-            for k2 in range(min(room[2], total - k0 - k1) + 1):
+    for k0 in range(min(limit[0], total) + 1):
+        for k1 in range(min(limit[1], total - k0) + 1):
+            for k2 in range(min(limit[2], total - k0 - k1) + 1):
                 k3 = total - k0 - k1 - k2
-                if k3 > room[3]:
+                if k3 > limit[3]:
                     continue
                 for i3 in range(size[3, k3]):
                     for i2 in range(size[2, k2]):
@@ -121,10 +121,10 @@ def longest_next(value: Array, number: int, total: int, out: Picks) -> int:
 
 
 @compiled
-def fill(value: Array, first: int, end: int, tables: Tables, counts: Array, out: Picks) -> None:
+def fill(value: Array, first: int, end: int, tables: StateTables, counts: Array, out: UnitChoices) -> None:
     """Write the longest time from each state with a number in [first, end); `counts` are those of `first`, and then those of `end`."""
     for number in range(first, end):
-        total = min(tables.issue, room_in(tables.unit, tables.capacity, counts, out.room))
+        total = min(tables.issue, unit_limits(tables.unit, tables.capacity, counts, out.limit))
         if total:
             choose(tables.base, tables.unit, tables.drop, counts, out)
             value[number] = longest_next(value, number, total, out) + 1

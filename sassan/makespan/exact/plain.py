@@ -1,4 +1,4 @@
-"""The longest path over the states, plainly: the twin of the kernels, and the engine of small instances (it needs no compiler)."""
+"""The longest path over the states in plain Python: the kernels are tested against it, and it solves small instances (no compiler)."""
 
 from sassan.makespan.states import Layout, State, start, successors, work_left
 
@@ -16,7 +16,7 @@ def longest(cut: Layout) -> dict[State, int]:
             nexts[state] = set(successors(cut, state))
             todo += nexts[state]
     value: dict[State, int] = {}
-    for state in sorted(nexts, key=lambda one: work_left(cut, one)):
+    for state in sorted(nexts, key=lambda state: work_left(cut, state)):
         value[state] = max((value[after] + 1 for after in nexts[state]), default=0)
     return value
 

@@ -8,18 +8,18 @@ another spread, so a row of states is filled with one pass over a row of another
 
 import numpy as np
 
-from sassan.makespan.exact.kernel import next_counts, room_in
-from sassan.makespan.exact.tables import UNITS, Tables
+from sassan.makespan.exact.kernel import next_counts, unit_limits
+from sassan.makespan.exact.tables import UNITS, StateTables
 from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, grown, zero
 
-_HEAD = UNITS + 1  # of a partial move: room left per unit, and in all
-_MOVE = 2  # of a move: where its target begins, and how far it shifts its own row (0: it goes to another row)
+_HEAD = UNITS + 1  # of a partial move: the limit that is left per unit, and in all
+_MOVE = 2  # of a move: where its target begins, and how far it shifts its own row (0: it leads to another row)
 _NONE = -(1 << 62)
 
 
 @compiled
-def offsets(tables: Tables, counts: Array, offset: Array) -> None:
+def offsets(tables: StateTables, counts: Array, offset: Array) -> None:
     """Write where the block of each spread begins, and behind the last one where all end; `counts` are those of spread 0."""
     total = 0
     for number in range(len(offset) - 1):
@@ -33,21 +33,21 @@ def offsets(tables: Tables, counts: Array, offset: Array) -> None:
 
 
 @compiled
-def partial_moves(tables: Tables, counts: Array, axis: Array) -> Array:
+def partial_moves(tables: StateTables, counts: Array, axis: Array) -> Array:
     """Return a row per move: the head, then per axis how many warps run and how many of these leave the segment."""
     rows = np.zeros((1, _HEAD + 2 * len(axis)), np.int64)
-    room = np.zeros(UNITS, np.int64)
-    rows[0, UNITS] = min(tables.issue, room_in(tables.unit, tables.capacity, counts, room))
-    copy(rows[0, :UNITS], room)
+    limit = np.zeros(UNITS, np.int64)
+    rows[0, UNITS] = min(tables.issue, unit_limits(tables.unit, tables.capacity, counts, limit))
+    copy(rows[0, :UNITS], limit)
     kept = 1
     for index in range(len(axis)):
-        here, unit = counts[axis[index]], tables.unit[axis[index]]
+        inside, unit = counts[axis[index]], tables.unit[axis[index]]
         single = tables.length[axis[index]] == 1
         more = np.empty((4 * len(rows), rows.shape[1]), np.int64)
         used = 0
         for before in range(kept):
             row = rows[before]
-            for run in range(min(here, row[unit], row[UNITS]) + 1):
+            for run in range(min(inside, row[unit], row[UNITS]) + 1):
                 for leave in range(run if single else 0, run + 1):
                     if used == len(more):
                         more = grown(more, 2 * used)
@@ -71,62 +71,62 @@ def _below(base: Array, counts: Array) -> Array:
 
 
 @compiled
-def moves_of(number: int, tables: Tables, counts: Array, axis: Array, offset: Array) -> Array:
+def moves_of(number: int, tables: StateTables, counts: Array, axis: Array, offset: Array) -> Array:
     """Return a row per move of a spread: where its target begins, its shift of its own row, and per axis lowest, highest, slope there."""
     rows = partial_moves(tables, counts, axis)
     length = tables.length
     below = _below(tables.base, counts)
     moves = np.zeros((len(rows), _MOVE + 3 * len(axis)), np.int64)
-    slope, after, came = np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64)
-    found = 0
-    for index in range(len(rows)):
-        if rows[index, UNITS]:
+    slope, after, arrived = np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64)
+    used = 0
+    for row in range(len(rows)):
+        if rows[row, UNITS]:
             continue  # it runs too few
-        runs, leaves = rows[index, _HEAD::2], rows[index, _HEAD + 1 :: 2]
+        runs, leaves = rows[row, _HEAD::2], rows[row, _HEAD + 1 :: 2]
         copy(after, counts)
-        zero(came)
+        zero(arrived)
         outer = 0
         target = number
-        for one in range(len(axis)):
-            place, leave = axis[one], leaves[one]
-            outer += runs[one] if one else 0
+        for index in range(len(axis)):
+            place, leave = axis[index], leaves[index]
+            outer += runs[index] if index else 0
             after[place] -= leave
             after[place - 1] += leave
-            came[place - 1] = leave
+            arrived[place - 1] = leave
             target -= tables.drop[place, below[place] + leave] - tables.drop[place, below[place]]
-        moves[found, 1] = runs[0] if target == number and outer == 0 else 0
+        moves[used, 1] = runs[0] if target == number and outer == 0 else 0
         stride = 1
         begin = offset[target]
         for place in tables.order:
             slope[place] = stride
-            begin += stride * came[place] * (length[place] - 1)
+            begin += stride * arrived[place] * (length[place] - 1)
             stride *= (length[place] - 1) * after[place] + 1
-        for one in range(len(axis)):
-            place, low, longest = axis[one], runs[one] - leaves[one], length[axis[one]] - 1
+        for index in range(len(axis)):
+            place, low, longest = axis[index], runs[index] - leaves[index], length[axis[index]] - 1
             begin -= low * slope[place]
-            column = _MOVE + 3 * one
-            moves[found, column] = low
-            moves[found, column + 1] = min(longest * counts[place], low + longest * (counts[place] - leaves[one]))
-            moves[found, column + 2] = slope[place]
-        moves[found, 0] = begin
-        found += 1
-    return moves[:found]
+            column = _MOVE + 3 * index
+            moves[used, column] = low
+            moves[used, column + 1] = min(longest * counts[place], low + longest * (counts[place] - leaves[index]))
+            moves[used, column + 2] = slope[place]
+        moves[used, 0] = begin
+        used += 1
+    return moves[:used]
 
 
 @compiled
 def _row_begin(move: Array, at: Array) -> int:
     """Return where the row `at` of a block begins in the target of a move, _NONE if the move cannot be made there."""
     begin: int = move[0]
-    for one in range(1, len(at)):
-        column = _MOVE + 3 * one
-        if at[one] < move[column] or at[one] > move[column + 1]:
+    for index in range(1, len(at)):
+        column = _MOVE + 3 * index
+        if at[index] < move[column] or at[index] > move[column + 1]:
             return _NONE
-        begin += at[one] * move[column + 2]
+        begin += at[index] * move[column + 2]
     return begin
 
 
 @compiled
-def _take(row: Array, value: Array, begin: int, low: int, high: int, slope: int) -> None:
+def _raise_row(row: Array, value: Array, begin: int, low: int, high: int, slope: int) -> None:
     """Raise each entry of a row, from `low` to `high`, to its counterpart in the target."""
     if slope == 1:
         goal, part = row[low : high + 1], value[begin + low : begin + high + 1]
@@ -153,24 +153,24 @@ def _fill_block(value: Array, begin: int, sizes: Array, moves: Array) -> None:
             if source == _NONE:
                 continue
             if move[1]:
-                # Its target is this very row: taken below, entry by entry.
+                # Its target is this row itself: added below, entry by entry.
                 shift = move[1]
             else:
-                _take(row, value, source, move[_MOVE], move[_MOVE + 1], move[_MOVE + 2])
+                _raise_row(row, value, source, move[_MOVE], move[_MOVE + 1], move[_MOVE + 2])
         for index in range(len(row)):
             if shift and index >= shift:
                 row[index] = max(row[index], value[place + index - shift])
             value[place + index] = row[index] + 1
-        one = 1
-        while one < len(at) and at[one] == sizes[one] - 1:
-            at[one] = 0
-            one += 1
-        if one < len(at):
-            at[one] += 1
+        axis = 1
+        while axis < len(at) and at[axis] == sizes[axis] - 1:
+            at[axis] = 0
+            axis += 1
+        if axis < len(at):
+            at[axis] += 1
 
 
 @compiled
-def fill(value: Array, first: int, end: int, tables: Tables, counts: Array, offset: Array) -> None:
+def fill(value: Array, first: int, end: int, tables: StateTables, counts: Array, offset: Array) -> None:
     """Write the longest time from each state of the spreads [first, end); `counts` are those of `first`, and then those of `end`."""
     axis, sizes = np.zeros(len(counts), np.int64), np.zeros(len(counts), np.int64)
     for number in range(first, end):

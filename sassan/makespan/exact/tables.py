@@ -21,7 +21,7 @@ MOST = 1 << 62
 """Numbers of states are smaller."""
 
 
-class Tables(NamedTuple):
+class StateTables(NamedTuple):
     """A layout as arrays. Places are the segments of each team from the end of its string; place 0 of a team: done."""
 
     base: "Array"
@@ -48,7 +48,7 @@ class Tables(NamedTuple):
     """How many numbers there are: the spreads of the warps over the segments."""
 
 
-def tables(cut: Layout) -> Tables:
+def tables(cut: Layout) -> StateTables:
     """Return the arrays of a layout whose states have numbers below `MOST`."""
     import numpy as np  # noqa: PLC0415 - start-up
 
@@ -73,7 +73,7 @@ def tables(cut: Layout) -> Tables:
     capacity[: len(cut.capacity)] = cut.capacity
     warps = np.array([len(team.warps) for team in cut.teams], np.int64)
     stride = np.array(strides[:-1], np.int64)
-    return Tables(base, warps, stride, unit, length, drop, table, order, capacity, cut.issue, strides[-1])
+    return StateTables(base, warps, stride, unit, length, drop, table, order, capacity, cut.issue, strides[-1])
 
 
 def _spreads(team: Team) -> int:

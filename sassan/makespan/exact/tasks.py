@@ -1,4 +1,4 @@
-"""The three compiled searches of `exact`, in portions that leave time to look at the clock: over letters, over sums, and for a goal."""
+"""The three compiled searches of `exact`, in portions between checks of the clock: over letters, over sums, and for a goal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ import numpy as np
 from sassan.makespan.engine import Budget
 from sassan.makespan.exact import dive, kernel, sums
 from sassan.makespan.exact.dive import EXTRA, INSIDE, WORDS, Moves, Sums, Trail
-from sassan.makespan.exact.tables import UNITS, Tables, most_choices, number, tables
+from sassan.makespan.exact.tables import UNITS, StateTables, most_choices, number, tables
 from sassan.makespan.states import Layout, State, over, start, successors
 from sassan.makespan.states_kernel import Array
 
 _PORTION = 200_000
-"""States of letters between two looks at the clock."""
+"""States of letters between two checks of the clock."""
 _PORTION_OF_SUMS = 4_000_000
 _PORTION_OF_DIVE = 20_000
 
 
 class End(IntEnum):
-    """How a search for a goal ends; `FULL`: of the memory for remembered bounds, `DEEP`: of that for open states."""
+    """How a search for a goal ends; `FULL`: the memory for remembered bounds is used up, `DEEP`: that for open states."""
 
     REFUTED = dive.REFUTED
     FOUND = dive.FOUND
@@ -34,7 +34,7 @@ class Relaxed:
     """The longest paths over the sums of the runs."""
 
     cut: Layout
-    tables: Tables
+    tables: StateTables
     offset: Array
     value: Array
 
@@ -50,12 +50,12 @@ def letters_path(cut: Layout, budget: Budget) -> list[State] | None:
     for kind in (np.uint8, np.uint16, np.uint32):
         value = np.zeros(table.states, kind)
         counts = _first_counts(table)
-        picks = kernel.picks(table.capacity, cut.warps, most_choices(cut))
+        choices = kernel.unit_choices(table.capacity, cut.warps, most_choices(cut))
         for first in range(0, table.states, _PORTION):
             if over(budget):
                 return None
             end = min(first + _PORTION, table.states)
-            kernel.fill(value, first, end, table, counts, picks)
+            kernel.fill(value, first, end, table, counts, choices)
             if value[first:end].max() == np.iinfo(kind).max:
                 break
         else:
@@ -63,7 +63,7 @@ def letters_path(cut: Layout, budget: Budget) -> list[State] | None:
     return None
 
 
-def _first_counts(table: Tables) -> Array:
+def _first_counts(table: StateTables) -> Array:
     counts = np.zeros(len(table.unit), np.int64)
     counts[table.base[:-1]] = table.warps
     return counts
@@ -99,7 +99,7 @@ def relaxed(cut: Layout, states: int, budget: Budget) -> Relaxed | None:
 
 
 class Dive:
-    """A depth-first search for schedules of at least so many slots; what one goal teaches serves the next, smaller one."""
+    """A depth-first search for schedules of at least so many slots; bounds learned for one goal serve the next, smaller one."""
 
     def __init__(self, cut: Layout, bound: Relaxed, memory: int) -> None:
         """Search the states of this layout of letters, with this bound, in so many bytes."""
@@ -120,7 +120,7 @@ class Dive:
             np.zeros(1 << 12, np.uint32),
         )
         self._upper = bound.upper
-        # No step: this compiles, which no clock should count as search.
+        # No step: this only compiles, so that the time is not counted as search.
         dive.dive(0, 0, self._tables, self._sums, self._moves, self._trail)
 
     def reach(self, goal: int, budget: Budget) -> tuple[End, list[State]]:
@@ -133,7 +133,7 @@ class Dive:
                 return ended, []
             if ended is End.FOUND:
                 numbers = self._trail.frames[: self._trail.at[0] + 1, 0]
-                return ended, [self._state(int(one)) for one in numbers]
+                return ended, [self._state(int(number)) for number in numbers]
             if ended is not End.PAUSED and not self._grow(keys=ended is End.FULL):
                 return ended, []
         return End.PAUSED, []
@@ -143,9 +143,9 @@ class Dive:
         if keys:
             if 3 * (trail.keys.nbytes + trail.bounds.nbytes) > self._memory:  # the old table and one of twice its size
                 return False
-            into, new = np.full(2 * len(trail.keys), -1, np.int64), np.zeros(2 * len(trail.keys), np.uint32)
-            dive.rehash(trail.keys, trail.bounds, into, new)
-            self._trail = trail._replace(keys=into, bounds=new)
+            keys_grown, bounds_grown = np.full(2 * len(trail.keys), -1, np.int64), np.zeros(2 * len(trail.keys), np.uint32)
+            dive.rehash(trail.keys, trail.bounds, keys_grown, bounds_grown)
+            self._trail = trail._replace(keys=keys_grown, bounds=bounds_grown)
         else:
             if 4 * trail.open.nbytes > self._memory:
                 return False
@@ -165,10 +165,10 @@ class Dive:
 def packable(cut: Layout) -> bool:
     """Say whether the words of `dive` hold the sums of a layout."""
     widths = [(len(team.warps), len(team.warps) * (segment.length - 1)) for team in cut.teams for segment in team.segments]
-    return all(sum(each) < 63 for each in zip(*((inside.bit_length(), extra.bit_length()) for inside, extra in widths), strict=True))  # noqa: PLR2004
+    return all(sum(bits) < 63 for bits in zip(*((inside.bit_length(), extra.bit_length()) for inside, extra in widths), strict=True))  # noqa: PLR2004
 
 
-def _fields(runs: Tables) -> Array:
+def _fields(runs: StateTables) -> Array:
     """Return, per run in the order of the axes, shift and mask of its warps, shift and mask of its extra work, and its length - 1."""
     fields = np.zeros((len(runs.order), 5), np.int64)
     low = [0, 0]
@@ -181,7 +181,7 @@ def _fields(runs: Tables) -> Array:
     return fields
 
 
-def _sums(letters: Tables, bound: Relaxed) -> tuple[Sums, Sequence[int]]:
+def _sums(letters: StateTables, bound: Relaxed) -> tuple[Sums, Sequence[int]]:
     """Return the words of the moves of letters over their runs, and the words of the start."""
     runs = bound.tables
     fields = _fields(runs)

@@ -1,13 +1,13 @@
-"""What the forms of the integer linear program share: unknowns, names, rows that hold in every form.
+"""The common part of all forms of the integer linear program: unknowns, names, rows that hold in every form.
 
-Three forms of the same question (makespan-ilp-2011, Figure 3):
+Three forms of the same question (Berezovskyi et al. 2011, Figure 3):
 
 * `short`: the paper's, with one work-conserving row per warp, instruction and slot, rows (32) and (35);
 * `long`: the paper's, with these rows added up per warp, unit and slot, rows (31) and (34);
-* `counted`: added here. Warps that run the same string are not told apart: unknowns count the warps that stand at, and run, an
+* `counted`: added here. Warps that run the same string are not distinguished: unknowns count the warps that stand at, and run, an
   instruction in a slot.
 
-All are extended to L, C, S, D, to sigma_U > 1, to an issue limit and to strings that differ; README.md says what was corrected. In
+All are extended to L, C, S, D, to sigma_U > 1, to an issue limit and to strings that differ; README.md lists the corrections. In
 comments and names, warps w, instructions i and slots t count from 1, as in the paper.
 """
 
@@ -20,11 +20,11 @@ from sassan.ilp.model import Model, Row, Sense, Variable, combine
 from sassan.makespan.start import Instance
 
 MOST_VARIABLES = 30_000
-"""Beyond this no solver known to us ends, and building the rows takes minutes."""
+"""Above this no tested solver ends, and building the rows takes minutes."""
 
 
 class OutOfTime(Exception):  # noqa: N818 - no error: the caller goes on without a program
-    """Ends the building of a program whose caller does not want it any more."""
+    """Ends the construction of a program that is no longer needed."""
 
 
 class Form(StrEnum):
@@ -39,7 +39,7 @@ class Form(StrEnum):
 class Program:
     """A model and what its unknowns mean: `runs` maps (group, instruction, slot), from 0, to the index of the unknown that counts it.
 
-    `groups[g]` are the warps that the unknowns of group `g` speak of: one warp in the paper's forms, all warps of one string in `counted`.
+    `groups[g]` are the warps of the unknowns of group `g`: one warp in the paper's forms, all warps of one string in `counted`.
     """
 
     model: Model
@@ -49,13 +49,13 @@ class Program:
 
 
 class Builder:
-    """Collects unknowns and rows; names are padded with zeros to one width, so that they sort as they count.
+    """Collects unknowns and rows; numbers in names are padded with zeros to one width, so that names sort by number.
 
-    `full` maps (unit, slot), or (None, slot) for the issue limit, to the unknown that may be 1 only where there is no room left.
+    `full` maps (unit, slot), or (None, slot) for the issue limit, to the unknown that may be 1 only where no capacity is left.
     """
 
     def __init__(self, case: Instance, groups: tuple[tuple[int, ...], ...], horizon: int, stop: Callable[[], bool] = lambda: False) -> None:
-        """Take the instance, its warps in groups, the number of slots, and who says, before each row, whether it is still wanted."""
+        """Start without rows; `horizon` is the number of slots, and `stop`, called before each row, ends the construction."""
         self._stop = stop
         self.case = case
         self.groups = groups
@@ -64,11 +64,11 @@ class Builder:
         self.rows: list[Row] = []
         self.runs: dict[tuple[int, int, int], int] = {}
         self.full: dict[tuple[int | None, int], int] = {}
-        longest = max((len(one) for one in case.units), default=0)
+        longest = max((len(units) for units in case.units), default=0)
         self._width = tuple(len(str(most)) for most in (len(groups), longest, horizon))
 
     def name(self, group: int | None = None, index: int | None = None, slot: int | None = None) -> str:
-        """Return the common end of names that speak of these."""
+        """Return the common end of the names for this group, instruction and slot."""
         marks = zip("wit", (group, index, slot), self._width, strict=True)
         return "_".join(f"{mark}{value + 1:0{width}}" for mark, value, width in marks if value is not None)
 
@@ -78,7 +78,7 @@ class Builder:
         return len(self.variables) - 1
 
     def row(self, name: str, terms: Iterable[tuple[int, int]], sense: Sense, rhs: int, math: str) -> None:
-        """Add a row; one without unknowns that holds anyway is left out.
+        """Add a row; a row without unknowns that always holds is omitted.
 
         Raises OutOfTime.
         """
@@ -97,21 +97,21 @@ class Builder:
         return ((self.runs[group, index, slot], factor * (slot + 1)) for slot in range(self.horizon))
 
     def in_slot(self, slot: int, unit: int | None = None) -> Iterator[tuple[int, int]]:
-        """Yield what runs in a slot, on a unit or on all, each with factor 1."""
+        """Yield the unknowns of the instructions that run in a slot, on a unit or on all, each with factor 1."""
         for group in range(len(self.groups)):
-            for index, own in enumerate(self.units(group)):
-                if unit is None or own == unit:
+            for index, instruction_unit in enumerate(self.units(group)):
+                if unit is None or instruction_unit == unit:
                     yield self.runs[group, index, slot], 1
 
 
 def groups_of(case: Instance, form: Form) -> tuple[tuple[int, ...], ...]:
-    """Return the warps that unknowns tell apart."""
+    """Return the groups of warps that unknowns do not distinguish."""
     if form is not Form.COUNTED:
         return tuple((warp,) for warp in range(case.warps))
-    of: dict[tuple[int, ...], list[int]] = {}
+    groups: dict[tuple[int, ...], list[int]] = {}
     for warp, units in enumerate(case.units):
-        of.setdefault(units, []).append(warp)
-    return tuple(tuple(one) for one in of.values())
+        groups.setdefault(units, []).append(warp)
+    return tuple(tuple(group) for group in groups.values())
 
 
 def size(case: Instance, form: Form, horizon: int) -> int:
@@ -121,7 +121,7 @@ def size(case: Instance, form: Form, horizon: int) -> int:
 
 
 def guard(case: Instance, form: Form, horizon: int) -> None:
-    """Refuse a program that nobody could solve.
+    """Refuse a program that is too large to solve.
 
     Raises UsageError `too-large` with the number of unknowns.
     """
@@ -129,29 +129,29 @@ def guard(case: Instance, form: Form, horizon: int) -> None:
     if count > MOST_VARIABLES:
         raise UsageError(
             "too-large",
-            f"an integer program of {count} unknowns ({case.total} instructions in all, {horizon} slots) is more than a solver handles",
-            hint="--engine exact or --engine beam take more",
+            f"the integer program has {count} unknowns ({case.total} instructions, {horizon} slots), above the limit of {MOST_VARIABLES}",
+            hint="use --engine exact or --engine beam, which take larger instances",
         )
 
 
 def binding(case: Instance) -> bool:
-    """Say whether an issue limit can be what is short while units have room."""
+    """Say whether the issue limit can bind while units have capacity left."""
     return case.issue < min(case.warps, sum(case.capacity))
 
 
-def room(build: Builder) -> None:
-    """Add the capacities of every slot, the issue limit, and the unknowns that say where they are used up."""
+def add_capacities(build: Builder) -> None:
+    """Add the capacities of every slot, the issue limit, and the unknowns for where they are used up."""
     case = build.case
     for slot in range(build.horizon):
         for unit, capacity in enumerate(case.capacity):
-            _room(build, unit, slot, capacity, case.letters[unit].value)
+            _add_capacity(build, unit, slot, capacity, case.letters[unit].value)
         if binding(case):
-            _room(build, None, slot, case.issue, "issue")
+            _add_capacity(build, None, slot, case.issue, "issue")
 
 
-def _room(build: Builder, unit: int | None, slot: int, capacity: int, word: str) -> None:
+def _add_capacity(build: Builder, unit: int | None, slot: int, capacity: int, word: str) -> None:
     at = f"{word}_{build.name(slot=slot)}"
-    full = build.full[unit, slot] = build.unknown(f"full_{at}", f"1: slot {slot + 1} has no room left, {word}")
+    full = build.full[unit, slot] = build.unknown(f"full_{at}", f"1: slot {slot + 1} has no capacity left, {word}")
     run = tuple(build.in_slot(slot, unit))
     # (14), (15): sum_{w,i} x[w,i,t] <= sigma_U
     build.row(f"room_{at}", run, "<=", capacity, f"(14),(15) sum_{{w,i}} x[w,i,{slot + 1}] <= {capacity}, {word}")
@@ -162,5 +162,5 @@ def _room(build: Builder, unit: int | None, slot: int, capacity: int, word: str)
 
 
 def excuses(build: Builder, unit: int, slot: int, factor: int = 1) -> tuple[tuple[int, int], ...]:
-    """Return what may keep a ready warp from running: its unit is full, or all that may issue do."""
-    return tuple((build.full[one, slot], factor) for one in (unit, None) if (one, slot) in build.full)
+    """Return the unknowns that excuse a ready warp from running: its unit is full, or the issue limit is reached."""
+    return tuple((build.full[limit, slot], factor) for limit in (unit, None) if (limit, slot) in build.full)

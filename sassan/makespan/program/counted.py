@@ -1,4 +1,4 @@
-"""A smaller program for the same question: warps of one string are counted, not named (not in the papers).
+"""A smaller program for the same problem: warps of one string are counted, not named (not in the papers).
 
 Unknowns: r[g,i,t], the warps of string g that run instruction i in slot t; n[g,i,t], those that are ready for it then; a[t], 1 where
 some warp is not done before slot t. The makespan is sum_t a[t].
@@ -10,7 +10,7 @@ one solution where the paper's program has W! of them.
 from collections.abc import Iterator
 
 from sassan.ilp.model import Terms
-from sassan.makespan.program.build import Builder, excuses, room
+from sassan.makespan.program.build import Builder, add_capacities, excuses
 
 Ready = dict[tuple[int, int, int], int]
 
@@ -27,13 +27,13 @@ def fill(build: Builder) -> Terms:
                 ready[group, index, slot] = build.unknown(f"n_{name}")
     for group in range(len(build.groups)):
         _flow(build, ready, group)
-    room(build)
+    add_capacities(build)
     _busy(build, ready)
     return tuple(_slots(build, ready))
 
 
 def _flow(build: Builder, ready: Ready, group: int) -> None:
-    """Add how warps come to an instruction, and go on."""
+    """Add the flow of warps from instruction to instruction."""
     warps = len(build.groups[group])
     for index in range(len(build.units(group))):
         first = warps if index == 0 else 0
@@ -51,10 +51,15 @@ def _flow(build: Builder, ready: Ready, group: int) -> None:
 
 
 def _busy(build: Builder, ready: Ready) -> None:
-    """Add work conservation: who is ready for a unit and does not run has an excuse."""
+    """Add work conservation: a warp that is ready for a unit and does not run has an excuse."""
     for slot in range(build.horizon):
         for unit, letter in enumerate(build.case.letters):
-            places = [(group, index) for group in range(len(build.groups)) for index, own in enumerate(build.units(group)) if own == unit]
+            places = [
+                (group, index)
+                for group in range(len(build.groups))
+                for index, instruction_unit in enumerate(build.units(group))
+                if instruction_unit == unit
+            ]
             waiting = [(ready[group, index, slot], 1) for group, index in places]
             running = [(build.runs[group, index, slot], -1) for group, index in places]
             terms = (*waiting, *running, *excuses(build, unit, slot, -build.case.warps))
@@ -63,7 +68,7 @@ def _busy(build: Builder, ready: Ready) -> None:
 
 
 def _slots(build: Builder, ready: Ready) -> Iterator[tuple[int, int]]:
-    """Yield the slots that begin before all is done."""
+    """Yield the unknowns of the slots that begin before all warps are done."""
     for slot in range(build.horizon):
         used = build.unknown(f"a_{build.name(slot=slot)}", f"1: slot {slot + 1} belongs to the schedule")
         build.row(f"slot_{build.name(slot=slot)}", ((used, 1),), "<=", 1, "a[t] <= 1")

@@ -1,7 +1,7 @@
-"""Engine `ilp`: the longest makespan by an integer linear program (makespan-ilp-2011), solved in process.
+"""Engine `ilp`: the longest makespan by an integer linear program (Berezovskyi et al. 2011), solved in process.
 
 The horizon is a safe upper bound, not Equation 5 of the paper, which cuts the optimum off where a capacity exceeds 1. A value is exact
-only where the solver proved it; the schedule read back from the unknowns has passed the judge.
+only where the solver proved it; the schedule read back from the unknowns is validated.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from sassan.ilp.model import Model
 from sassan.ilp.solve import Solution, Status, solve
 from sassan.makespan import clock
 from sassan.makespan.bounds.engine import Bounds
-from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.problem import Problem
 from sassan.makespan.program import counted, paper
 from sassan.makespan.program.build import Builder, Form, OutOfTime, Program, groups_of, guard
@@ -22,19 +22,21 @@ from sassan.makespan.states import over
 
 PROOF = "optimal"
 _BOUNDS = 0.3
-"""Share of the time that the safe bound gets, which is the horizon of the program."""
+"""Share of the time for the safe bound, which is the horizon of the program."""
 
 
 def program(problem: Problem, horizon: int, form: Form = Form.SHORT, stop: Callable[[], bool] = lambda: False) -> Program:
     """Return the program whose optimum is the longest makespan of at most `horizon` slots.
 
-    That is the longest makespan at all where `horizon` is a safe upper bound: a smaller one may cut the optimum off (README.md).
-    Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`; OutOfTime if `stop` said so.
+    That is the longest makespan of all where `horizon` is a safe upper bound: a smaller one may cut the optimum off (README.md).
+    Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`; OutOfTime if `stop` ended it.
     """
     case = instance(problem)
     fractions = [f"{letter.value}={value}" for letter, value in problem.capacity.items() if value.denominator > 1]
     if fractions:
-        raise UsageError("fractional-capacity", f"{', '.join(fractions)}: an exact engine takes whole capacities", hint="round it down")
+        raise UsageError(
+            "fractional-capacity", f"an exact engine needs whole capacities, not {', '.join(fractions)}", hint="round them down"
+        )
     guard(case, form, horizon)
     build = Builder(case, groups_of(case, form), horizon, stop)
     objective = counted.fill(build) if form is Form.COUNTED else paper.fill(build, form)
@@ -43,21 +45,21 @@ def program(problem: Problem, horizon: int, form: Form = Form.SHORT, stop: Calla
 
 
 def _title(problem: Problem, case: Instance, form: Form, horizon: int) -> str:
-    strings = " ".join(str(one) for one in dict.fromkeys(problem.strings))
-    room = ", ".join(f"sigma_{letter.value} = {count}" for letter, count in zip(case.letters, case.capacity, strict=True))
+    strings = " ".join(str(string) for string in dict.fromkeys(problem.strings))
+    capacities = ", ".join(f"sigma_{letter.value} = {count}" for letter, count in zip(case.letters, case.capacity, strict=True))
     issue = "" if problem.issue is None else f", sigma = {problem.issue}"
     return (
-        f"Longest makespan of {problem.warps} warps, strings {strings}; {room}{issue}; T = {horizon} slots.\n"
-        f"makespan-ilp-2011, Figure 3, form {form.value}; the optimum is the number of slots."
+        f"Longest makespan of {problem.warps} warps, strings {strings}; {capacities}{issue}; T = {horizon} slots.\n"
+        f"Berezovskyi et al. 2011, Figure 3, form {form.value}; the optimum is the number of slots."
     )
 
 
-def schedule_of(one: Program, case: Instance, values: tuple[int, ...]) -> Schedule:
-    """Return the schedule that the unknowns describe; of warps that are counted, the first that are ready run first."""
+def schedule_of(program: Program, case: Instance, values: tuple[int, ...]) -> Schedule:
+    """Return the schedule of a solution; of counted warps, the first that are ready run first."""
     rows: list[list[int]] = [[] for _ in case.units]
-    ran = sorted((slot, group, index, values[unknown]) for (group, index, slot), unknown in one.runs.items() if values[unknown] > 0)
+    ran = sorted((slot, group, index, values[unknown]) for (group, index, slot), unknown in program.runs.items() if values[unknown] > 0)
     for slot, group, index, count in ran:
-        ready = [warp for warp in one.groups[group] if len(rows[warp]) == index and (not rows[warp] or rows[warp][-1] < slot)]
+        ready = [warp for warp in program.groups[group] if len(rows[warp]) == index and (not rows[warp] or rows[warp][-1] < slot)]
         for warp in ready[:count]:
             rows[warp].append(slot)
     return Schedule(tuple(tuple(row) for row in rows))
@@ -75,8 +77,8 @@ class Ilp:
         """Return the name on the command line and in the output."""
         return "ilp"
 
-    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
-        """Return the proved longest makespan; at the deadline, the best schedule known and the safe bound.
+    def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
+        """Return the proved longest makespan; at the deadline, the best known schedule and the safe bound.
 
         Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`, MissingToolError for a missing solver.
         """
@@ -85,52 +87,54 @@ class Ilp:
         guard(case, self.form, case.horizon)
         bound = Bounds().run(problem, replace(budget, deadline=_share(budget.deadline)), lambda _: None)
         assert bound.upper is not None
-        first = max((construct(case, start(case, kind)) for kind in Start), key=lambda each: each.makespan)
-        found = _judged(problem, Found(self.name, first.makespan, bound.upper, first, bound.proof))
-        report(replace(found, seconds=clock.now() - began))
-        found = replace(self._solved(problem, case, found, budget), seconds=clock.now() - began)
-        report(found)
-        return found
+        first = max((construct(case, start(case, kind)) for kind in Start), key=lambda schedule: schedule.makespan)
+        result = _validated(problem, EngineResult(self.name, first.makespan, bound.upper, first, bound.proof))
+        report(replace(result, seconds=clock.now() - began))
+        result = replace(self._solved(problem, case, result, budget), seconds=clock.now() - began)
+        report(result)
+        return result
 
-    def _solved(self, problem: Problem, case: Instance, found: Found, budget: Budget) -> Found:
-        """Build the program on the slots of the bound that was found, and solve it."""
-        assert found.upper is not None
+    def _solved(self, problem: Problem, case: Instance, result: EngineResult, budget: Budget) -> EngineResult:
+        """Build the program with the upper bound as horizon, and solve it."""
+        assert result.upper is not None
         try:
-            one = program(problem, found.upper, self.form, lambda: over(budget))
+            integer_program = program(problem, result.upper, self.form, lambda: over(budget))
         except OutOfTime:
-            return replace(found, note="ended before the program was built")
+            return replace(result, note="ended before the program was built")
         limit = None if budget.deadline is None else max(budget.deadline - clock.now(), 0.0)
-        solution = solve(one.model, self.solver, limit, lambda: over(budget))
+        solution = solve(integer_program.model, self.solver, limit, lambda: over(budget))
         if solution.status is Status.UNPROVEN:
-            return _incumbent(problem, case, one, solution, found)
+            return _incumbent(problem, case, integer_program, solution, result)
         if solution.status is not Status.OPTIMAL or solution.value is None:
-            raise SelfCheckError("ilp-answer", f"the program {one.model.name} is {solution.status}, but round-robin is a solution")
-        schedule = schedule_of(one, case, solution.values)
-        return _judged(problem, Found(self.name, solution.value, solution.value, schedule, PROOF))
+            raise SelfCheckError(
+                "ilp-answer", f"the program {integer_program.model.name} is {solution.status}, but round-robin is a solution"
+            )
+        schedule = schedule_of(integer_program, case, solution.values)
+        return _validated(problem, EngineResult(self.name, solution.value, solution.value, schedule, PROOF))
 
 
 def _share(deadline: float | None) -> float | None:
-    """Return when the bounds end: what they take, the solver lacks."""
+    """Return the deadline of the bounds; the rest of the time is the solver's."""
     return None if deadline is None else deadline - max(0.0, deadline - clock.now()) * (1 - _BOUNDS)
 
 
-def _incumbent(problem: Problem, case: Instance, one: Program, solution: Solution, found: Found) -> Found:
-    """Return what is known without a proof: the solver's best schedule so far where it beats the first one."""
+def _incumbent(problem: Problem, case: Instance, program: Program, solution: Solution, result: EngineResult) -> EngineResult:
+    """Return the result without a proof: with the solver's best schedule so far, where it beats the first one."""
     note = "ended before the solver had a proof"
     if solution.incumbent:
-        schedule = schedule_of(one, case, solution.incumbent)
-        if found.lower is not None and schedule.makespan > found.lower:
-            return _judged(problem, replace(found, lower=schedule.makespan, schedule=schedule, note=note))
-    return replace(found, note=note)
+        schedule = schedule_of(program, case, solution.incumbent)
+        if result.lower is not None and schedule.makespan > result.lower:
+            return _validated(problem, replace(result, lower=schedule.makespan, schedule=schedule, note=note))
+    return replace(result, note=note)
 
 
-def _judged(problem: Problem, found: Found) -> Found:
-    """Return what was found after the judge accepted its schedule.
+def _validated(problem: Problem, result: EngineResult) -> EngineResult:
+    """Return the result after validating its schedule.
 
     Raises SelfCheckError.
     """
-    assert found.schedule is not None
-    check(problem, found.schedule)
-    if found.schedule.makespan != found.lower:
-        raise SelfCheckError("ilp-answer", f"the program says {found.lower} slots, its schedule has {found.schedule.makespan}")
-    return found
+    assert result.schedule is not None
+    check(problem, result.schedule)
+    if result.schedule.makespan != result.lower:
+        raise SelfCheckError("ilp-answer", f"the program gives {result.lower} slots, but its schedule has {result.schedule.makespan}")
+    return result

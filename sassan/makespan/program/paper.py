@@ -1,4 +1,4 @@
-"""The rows of makespan-ilp-2011, Figure 3: an unknown per warp, instruction and slot.
+"""The rows of Berezovskyi et al. 2011, Figure 3: an unknown per warp, instruction and slot.
 
 The paper has two unknowns (LS, CC) where one is fixed to 0 by (17); here there is one, x[w,i,t], on the unit of instruction i. Its
 auxiliary TL[w,i,t] ("warp w does not wait for instruction i in slot t") is a disjunction of two sums that exclude each other, hence
@@ -12,7 +12,7 @@ their sum, and needs no unknown:
 from collections.abc import Iterator
 
 from sassan.ilp.model import Terms, combine
-from sassan.makespan.program.build import Builder, Form, excuses, room
+from sassan.makespan.program.build import Builder, Form, add_capacities, excuses
 
 
 def fill(build: Builder, form: Form) -> Terms:
@@ -24,7 +24,7 @@ def fill(build: Builder, form: Form) -> Terms:
                 build.runs[warp, index, slot] = build.unknown(f"x_{build.name(warp, index, slot)}_{letter}")
     for warp in range(len(build.groups)):
         _order(build, warp)
-    room(build)
+    add_capacities(build)
     for warp in range(len(build.groups)):
         if form is Form.SHORT:
             _short(build, warp)
@@ -49,8 +49,8 @@ def _order(build: Builder, warp: int) -> None:
 def _not_waiting(build: Builder, warp: int, index: int, slot: int) -> Iterator[tuple[int, int]]:
     """Yield TL as a linear form."""
     if index:
-        yield from ((build.runs[warp, index - 1, other], 1) for other in range(slot, build.horizon))
-    yield from ((build.runs[warp, index, other], 1) for other in range(slot + 1))
+        yield from ((build.runs[warp, index - 1, moment], 1) for moment in range(slot, build.horizon))
+    yield from ((build.runs[warp, index, moment], 1) for moment in range(slot + 1))
 
 
 def _short(build: Builder, warp: int) -> None:
@@ -64,17 +64,17 @@ def _short(build: Builder, warp: int) -> None:
 def _long(build: Builder, warp: int) -> None:
     units = build.units(warp)
     for unit in sorted(set(units)):
-        own = [index for index, one in enumerate(units) if one == unit]
+        indices = [index for index, instruction_unit in enumerate(units) if instruction_unit == unit]
         letter = build.case.letters[unit].value
         for slot in range(build.horizon):
-            math = f"(31),(34) sum_i TL[{warp + 1},i,{slot + 1}] + {len(own)} E[{slot + 1}] >= {len(own)}, i over {letter}"
-            ready = (term for index in own for term in _not_waiting(build, warp, index, slot))
-            terms = (*ready, *excuses(build, unit, slot, len(own)))
-            build.row(f"busy_{build.name(warp, slot=slot)}_{letter}", terms, ">=", len(own), math)
+            math = f"(31),(34) sum_i TL[{warp + 1},i,{slot + 1}] + {len(indices)} E[{slot + 1}] >= {len(indices)}, i over {letter}"
+            ready = (term for index in indices for term in _not_waiting(build, warp, index, slot))
+            terms = (*ready, *excuses(build, unit, slot, len(indices)))
+            build.row(f"busy_{build.name(warp, slot=slot)}_{letter}", terms, ">=", len(indices), math)
 
 
 def _objective(build: Builder) -> Terms:
-    """Return the slot in which the last warp ends; of the warps of one string the last one is named (Section 5.1)."""
+    """Return the slot in which the last warp ends, as objective; of the warps of one string the last is chosen (Section 5.1)."""
     last: dict[tuple[int, ...], int] = {build.units(warp): warp for warp in range(len(build.groups)) if build.units(warp)}
     for warp in range(len(build.groups)):
         named = last.get(build.units(warp), warp)
@@ -93,8 +93,8 @@ def _latest(build: Builder, named: tuple[int, ...]) -> Terms:
     """Return an unknown below the end of one of these warps, which the solver chooses: the largest of their ends."""
     end = build.unknown("makespan", "the last slot of the chosen warp")
     chosen = [(build.unknown(f"chosen_{build.name(warp)}", f"1: warp {warp + 1} ends last"), warp) for warp in named]
-    build.row("chosen", ((one, 1) for one, _ in chosen), "=", 1, "one of them ends last")
-    for one, warp in chosen:
-        terms = ((end, 1), (one, build.horizon), *build.moment(warp, len(build.units(warp)) - 1, -1))
+    build.row("chosen", ((unknown, 1) for unknown, _ in chosen), "=", 1, "one of them ends last")
+    for unknown, warp in chosen:
+        terms = ((end, 1), (unknown, build.horizon), *build.moment(warp, len(build.units(warp)) - 1, -1))
         build.row(f"latest_{build.name(warp)}", terms, "<=", build.horizon, f"makespan <= Y[{warp + 1},I] + T (1 - chosen)")
     return ((end, 1),)

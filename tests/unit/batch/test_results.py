@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from sassan.app.settings import Settings
 from sassan.batch.job import Job
 from sassan.batch.lines import Place, line, refusal
 from sassan.batch.results import ResultsFile
 from sassan.errors import InputError, UsageError
 from sassan.ipet.wcet import Setup
-from sassan.pipeline import Settings
 from sassan.timing.rates import Tables
 from sassan.timing.table import Table
 
@@ -87,7 +87,7 @@ def test_other_settings_are_refused_and_named(tmp_path: Path):
 
 def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     written(tmp_path / "r", said("a"))
-    monkeypatch.setattr("sassan.documents.__version__", "99.0")
+    monkeypatch.setattr("sassan.app.documents.__version__", "99.0")
     assert refused(tmp_path / "r", resume=True) == "other-settings"
 
 
@@ -114,7 +114,7 @@ def test_what_is_no_batch_is_neither_gone_on_with_nor_written_anew(tmp_path: Pat
 def test_an_empty_file_and_results_of_anything_that_was_a_batch_are_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     written(tmp_path / "r", said("a"))
     head, _ = (tmp_path / "r").read_bytes().splitlines(keepends=True)
-    monkeypatch.setattr("sassan.documents.__version__", "99.0")
+    monkeypatch.setattr("sassan.app.documents.__version__", "99.0")
     for text in (b"", head + b"torn", head):
         (tmp_path / "r").write_bytes(text)
         with ResultsFile(str(tmp_path / "r"), Job(Settings(loop_bound=11)), overwrite=True) as results:
@@ -154,7 +154,7 @@ def test_a_place_where_nothing_can_be_written_is_refused(tmp_path: Path):
     "other",
     [
         Job(),
-        replace(JOB, warps=16),
+        replace(JOB, settings=replace(JOB.settings, warps=16)),
         replace(JOB, functions=("k",)),
         replace(JOB, time_limit=1.0),
         Job(Settings(loop_bound=10, setup=Setup(without=frozenset({"a"})))),

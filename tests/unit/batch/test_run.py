@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from samples import SAMPLES
-from sassan import documents, pipeline
+from sassan.app import documents
+from sassan.app.analysis import analyze
+from sassan.app.reading import read_facts, read_program
+from sassan.app.settings import Settings
 from sassan.batch import Begun, Job, Summary, run
 from sassan.batch import work as working
 from sassan.batch.inputs import Input
@@ -16,7 +19,6 @@ from sassan.batch.lines import Place
 from sassan.batch.work import Item, Part, lost, work
 from sassan.errors import InputError, UsageError
 from sassan.executor import More, Serial, Threads
-from sassan.pipeline import Settings
 
 JOB = Job(Settings(loop_bound=10))
 SAXPY = "saxpy.nvdisasm.sass"
@@ -60,8 +62,8 @@ def test_a_line_has_the_keys_of_analyze_and_says_where_it_belongs(folder: Path):
     file = sample(folder, SAXPY)
     (found,), _ = ran(file)
     place = found.pop("input")
-    (function,) = pipeline.read(file).functions
-    assert found == json.loads(json.dumps(documents.analysis(file, pipeline.analyze(function, JOB.settings))))
+    (function,) = read_program(file).functions
+    assert found == json.loads(json.dumps(documents.analysis(file, analyze(function, JOB.settings))))
     assert place == {"sha256": "sha256", "function": 0, "functions": 1} | {"sha256": place["sha256"]}
     assert len(place["sha256"]) == 64
 
@@ -85,14 +87,12 @@ def test_a_file_that_is_refused_is_a_line_and_stops_no_other(folder: Path):
 
 
 def test_a_defect_in_one_function_is_a_line_and_stops_no_other(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    real = pipeline.analyze
-
-    def analyze(function: Any, *more: Any) -> Any:
+    def broken(function: Any, *more: Any) -> Any:
         if function.arch == "sm_61":
             raise KeyError("oops")
-        return real(function, *more)
+        return analyze(function, *more)
 
-    monkeypatch.setattr(pipeline, "analyze", analyze)
+    monkeypatch.setattr("sassan.batch.work.analyze", broken)
     found, summary = ran(sample(folder, SAXPY), sample(folder, SAXPY, "sm_70", to="b.sass"))
     assert (found[0]["error"]["code"], found[0]["error"]["message"], found[0]["name"]) == ("internal", "KeyError: 'oops'", found[1]["name"])
     assert (summary.functions, summary.status) == (1, 5)
@@ -185,7 +185,7 @@ def test_a_batch_goes_on_in_the_middle_of_a_file(folder: Path):
 
 def test_inputs_that_are_done_are_not_analyzed_again(folder: Path, monkeypatch: pytest.MonkeyPatch):
     (one,), _ = ran(sample(folder, SAXPY))
-    monkeypatch.setattr(pipeline, "analyze", None)
+    monkeypatch.setattr("sassan.batch.work.analyze", None)
     found, summary = ran(SAXPY, begun=Begun((Place(SAXPY, one["input"]["sha256"], 0, 1),)))
     assert (found, summary.files) == ([], 1)
 
@@ -224,9 +224,9 @@ def test_a_time_limit_needs_processes(folder: Path):
 
 def test_flow_facts_may_speak_of_other_files_and_must_be_of_the_same_text(folder: Path):
     file = sample(folder, "bfs_step.nvdisasm.sass")
-    (function,) = pipeline.read(file).functions
+    (function,) = read_program(file).functions
     Path("facts.toml").write_text(f'[function."elsewhere"]\ntext = "sha256:0"\n[function."{function.name}"]\ntext = "sha256:0"\n')
-    found, _ = ran(file, sample(folder, SAXPY), job=Job(Settings(facts=pipeline.read_facts("facts.toml"))))
+    found, _ = ran(file, sample(folder, SAXPY), job=Job(Settings(facts=read_facts("facts.toml"))))
     assert [one.get("error", {}).get("code") for one in found] == ["facts-text-mismatch", None]
 
 

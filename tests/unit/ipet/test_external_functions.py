@@ -3,10 +3,11 @@
 import pytest
 
 from listing import assemble
+from sassan.app.analysis import analyze
+from sassan.app.settings import Settings
 from sassan.errors import Gap, InputError
 from sassan.ipet.flow_facts import FlowFacts, bounds_of, read, template
 from sassan.ipet.wcet import Wcet, problem, wcet
-from sassan.pipeline import Settings, analyze
 from sassan.timing import Unit
 
 CALL = "@P0 BRA skip\n CAL `(vprintf)\n skip:\n EXIT"
@@ -89,7 +90,7 @@ def test_the_template_asks_for_each_function_once():
 def test_of_many_warps_nothing_is_said():
     function = assemble(CALL).function
     facts = FlowFacts("f", (), (("vprintf", 5),))
-    found = analyze(function, Settings(facts=facts), warps=8)
+    found = analyze(function, Settings(facts=facts, warps=8))
     assert found.wcet.value == 9
     assert found.makespan is not None
     assert (found.makespan.bound.value, [gap.code for gap in found.makespan.gaps]) == (None, ["external-contention"])

@@ -10,7 +10,7 @@ from sassan.alphabet import Letter
 from sassan.errors import SelfCheckError, UsageError
 from sassan.makespan import clock
 from sassan.makespan.all import All, Step, easy, states
-from sassan.makespan.engine import Budget, Found, Report
+from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule
@@ -28,29 +28,29 @@ class Fake:
     """An engine that answers what it was told to."""
 
     name: str
-    answer: Callable[[Budget], Found]
+    answer: Callable[[Budget], EngineResult]
     runs: list[Budget]
 
-    def run(self, problem: Problem, budget: Budget, report: Report) -> Found:
+    def run(self, problem: Problem, budget: Budget, report: Reporter) -> EngineResult:
         del problem, report
         self.runs.append(budget)
         return self.answer(budget)
 
 
 def fake(name: str, lower: int | None = None, upper: int | None = None, schedule: Schedule | None = None, proof: str = "") -> Fake:
-    return Fake(name, lambda _: Found(name, lower, upper, schedule, proof), [])
+    return Fake(name, lambda _: EngineResult(name, lower, upper, schedule, proof), [])
 
 
 def refusing(name: str) -> Fake:
-    def answer(budget: Budget) -> Found:
+    def answer(budget: Budget) -> EngineResult:
         del budget
         raise UsageError("too-large", f"{name} does not hold it")
 
     return Fake(name, answer, [])
 
 
-def collect() -> tuple[list[Found], Report]:
-    seen: list[Found] = []
+def collect() -> tuple[list[EngineResult], Reporter]:
+    seen: list[EngineResult] = []
     return seen, seen.append
 
 
@@ -119,7 +119,7 @@ def test_a_step_gets_its_share_of_the_time_that_is_left():
 def test_the_last_engine_is_told_what_the_others_know():
     exact = fake("exact", 9, 9, NINE)
     All(fake("bounds", None, 12, None, "waiting-slots"), [], exact).run(LCL, Budget(), lambda _: None)
-    known = exact.runs[0].known
+    known = exact.runs[0].known_result
     assert known is not None
     assert (known.lower, known.upper, known.proof) == (None, 12, "waiting-slots")
 
@@ -133,7 +133,12 @@ def test_no_engine_starts_after_the_deadline_or_a_stop():
 
 def test_what_is_merged_is_the_best_of_each_side():
     known = Merged(LCL)
-    for found in (Found("a", 8, 13, EIGHT), Found("b", 9, None, NINE), Found("c", None, 12), Found("d", 8, 14, EIGHT)):
+    for found in (
+        EngineResult("a", 8, 13, EIGHT),
+        EngineResult("b", 9, None, NINE),
+        EngineResult("c", None, 12),
+        EngineResult("d", 8, 14, EIGHT),
+    ):
         known(found)
     assert (known.lower, known.upper, known.schedule, known.exact) == (9, 12, NINE, None)
     assert known.gap == pytest.approx(1 / 3)
@@ -142,20 +147,20 @@ def test_what_is_merged_is_the_best_of_each_side():
 
 def test_a_lower_bound_without_a_schedule_is_not_taken():
     known = Merged(LCL)
-    known(Found("a", 9, 9))
+    known(EngineResult("a", 9, 9))
     assert (known.lower, known.upper, known.exact) == (None, 9, None)
 
 
 @pytest.mark.parametrize(
     ("found", "code"),
     [
-        (Found("liar", 10, None, NINE), "bad-lower"),
-        (Found("liar", 9, None, Schedule(((0, 1, 3), (1, 2, 4), (2, 3, 5), (6, 7, 7)))), "bad-lower"),
-        (Found("liar", 9, None, Schedule(((0, 1, 8), (1, 2, 5), (2, 3, 6), (3, 4, 7)))), "bad-schedule"),
-        (Found("liar", 9, 8, NINE), "crossed-bounds"),
+        (EngineResult("liar", 10, None, NINE), "bad-lower"),
+        (EngineResult("liar", 9, None, Schedule(((0, 1, 3), (1, 2, 4), (2, 3, 5), (6, 7, 7)))), "bad-lower"),
+        (EngineResult("liar", 9, None, Schedule(((0, 1, 8), (1, 2, 5), (2, 3, 6), (3, 4, 7)))), "bad-schedule"),
+        (EngineResult("liar", 9, 8, NINE), "crossed-bounds"),
     ],
 )
-def test_an_engine_that_lies_is_caught(found: Found, code: str):
+def test_an_engine_that_lies_is_caught(found: EngineResult, code: str):
     with pytest.raises(SelfCheckError) as caught:
         Merged(LCL)(found)
     assert caught.value.code == code

@@ -17,9 +17,9 @@ from sassan.makespan.anneal.engine import PUBLISHED, Anneal, Improvement, defaul
 from sassan.makespan.anneal.kernel import run
 from sassan.makespan.anneal.plain import Chain, Move, Plan, Rule, accepts, advance, chain, score
 from sassan.makespan.anneal.plain import Random as Generator
-from sassan.makespan.engine import Budget, Found
+from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.schedule import Schedule, check
-from sassan.makespan.start import Instance, Start, construct, instance, precedence_of, start
+from sassan.makespan.start import Instance, Start, construct, instance, start
 from unit.makespan.cases import Asked, Clock, case, mixed_case, random_case
 from unit.makespan.every_schedule import longest
 
@@ -30,8 +30,14 @@ CASE_STUDY = case("L5C9L2C9", warps=16, L=1, C=4, issue=4)
 ALL_MOVES = (Move.SWAP, Move.INSERT, Move.WARP, Move.BLOCK)
 
 
-def quiet(_: Found) -> None:
+def quiet(_: EngineResult) -> None:
     pass
+
+
+def precedence_of(schedule: Schedule) -> tuple[int, ...]:
+    """A pseudo-precedence string of a work-conserving schedule: its columns from left to right, each from top to bottom."""
+    cells = sorted((slot, warp) for warp, row in enumerate(schedule.slots) for slot in row)
+    return tuple(warp for _, warp in cells)
 
 
 def from_one(*warps: int) -> tuple[int, ...]:
@@ -151,7 +157,7 @@ def test_a_slice_ends_where_the_chain_improved() -> None:
 def test_a_seed_gives_one_answer_on_any_executor() -> None:
     plan = Plan(3_000, 0.3, ALL_MOVES)
     one, other = (Anneal(plan=plan, executor=pool).search(CASE_STUDY, Budget(seed=5), quiet) for pool in (Serial(), Threads(2)))
-    assert (one.chains, one.found.schedule) == (other.chains, other.found.schedule)
+    assert (one.chains, one.result.schedule) == (other.chains, other.result.schedule)
 
 
 def test_another_seed_gives_another_search() -> None:
@@ -216,14 +222,14 @@ def test_a_deadline_ends_the_run_with_the_best_so_far(monkeypatch: pytest.Monkey
 
 
 def test_a_caller_that_stops_gets_the_best_so_far() -> None:
-    reports: list[Found] = []
+    reports: list[EngineResult] = []
     found = Anneal(plan=Plan(10**9, 0.3)).run(CASE_STUDY, Budget(stop=lambda: True), reports.append)
     assert found.lower == 163
     assert [replace(one, seconds=0.0) for one in reports] == [replace(found, seconds=0.0)]
 
 
 def test_reports_grow_and_the_log_holds_every_improvement_of_every_chain() -> None:
-    reports: list[Found] = []
+    reports: list[EngineResult] = []
     search = Anneal(plan=Plan(20_000, 0.05, ALL_MOVES)).search(CASE_STUDY, Budget(seed=1), reports.append)
     lowers = [one.lower for one in reports if one.lower is not None]
     assert lowers == sorted(set(lowers))

@@ -4,7 +4,7 @@ import pytest
 
 from sassan.makespan import clock
 from sassan.makespan.beam.engine import Beam, Width, compiled_pass, plain_pass
-from sassan.makespan.engine import Budget, Found
+from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
 from sassan.makespan.states import layout
@@ -19,7 +19,7 @@ def case_study(warps: int) -> Problem:
     return case("L5C9L2C9", warps=warps, L=1, C=4, issue=4)
 
 
-def beam(problem: Problem, budget: Budget | None = None) -> Found:
+def beam(problem: Problem, budget: Budget | None = None) -> EngineResult:
     found = Beam().run(problem, budget or Budget(), lambda _: None)
     assert found.schedule is not None
     check(problem, found.schedule)
@@ -48,7 +48,7 @@ def test_more_than_sixty_four_warps() -> None:
 
 
 def test_wider_beams_are_reported_when_they_are_better() -> None:
-    seen: list[Found] = []
+    seen: list[EngineResult] = []
     Beam((1, 256, 2048)).run(case_study(16), Budget(), seen.append)
     lower = [one.lower or 0 for one in seen]
     assert lower == sorted(set(lower))
@@ -78,7 +78,7 @@ def test_a_long_string_is_searched_until_the_deadline(monkeypatch: pytest.Monkey
     clock = Clock()
     monkeypatch.setattr("sassan.makespan.states.clock", clock)
     monkeypatch.setattr("sassan.makespan.beam.engine.may_begin", lambda *_: True)
-    seen: list[Found] = []
+    seen: list[EngineResult] = []
     found = Beam((1, 16, 2048)).run(case("(L5C9L2C9)^40", warps=16, L=1, C=4, issue=4), Budget(deadline=40), seen.append)
     assert [one.lower or 0 for one in seen][1:] == [found.lower]
     assert (found.lower or 0) > 6_000
@@ -86,13 +86,13 @@ def test_a_long_string_is_searched_until_the_deadline(monkeypatch: pytest.Monkey
 
 
 def test_stop_ends_a_pass_with_what_was_found_before() -> None:
-    seen: list[Found] = []
+    seen: list[EngineResult] = []
     Beam((1, 1 << 16)).run(case_study(16), Budget(deadline=clock.now() + 60, stop=lambda: bool(seen)), seen.append)
     assert [one.lower for one in seen] == [140]
 
 
 def test_a_beam_that_would_not_fit_the_memory_is_not_started() -> None:
-    seen: list[Found] = []
+    seen: list[EngineResult] = []
     Beam((16, 1 << 16)).run(case_study(16), Budget(deadline=clock.now() + 60, memory=1 << 20), seen.append)
     assert len(seen) == 1
 

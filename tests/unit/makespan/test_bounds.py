@@ -8,7 +8,7 @@ from sassan.alphabet import Letter
 from sassan.makespan import clock
 from sassan.makespan.bounds.engine import Bounds, candidates
 from sassan.makespan.bounds.waiting import busy_units, waiting_slots
-from sassan.makespan.engine import Budget, Found
+from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
 
@@ -82,7 +82,7 @@ def test_a_long_string_is_not_expanded() -> None:
 
 
 def test_the_engine_reports_each_improvement_with_its_proof() -> None:
-    seen: list[Found] = []
+    seen: list[EngineResult] = []
     Bounds().run(case_study(8), Budget(), seen.append)
     assert [(one.upper, one.proof) for one in seen] == [
         (105, "waiting-slots"),
@@ -99,7 +99,7 @@ def test_a_small_instance_is_solved_by_the_finest_cut() -> None:
 
 
 def test_600_warps_are_bounded_within_a_slot() -> None:
-    # makespan-ilp-2011, Figure 6: LLCLL takes 4 W + 1 slots for every number of warps that can be searched.
+    # Berezovskyi et al. 2011, Figure 6: LLCLL takes 4 W + 1 slots for every number of warps that can be searched.
     found = Bounds().run(instance("LLCLL", {"L": 1, "C": 1}, warps=600), Budget(), lambda _: None)
     assert (found.lower, found.upper, found.proof) == (2400, 2402, "overlap-1")
 

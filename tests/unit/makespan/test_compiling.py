@@ -14,7 +14,7 @@ from sassan.makespan.beam import kernel
 from sassan.makespan.beam.engine import Beam
 from sassan.makespan.bounds.engine import candidates
 from sassan.makespan.compiling import ENOUGH, NOTE, compiled, may_begin
-from sassan.makespan.engine import Budget, Found
+from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.engines import load
 from sassan.makespan.exact.engine import Exact
 from sassan.makespan.schedule import check
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 CASE_STUDY = case("L5C9L2C9", warps=8, L=1, C=4, issue=4)
 
 
-def quiet(_: Found) -> None:
+def quiet(_: EngineResult) -> None:
     pass
 
 
@@ -77,7 +77,7 @@ def cold(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("cold")
 def test_a_cold_beam_searches_plainly() -> None:
-    seen: list[Found] = []
+    seen: list[EngineResult] = []
     best = Beam().run(CASE_STUDY, Budget(stop=lambda: len(seen) == 2), seen.append)
     assert best.schedule is not None
     check(CASE_STUDY, best.schedule)
@@ -86,7 +86,7 @@ def test_a_cold_beam_searches_plainly() -> None:
 
 @pytest.mark.usefixtures("cold")
 def test_a_cold_exact_engine_says_what_it_left_out() -> None:
-    seen: list[Found] = []
+    seen: list[EngineResult] = []
     found = Exact().run(CASE_STUDY, Budget(stop=lambda: len(seen) == 2), seen.append)
     assert (found.lower, found.upper, found.note) == (96, None, NOTE)
 

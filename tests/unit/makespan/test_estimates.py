@@ -45,7 +45,7 @@ def test_equation_5_of_the_case_study_lies_below_the_longest_makespan(warps: int
 
 
 def test_the_published_extrapolation_of_the_case_study() -> None:
-    # makespan-annealing-2013, VIII: 176 slots for 16 warps, from 44 for 4 warps of L5C9L2C8.
+    # Berezovskyi et al. 2013, VIII: 176 slots for 16 warps, from 44 for 4 warps of L5C9L2C8.
     assert extrapolated(16, {4: 44}).slots == 176
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from sassan.errors import UsageError
-from sassan.makespan.engine import Budget, Found
+from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.exact.engine import Exact
 from sassan.makespan.exact.plain import longest, path
 from sassan.makespan.problem import Problem
@@ -15,7 +15,7 @@ from unit.makespan.cases import Asked, Clock, case
 pytestmark = pytest.mark.slow
 
 
-def exact(problem: Problem, budget: Budget | None = None) -> Found:
+def exact(problem: Problem, budget: Budget | None = None) -> EngineResult:
     found = Exact().run(problem, budget or Budget(), lambda _: None)
     if found.schedule is not None:
         check(problem, found.schedule)
@@ -142,7 +142,7 @@ def test_stop_ends_the_run() -> None:
 
 
 def test_bounds_are_reported_as_they_come_and_only_get_better() -> None:
-    seen: list[Found] = []
+    seen: list[EngineResult] = []
     Exact().run(case_study(8), Budget(), seen.append)
     lower = [one.lower for one in seen if one.lower is not None]
     upper = [one.upper for one in seen if one.upper is not None]

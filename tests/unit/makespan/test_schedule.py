@@ -52,7 +52,7 @@ def test_nothing_takes_no_slot() -> None:
 
 
 def test_the_published_figure_is_a_schedule() -> None:
-    # makespan-annealing-2013, Figure 5: four warps run LCL in 9 slots.
+    # Berezovskyi et al. 2013, Figure 5: four warps run LCL in 9 slots.
     given = instance(("LCL",) * 4, {"L": 1, "C": 1})
     assert accepted(given, worst_schedule(("LCL",) * 4, {"L": 1, "C": 1}))
 

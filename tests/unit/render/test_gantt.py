@@ -18,7 +18,7 @@ from sassan.strings.kernel_string import parse
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURE_5 = Schedule(((0, 1, 3), (1, 2, 4), (2, 3, 5), (6, 7, 8)))
-"""makespan-annealing-2013, Figure 5, with slots from 0."""
+"""Berezovskyi et al. 2013, Figure 5, with slots from 0."""
 
 
 def figure_5(title: str = "LCL") -> Chart:

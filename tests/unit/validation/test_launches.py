@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from samples import program
+from sassan.app.settings import Settings
 from sassan.launches import Argument, Launches, ProgramLaunch
 from sassan.machine.occupancy import Resources
-from sassan.pipeline import Settings
 from sassan.recorded import Device, RecordedLaunch
 from sassan.timing import models
 from sassan.timing.rates import Tables

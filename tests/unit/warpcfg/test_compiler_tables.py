@@ -7,7 +7,8 @@ import pytest
 
 import cubins
 from samples import PRE_VOLTA, SAMPLES, explored, names
-from sassan import pipeline
+from sassan.app.analysis import analyze, warp_graph
+from sassan.app.settings import Settings
 from sassan.errors import SelfCheckError
 from sassan.frontend import load, read
 from sassan.frontend.architectures import architecture
@@ -147,6 +148,6 @@ def test_the_pipeline_checks_every_graph_of_a_cubin():
     function = functions("sm_61", "saxpy")[0]
     wrong = replace(function, compiler=replace(function.compiler, exits=()))
     with pytest.raises(SelfCheckError):
-        pipeline.graph(wrong, pipeline.Settings())
+        warp_graph(wrong, Settings())
     with pytest.raises(SelfCheckError):
-        pipeline.analyze(wrong, pipeline.Settings())
+        analyze(wrong, Settings())

@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sassan import pipeline
+from sassan.app.analysis import analyze
+from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
 from sassan.errors import Gap, UsageError
 from sassan.ir import Function
 from sassan.launches import Argument, Launches, ProgramLaunch
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting, layout, places
-from sassan.pipeline import Analysis, Settings
 
 _POINTERS = "recorded pointers: where a bound depends on an address, it is that of the recording, 512 bytes aligned as on a GPU"
 _PIECE = 8
@@ -25,7 +26,7 @@ class LaunchAnalysis:
     """
 
     launch: ProgramLaunch
-    analysis: Analysis | None
+    analysis: AnalysisResult | None
     file: str = ""
     missing: tuple[Gap, ...] = ()
 
@@ -51,10 +52,10 @@ class LaunchAnalysis:
         return makespan.grid.value if makespan is not None and makespan.grid is not None else None
 
 
-def analyze(functions: Sequence[tuple[str, Function]], recording: Launches, settings: Settings) -> Iterator[LaunchAnalysis]:
+def analyze_launches(functions: Sequence[tuple[str, Function]], recording: Launches, settings: Settings) -> Iterator[LaunchAnalysis]:
     """Yield the analysis of each launch in order; `functions` are those of the inputs, each with its file.
 
-    Raises what `pipeline.analyze` raises, save for a launch that is impossible: that is a gap of it.
+    Raises what `analyze` raises, save for a launch that is impossible: that is a gap of it.
     """
     known: dict[tuple[int, ProgramLaunch], LaunchAnalysis] = {}
     for launch in recording.launches:
@@ -87,6 +88,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
         settings,
         launch=Launch(launch.block, launch.grid, tuple(_settings(function, launch.arguments or ()))),
         resources=Resources(told.registers, launch.shared, told.sms),
+        warps=None,
     )
 
 
@@ -96,7 +98,7 @@ def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | Non
 
 def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Settings) -> LaunchAnalysis:
     try:
-        return LaunchAnalysis(launch, pipeline.analyze(function, settings_of(settings, function, launch)), file)
+        return LaunchAnalysis(launch, analyze(function, settings_of(settings, function, launch), file), file)
     except UsageError as error:
         if error.code not in ("launch", "parameter", "parameter-width"):
             raise

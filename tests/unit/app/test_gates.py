@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan import gates
+from sassan.app import gates
+from sassan.app.gates import EXPLAINED, Gate, Growth, Rule
+from sassan.app.saved_results import Gap, Measure, Result
 from sassan.errors import InputError, UsageError
-from sassan.gates import EXPLAINED, Gate, Growth, Rule
-from sassan.results import Gap, Measure, Result
 
 
 def result(wcet: int | None = 100, *, warps: int | None = None, makespan: int | None = None, **others: object) -> Result:

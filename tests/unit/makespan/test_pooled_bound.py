@@ -2,8 +2,9 @@ from fractions import Fraction
 
 import pytest
 
+from makespan_instances import number_of, slots_left
 from sassan.alphabet import Letter
-from sassan.makespan.bounds.pool import Cut, cut, cuts, pooled, waste_plain
+from sassan.makespan.bounds.pool import Cut, cut_string, cuts, pooled, waste_plain
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import Run, parse
 
@@ -24,7 +25,7 @@ def bounds(given: Problem, most_states: int) -> list[int]:
     return [table.bound for table in tables if table is not None]
 
 
-def test_prices_are_whole_numbers_of_the_scale() -> None:
+def test_weights_are_whole_numbers_of_the_scale() -> None:
     one = next(cuts(case_study(16)))
     assert one == Cut(16, (1, 0, 1, 0), (5, 9, 2, 9), (4, 1), (1, 4), 4, 4)
 
@@ -103,23 +104,23 @@ def test_the_last_number_is_that_of_all_warps_in_the_first_stretch() -> None:
     one = next(cuts(case_study(4)))
     table = pooled(one)
     assert table is not None
-    assert (table.number((4, 0, 0, 0)), table.number((0, 0, 0, 0)), one.states) == (69, 0, 70)
+    assert (number_of((4, 0, 0, 0)), number_of((0, 0, 0, 0)), one.states, len(table.waste)) == (69, 0, 70, 70)
 
 
 def test_what_remains_of_the_pool_at_the_start_is_the_bound() -> None:
     table = pooled(next(cuts(case_study(6))))
     assert table is not None
-    assert (table.upper([0] * 6), table.bound) == (80, 80)
+    assert (slots_left(table, [0] * 6), table.bound) == (80, 80)
 
 
 def test_nothing_remains_when_all_are_done() -> None:
     table = pooled(next(cuts(case_study(2))))
     assert table is not None
-    assert table.upper([25, 25]) == 0
+    assert slots_left(table, [25, 25]) == 0
 
 
 def test_a_cut_may_be_chosen_by_hand() -> None:
     pieces = [Run(Letter.LOAD, 5), Run(Letter.COMPUTE, 3), Run(Letter.COMPUTE, 6), Run(Letter.LOAD, 2), Run(Letter.COMPUTE, 9)]
-    table = pooled(cut(case_study(5), pieces))
+    table = pooled(cut_string(case_study(5), pieces))
     assert table is not None
     assert table.bound == 68

@@ -1,6 +1,6 @@
 """What the JSON documents of cli.md say of an analysis: keys are stable, more may stand beside them, an unknown number is null.
 
-Above `pipeline`, which they describe, and below everything that writes them: the command line, batches, gates and integrations.
+The command line, the library, batches, gates and integrations write them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from sassan import __version__
 
 if TYPE_CHECKING:
+    from sassan.app.launches import LaunchAnalysis
+    from sassan.app.result import AnalysisResult
     from sassan.errors import Gap, SassanError
     from sassan.ipet.launched import Makespan, Residency
-    from sassan.launch_analysis import LaunchAnalysis
-    from sassan.pipeline import Analysis
     from sassan.strings.kernel_string import KernelString
     from sassan.warpcfg.graph import WarpCfg
 
@@ -42,7 +42,7 @@ def head(file: str, cfg: "WarpCfg") -> Mapping[str, Value]:
     return {"name": cfg.function.name, "arch": cfg.function.arch, "file": file}
 
 
-def analysis(file: str, one: "Analysis") -> Mapping[str, Value]:
+def analysis(file: str, one: "AnalysisResult") -> Mapping[str, Value]:
     """Return what `analyze` says of one function."""
     targets: dict[str, Value] = {address(at): [address(to) for to in targets] for at, targets in one.cfg.token_targets}
     return {
@@ -89,7 +89,7 @@ def _of_grid(one: "LaunchAnalysis") -> list[Value]:
     return [*(grid.assumptions if grid is not None else ()), *one.assumptions]
 
 
-def loops(one: "Analysis") -> Sequence[Value]:
+def loops(one: "AnalysisResult") -> Sequence[Value]:
     """Return the loops with their bounds, where each bound comes from, and the argument of an inferred one."""
     nodes, bounds = one.cfg.nodes, one.bounds
     rows = zip(one.cfg.loops, bounds.of_loop, bounds.origins, bounds.reasons, strict=True)
@@ -110,7 +110,7 @@ def string(one: "KernelString | None") -> str | None:
     return None if one is None else str(one)
 
 
-def wcet(one: "Analysis") -> Value:
+def wcet(one: "AnalysisResult") -> Value:
     """Return the bound of the execution time, with what it rests on; the result of an experiment, which is none, has its own key."""
     found = one.wcet
     common: dict[str, Value] = {"model": found.model, "assumptions": list(found.assumptions), "proof": found.proof, "note": found.note}
@@ -163,7 +163,7 @@ def _grid(found: "Makespan | None") -> Value:
     }
 
 
-def _paths(one: "Analysis") -> Sequence[Value]:
+def _paths(one: "AnalysisResult") -> Sequence[Value]:
     if one.worst_path is None:
         return []
     upper = one.makespan.worst_path if one.makespan else None

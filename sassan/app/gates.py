@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from sassan.app.saved_results import BOUNDS, Measure, Result
 from sassan.errors import InputError, UsageError
-from sassan.results import BOUNDS, Measure, Result
 
 if TYPE_CHECKING:
     from sassan.ir import Function

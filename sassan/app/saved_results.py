@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import cast
 
-from sassan.documents import SCHEMA
+from sassan.app.documents import SCHEMA
 from sassan.errors import InputError
 
 _HINT = "sassan analyze --json writes such a file"

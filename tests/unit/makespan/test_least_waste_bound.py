@@ -33,7 +33,7 @@ def fine(given: Problem, *, whole: bool) -> Cut:
 
 
 def test_the_case_study_of_16_warps_has_no_schedule_of_185_slots() -> None:
-    # makespan-annealing-2013, VIII: 58 hours of an integer program came to an estimate of 176; a schedule of 184 slots exists.
+    # Berezovskyi et al. 2013, VIII: 58 hours of an integer program came to an estimate of 176; a schedule of 184 slots exists.
     given = case_study(16)
     assert refuted(fine(given, whole=True), guide(given, 100_000), 185) is True
 

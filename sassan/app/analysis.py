@@ -1,0 +1,95 @@
+"""From a function and settings to a result: graph, bounds of loops, WCET, strings, and what the warps of an SM take together."""
+
+from collections import Counter
+from dataclasses import replace
+
+from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
+from sassan.app.sm_level import with_sm_level
+from sassan.errors import UsageError
+from sassan.ipet import flow_facts
+from sassan.ipet.flow_facts import Bounds, Origin
+from sassan.ipet.loop_bounds import check_bounds, infer
+from sassan.ipet.wcet import Wcet, problem, wcet
+from sassan.ir import Function
+from sassan.isa.languages import Isa, isa_of
+from sassan.strings.blocks import path_blocks, path_string
+from sassan.strings.kernel_string import KernelString, letters
+from sassan.warpcfg import Options, compiler_tables, explore
+from sassan.warpcfg.externals import clobbering
+from sassan.warpcfg.graph import Node, WarpCfg
+
+
+def warp_graph(function: Function, settings: Settings) -> WarpCfg:
+    """The warp-level graph of a function; what could not be understood is in its gaps.
+
+    Raises InputError for an architecture without a table, SelfCheckError.
+    """
+    return explored(function, isa_of(function, settings.letters), settings.exploration)
+
+
+def explored(function: Function, isa: Isa, options: Options) -> WarpCfg:
+    """The graph of a function whose facts are known; that of a cubin is checked against the compiler's tables.
+
+    Raises SelfCheckError.
+    """
+    cfg = explore(function, isa.facts, options)
+    compiler_tables.check(cfg, isa.facts, exact=not options.ablate and options.call_depth is None)
+    return cfg
+
+
+def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisResult:
+    """All that is known of a function; `file` is the input that holds it.
+
+    Units: cycles of the cost model. With warps, the result also bounds their makespan on one SM; with the shape of a block, that of as many
+    as are resident; with a grid, that of the grid. Raises InputError for an architecture without a table or a machine that does not run it,
+    MissingToolError and UsageError for the solver, UsageError for an impossible launch, SelfCheckError.
+    """
+    if settings.machine is not None:
+        settings.machine.of(function.arch)
+    isa = isa_of(function, settings.letters)
+    cfg = explored(function, isa, settings.exploration)
+    bounds = _bounds(cfg, isa, settings)
+    system = problem(cfg, settings.costs, bounds, settings.setup)
+    bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
+    strings = tuple(_string(node, isa) for node in cfg.nodes)
+    result = AnalysisResult(file, cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings), settings, isa)
+    return with_sm_level(result) if bound.bound else result
+
+
+def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> Bounds:
+    """The bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
+    inferred = () if settings.setup.paper else infer(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
+    checked = not cfg.externals and check_bounds(cfg, isa.facts, settings.launch, inferred)
+    bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred)
+    if Origin.INFERRED not in bounds.origins:
+        return bounds
+    launch = (f"launched as told: {text}",) if (text := settings.launch.describe(cfg.function)) else ()
+    unchecked = () if checked else ("inferred bounds were held to no run: the SIMT machine has no rule for some instruction",)
+    return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked))
+
+
+def _string(node: Node, isa: Isa) -> KernelString | None:
+    facts = [isa.facts(instruction) for instruction in node.code]
+    known = [fact.letter for fact in facts if fact is not None]
+    return letters(known) if len(known) == len(facts) else None
+
+
+def _worst_path(cfg: WarpCfg, bound: Wcet, strings: tuple[KernelString | None, ...]) -> KernelString | None:
+    if bound.path is None:
+        return None
+    empty = KernelString()
+    return path_string(path_blocks(cfg, bound.path), [string or empty for string in strings])
+
+
+def flow_fact_template(functions: tuple[Function, ...], settings: Settings) -> str:
+    """The flow-fact file with every loop that still needs a bound, to be filled in.
+
+    Raises UsageError when two functions have the same name: a fact could not say which it means.
+    """
+    twice = next((name for name, count in Counter(function.name for function in functions).items() if count > 1), None)
+    if twice is not None:
+        message = f"two functions are called '{twice}', and flow facts go by name"
+        raise UsageError("same-name", message, hint="dump one architecture at a time: cuobjdump -sass -arch sm_61")
+    graphs = tuple(warp_graph(function, settings) for function in functions)
+    return flow_facts.template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)) for cfg in graphs)

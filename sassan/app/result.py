@@ -1,0 +1,67 @@
+"""What is known of one function, with what made it."""
+
+from dataclasses import dataclass, field
+
+from sassan.app.settings import Settings
+from sassan.errors import Gap
+from sassan.ipet.flow_facts import Bounds
+from sassan.ipet.launched import Makespan, Residency
+from sassan.ipet.wcet import Problem, Wcet
+from sassan.ir import Function
+from sassan.isa.languages import Isa
+from sassan.strings.kernel_string import KernelString
+from sassan.warpcfg.graph import Kind, WarpCfg
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisResult:
+    """All that is known of one function.
+
+    `file` is the input that holds the function, as the user names it. `strings` are those of the nodes of the graph, None where an
+    instruction is unknown. `worst_path` is the string of a path that costs as much as the WCET, None where none is known. `settings` and
+    `isa` are those of the analysis.
+    """
+
+    file: str
+    cfg: WarpCfg
+    strings: tuple[KernelString | None, ...]
+    bounds: Bounds
+    problem: Problem
+    wcet: Wcet
+    worst_path: KernelString | None
+    settings: Settings
+    isa: Isa = field(compare=False, repr=False)
+    makespan: Makespan | None = None
+    residency: Residency | None = None
+
+    @property
+    def function(self) -> Function:
+        """The function."""
+        return self.cfg.function
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Everything that forbids a bound, by address."""
+        return tuple(sorted({*self.cfg.gaps, *self.wcet.gaps, *(self.makespan.gaps if self.makespan else ())}))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the numbers rest on, each once; nothing where there is no number."""
+        makespan = self.makespan
+        bounds = (self.wcet, *((makespan.bound, makespan.partition, makespan.grid) if makespan is not None else ()))
+        return tuple(dict.fromkeys(text for bound in bounds if bound is not None and bound.value is not None for text in bound.assumptions))
+
+    @property
+    def grid_bound(self) -> int | None:
+        """The bound of the whole grid in cycles, None where it is not known or not wanted."""
+        return self.makespan.grid.value if self.makespan is not None and self.makespan.grid is not None else None
+
+    @property
+    def divergent_branches(self) -> int:
+        """How many instructions may split the warp, each counted once whatever calls lead to it."""
+        return len({node.end for node in self.cfg.nodes if node.divergent})
+
+    @property
+    def reactivation_edges(self) -> int:
+        """How many edges resume the suspended side of a divergence."""
+        return sum(edge.kind is Kind.REACTIVATE for edge in self.cfg.edges)

@@ -1,0 +1,45 @@
+"""What a result depends on beside the function itself."""
+
+from dataclasses import dataclass, field, replace
+
+from sassan.ipet.flow_facts import FlowFacts
+from sassan.ipet.wcet import Setup
+from sassan.machine import MachineFile
+from sassan.machine.launch import Launch
+from sassan.machine.occupancy import Resources
+from sassan.timing import CostModel, Unit
+from sassan.warpcfg import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that a result depends on beside the function itself: launch, facts, model, machine, limits."""
+
+    exploration: Options = field(default_factory=Options)
+    facts: FlowFacts | None = None
+    loop_bound: int | None = None
+    """Assumed for every loop without a bound of its own."""
+    launch: Launch = field(default_factory=Launch)
+    letters: str = "timing"
+    costs: CostModel = field(default_factory=Unit)
+    machine: MachineFile | None = None
+    """The machine that the user names; None: that of the code's own architecture."""
+    resources: Resources | None = None
+    """Of a launch whose occupancy is wanted."""
+    warps: int | None = None
+    """How many warps share an SM whose makespan is wanted; None: as many as are resident, where the launch says how many that are."""
+    partition: bool = False
+    """Whether the makespan is bounded in the partition model, too."""
+    setup: Setup = field(default_factory=Setup)
+    solve: bool = True
+    """False: the integer program is only built."""
+
+    def __post_init__(self) -> None:
+        """Give the launch the parameter names of the facts."""
+        if self.facts is not None:
+            object.__setattr__(self, "launch", replace(self.launch, named=self.facts.named))
+
+    @property
+    def experiment(self) -> bool:
+        """Whether the numbers are those of an experiment (a part of the analysis is switched off), and no bounds."""
+        return self.setup.paper or bool(self.exploration.ablate)

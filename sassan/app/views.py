@@ -1,0 +1,105 @@
+"""What a result, or a function, looks like: drawings, listings, integer programs, comparisons, records for a page."""
+
+from sassan.app.analysis import explored, warp_graph
+from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
+from sassan.ilp import write
+from sassan.ipet.wcet import Wcet
+from sassan.ir import Function
+from sassan.isa import tables
+from sassan.isa.languages import isa_of
+from sassan.render.cfg_json import CfgDocument, cfg_document
+from sassan.render.decorations import Decorations
+from sassan.render.dot import dot_text
+from sassan.render.draw import FORMATS, Drawing
+from sassan.render.draw import draw as render
+from sassan.render.html.sketch import Sketch
+from sassan.render.html.sketch import sketch as render_sketch
+from sassan.render.levels import Arc, Level, arcs
+from sassan.render.listing import Listing
+from sassan.render.listing import listing as render_listing
+from sassan.timing import hazards
+from sassan.timing.findings import Report
+from sassan.timing.scoreboards import check
+from sassan.warpcfg.compare import Comparison
+from sassan.warpcfg.compare import compare as compare_graphs
+from sassan.warpcfg.graph import WarpCfg
+
+PROGRAMS = ("lp", "mps")
+"""File formats of an integer program."""
+DRAWINGS = FORMATS
+"""File formats of a drawing."""
+
+
+def integer_program(result: AnalysisResult, form: str) -> str | None:
+    """The integer program of a function as LP or MPS text, None where gaps forbid it."""
+    model = result.problem.model
+    if model is None:
+        return None
+    return write.lp(model) if form == "lp" else write.mps(model)
+
+
+def draw(result: AnalysisResult, form: str, *, level: str = "warp", listing: bool = False) -> Drawing:
+    """The graph of a function as a drawing in one of DRAWINGS; the worst path is drawn where it is known.
+
+    Raises UsageError when no layout ends in time, MissingToolError.
+    """
+    return render(dot_text(result.cfg, _decorations(result), level=Level(level), listing=listing), form)
+
+
+def graph_document(result: AnalysisResult, level: str = "warp") -> CfgDocument:
+    """The graph of a result as plain data, with what a drawing shows."""
+    return cfg_document(result.cfg, _decorations(result), level=Level(level))
+
+
+def _decorations(result: AnalysisResult) -> Decorations:
+    heads = [result.cfg.nodes[loop.head].start for loop in result.cfg.loops]
+    return Decorations(
+        letters=tuple(str(string or "") for string in result.strings),
+        costs=result.problem.costs,
+        counts=result.wcet.counts,
+        bounds={head: bound for head, bound in zip(heads, result.bounds.of_loop, strict=True) if bound is not None},
+        wcet=_title(result.wcet),
+    )
+
+
+def _title(bound: Wcet) -> str:
+    if bound.value is None:
+        return ""
+    return f"{bound.value} cycles ({bound.model} model)" if bound.bound else f"{bound.value} (experiment, no bound)"
+
+
+def compare_functions(left: Function, right: Function, settings: Settings) -> Comparison:
+    """The branches of two forms of one kernel side by side: where threads diverge, and where they reconverge.
+
+    Raises InputError for an architecture without a table, SelfCheckError.
+    """
+    return compare_graphs(warp_graph(left, settings), warp_graph(right, settings))
+
+
+def listing_of(function: Function, settings: Settings) -> Listing:
+    """One row per instruction, with its control code and whether its branches may split the warp.
+
+    Raises InputError for an architecture without a table, SelfCheckError.
+    """
+    isa = isa_of(function, settings.letters)
+    return render_listing(explored(function, isa, settings.exploration), isa.facts)
+
+
+def check_control(function: Function) -> Report:
+    """Every consumer of a function that does not wait for its producer, by its control codes.
+
+    Raises InputError for an architecture without a table.
+    """
+    return check(function, tables.load(function.arch).facts, hazards.load(function.arch))
+
+
+def edges_at(cfg: WarpCfg, level: str) -> tuple[Arc, ...]:
+    """The edges of the warp, or those of a single thread."""
+    return arcs(cfg, Level(level))
+
+
+def page_sketch(result: AnalysisResult) -> Sketch:
+    """The graph and the listing of a result as plain data for a page, without positions."""
+    total = result.wcet.value if result.wcet.bound else None
+    return render_sketch(result.cfg, _decorations(result), result.isa.facts, result.gaps, total)

@@ -1,0 +1,126 @@
+"""Processor time of each stage of an analysis, from the text of a listing to the WCET, and of `nvdisasm -bbcfg` on the same cubin."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import statistics
+import subprocess
+import time
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from sassan.frontend import load as load_source
+from sassan.frontend import read
+from sassan.ipet import flow_facts
+from sassan.ipet.loop_bounds import check_bounds, infer
+from sassan.ipet.wcet import Setup, problem, wcet
+from sassan.isa import tables
+from sassan.machine.launch import Launch
+from sassan.timing import Unit
+from sassan.warpcfg import explore
+from sassan.warpcfg.externals import clobbering
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from sassan.ir import Function
+
+STAGES = ("read", "explore", "infer", "check", "wcet")
+_LOOP_BOUND = 8
+"""For loops without a bound of their own, so that every WCET is solved for."""
+_SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Processor seconds of the stages of one file, and the size of what was read; `unbounded` counts loops without an inferred bound."""
+
+    instructions: int = 0
+    blocks: int = 0
+    loops: int = 0
+    unbounded: int = 0
+    read: float = 0.0
+    explore: float = 0.0
+    infer: float = 0.0
+    check: float = 0.0
+    wcet: float = 0.0
+
+    @property
+    def graph(self) -> float:
+        """The seconds from text to graph."""
+        return self.read + self.explore
+
+    @property
+    def total(self) -> float:
+        """The seconds of all stages."""
+        return self.graph + self.infer + self.check + self.wcet
+
+    def per_instruction(self, seconds: float) -> float:
+        """Return a cost in microseconds per instruction."""
+        return 1e6 * seconds / self.instructions
+
+
+def seconds() -> float:
+    """Return the processor seconds of this process and of its children that ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + usage.ru_utime + usage.ru_stime
+
+
+def once(path: Path, launch: Callable[[Function], Launch], *, whole: bool) -> Cost:
+    """Measure one cold run over one listing; `whole` goes on from the graph to the WCET."""
+    tables.load.cache_clear()
+    gc.collect()
+    begin = seconds()
+    program = read(load_source(str(path)))
+    cost = Cost(read=seconds() - begin)
+    for function in program.functions:
+        cost = _add(cost, _function(function, launch, whole=whole))
+    return cost
+
+
+def _function(function: Function, launch: Callable[[Function], Launch], *, whole: bool) -> Cost:
+    times = [seconds()]
+    facts = tables.load(function.arch).facts
+    cfg = explore(function, facts)
+    times.append(seconds())
+    cost = Cost(len(function.instructions), len(cfg.nodes), len(cfg.loops), explore=times[1] - times[0])
+    if not whole:
+        return cost
+    inferred = infer(cfg, clobbering(facts, cfg.externals), launch(function))
+    times.append(seconds())
+    if not cfg.externals:
+        check_bounds(cfg, facts, launch(function), inferred)
+    times.append(seconds())
+    wcet(problem(cfg, Unit(), flow_facts.bounds_of(cfg, None, _LOOP_BOUND, inferred), Setup()))
+    times.append(seconds())
+    _, infer_time, check_time, wcet_time = (late - early for early, late in pairwise(times))
+    unbounded = sum(loop.bound is None for loop in inferred)
+    return replace(cost, unbounded=unbounded, infer=infer_time, check=check_time, wcet=wcet_time)
+
+
+def _add(left: Cost, right: Cost) -> Cost:
+    return Cost(**{field.name: getattr(left, field.name) + getattr(right, field.name) for field in fields(Cost)})
+
+
+def measure(path: Path, runs: int, launch: Callable[[Function], Launch] | None = None, *, whole: bool = False) -> Cost:
+    """Return the medians of so many cold runs; without a launch, nothing of it is given."""
+    costs = [once(path, launch or (lambda _: Launch()), whole=whole) for _ in range(runs)]
+    return replace(costs[0], **{stage: statistics.median(getattr(cost, stage) for cost in costs) for stage in STAGES})
+
+
+def run(command: Sequence[str]) -> bytes:
+    """Return what a tool prints; its warnings are dropped."""
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_SECONDS).stdout  # noqa: S603 - a list, no shell
+
+
+def peer_seconds(tool: str, cubin: Path, runs: int) -> float:
+    """Return the median processor seconds of `nvdisasm -bbcfg` on one cubin."""
+    times: list[float] = []
+    for _ in range(runs):
+        begin = seconds()
+        run([tool, "-bbcfg", str(cubin)])
+        times.append(seconds() - begin)
+    return statistics.median(times)
