@@ -2,13 +2,14 @@
 
 from sassan.arch.architecture import Architecture
 from sassan.arch.facts import architecture, described, known_names, named, rows, unknown, with_code
-from sassan.arch.files import Row, Rows, further, names
+from sassan.arch.files import Row, Rows, cached, further, names
 
 __all__ = [
     "Architecture",
     "Row",
     "Rows",
     "architecture",
+    "cached",
     "described",
     "further",
     "known_names",

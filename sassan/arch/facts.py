@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 from types import MappingProxyType
 
 from sassan.arch.architecture import Architecture
-from sassan.arch.files import FORMAT, File, Row, Rows, find, further, names
+from sassan.arch.files import FORMAT, File, Row, Rows, cached, find, names
 from sassan.errors import InputError
 from sassan.source import Source, Span
 
@@ -16,18 +15,14 @@ _DEEPEST = 16
 """Generations or SMs above one file."""
 
 
+@cached
 def architecture(text: str) -> Architecture | None:
     """Return the architecture that a text names, None where it names none or no file describes it.
 
     Raises InputError `bad-table` for a file that is not well formed.
     """
-    return _named(text, further())
-
-
-@lru_cache(maxsize=256)
-def _named(text: str, folder: str) -> Architecture | None:
     name, variant = named(text)
-    found = _architecture(name, folder) if name else None
+    found = _architecture(name) if name else None
     return replace(found, variant=variant) if found is not None and variant else found
 
 
@@ -62,21 +57,25 @@ def known_names() -> str:
     return ", ".join(name for name in names() if with_code(name) is not None)
 
 
+@cached
 def rows(name: str, section: str) -> Rows:
-    """Return the rows of one section of an SM; none where no file describes the SM, or none gives it that section.
+    """Return the rows of one section of an SM (`sm_61`); none where no file describes the SM, or none gives it that section.
 
     Raises InputError `bad-table`.
     """
-    return _section(name, section, further())
+    out: dict[str, Row] = {}
+    for file in _sources(name, section):
+        for path, row in file.own.get(section, {}).items():
+            out.setdefault(path, row)
+    return MappingProxyType(out)
 
 
-@lru_cache(maxsize=64)
-def _architecture(name: str, folder: str) -> Architecture | None:
+def _architecture(name: str) -> Architecture | None:
     file = find(name)
     if file is None:
         return None
     found = Architecture(name, int(name.removeprefix("sm_")), generation=_generation(file), inherited=tuple(_inherited(file)))
-    code = _section(name, "code", folder).get("")
+    code = rows(name, "code").get("")
     if code is None:
         return found
     fields = code.fields
@@ -89,16 +88,6 @@ def _architecture(name: str, folder: str) -> Architecture | None:
         convergence_barriers=fields.flag("convergence_barriers"),
         short_immediates=fields.flag("short_immediates"),
     )
-
-
-@lru_cache(maxsize=512)
-def _section(name: str, section: str, folder: str) -> Rows:
-    del folder  # part of the key of the cache: `find` reads it
-    out: dict[str, Row] = {}
-    for file in _sources(name, section):
-        for path, row in file.own.get(section, {}).items():
-            out.setdefault(path, row)
-    return MappingProxyType(out)
 
 
 def _sources(name: str, section: str) -> Iterator[File]:

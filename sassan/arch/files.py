@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
 from types import MappingProxyType
+from typing import ParamSpec, TypeVar, cast
 
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
@@ -17,6 +18,8 @@ SECTIONS = ("code", "sm", "units", "allocation", "parameters", "latencies", "haz
 FORMAT = Format("bad-table", "sassan/arch/README.md describes architecture files")
 _SHIPPED = Path(__file__).parent / "data"
 _SM = "sm_"
+P = ParamSpec("P")
+T = TypeVar("T")
 _STEM = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 
 
@@ -53,18 +56,29 @@ def further() -> str:
 
 def names() -> tuple[str, ...]:
     """Return the SMs that have a file, by number; raises UsageError where the folder of further ones cannot be read."""
-    found = {path.stem for folder in _folders(further()) for path in folder.glob(f"{_SM}*.toml")}
+    found = {path.stem for folder in _folders() for path in folder.glob(f"{_SM}*.toml")}
     return tuple(sorted((name for name in found if name.removeprefix(_SM).isdecimal()), key=lambda name: int(name.removeprefix(_SM))))
 
 
+def cached(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function of architectures that keeps its results, for each folder of further architecture files."""
+
+    @lru_cache(maxsize=1024)
+    def kept(folder: str, *args: Hashable, **kwargs: Hashable) -> T:
+        del folder
+        return cast("Callable[..., T]", function)(*args, **kwargs)
+
+    @wraps(function)
+    def looked_up(*args: Hashable, **kwargs: Hashable) -> T:
+        return kept(further(), *args, **kwargs)
+
+    return cast("Callable[P, T]", looked_up)
+
+
+@cached
 def find(name: str) -> File | None:
     """Return the file of an SM or a generation, None where there is none; raises InputError `bad-table`, UsageError."""
-    return _find(name, further())
-
-
-@lru_cache(maxsize=64)
-def _find(name: str, folder: str) -> File | None:
-    paths = [path for place in _folders(folder) if (path := place / f"{name}.toml").is_file()]
+    paths = [path for place in _folders() if (path := place / f"{name}.toml").is_file()]
     if not paths:
         return None
     if len(paths) > 1:
@@ -76,8 +90,9 @@ def _find(name: str, folder: str) -> File | None:
         raise FORMAT.refused(f"{label}: cannot be read: {error}") from None
 
 
-def _folders(folder: str) -> Iterator[Path]:
+def _folders() -> Iterator[Path]:
     yield _SHIPPED
+    folder = further()
     if folder:
         if not Path(folder).is_dir():
             raise UsageError("architectures", f"{FOLDER}: '{folder}' is not a folder", hint="name a folder of architecture files")

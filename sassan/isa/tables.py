@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from sassan.arch import further, unknown, with_code
+from sassan.arch import cached, further, unknown, with_code
 from sassan.errors import InputError
 from sassan.ir import Instruction
 from sassan.isa.build import Builder, Uncovered
@@ -77,7 +77,7 @@ def _unknown(instruction: Instruction, indices: list[int]) -> Facts | None:
     return None
 
 
-@lru_cache(maxsize=64)
+@cached
 def load(arch: str, letters: str = "timing", agreeing: frozenset[str] = frozenset()) -> Isa:
     """Return the facts of `arch` (`sm_61`, `61`, `sm_90a`) with one mapping to letters.
 
@@ -88,22 +88,26 @@ def load(arch: str, letters: str = "timing", agreeing: frozenset[str] = frozense
     found = with_code(arch)
     if found is None:
         raise unknown(arch)
-    table = _table(found.isa, further())
+    table = _table(found.isa)
     if table is None:
         raise InputError("bad-table", f"{found.name}.toml: code.isa: no opcode table is called '{found.isa}'")
     return Isa(table, _letters(letters), agreeing)
 
 
-@lru_cache(maxsize=8)
-def _table(name: str, folder: str, above: frozenset[str] = frozenset()) -> Table | None:
-    """Return the table of a name, from `folder`/opcodes or from this package; None where there is none, or it would be its own base."""
+@cached
+def _table(name: str, above: frozenset[str] = frozenset()) -> Table | None:
+    """Return the table of a name, from opcodes/ in the folder of further architectures or from this package.
+
+    None where there is none, or it would be its own base.
+    """
+    folder = further()
     path = Path(folder, "opcodes", f"{name}.toml")
     try:
         text = path.read_text("utf-8") if folder and path.is_file() else data_text(f"{name}.toml")
     except OSError:
         return None
     below = above | {name}
-    return read_table(f"{name}.toml", text, lambda base: None if base in below else _table(base, folder, below))
+    return read_table(f"{name}.toml", text, lambda base: None if base in below else _table(base, below))
 
 
 @lru_cache(maxsize=len(LETTERS))

@@ -188,7 +188,13 @@ def rules_of(machine: Multiprocessor) -> Rules:
     fields = row.fields
     fields.only(*_NUMBERS, *_OPTIONAL, *_FLAGS, "source")
     numbers = {key: fields.whole(key) for key in _NUMBERS} | {key: fields.whole(key, 0, least=0) for key in _OPTIONAL}
-    return Rules(**numbers, **{key: fields.flag(key) for key in _FLAGS}, source=row.source)
+    return Rules(
+        **numbers,
+        reserved_in_cubin=fields.flag("reserved_in_cubin"),
+        carveout=fields.flag("carveout"),
+        clusters=fields.flag("clusters"),
+        source=row.source,
+    )
 
 
 def _up(value: int, unit: int) -> int:

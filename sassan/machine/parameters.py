@@ -6,9 +6,8 @@ neither, and PTX only the names.
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
-from sassan.arch import named, rows
+from sassan.arch import cached, named, rows
 from sassan.errors import UsageError
 from sassan.ir import Function
 from sassan.machine.widths import WORD, widths
@@ -71,7 +70,7 @@ def setting(text: str) -> Setting:
     return Setting("", int(place[1], 16), value, int(place[2] or 0)) if place is not None else Setting(where, -1, value)
 
 
-@lru_cache(maxsize=64)
+@cached
 def layout(arch: str) -> Layout | None:
     """Return where a launch stands in constant bank 0, None for an architecture whose file does not say.
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import or_
 from types import MappingProxyType
 
-from sassan.arch import rows
+from sassan.arch import cached, rows
 from sassan.checked import Fields
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts
@@ -134,7 +134,7 @@ _MEASURED = "measured"
 """The distances that others override."""
 
 
-@lru_cache(maxsize=32)
+@cached
 def load(arch: str) -> Hazards:
     """Return the tables of an architecture (`sm_61`).
 

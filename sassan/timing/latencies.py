@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
 
-from sassan.arch import Row, described, further, rows, with_code
+from sassan.arch import Row, cached, described, rows, with_code
 from sassan.arch import names as arch_names
 from sassan.errors import InputError, UsageError
 from sassan.isa.units import unit
@@ -132,19 +131,14 @@ def parse(texts: Iterable[str]) -> dict[str, int]:
     return out
 
 
+@cached
 def names() -> tuple[str, ...]:
     """Return the names that a user may give a latency, of whatever architecture."""
-    return _names(further())
-
-
-@lru_cache(maxsize=4)
-def _names(folder: str) -> tuple[str, ...]:
-    del folder
     found = {name: None for arch in arch_names() if with_code(arch) for name in (one.name for one in load(arch).classes)}
     return (*sorted(found), READ)
 
 
-@lru_cache(maxsize=32)
+@cached
 def load(arch: str) -> LatencyTable:
     """Return the latencies of an architecture (`sm_61`).
 

@@ -6,7 +6,7 @@ import pytest
 
 import cubins
 from sassan.errors import InputError
-from sassan.frontend.architectures import architecture
+from sassan.arch import architecture
 from sassan.frontend.cubin.attributes import AttributeProblem, attributes, branches
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.facts import compiler_facts

@@ -11,7 +11,7 @@ from sassan.app.analysis import analyze, warp_graph
 from sassan.app.settings import Settings
 from sassan.errors import SelfCheckError
 from sassan.frontend import load, read
-from sassan.frontend.architectures import architecture
+from sassan.arch import architecture
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.facts import compiler_facts
 from sassan.frontend.image import Image
