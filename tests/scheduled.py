@@ -13,9 +13,9 @@ First the stall; `wB` and `rB` set a write and a read barrier, `waitBB` waits fo
 
 import re
 
+from sassan.arch import described
 from sassan.frontend import read
 from sassan.ir import Function
-from sassan.arch import described
 from sassan.isa.control import Control, encode
 from sassan.isa.tables import load
 from sassan.source import Source

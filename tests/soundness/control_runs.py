@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from sassan.ir import Instruction
 from sassan.arch import described
+from sassan.ir import Instruction
 from sassan.timing import control
 from sassan.timing.control import Control
 from sassan.timing.model import Prices

@@ -9,8 +9,8 @@ import pytest
 
 from budget import FULL, part
 from samples import EVERY, VOLTA, explored, names, program
-from sassan.ir import Instruction
 from sassan.arch import described
+from sassan.ir import Instruction
 from sassan.machine import load, read_file
 from sassan.timing import control
 from sassan.timing.control import Control, turning
