@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sassan.arch import described
+from sassan.arch import described, unknown
 from sassan.compilers.library import Library, Refused
 from sassan.errors import InputError, MissingToolError
 from sassan.source import Source, Span
@@ -68,6 +68,8 @@ def _library_for(arch: str) -> Library:
 
     Raises InputError `unsupported-architecture`, MissingToolError.
     """
+    if not arch.startswith("sm_"):
+        raise unknown(arch)
     number = described(arch).number
     seen: list[str] = []
     for found in libraries():

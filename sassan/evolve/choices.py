@@ -2,7 +2,7 @@
 
 import re
 
-from sassan.evolve.fields import Fields
+from sassan.checked import Fields
 from sassan.evolve.genes import Gene, Kind, Space, Value
 
 EXACT = ("--maxrregcount", "--ptxas-options", "--extra-device-vectorization")
@@ -33,8 +33,8 @@ _ALLOW = "allow it with allow_inexact = true in [search]"
 def read_genes(top: Fields, *, inexact: bool, ptx: bool) -> Space:
     """Return the space of the genes of a file; raises UsageError `bad-config`."""
     found: list[Gene] = []
-    for table in top.tables("gene"):
-        kinds = [kind for kind in _KINDS if kind in table.values]
+    for table in top.tables("gene", required=True):
+        kinds = [kind for kind in _KINDS if kind in table]
         if len(kinds) != 1:
             raise table.fail(", ".join(_KINDS), "exactly one of them must be there")
         gene = _order(table) if kinds == ["order"] else _chosen(table, Kind(kinds[0]), inexact=inexact)

@@ -20,8 +20,7 @@ from sassan.errors import InputError
 from sassan.machine.multiprocessor import NUMBERS, PAIRS, Multiprocessor, capabilities, entry, load
 from sassan.machine.pipes import PARTITION, SM, Change, changed
 
-HINT = "sassan/machine/README.md describes machine files"
-FORMAT = Format("bad-machine", HINT)
+FORMAT = Format("bad-machine", "sassan/machine/README.md describes machine files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def read_file(name: str, text: str) -> MachineFile:
 
 def _numbers(base: Multiprocessor) -> dict[str, object]:
     lanes = {key: value for key in NUMBERS if (value := getattr(base, key))}
-    return {**lanes, "issue": [base.schedulers, base.dispatch], "shared": list(base.shared)}
+    return {**lanes, "partitions": base.partitions, "issue": [base.schedulers, base.dispatch], "shared": list(base.shared)}
 
 
 def _changes(units: Fields, base: Multiprocessor) -> dict[str, Change]:

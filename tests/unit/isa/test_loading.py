@@ -10,7 +10,7 @@ HEAD = '[sources]\nbook = "a book"\n'
 ROW = '[[op]]\nnames = ["ADD"]\nforms = ["d s s"]\nsource = "book"\n'
 
 BAD = [
-    ("base = [", "file"),
+    ("base = [", "not TOML"),
     (HEAD + "[frob]\nx = 1\n", "frob"),
     ('base = "other.toml"\n' + HEAD, "base"),
     (HEAD + '[[op]]\nnames = ["ADD"]\nsource = "book"\n', "op[0].forms"),

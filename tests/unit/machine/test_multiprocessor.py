@@ -68,7 +68,7 @@ def test_the_numbers_of_the_refusals_are_right_but_for_the_change(tmp_path: Path
         ({"fp32": None}, "sm.fp32: is missing"),
         ({"fp33": 1}, "sm.fp33: unknown key"),
         ({"issue": [4]}, "sm.issue: must be two whole numbers, 1 or more, not [4]"),
-        ({"issue": 4}, "sm.issue: must be an array"),
+        ({"issue": 4}, "sm.issue: must be two whole numbers, 1 or more, not 4"),
         ({"issue": [4, 3]}, "sm.issue: no scheduler has more than two dispatch units"),
         ({"fp32": 256}, "sm.fp32: 256 results per clock are more than 4 warp instructions per clock"),
         ({"sfu": 18}, "sm.sfu: 18 lanes cannot be divided among 4 schedulers"),
