@@ -1,4 +1,4 @@
-"""`sassan measure`: what repeated runs say of the time of a kernel, and how far that can be trusted."""
+"""`sassan measure`: estimates of the time of a kernel from repeated runs, and how reliable they are."""
 
 import json as jsonlib
 from pathlib import Path
@@ -11,8 +11,8 @@ from sassan.cli.terminal import note, out, safe
 from sassan.errors import SassanError, UsageError
 
 if TYPE_CHECKING:
-    from sassan.cli.measure_run import Wish
-    from sassan.measure.confidence import Settings
+    from sassan.cli.measure_run import MeasureRequest
+    from sassan.measure.confidence import IntervalSettings
     from sassan.measure.estimators import Estimator
     from sassan.measure.samples import Samples
 
@@ -32,12 +32,14 @@ Chosen = Annotated[
 ]
 Confidence = Annotated[float, typer.Option("--confidence", metavar="P", help="Level of the intervals, from 0.5 to 1.")]
 Resamples = Annotated[int, typer.Option("--resamples", metavar="N", min=199, max=_MOST, help="Resamples of the bootstrap.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31 - 1, help="Of the bootstrap's random numbers.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31 - 1, help="Seed of the bootstrap's random numbers.")]
 Tolerance = Annotated[
     float,
-    typer.Option("--tolerance", metavar="PERCENT", min=0.0001, max=100, help="An estimator that moves less between groups is stable."),
+    typer.Option(
+        "--tolerance", metavar="PERCENT", min=0.0001, max=100, help="An estimator with at most this spread between groups is stable."
+    ),
 ]
-Kernel = Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="Of X.cu: the kernel; needed where there are several.")]
+Kernel = Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="The kernel of X.cu; needed if there are several.")]
 Block = Annotated[str | None, typer.Option("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block.", show_default="32")]
 Grid = Annotated[str | None, typer.Option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the grid.", show_default="1")]
 Arguments = Annotated[
@@ -47,7 +49,7 @@ Arguments = Annotated[
 Sweep = Annotated[
     str | None, typer.Option("--sweep", metavar="NAME=V,V,…", help="Measure with each value of a parameter, such as a count.")
 ]
-Delays = Annotated[str | None, typer.Option("--delays", metavar="S,S,…", help="Seconds before each run; of several, each in turn.")]
+Delays = Annotated[str | None, typer.Option("--delays", metavar="S,S,…", help="Seconds before each run; several delays are interleaved.")]
 Pause = Annotated[float | None, typer.Option("--pause", metavar="S", min=0, max=3600, help="Seconds before each group.")]
 Runs = Annotated[int | None, typer.Option("--runs", metavar="N", min=1, max=_MOST, help="Runs of a group.", show_default="20")]
 Groups = Annotated[
@@ -58,7 +60,7 @@ Cycles = Annotated[
 ]
 Gpu = Annotated[int | None, typer.Option("--gpu", metavar="N", min=0, max=1023, help="Which GPU.", show_default="0")]
 Define = Annotated[list[str] | None, typer.Option("-D", "--define", metavar="NAME[=V]", help="A macro of the source; may be repeated.")]
-Output = Annotated[str | None, typer.Option("-o", "--output", metavar="X.csv", help="Keep what was measured: .csv or .json.")]
+Output = Annotated[str | None, typer.Option("-o", "--output", metavar="X.csv", help="Write the samples, .csv or .json.")]
 
 
 def measure(
@@ -86,15 +88,16 @@ def measure(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Read timing samples of a kernel, or take them on a GPU; estimate its time and say which estimate can be trusted.
+    """Read timing samples of a kernel, or take them on a GPU; estimate its time and tell which estimate is stable.
 
     Runs come in groups, the first of each being the warm-up. Estimators: warm-up, mean-all (with the warm-up), and without it mean, min,
-    median and max. One whose value moves by more than --tolerance between groups is not stable at that duration.
+    median and max. An estimator whose value varies by more than --tolerance between groups is not stable.
 
-    CSV has a line per run under the columns group,run,seconds,delay,size; only seconds is needed, and lines '# device: …' may stand above.
-    JSON is {"groups": [{"seconds": […], "delay": 0.5, "size": 1000}]}, or a list of numbers. size is what the duration depends on.
+    CSV has a line per run under the columns group,run,seconds,delay,size; only seconds is required, and lines '# device: …' may
+    precede them. JSON is {"groups": [{"seconds": […], "delay": 0.5, "size": 1000}]}, or a list of numbers. size is the quantity that
+    the duration depends on.
 
-    A measurement is no bound: no run says how long another may take. 'sassan analyze' gives bounds. Ctrl-C keeps what was measured.
+    A measurement is not a bound: another run may take longer. 'sassan analyze' computes bounds. Ctrl-C keeps the samples taken so far.
 
     \b
     Examples:
@@ -104,11 +107,11 @@ def measure(
       sassan measure saxpy.cu --arg a=2 --sweep n=1000,100000,10000000 --pause 2
       sassan measure saxpy.cu --arg n=32 --arg a=2 --delays 0,0.5,1,2,4 --cycles
     """
-    from sassan.measure.confidence import Settings
+    from sassan.measure.confidence import IntervalSettings
 
-    settings = Settings(confidence, seed, resamples)
+    settings = IntervalSettings(confidence, seed, resamples)
     which = _estimators(estimator)
-    told: dict[str, object] = {
+    run_options: dict[str, object] = {
         "--kernel": kernel,
         "--block-dim": block_dim,
         "--grid": grid,
@@ -116,34 +119,36 @@ def measure(
         "--define": define,
         "--runs": runs,
     }
-    told |= {"--groups": groups, "--delays": delays, "--pause": pause, "--sweep": sweep, "--gpu": gpu, "--output": output}
-    say = _Say(which, settings, tolerance / 100, plots, json=json, quiet=quiet)
-    sources = [one for one in files if one.lower().endswith(_SOURCE)]
+    run_options |= {"--groups": groups, "--delays": delays, "--pause": pause, "--sweep": sweep, "--gpu": gpu, "--output": output}
+    reporter = _Reporter(which, settings, tolerance / 100, plots, json=json, quiet=quiet)
+    sources = [file for file in files if file.lower().endswith(_SOURCE)]
     if not sources:
-        spoken = next((name for name, value in (told | {"--cycles": cycles or None}).items() if value is not None), None)
-        if spoken is not None:
-            raise UsageError("usage", f"{spoken} speaks of a run, and these are samples", hint=f"leave it away, or name a {_SOURCE} file")
-        say.all(files)
+        option = next((name for name, value in (run_options | {"--cycles": cycles or None}).items() if value is not None), None)
+        if option is not None:
+            raise UsageError("usage", f"{option} applies to a run, but the files are samples", hint=f"omit it, or pass a {_SOURCE} file")
+        reporter.report_files(files)
         return
     if len(files) > 1:
-        raise UsageError("usage", "one CUDA source at a time, and no samples beside it")
-    from sassan.cli.measure_run import Wish
+        raise UsageError("usage", "a CUDA source must be the only file")
+    from sassan.cli.measure_run import MeasureRequest
 
-    wish = Wish(sources[0], kernel, block_dim, grid, tuple(arg or ()), tuple(define or ()), runs, groups, delays, pause, sweep, cycles, gpu)
-    _run(wish, say, output)
+    request = MeasureRequest(
+        sources[0], kernel, block_dim, grid, tuple(arg or ()), tuple(define or ()), runs, groups, delays, pause, sweep, cycles, gpu
+    )
+    _run(request, reporter, output)
 
 
-def _run(wish: "Wish", say: "_Say", output: str | None) -> None:
+def _run(request: "MeasureRequest", reporter: "_Reporter", output: str | None) -> None:
     from sassan.cli.files import extension
-    from sassan.cli.measure_run import taken
+    from sassan.cli.measure_run import take_samples
 
     if output is not None:
         extension(output, ("csv", "json"))
-    done = taken(wish, quiet=say.quiet)
+    done = take_samples(request, quiet=reporter.quiet)
     if done.samples.groups:
         if output is not None:
-            _keep(done.samples, output, quiet=say.quiet)
-        say.one(wish.file, done.samples)
+            _keep(done.samples, output, quiet=reporter.quiet)
+        reporter.report_samples(request.file, done.samples)
     if done.error is not None:
         raise done.error
     if done.interrupted:
@@ -162,51 +167,51 @@ def _keep(samples: "Samples", output: str, *, quiet: bool) -> None:
 def _estimators(names: list[str] | None) -> "tuple[Estimator, ...]":
     from sassan.measure.estimators import Estimator
 
-    known = [one.value for one in Estimator]
+    known = [estimator.value for estimator in Estimator]
     for name in names or ():
         if name not in known:
-            raise UsageError("usage", f"there is no estimator '{name}'", hint=f"one of {', '.join(known)}")
-    return tuple(one for one in Estimator if not names or one.value in names)
+            raise UsageError("usage", f"unknown estimator '{name}'", hint=f"one of {', '.join(known)}")
+    return tuple(estimator for estimator in Estimator if not names or estimator.value in names)
 
 
-class _Say:
-    """Prints what samples say, as text or as JSON, and draws."""
+class _Reporter:
+    """Prints the report of samples as text or JSON, and draws pictures."""
 
     def __init__(
-        self, which: "tuple[Estimator, ...]", settings: "Settings", tolerance: float, plots: str | None, *, json: bool, quiet: bool
+        self, which: "tuple[Estimator, ...]", settings: "IntervalSettings", tolerance: float, plots: str | None, *, json: bool, quiet: bool
     ) -> None:
         self._which, self._settings, self._tolerance, self._plots = which, settings, tolerance, plots
         self._json, self.quiet = json, quiet
         self._documents: list[object] = []
         self._refused: list[tuple[str, SassanError]] = []
 
-    def all(self, files: list[str]) -> None:
-        """Say what each file says; one that is refused does not hide the others."""
+    def report_files(self, files: list[str]) -> None:
+        """Report on each file; an invalid file does not stop the others."""
         from sassan.measure.read import load
 
         for number, file in enumerate(files):
             try:
-                self._say(file, load(file), number if len(files) > 1 else None)
+                self._report(file, load(file), number if len(files) > 1 else None)
             except SassanError as error:
-                if isinstance(error, UsageError) or error.status == 4:  # noqa: PLR2004 - a missing tool is missing for all
+                if isinstance(error, UsageError) or error.status == 4:  # noqa: PLR2004 - a tool that is missing for one file is missing for all
                     raise
                 failure.show(error, file)
                 self._refused.append((file, error))
         self._end()
 
-    def one(self, file: str, samples: "Samples") -> None:
-        """Say what one set of samples says."""
-        self._say(file, samples, None)
+    def report_samples(self, file: str, samples: "Samples") -> None:
+        """Report on a set of samples."""
+        self._report(file, samples, None)
         self._end()
 
-    def _say(self, file: str, samples: "Samples", number: int | None) -> None:
+    def _report(self, file: str, samples: "Samples", number: int | None) -> None:
         from sassan.measure.summary import document, rows
         from sassan.measure.verdict import verdicts
 
-        found, judged = rows(samples, self._which, self._settings), verdicts(samples, self._tolerance)
-        self._documents.append(document(file, samples, found, judged))
+        estimates, stability = rows(samples, self._which, self._settings), verdicts(samples, self._tolerance)
+        self._documents.append(document(file, samples, estimates, stability))
         if not self._json:
-            out(("\n" if number else "") + measure_report.text(file, samples, found, judged))
+            out(("\n" if number else "") + measure_report.text(file, samples, estimates, stability))
         if self._plots is not None:
             self._draw(samples, Path(self._plots), "" if number is None else f"{number + 1}-")
 
@@ -218,15 +223,15 @@ class _Say:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError("unwritable-output", f"cannot make the folder '{folder}': {error.strerror or error}") from None
-        found = pictures(samples)
-        for picture in found:
+        drawn = pictures(samples)
+        for picture in drawn:
             for form in FORMATS:
                 write_atomically(folder / f"{mark}{picture.name}.{form}", picture.render(form))
         if not self.quiet:
-            note(f"wrote {safe(', '.join(mark + one.name for one in found))} into {safe(str(folder))}\n")
+            note(f"wrote {safe(', '.join(mark + picture.name for picture in drawn))} into {safe(str(folder))}\n")
 
     def _end(self) -> None:
-        """Print the document, and end with the status of the worst refusal.
+        """Print the document, and exit with the highest status of a refused file.
 
         Raises typer.Exit.
         """

@@ -1,4 +1,4 @@
-"""What `sassan measure` prints: estimates with their intervals, what is to be doubted, and the verdict."""
+"""The text report of `sassan measure`: estimates with their intervals, warnings, and the verdict."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -8,18 +8,18 @@ from sassan.cli.terminal import safe
 if TYPE_CHECKING:
     from sassan.measure.confidence import Interval
     from sassan.measure.samples import Samples
-    from sassan.measure.summary import Estimate, Row
+    from sassan.measure.summary import Estimate, EstimateRow
     from sassan.measure.verdict import Verdict
 
 _SHOWN = ("kernel", "device", "date")
 _INTERVAL = 28
-"""Columns of an interval at least."""
+"""Minimum width of the interval column."""
 _LEAST = 0.001
-"""Percent: smaller ones are not told apart."""
+"""Percent; smaller percentages are shown as less than this."""
 
 
-def text(file: str, samples: "Samples", rows: "Sequence[Row]", verdicts: "Sequence[Verdict]") -> str:
-    """Return the report of one set of samples, line ends included."""
+def text(file: str, samples: "Samples", rows: "Sequence[EstimateRow]", verdicts: "Sequence[Verdict]") -> str:
+    """Return the report of a set of samples, line ends included."""
     about = ", ".join(samples.about[key] for key in _SHOWN if samples.about.get(key))
     lines = [f"{file}: {_count(samples.runs, 'run')} in {_count(len(samples.groups), 'group')}{f' ({about})' if about else ''}"]
     for row in rows:
@@ -28,98 +28,100 @@ def text(file: str, samples: "Samples", rows: "Sequence[Row]", verdicts: "Sequen
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
-def _row(row: "Row") -> Iterator[str]:
+def _row(row: "EstimateRow") -> Iterator[str]:
     from sassan.measure.confidence import DOUBTS
 
     size = "" if row.size is None else f"size {row.size:g}, "
     yield f"{size}delay {row.delay:g} s: {_count(row.runs, 'run')} in {_count(row.groups, 'group')}"
-    level = next((one.interval.level for one in row.estimates if one.interval is not None), None)
-    widest = max((len(_range(one.interval)) for one in row.estimates if one.interval is not None), default=0)
+    level = next((estimate.interval.level for estimate in row.estimates if estimate.interval is not None), None)
+    widest = max((len(_range(estimate.interval)) for estimate in row.estimates if estimate.interval is not None), default=0)
     widest = max(widest + 2, _INTERVAL)
     if level is not None:
         yield f"  {'estimator':<10}{'value':>12}  {f'{level * 100:.4g} % interval':<{widest}}method"
-    for one in row.estimates:
-        yield _estimate(one, widest).rstrip()
+    for estimate in row.estimates:
+        yield _estimate(estimate, widest).rstrip()
     doubted: dict[str, list[str]] = {}
-    for one in row.estimates:
-        for code in one.interval.doubts if one.interval is not None else ():
-            doubted.setdefault(code, []).append(one.estimator.value)
+    for estimate in row.estimates:
+        for code in estimate.interval.doubts if estimate.interval is not None else ():
+            doubted.setdefault(code, []).append(estimate.estimator.value)
     for code, names in doubted.items():
         yield f"  ! {', '.join(names)}: {DOUBTS[code]}"
 
 
-def _estimate(one: "Estimate", widest: int) -> str:
+def _estimate(estimate: "Estimate", widest: int) -> str:
     from sassan.measure.verdict import time
 
-    return f"  {one.estimator.value:<10}{time(one.value):>12}  {_interval(one.interval, widest)}"
+    return f"  {estimate.estimator.value:<10}{time(estimate.value):>12}  {_interval(estimate.interval, widest)}"
 
 
-def _interval(found: "Interval | None", widest: int) -> str:
-    if found is None:
+def _interval(interval: "Interval | None", widest: int) -> str:
+    if interval is None:
         return ""
     beyond = (
-        "" if found.share is None else f"; at most {found.share * 100:.2g} % of runs {'faster' if found.high is not None else 'slower'}"
+        ""
+        if interval.share is None
+        else f"; at most {interval.share * 100:.2g} % of runs {'faster' if interval.high is not None else 'slower'}"
     )
-    return f"{_range(found):<{widest}}{found.method}{beyond}"
+    return f"{_range(interval):<{widest}}{interval.method}{beyond}"
 
 
-def _range(found: "Interval") -> str:
-    if found.high is None:
+def _range(interval: "Interval") -> str:
+    if interval.high is None:
         return "no upper end"
-    if found.low is None:
-        unit, size = _unit(found.high)
-        return f"up to {found.high / size:.6g} {unit}"
-    unit, size = _unit(found.high)
-    digits = next((n for n in range(6, 12) if f"{found.low / size:.{n}g}" != f"{found.high / size:.{n}g}"), 6)
-    return f"{found.low / size:.{digits}g} to {found.high / size:.{digits}g} {unit}"
+    if interval.low is None:
+        unit, size = _unit(interval.high)
+        return f"up to {interval.high / size:.6g} {unit}"
+    unit, size = _unit(interval.high)
+    digits = next((n for n in range(6, 12) if f"{interval.low / size:.{n}g}" != f"{interval.high / size:.{n}g}"), 6)
+    return f"{interval.low / size:.{digits}g} to {interval.high / size:.{digits}g} {unit}"
 
 
 def _unit(seconds: float) -> tuple[str, float]:
     return next(((unit, size) for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)) if seconds >= size), ("ns", 1e-9))
 
 
-def _verdicts(found: "Sequence[Verdict]") -> Iterator[str]:
+def _verdicts(verdicts: "Sequence[Verdict]") -> Iterator[str]:
     from sassan.measure.verdict import finding
 
-    if not found:
-        yield "verdict: none; one group does not show how far estimates move: measure several, or 60 runs and more in one"
+    if not verdicts:
+        yield "verdict: none; the spread of estimates needs several groups, or one group of at least 60 runs"
         return
-    yield f"verdict: how far each estimate moves over five groups; stable up to {_percent(found[0].tolerance)}"
-    names = [one.estimator.value for one in found[0].stabilities]
-    lines = [("least run", "groups", "one run", *names, ""), *map(_cells, found)]
+    yield f"verdict: spread of each estimate over five groups; stable up to {_percent(verdicts[0].tolerance)}"
+    names = [stability.estimator.value for stability in verdicts[0].stabilities]
+    lines = [("shortest run", "groups", "single run", *names, ""), *map(_cells, verdicts)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]) - 1)]
     yield _aligned((*lines[0][:-1], "choice"), widths)
-    for one, line in zip(found, lines[1:], strict=True):
+    for verdict, line in zip(verdicts, lines[1:], strict=True):
         yield _aligned(line, widths)
-        yield from _notes(one)
-    said = finding(found)
-    if said is not None:
-        yield f"{said[:1].upper()}{said[1:]}."
+        yield from _notes(verdict)
+    sentence = finding(verdicts)
+    if sentence is not None:
+        yield f"{sentence[:1].upper()}{sentence[1:]}."
 
 
-def _cells(one: "Verdict") -> tuple[str, ...]:
+def _cells(verdict: "Verdict") -> tuple[str, ...]:
     from sassan.measure.verdict import time
 
-    spreads = (_percent(kind.spread) for kind in one.stabilities)
-    return time(one.duration), str(one.groups), _percent(one.single), *spreads, one.choice or "none is stable"
+    spreads = (_percent(kind.spread) for kind in verdict.stabilities)
+    return time(verdict.duration), str(verdict.groups), _percent(verdict.single_run_spread), *spreads, verdict.choice or "none is stable"
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """Return cells in columns: numbers to the right, the last as long as it is."""
+    """Return cells in columns: numbers right-aligned, the last cell unpadded."""
     first, *numbers, last = cells
-    return "  ".join((f"  {first:<{widths[0]}}", *(f"{one:>{size}}" for one, size in zip(numbers, widths[1:], strict=True)), last))
+    return "  ".join((f"  {first:<{widths[0]}}", *(f"{cell:>{size}}" for cell, size in zip(numbers, widths[1:], strict=True)), last))
 
 
-def _notes(one: "Verdict") -> Iterator[str]:
-    if one.few:
-        yield "    ! fewer than five groups: their spread is scaled up to that of five, and may be far from it"
-    if one.parts:
-        yield f"    one group, cut into {one.groups} parts: they share what the whole group suffered"
-    moved = {kind.estimator.value: kind for kind in one.stabilities if kind.same_delay is not None}
-    if len(one.delays) > 1 and "min" in moved:
-        least = moved["min"]
-        moves = f"{_percent(least.spread)}, among groups of one delay by {_percent(least.same_delay)}"
-        yield f"    over {len(one.delays)} delays the minimum moves by {moves}"
+def _notes(verdict: "Verdict") -> Iterator[str]:
+    if verdict.few_groups:
+        yield "    ! fewer than five groups: the spread is extrapolated to five groups and may be inaccurate"
+    if verdict.parts:
+        yield f"    one group, divided into {verdict.groups} parts: a disturbance of the whole group does not show in the spread"
+    moved = {kind.estimator.value: kind for kind in verdict.stabilities if kind.same_delay is not None}
+    if len(verdict.delays) > 1 and "min" in moved:
+        minimum = moved["min"]
+        moves = f"{_percent(minimum.spread)}, among groups of one delay by {_percent(minimum.same_delay)}"
+        yield f"    over {len(verdict.delays)} delays the minimum varies by {moves}"
 
 
 def _percent(value: float | None) -> str:
@@ -128,5 +130,5 @@ def _percent(value: float | None) -> str:
     return f"<{_LEAST} %" if 0 < value * 100 < _LEAST else f"{value * 100:.3g} %"
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

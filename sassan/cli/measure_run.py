@@ -1,4 +1,4 @@
-"""Taking samples on a GPU where a person may watch and stop it: what was measured until then is kept."""
+"""Taking samples on a GPU with progress and interruption: samples measured before an interrupt are kept."""
 
 import sys
 import time
@@ -13,19 +13,19 @@ from sassan.errors import InputError, SassanError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from sassan.measure.clock import Kernel
-    from sassan.measure.device import Argument, Device, Dimensions, Task
-    from sassan.measure.runner import Plan
+    from sassan.measure.cuda_source import CudaKernel
+    from sassan.measure.device import Argument, Device, Dimensions, MeasureTask
+    from sassan.measure.runner import MeasurePlan
     from sassan.measure.samples import Group, Samples
 
 _GROUPS = 5
 _SLICE = 0.05
-"""Seconds between two questions whether the user wants to stop, during a delay."""
+"""Seconds between two checks for an interrupt during a delay."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What shall run, as it was typed."""
+class MeasureRequest:
+    """The kernel to measure and how, as given on the command line."""
 
     file: str
     kernel: str | None = None
@@ -43,37 +43,37 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What was measured, and why it ended early, if it did."""
+class MeasureRun:
+    """The samples of a measurement, and why it ended early, if it did."""
 
     samples: "Samples"
     interrupted: bool = False
     error: SassanError | None = None
 
 
-def taken(wish: Wish, *, quiet: bool) -> Taken:
-    """Return the samples of a wish, or those that were taken before an interrupt or an error.
+def take_samples(request: MeasureRequest, *, quiet: bool) -> MeasureRun:
+    """Take the samples of a request; after an interrupt or an error, return those taken before.
 
     Raises UsageError, InputError for a source or options that cannot be run, MissingToolError `no-gpu`, `missing-extra`.
     """
-    plan = planned(wish)
-    kernel = _kernel(wish)
-    arguments = values(kernel, wish.arguments, plan.size)
-    grid, block = dimensions(wish.grid, "--grid", 1), dimensions(wish.block, "--block-dim", 32)
+    plan = measure_plan(request)
+    kernel = _kernel(request)
+    arguments = values(kernel, request.arguments, plan.size)
+    grid, block = dimensions(request.grid, "--grid", 1), dimensions(request.block, "--block-dim", 32)
     from sassan.measure import gpu
-    from sassan.measure.device import Task
+    from sassan.measure.device import MeasureTask
 
-    device = gpu.Gpu(wish.gpu or 0)
-    cubin = gpu.compiled(kernel.source, wish.file, device.arch, wish.macros)
-    return run(device, Task(cubin, kernel.name, grid, block, arguments, clocked=kernel.clocked), plan, quiet=quiet)
+    device = gpu.Gpu(request.gpu or 0)
+    cubin = gpu.compile_cuda(kernel.source, request.file, device.arch, request.macros)
+    return run(device, MeasureTask(cubin, kernel.name, grid, block, arguments, clocked=kernel.clocked), plan, quiet=quiet)
 
 
-def run(device: "Device", task: "Task", plan: "Plan", *, quiet: bool) -> Taken:
-    """Return what a device measures of a task until it is done, interrupted or in error."""
+def run(device: "Device", task: "MeasureTask", plan: "MeasurePlan", *, quiet: bool) -> MeasureRun:
+    """Measure a task on a device until it is done, interrupted or in error."""
     from sassan.measure.runner import Clock, about, groups
     from sassan.measure.samples import Samples
 
-    found: list[Group] = []
+    measured: list[Group] = []
     failed: SassanError | None = None
     with interrupts() as watch, _progress(plan, quiet=quiet) as show:
 
@@ -85,55 +85,62 @@ def run(device: "Device", task: "Task", plan: "Plan", *, quiet: bool) -> Taken:
         clock = Clock(sleep=sleep, stop=lambda: watch.seen)
         try:
             for group in groups(device, task, plan, clock):
-                found.append(group)
-                show(found)
+                measured.append(group)
+                show(measured)
         except SassanError as error:
             failed = error
-        return Taken(Samples(tuple(found), about(device, task, clock)), watch.seen, failed)
+        return MeasureRun(Samples(tuple(measured), about(device, task, clock)), watch.seen, failed)
 
 
-def planned(wish: Wish) -> "Plan":
-    """Return the plan of a wish.
+def measure_plan(request: MeasureRequest) -> "MeasurePlan":
+    """Return the plan of a request.
 
     Raises UsageError `bad-plan`.
     """
-    from sassan.measure.runner import RUNS, Plan
+    from sassan.measure.runner import RUNS, MeasurePlan
 
     size: str | None = None
     sizes: tuple[float, ...] = ()
-    if wish.sweep is not None:
-        size, _, listed = wish.sweep.partition("=")
+    if request.sweep is not None:
+        size, _, listed = request.sweep.partition("=")
         sizes = numbers(listed, "--sweep")
-    return Plan(
-        wish.runs if wish.runs is not None else RUNS,
-        wish.groups if wish.groups is not None else _GROUPS,
-        numbers(wish.delays, "--delays") if wish.delays is not None else (0.0,),
-        wish.pause or 0.0,
+    return MeasurePlan(
+        request.runs if request.runs is not None else RUNS,
+        request.groups if request.groups is not None else _GROUPS,
+        numbers(request.delays, "--delays") if request.delays is not None else (0.0,),
+        request.pause or 0.0,
         size,
         sizes,
     )
 
 
-def values(kernel: "Kernel", told: tuple[str, ...], swept: str | None) -> "tuple[Argument, ...]":
-    """Return the arguments of a kernel: what was told, and memory behind pointers of which nothing was told.
+def values(kernel: "CudaKernel", assignments: tuple[str, ...], swept: str | None) -> "tuple[Argument, ...]":
+    """Return the arguments of a kernel: given values, and default memory for other pointers.
 
     Raises UsageError `no-argument`, `bad-number`.
     """
     from sassan.measure.device import DATA_BYTES, Argument
 
-    known = {one.name for one in kernel.parameters}
+    known = {parameter.name for parameter in kernel.parameters}
     given: dict[str, float] = {}
-    for text in told:
+    for text in assignments:
         name, _, value = text.partition("=")
         if name not in known:
             raise UsageError(
                 "no-argument", f"the kernel has no parameter '{name}'", hint=f"parameters: {', '.join(sorted(known)) or 'none'}"
             )
         given[name] = numbers(value, f"--arg {name}")[0]
-    missing = [one.name for one in kernel.parameters if one.kind != "pointer" and one.name not in given and one.name != swept]
+    missing = [
+        parameter.name
+        for parameter in kernel.parameters
+        if parameter.kind != "pointer" and parameter.name not in given and parameter.name != swept
+    ]
     if missing:
-        raise UsageError("no-argument", f"parameter '{missing[0]}' has no value", hint=f"--arg {missing[0]}=V")
-    return tuple(Argument(one.name, one.kind, given.get(one.name, DATA_BYTES if one.kind == "pointer" else 0)) for one in kernel.parameters)
+        raise UsageError("no-argument", f"parameter '{missing[0]}' has no value", hint=f"pass --arg {missing[0]}=V")
+    return tuple(
+        Argument(parameter.name, parameter.kind, given.get(parameter.name, DATA_BYTES if parameter.kind == "pointer" else 0))
+        for parameter in kernel.parameters
+    )
 
 
 def numbers(text: str, option: str) -> tuple[float, ...]:
@@ -142,12 +149,12 @@ def numbers(text: str, option: str) -> tuple[float, ...]:
     Raises UsageError `bad-number`.
     """
     try:
-        found = tuple(float(one) for one in text.split(","))
+        parsed = tuple(float(part) for part in text.split(","))
     except ValueError:
-        found = ()
-    if not found or any(not -1e18 < one < 1e18 for one in found):  # noqa: PLR2004 - neither infinite nor beyond 64 bits
-        raise UsageError("bad-number", f"{option}: '{text}' is no list of numbers")
-    return found
+        parsed = ()
+    if not parsed or any(not -1e18 < number < 1e18 for number in parsed):  # noqa: PLR2004 - neither infinite nor beyond 64 bits
+        raise UsageError("bad-number", f"{option}: '{text}' is not a list of numbers")
+    return parsed
 
 
 def dimensions(text: str | None, option: str, default: int) -> "Dimensions":
@@ -155,40 +162,40 @@ def dimensions(text: str | None, option: str, default: int) -> "Dimensions":
 
     Raises UsageError `bad-number`.
     """
-    found = numbers(text, option) if text is not None else (float(default),)
-    if len(found) > 3 or any(one != int(one) or one < 1 for one in found):  # noqa: PLR2004
-        raise UsageError("bad-number", f"{option}: '{text}' is no size: X, X,Y or X,Y,Z")
-    x, y, z = (*(int(one) for one in found), 1, 1)[:3]
+    sizes = numbers(text, option) if text is not None else (float(default),)
+    if len(sizes) > 3 or any(size != int(size) or size < 1 for size in sizes):  # noqa: PLR2004
+        raise UsageError("bad-number", f"{option}: '{text}' is not a size: expected X, X,Y or X,Y,Z with positive integers")
+    x, y, z = (*(int(size) for size in sizes), 1, 1)[:3]
     return x, y, z
 
 
-def _kernel(wish: Wish) -> "Kernel":
+def _kernel(request: MeasureRequest) -> "CudaKernel":
     from sassan.frontend.load import load
-    from sassan.measure import clock
+    from sassan.measure import cuda_source
     from sassan.source import Source
 
-    source = load(wish.file)
+    source = load(request.file)
     if not isinstance(source, Source):
-        raise InputError("no-kernel", "this is no CUDA source", source=Source(wish.file, ""))
-    name = wish.kernel
+        raise InputError("no-kernel", "the file is not CUDA source", source=Source(request.file, ""))
+    name = request.kernel
     if name is None:
-        names = clock.kernels(source.text)
+        names = cuda_source.kernels(source.text)
         if len(names) > 1:
-            raise UsageError("several-kernels", f"{len(names)} kernels: {', '.join(names)}", hint=f"--kernel {names[0]}")
+            raise UsageError("several-kernels", f"{len(names)} kernels in the source: {', '.join(names)}", hint=f"pass --kernel {names[0]}")
         name = names[0] if names else ""
-    return clock.timed(source.text, name) if wish.cycles else clock.plain(source.text, name)
+    return cuda_source.timed(source.text, name) if request.cycles else cuda_source.plain(source.text, name)
 
 
 @contextmanager
-def _progress(plan: "Plan", *, quiet: bool) -> "Generator[Callable[[list[Group]], None]]":
-    """Show how many groups are done and the least run so far, where a person reads it."""
+def _progress(plan: "MeasurePlan", *, quiet: bool) -> "Generator[Callable[[list[Group]], None]]":
+    """Show the number of finished groups and the shortest run so far, on a terminal."""
     if quiet or not is_terminal(sys.stderr):
         yield lambda _: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from sassan.measure.verdict import time as spoken
+    from sassan.measure.verdict import time as formatted
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -199,8 +206,8 @@ def _progress(plan: "Plan", *, quiet: bool) -> "Generator[Callable[[list[Group]]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         at = bar.add_task("measuring", total=plan.steps)
 
-        def show(found: "list[Group]") -> None:
-            least = min(value for group in found for value in group.seconds)
-            bar.update(at, completed=len(found), description=f"least run {spoken(least)}")
+        def show(measured: "list[Group]") -> None:
+            shortest = min(value for group in measured for value in group.seconds)
+            bar.update(at, completed=len(measured), description=f"shortest run {formatted(shortest)}")
 
         yield show

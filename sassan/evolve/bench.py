@@ -15,7 +15,7 @@ from sassan.evolve.config import Config, Objective
 from sassan.evolve.evaluate import Task, compiled
 from sassan.evolve.genes import Genome
 from sassan.evolve.outcome import Fate, Outcome
-from sassan.measure import Task as Launch
+from sassan.measure import MeasureTask
 from sassan.measure.device import Device
 from sassan.measure.gpu import Gpu
 
@@ -49,14 +49,14 @@ class Bench:
         except InputError as error:
             return replace(outcome, fate=Fate.REFUSED, costs=(), why=error.message)
 
-    def _launch(self, genome: Genome) -> Launch:
+    def _launch(self, genome: Genome) -> MeasureTask:
         built = compiled(Task(self.config, self.tools, genome, self.cached))
         if built.fate is not Compiled.DONE:
             raise InputError("not-again", f"it was compiled before, and now {built.why}")
         shape = self.config.shape
         launch = shape.launch(self.config.space.choice(genome))
         one = (1, 1, 1)
-        return Launch(
+        return MeasureTask(
             built.cubin, self.config.kernel.function, launch.grid or one, launch.block or one, self.config.arguments, shape.shared
         )
 

@@ -1,14 +1,14 @@
-"""Timing samples of kernels: estimators with confidence intervals, pictures, and the runner that takes them on a GPU.
+"""Timing samples of kernels: estimators with confidence intervals, plots, and the runner that takes samples on a GPU.
 
-    samples = measure(device, Task(cubin, "kernel", grid, block, arguments), Plan(runs=20))
+    samples = measure(device, MeasureTask(cubin, "kernel", grid, block, arguments), MeasurePlan(runs=20))
     least = minimum(samples.groups[0].seconds)
 
-`Gpu()` of `sassan.measure.gpu` is the device of this machine; anything that keeps the contract `Device` can stand for it.
+`Gpu()` of `sassan.measure.gpu` is the device of this machine; any implementation of the protocol `Device` can replace it.
 """
 
-from sassan.measure.device import Argument, Device, Loaded, Task, Timing
+from sassan.measure.device import Argument, Device, LoadedKernel, MeasureTask, Timing
 from sassan.measure.estimators import Estimator, estimate, minimum
-from sassan.measure.runner import Clock, Plan, groups, measure
+from sassan.measure.runner import Clock, MeasurePlan, groups, measure
 from sassan.measure.samples import Group, Samples
 
 __all__ = [
@@ -17,10 +17,10 @@ __all__ = [
     "Device",
     "Estimator",
     "Group",
-    "Loaded",
-    "Plan",
+    "LoadedKernel",
+    "MeasurePlan",
+    "MeasureTask",
     "Samples",
-    "Task",
     "Timing",
     "estimate",
     "groups",

@@ -1,13 +1,13 @@
-"""How sure an estimate is: bootstrap intervals, and what stands in their place where the bootstrap fails.
+"""Confidence intervals of estimates: bootstrap intervals, and alternatives where the bootstrap is inconsistent.
 
-* Mean: BCa bootstrap (Efron 1987, "Better bootstrap confidence intervals", Eq. 6.8). Where runs depend on the runs before, circular blocks
-  of runs are drawn instead of single ones (Politis and Romano 1992), and the interval is made of percentiles.
+* Mean: BCa bootstrap (Efron 1987, "Better bootstrap confidence intervals", Eq. 6.8). Where a run depends on the previous
+  ones, circular blocks of runs are resampled instead of single runs (Politis and Romano 1992), and the interval is that of percentiles.
 * Median: percentiles of the bootstrap. BCa needs a jackknife, which is not consistent for a median.
-* Minimum: **no** bootstrap. The least of a resample is the least of the sample in 63 % of all resamples (1 - 1/e), however many runs there
-  are: the bootstrap of an extreme is not consistent (Bickel and Freedman 1981). What stands for it is the interval of Robson and Whitlock
-  (1964) for the lower end of a distribution, from the two least runs; it supposes a density of runs that does not fade towards that end.
-  Beside it stands `share`, which supposes nothing but independent runs: at most that share of further runs is faster.
-* Maximum: the same `share`, and no interval: above the longest run that was seen there is no bound that runs could give.
+* Minimum: **no** bootstrap. The minimum of a resample is the minimum of the sample in 63 % of all resamples (1 - 1/e), however many runs
+  there are: the bootstrap of an extreme is inconsistent (Bickel and Freedman 1981). It is replaced by the interval of Robson and Whitlock
+  (1964) for the lower endpoint of a distribution, from the two shortest runs; it assumes a density that does not vanish at that endpoint.
+  `share` assumes independent runs only: at most that share of further runs is faster.
+* Maximum: the same `share`, and no interval: no number of runs bounds the runs above the longest observed one.
 """
 
 from collections.abc import Sequence
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 RESAMPLES = 9999
 _WORK = 50_000_000
-"""Runs drawn for one interval at most; of very many runs fewer resamples are taken."""
+"""Maximum number of runs drawn for an interval; samples with very many runs get fewer resamples."""
 _BATCH = 4_000_000
-"""Runs drawn at once: what bounds the memory."""
+"""Runs drawn at once: limits the memory."""
 _FEWEST = 199
 _FEW_RUNS = 10
-"""Runs below which no interval can be trusted to its level."""
+"""With fewer runs no interval reliably reaches its level."""
 _FEW_BEYOND = 5
-"""Resamples beyond an end of an interval, below which that end is a matter of luck."""
+"""With fewer resamples beyond an end of an interval, that end is arbitrary."""
 _HEAVY = 0.5
-"""Share of the squared deviations that one single run may make up; beyond it the interval of a mean hangs on that run."""
+"""Share of the squared deviations above which a single run determines the interval of a mean."""
 _Z = 3.0
-"""How unlikely, in standard deviations, the dependence of neighbours must be before it is believed."""
+"""Standard deviations from which on the rank correlation of consecutive runs counts as dependence."""
 
 FEW = "few-runs"
-HANGS = "one-run"
+SINGLE_RUN = "one-run"
 DEPENDENT = "dependent-runs"
 TIES = "tied-runs"
 UNBOUNDED = "no-upper-end"
@@ -52,29 +52,29 @@ DIFFER = "groups-differ"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Level of the intervals, seed and number of the resamples."""
+class IntervalSettings:
+    """Confidence level of the intervals, seed and number of the resamples."""
 
     level: float = 0.95
     seed: int = 0
     resamples: int = RESAMPLES
 
     def __post_init__(self) -> None:
-        """Refuse what makes no interval.
+        """Check the ranges.
 
         Raises UsageError `bad-confidence`.
         """
         if not 0.5 <= self.level < 1 or not _FEWEST <= self.resamples <= 10**6 or self.seed < 0:  # noqa: PLR2004
-            raise UsageError("bad-confidence", f"a level from 0.5 to 1 and {_FEWEST} to 1000000 resamples make an interval")
+            raise UsageError("bad-confidence", f"an interval needs a level from 0.5 to below 1, and {_FEWEST} to 1000000 resamples")
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where the estimated quantity lies, at a level. Units: those of the runs.
+    """A confidence interval of an estimate. Units: those of the runs.
 
-    `low` or `high` is None where nothing can be said. `share`: at that level at most this share of further runs lies beyond the extreme
-    that was seen; None where the estimate is no extreme. `doubts`: why the interval may miss its level, as codes. `resamples`: 0 without
-    a bootstrap.
+    `low` or `high` is None where that end is unknown. `share`: at this level, at most this share of further runs lies beyond the observed
+    extreme; None where the estimate is not an extreme. `doubts`: codes of why the interval may miss its level. `resamples`: 0 without a
+    bootstrap.
     """
 
     low: float | None
@@ -88,55 +88,55 @@ class Interval:
 
 DOUBTS = {
     FEW: f"fewer than {_FEW_RUNS} runs",
-    HANGS: "one single run makes up most of the scatter: with or without it the interval is another",
-    DEPENDENT: "each run resembles the one before, so that there are fewer independent runs than runs",
-    TIES: "the two least runs are equal: the clock is too coarse for an interval",
-    COARSE: f"fewer than {_FEW_BEYOND} resamples lie beyond each end: a lower level, or more resamples of fewer runs, steady it",
-    FEW_GROUPS: "two to four groups: whether groups differ is hardly seen, and the interval is as if they did not",
-    DIFFER: "groups differ more than chance allows: their runs are not as good as independent ones",
-    UNBOUNDED: "no run bounds the runs that were not taken: a bound comes from analysis",
+    SINGLE_RUN: "a single run causes most of the variance: the interval depends on it",
+    DEPENDENT: "consecutive runs are correlated: there are fewer independent runs than runs",
+    TIES: "the two shortest runs are equal: the clock is too coarse for an interval",
+    COARSE: f"fewer than {_FEW_BEYOND} resamples lie beyond each end: lower --confidence, raise --resamples, or use fewer runs",
+    FEW_GROUPS: "two to four groups are too few to see whether groups differ: the interval assumes that they do not",
+    DIFFER: "groups differ significantly: their runs are not independent",
+    UNBOUNDED: "measured runs do not bound other runs: a bound needs analysis",
 }
 
 
-def interval(seconds: Sequence[float], which: Estimator, settings: Settings | None = None) -> Interval | None:
+def interval(seconds: Sequence[float], estimator: Estimator, settings: IntervalSettings | None = None) -> Interval | None:
     """Return the interval of an estimate from the runs of a group, warm-up first; None for the warm-up, which is one run.
 
     Raises InputError `too-few-runs`.
     """
-    chosen = settings if settings is not None else Settings()
-    estimate(seconds, which)
-    match which:
+    chosen = settings if settings is not None else IntervalSettings()
+    estimate(seconds, estimator)
+    match estimator:
         case Estimator.WARM_UP:
             return None
         case Estimator.MINIMUM:
-            return _least(sorted(seconds[1:]), seconds[1:], chosen)
+            return _minimum_interval(sorted(seconds[1:]), seconds[1:], chosen)
         case Estimator.MAXIMUM:
             share = _share(len(seconds) - 1, chosen.level)
-            against = (UNBOUNDED, *(one for one in doubts(seconds[1:]) if one != HANGS))
-            return Interval(max(seconds[1:]), None, chosen.level, "none", 0, share, against)
+            reasons = (UNBOUNDED, *(doubt for doubt in doubts(seconds[1:]) if doubt != SINGLE_RUN))
+            return Interval(max(seconds[1:]), None, chosen.level, "none", 0, share, reasons)
         case Estimator.MEAN_ALL:
-            return _bootstrap(np.array(seconds), chosen, middle=False)
+            return _bootstrap(np.array(seconds), chosen, is_median=False)
         case Estimator.MEAN | Estimator.MEDIAN:
-            return _bootstrap(np.array(seconds[1:]), chosen, middle=which is Estimator.MEDIAN)
+            return _bootstrap(np.array(seconds[1:]), chosen, is_median=estimator is Estimator.MEDIAN)
 
 
 def dependence(values: Sequence[float]) -> float:
-    """Return the rank correlation of each run with the next: Fig. 5 as one number."""
+    """Return the rank correlation of each run with the next one: Fig. 5 as a number."""
     return correlation(np.array(values[:-1]), np.array(values[1:]))
 
 
 def correlation(left: "Floats", right: "Floats") -> float:
-    """Return the rank correlation of pairs (Spearman's), 0 where a side does not vary or of fewer than 2 pairs."""
+    """Return Spearman's rank correlation of pairs; 0 where a side is constant, and for fewer than 2 pairs."""
     if len(left) < 2:  # noqa: PLR2004
         return 0.0
-    one, two = ranks(left), ranks(right)
-    one, two = one - one.mean(), two - two.mean()
-    scale = sqrt(float(one @ one) * float(two @ two))
-    return float(one @ two) / scale if scale else 0.0
+    left_ranks, right_ranks = ranks(left), ranks(right)
+    left_ranks, right_ranks = left_ranks - left_ranks.mean(), right_ranks - right_ranks.mean()
+    scale = sqrt(float(left_ranks @ left_ranks) * float(right_ranks @ right_ranks))
+    return float(left_ranks @ right_ranks) / scale if scale else 0.0
 
 
 def dependent(values: Sequence[float]) -> bool:
-    """Return whether neighbours are more alike than chance allows."""
+    """Return whether consecutive runs are significantly correlated."""
     return dependence(values) * sqrt(len(values)) > _Z
 
 
@@ -145,29 +145,29 @@ def _share(runs: int, level: float) -> float:
     return float(1 - (1 - level) ** (1 / runs))
 
 
-def _least(ordered: Sequence[float], taken: Sequence[float], chosen: Settings) -> Interval:
+def _minimum_interval(ordered: Sequence[float], taken: Sequence[float], chosen: IntervalSettings) -> Interval:
     """Return [T_(1) - c / (1 - c) * (T_(2) - T_(1)), T_(1)] with c = level: Robson and Whitlock 1964."""
     share = _share(len(ordered), chosen.level)
-    against = [one for one in doubts(taken) if one != HANGS]
+    reasons = [doubt for doubt in doubts(taken) if doubt != SINGLE_RUN]
     if len(ordered) == 1:
-        return Interval(None, ordered[0], chosen.level, "endpoint", share=share, doubts=tuple(against))
+        return Interval(None, ordered[0], chosen.level, "endpoint", share=share, doubts=tuple(reasons))
     if ordered[0] == ordered[1]:
-        against.append(TIES)
+        reasons.append(TIES)
     reach = chosen.level / (1 - chosen.level) * (ordered[1] - ordered[0])
-    return Interval(max(0.0, ordered[0] - reach), ordered[0], chosen.level, "endpoint", share=share, doubts=tuple(against))
+    return Interval(max(0.0, ordered[0] - reach), ordered[0], chosen.level, "endpoint", share=share, doubts=tuple(reasons))
 
 
-def _bootstrap(values: "Floats", chosen: Settings, *, middle: bool) -> Interval:
-    taken = [float(one) for one in values]
-    against = tuple(one for one in doubts(taken) if one != HANGS or not middle)
-    blocks = DEPENDENT in against
-    found = np.sort(_resampled(values, chosen, length=_block(len(values)) if blocks else 1, middle=middle))
+def _bootstrap(values: "Floats", chosen: IntervalSettings, *, is_median: bool) -> Interval:
+    taken = [float(value) for value in values]
+    reasons = tuple(doubt for doubt in doubts(taken) if doubt != SINGLE_RUN or not is_median)
+    blocks = DEPENDENT in reasons
+    estimates = np.sort(_resampled(values, chosen, length=_block(len(values)) if blocks else 1, is_median=is_median))
     tail = (1 - chosen.level) / 2
-    low, high = (tail, 1 - tail) if blocks or middle else _corrected(values, found, tail)
-    against += (COARSE,) if len(found) * tail < _FEW_BEYOND else ()
-    method = "percentiles of blocks" if blocks else "percentiles" if middle else "BCa"
-    low, high = float(np.quantile(found, low)), float(np.quantile(found, high))
-    return Interval(low, high, chosen.level, method, len(found), doubts=against)
+    low, high = (tail, 1 - tail) if blocks or is_median else _corrected(values, estimates, tail)
+    reasons += (COARSE,) if len(estimates) * tail < _FEW_BEYOND else ()
+    method = "percentiles of blocks" if blocks else "percentiles" if is_median else "BCa"
+    low, high = float(np.quantile(estimates, low)), float(np.quantile(estimates, high))
+    return Interval(low, high, chosen.level, method, len(estimates), doubts=reasons)
 
 
 def _block(runs: int) -> int:
@@ -175,29 +175,29 @@ def _block(runs: int) -> int:
     return min(runs, ceil(2 * cbrt(runs)))
 
 
-def _resampled(values: "Floats", chosen: Settings, *, length: int, middle: bool) -> "Floats":
+def _resampled(values: "Floats", chosen: IntervalSettings, *, length: int, is_median: bool) -> "Floats":
     """Return the estimate of each resample, drawn in circular blocks of `length` runs."""
     runs = len(values)
     total = max(_FEWEST, min(chosen.resamples, _WORK // runs))
     random = np.random.default_rng(chosen.seed)
     steps = np.arange(length)
-    found: list[Floats] = []
+    batches: list[Floats] = []
     for begin in range(0, total, max(1, _BATCH // runs)):
         count = min(max(1, _BATCH // runs), total - begin)
         starts = random.integers(0, runs, size=(count, -(-runs // length)))
         drawn = values[((starts[:, :, None] + steps) % runs).reshape(count, -1)[:, :runs]]
-        found.append(np.median(drawn, axis=1) if middle else drawn.mean(axis=1))
-    return np.concatenate(found)
+        batches.append(np.median(drawn, axis=1) if is_median else drawn.mean(axis=1))
+    return np.concatenate(batches)
 
 
-def _corrected(values: "Floats", found: "Floats", tail: float) -> tuple[float, float]:
+def _corrected(values: "Floats", estimates: "Floats", tail: float) -> tuple[float, float]:
     """Return the quantiles of the resampled means that bound the interval (Efron 1987, Eq. 6.8)."""
     normal, deviations = NormalDist(), values - values.mean()
     spread = float((deviations**2).sum())
     if spread == 0.0:
         return tail, 1 - tail
-    below = (np.count_nonzero(found < values.mean()) + np.count_nonzero(found <= values.mean())) / (2 * len(found))
-    bias = normal.inv_cdf(min(max(below, 1 / len(found)), 1 - 1 / len(found)))
+    below = (np.count_nonzero(estimates < values.mean()) + np.count_nonzero(estimates <= values.mean())) / (2 * len(estimates))
+    bias = normal.inv_cdf(min(max(below, 1 / len(estimates)), 1 - 1 / len(estimates)))
     skew = float((deviations**3).sum()) / (6 * spread**1.5)
 
     def end(level: float) -> float:
@@ -209,17 +209,17 @@ def _corrected(values: "Floats", found: "Floats", tail: float) -> tuple[float, f
 
 
 def doubts(values: Sequence[float]) -> tuple[str, ...]:
-    """Return what speaks against the interval of some runs."""
-    found = [FEW] if len(values) < _FEW_RUNS else []
+    """Return the codes of why an interval from these runs may miss its level."""
+    codes = [FEW] if len(values) < _FEW_RUNS else []
     squares = (np.array(values) - np.mean(values)) ** 2
     if len(values) >= _FEW_RUNS and squares.max() > _HEAVY * squares.sum():
-        found.append(HANGS)
+        codes.append(SINGLE_RUN)
     if dependent(values):
-        found.append(DEPENDENT)
-    return tuple(found)
+        codes.append(DEPENDENT)
+    return tuple(codes)
 
 
 def ranks(values: "Floats") -> "Floats":
-    """Return the rank of each value; equal values share the mean of theirs."""
+    """Return the rank of each value; equal values share their mean rank."""
     ordered = np.sort(values)
     return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") - 1) / 2

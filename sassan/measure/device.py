@@ -1,20 +1,20 @@
-"""The contract between the runner, which decides what runs when, and a GPU, which runs it once and tells how long it took."""
+"""The interface between the runner, which schedules runs, and a GPU, which executes and times them."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 Dimensions = tuple[int, int, int]
 DATA_BYTES = 16 << 20
-"""Bytes behind every pointer, unless told otherwise."""
+"""Default size of the memory behind a pointer argument, in bytes."""
 DATA_LARGEST = 60
-"""They hold integers from 1 to this: they serve as data, as indices and as bounds of loops."""
+"""Largest integer in that memory. It holds integers from 1 to this, usable as data, as indices and as loop bounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a kernel: `kind` is `int`, `long`, `float`, `double`, or memory of `value` bytes.
+    """A kernel argument: `kind` is `int`, `long`, `float`, `double`, or memory of `value` bytes.
 
-    That of a `pointer` holds small integers, that of `floats` small floats of 32 bits.
+    The memory of a `pointer` holds small integers, that of `floats` small 32-bit floats.
     """
 
     name: str
@@ -23,10 +23,10 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A kernel of a cubin with its launch and its arguments.
+class MeasureTask:
+    """A kernel of a cubin with its launch configuration and its arguments.
 
-    `clocked`: its last parameter, which is not in `arguments`, points to a `long long` per thread, where the kernel stores its cycles.
+    `clocked`: the last parameter, which is not in `arguments`, points to a `long long` per thread, where the kernel stores its cycles.
     """
 
     cubin: bytes
@@ -39,38 +39,38 @@ class Task:
 
     @property
     def threads(self) -> int:
-        """Return how many threads are launched."""
+        """Return the number of launched threads."""
         (gx, gy, gz), (bx, by, bz) = self.grid, self.block
         return gx * gy * gz * bx * by * bz
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One run. Units: seconds between two events around the launch; cycles of the longest thread, None where none were taken."""
+    """The time of a run. Units: seconds between two events around the launch; cycles of the longest thread, None where not counted."""
 
     seconds: float
     cycles: int | None = None
 
 
-class Loaded(Protocol):
-    """A task that is ready to run, its memory filled."""
+class LoadedKernel(Protocol):
+    """A loaded kernel with its arguments, ready to run."""
 
     def run(self) -> Timing:
-        """Run it once, and wait for its end.
+        """Run the kernel once and wait for it.
 
         Raises InputError `launch-failed`.
         """
         ...
 
     def results(self) -> tuple[bytes, ...]:
-        """Run it once, and return what its memory holds then, in the order of the arguments.
+        """Run the kernel once and return the contents of its memory afterwards, in the order of the arguments.
 
         Raises InputError `launch-failed`.
         """
         ...
 
     def close(self) -> None:
-        """Give its memory back."""
+        """Free its memory."""
         ...
 
 
@@ -79,16 +79,16 @@ class Device(Protocol):
 
     @property
     def name(self) -> str:
-        """Return what it calls itself."""
+        """Return the name of the GPU."""
         ...
 
     @property
     def arch(self) -> str:
-        """Return its architecture, such as `sm_61`."""
+        """Return the architecture, such as `sm_61`."""
         ...
 
-    def load(self, task: Task) -> Loaded:
-        """Return a task ready to run.
+    def load(self, task: MeasureTask) -> LoadedKernel:
+        """Load the kernel of a task and fill its memory.
 
         Raises InputError `launch-failed`.
         """

@@ -9,7 +9,7 @@ from sassan.errors import InputError
 
 
 class Estimator(StrEnum):
-    """How one number is made from the runs T_1 to T_N of a group; T_1 is the warm-up."""
+    """An estimator over the runs T_1 to T_N of a group; T_1 is the warm-up."""
 
     WARM_UP = "warm-up"
     MEAN_ALL = "mean-all"
@@ -20,12 +20,12 @@ class Estimator(StrEnum):
 
     @property
     def formula(self) -> str:
-        """Return what it computes, in the words of the paper."""
+        """Return the formula, in the notation of the paper."""
         return _FORMULAS[self]
 
     @property
     def least(self) -> int:
-        """Return how many runs it needs."""
+        """Return the number of runs that the estimator needs."""
         return 1 if self in {Estimator.WARM_UP, Estimator.MEAN_ALL} else 2
 
 
@@ -39,16 +39,16 @@ _FORMULAS = {
 }
 
 
-def estimate(seconds: Sequence[float], which: Estimator) -> float:
-    """Return one estimate from the runs of a group, warm-up first. Units: those of `seconds`.
+def estimate(seconds: Sequence[float], estimator: Estimator) -> float:
+    """Return the estimate from the runs of a group, warm-up first. Units: those of `seconds`.
 
-    Sums are rounded once, so that no order of the runs changes the result. Raises InputError `too-few-runs`.
+    Sums are rounded once, so the result does not depend on the order of the runs. Raises InputError `too-few-runs`.
     """
-    if len(seconds) < which.least:
-        message = f"'{which}' needs {which.least} runs of a group, the first being its warm-up; there is {len(seconds) or 'none'}"
+    if len(seconds) < estimator.least:
+        message = f"estimator '{estimator}' needs {estimator.least} runs per group, warm-up included; the group has {len(seconds)}"
         raise InputError("too-few-runs", message, hint="measure more runs per group")
     warm = seconds[1:]
-    match which:
+    match estimator:
         case Estimator.WARM_UP:
             return seconds[0]
         case Estimator.MEAN_ALL:
@@ -61,11 +61,11 @@ def estimate(seconds: Sequence[float], which: Estimator) -> float:
             return median(warm)
         case Estimator.MAXIMUM:
             return max(warm)
-    assert_never(which)
+    assert_never(estimator)
 
 
 def minimum(seconds: Sequence[float]) -> float:
-    """Return T_min of a group (Eq. 3): the least run after the warm-up.
+    """Return T_min of a group (Eq. 3): the shortest run after the warm-up.
 
     Raises InputError `too-few-runs`.
     """
@@ -73,12 +73,12 @@ def minimum(seconds: Sequence[float]) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the mean; rounding cannot take it out of the range of the values."""
+    """Return the mean, clamped to the range of the values against rounding."""
     return min(max(fsum(values) / len(values), min(values)), max(values))
 
 
 def median(values: Sequence[float]) -> float:
-    """Return the middle value, or the mean of the two in the middle."""
+    """Return the middle value, or the mean of the two middle values."""
     ordered = sorted(values)
     half = len(ordered) // 2
     return ordered[half] if len(ordered) % 2 else mean(ordered[half - 1 : half + 1])

@@ -1,7 +1,7 @@
 """The GPU of this machine through cuda-core: CUDA events time the launches of a cubin, `clock64` counts cycles inside.
 
-The only module that imports cuda-core. Memory is filled before the first run and restored after every run, outside the time that is
-measured and before the delay: each run meets the same data, and a GPU that has rested is not woken by a copy.
+The only module that imports cuda-core. Memory is filled before the first run and restored after every run, outside the timed interval and
+before the delay: each run reads the same data, and no copy wakes a GPU that is idle during the delay.
 """
 
 import ctypes
@@ -16,12 +16,12 @@ import numpy as np
 from sassan.compilers import compile_source
 from sassan.errors import InputError, MissingToolError
 from sassan.extras import install
-from sassan.measure.device import DATA_LARGEST, Argument, Task, Timing
+from sassan.measure.device import DATA_LARGEST, Argument, MeasureTask, Timing
 
 CudaObject = Any
-"""Something of cuda-core, which is untyped to the checkers (`_cuda`)."""
+"""An object of cuda-core, which has no types for checkers (`_cuda`)."""
 _TICK = 1e-3
-"""Seconds of the unit in which events are subtracted."""
+"""Seconds per unit of a difference of two events."""
 _LONG = 8
 _SCALARS: dict[str, Callable[..., object]] = {
     "int": ctypes.c_int,
@@ -35,7 +35,7 @@ class Gpu:
     """One GPU of this machine."""
 
     def __init__(self, number: int = 0) -> None:
-        """Take GPU `number`, counted from 0.
+        """Select GPU `number`, counted from 0.
 
         Raises MissingToolError `missing-extra`, `no-gpu`.
         """
@@ -46,32 +46,32 @@ class Gpu:
                 self._device.set_current()
         except (RuntimeError, ValueError, InputError) as error:
             why = " ".join(str(error).split())
-            hint = "samples of another machine are read without one: sassan measure SAMPLES.csv"
+            hint = "to read samples from another machine, pass a file: sassan measure SAMPLES.csv"
             raise MissingToolError("no-gpu", f"GPU {number} of this machine cannot be used: {why}", hint=hint) from error
 
     @property
     def name(self) -> str:
-        """Return what the GPU calls itself."""
+        """Return the name of the GPU."""
         return str(self._device.name)
 
     @property
     def arch(self) -> str:
-        """Return its architecture, such as `sm_61`."""
+        """Return the architecture, such as `sm_61`."""
         return f"sm_{self._device.arch}"
 
-    def load(self, task: Task) -> "Launches":
-        """Return a task ready to run.
+    def load(self, task: MeasureTask) -> "GpuKernel":
+        """Load the kernel of a task and fill its memory.
 
         Raises InputError `launch-failed`.
         """
         with _cuda_errors("launch-failed"):
-            return Launches(self._device, task)
+            return GpuKernel(self._device, task)
 
 
-class Launches:
+class GpuKernel:
     """A kernel on a GPU with its arguments; each run is timed by two events."""
 
-    def __init__(self, device: CudaObject, task: Task) -> None:
+    def __init__(self, device: CudaObject, task: MeasureTask) -> None:
         """Load the kernel and fill its memory."""
         cuda = _cuda()
         self._task = task
@@ -81,8 +81,10 @@ class Launches:
         self._config = cuda.LaunchConfig(grid=task.grid, block=task.block, shmem_size=task.shared)
         timed = cuda.EventOptions(timing_enabled=True)
         self._start, self._end = device.create_event(timed), device.create_event(timed)
-        held = [(one.name, _CONTENTS[one.kind](int(one.value))) for one in task.arguments if one.kind in _CONTENTS]
-        self._pristine = {name: self._data(device, data) for name, data in held}
+        initial = [
+            (argument.name, _CONTENTS[argument.kind](int(argument.value))) for argument in task.arguments if argument.kind in _CONTENTS
+        ]
+        self._pristine = {name: self._data(device, data) for name, data in initial}
         self._memory = {name: device.allocate(data.size, stream=self._stream) for name, data in self._pristine.items()}
         self._pinned: CudaObject = None
         self._times: CudaObject = None
@@ -92,7 +94,7 @@ class Launches:
         self._restore()
 
     def run(self) -> Timing:
-        """Run it once, and wait for its end.
+        """Run the kernel once and wait for it.
 
         Raises InputError `launch-failed`.
         """
@@ -108,7 +110,7 @@ class Launches:
         return Timing(seconds, cycles)
 
     def results(self) -> tuple[bytes, ...]:
-        """Run it once, and return what its memory holds then, in the order of the arguments.
+        """Run the kernel once and return the contents of its memory afterwards, in the order of the arguments.
 
         Raises InputError `launch-failed`.
         """
@@ -116,9 +118,9 @@ class Launches:
         with _cuda_errors("launch-failed"):
             cuda.launch(self._stream, self._config, self._kernel, *self._arguments())
             self._stream.sync()
-            found = tuple(self._bytes(one) for one in self._memory.values())
+            contents = tuple(self._bytes(memory) for memory in self._memory.values())
             self._restore()
-        return found
+        return contents
 
     def _bytes(self, memory: CudaObject) -> bytes:
         pinned = _cuda().LegacyPinnedMemoryResource().allocate(memory.size)
@@ -129,18 +131,18 @@ class Launches:
         return data
 
     def close(self) -> None:
-        """Give the memory back."""
-        for one in (*self._memory.values(), *self._pristine.values(), self._times, self._pinned):
-            if one is not None:
-                one.close()
+        """Free the memory."""
+        for buffer in (*self._memory.values(), *self._pristine.values(), self._times, self._pinned):
+            if buffer is not None:
+                buffer.close()
         self._stream.close()
 
     def _arguments(self) -> list[object]:
-        values = [self._memory[one.name] if one.kind in _CONTENTS else scalar(one) for one in self._task.arguments]
+        values = [self._memory[argument.name] if argument.kind in _CONTENTS else scalar(argument) for argument in self._task.arguments]
         return [*values, *([self._times] if self._times is not None else [])]
 
     def _data(self, device: CudaObject, content: bytes) -> CudaObject:
-        """Return memory of the GPU that holds these bytes."""
+        """Return GPU memory initialized with `content`."""
         cuda = _cuda()
         pinned = cuda.LegacyPinnedMemoryResource().allocate(len(content))
         np.from_dlpack(pinned).view(np.uint8)[:] = np.frombuffer(content, dtype=np.uint8)
@@ -163,17 +165,17 @@ class Launches:
         return int(np.from_dlpack(self._pinned).view(np.int64).max())
 
 
-def scalar(one: Argument) -> object:
+def scalar(argument: Argument) -> object:
     """Return the value of an argument in the type that the kernel declares: a bare Python number would be passed as 64 bits.
 
     Raises InputError `launch-failed` for a fraction where an integer is declared.
     """
-    kind = _SCALARS[one.kind]
-    if one.kind in {"int", "long"}:
-        if one.value != int(one.value):
-            raise InputError("launch-failed", f"argument '{one.name}' is an integer, and {one.value:g} is none")
-        return kind(int(one.value))
-    return kind(one.value)
+    kind = _SCALARS[argument.kind]
+    if argument.kind in {"int", "long"}:
+        if argument.value != int(argument.value):
+            raise InputError("launch-failed", f"argument '{argument.name}' needs an integer, not {argument.value:g}")
+        return kind(int(argument.value))
+    return kind(argument.value)
 
 
 def small_integers(size: int) -> bytes:
@@ -189,15 +191,15 @@ def small_floats(size: int) -> bytes:
 
 
 _CONTENTS: dict[str, Callable[[int], bytes]] = {"pointer": small_integers, "floats": small_floats}
-"""What the memory of an argument holds, by its kind."""
+"""Initial contents of the memory of an argument, by its kind."""
 
 
-def compiled(source: str, name: str, arch: str, options: Sequence[str] = ()) -> bytes:
-    """Return the cubin that NVRTC makes of CUDA C++; `name` is what its messages call the source. No GPU is needed.
+def compile_cuda(source: str, name: str, arch: str, options: Sequence[str] = ()) -> bytes:
+    """Return the cubin that NVRTC compiles from CUDA C++; `name` names the source in messages. No GPU is needed.
 
-    `options` are macros: `NAME` or `NAME=VALUE`. Raises InputError `compile-failed` with the compiler's first complaint, MissingToolError.
+    `options` are macros: `NAME` or `NAME=VALUE`. Raises InputError `compile-failed` with the compiler's first error, MissingToolError.
     """
-    flags = ("-std=c++17", *(f"-D{one}" for one in options))
+    flags = ("-std=c++17", *(f"-D{macro}" for macro in options))
     try:
         return compile_source(source, arch=arch, name=name, options=flags).cubin
     except MissingToolError as error:
@@ -205,7 +207,7 @@ def compiled(source: str, name: str, arch: str, options: Sequence[str] = ()) -> 
 
 
 def _cuda() -> ModuleType:
-    """Return cuda-core. Its wheel puts the package together when it is imported: checkers of types see nothing of it.
+    """Return cuda-core, whose wheel assembles the package at import, so that type checkers cannot see it.
 
     Raises MissingToolError `missing-extra`.
     """
@@ -217,16 +219,16 @@ def _cuda() -> ModuleType:
 
 @contextmanager
 def _cuda_errors(code: str) -> Generator[None]:
-    """Turn what CUDA refuses into InputError `code`."""
+    """Turn CUDA errors into InputError `code`."""
     # cuda-core gives its exception no public name.
-    refused: type[Exception] = import_module("cuda.core._utils.cuda_utils").CUDAError
+    cuda_error: type[Exception] = import_module("cuda.core._utils.cuda_utils").CUDAError
     try:
         yield
-    except refused as error:
-        raise InputError(code, _complaint(str(error))) from error
+    except cuda_error as error:
+        raise InputError(code, _first_error(str(error))) from error
 
 
-def _complaint(text: str) -> str:
-    """Return the line of a log that says what is wrong: the first with an error, else the first."""
+def _first_error(text: str) -> str:
+    """Return the first line of a log with an error, else its first line."""
     lines = [line.strip() for line in text.replace("\0", "").splitlines() if line.strip()]
-    return next((line for line in lines if "error:" in line), lines[0] if lines else "no reason given")
+    return next((line for line in lines if "error:" in line), lines[0] if lines else "no error text")

@@ -1,4 +1,4 @@
-"""The four pictures of the paper: histogram (Fig. 4), phase diagram (Fig. 5), estimators against duration (Fig. 6) and delay (Fig. 7)."""
+"""The four plots of the paper: histogram (Fig. 4), phase diagram (Fig. 5), estimators against duration (Fig. 6) and delay (Fig. 7)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Axes = Any
-"""A panel of matplotlib, which is an extra: where it is missing, its types are."""
+"""Axes of matplotlib, an optional extra whose types may be missing."""
 FORMATS = ("svg", "png")
 _STYLES: "Mapping[Estimator, tuple[str, str, str]]" = {
-    # Okabe and Ito's colours, darker where they meet white; markers and dashes tell them apart without colour.
+    # Okabe and Ito's colours, darker where they meet white; markers and dashes distinguish them without colour.
     Estimator.WARM_UP: ("#777777", "x", ":"),
     Estimator.MEAN_ALL: ("#a0527c", "v", "-."),
     Estimator.MEAN: ("#d55e00", "s", "--"),
@@ -33,18 +33,18 @@ _STYLES: "Mapping[Estimator, tuple[str, str, str]]" = {
 _BULK = 90.0
 """Percentile below which the bulk of the runs lies."""
 _REACH = 5.0
-"""An axis reaches this many times as far as the bulk; what lies beyond is counted in the title."""
+"""An axis extends to this multiple of the bulk; the title counts the values beyond."""
 _BINS = 80
-_CLOSEST = 1e-6
-"""Share of a duration that an axis spans at least."""
+_LEAST_SPAN = 1e-6
+"""Minimum span of an axis, as a share of the largest duration."""
 _MANY_POINTS = 3000
-"""Points beyond which a vector picture holds them as a bitmap."""
+"""With more points, a vector file contains them as a bitmap."""
 _PERCENT = 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that can be drawn: a file name without its ending, and what draws it."""
+    """A picture: a file name without extension, and the function that draws it."""
 
     name: str
     _draw: Callable[[Axes], None]
@@ -69,14 +69,14 @@ class Picture:
 
 
 def pictures(samples: Samples) -> tuple[Picture, ...]:
-    """Return the pictures that these samples are enough for.
+    """Return the pictures for which there are enough samples.
 
-    A histogram and a phase diagram per size, and where there are two sizes or two delays, those of Fig. 6 and Fig. 7 too.
+    A histogram and a phase diagram per size; Fig. 6 where there are two sizes, Fig. 7 where there are two delays.
     """
-    return tuple(_all(samples))
+    return tuple(_pictures(samples))
 
 
-def _all(samples: Samples) -> Iterator[Picture]:
+def _pictures(samples: Samples) -> Iterator[Picture]:
     sizes = samples.by_size()
     for size, groups in sizes.items():
         mark = "" if len(sizes) == 1 else "-unsized" if size is None else f"-{size:g}"
@@ -104,12 +104,12 @@ def _histogram(warm: Sequence[float], name: str, axes: Axes) -> None:
     edge, beyond = _edge(values)
     shown = values[values <= edge] / scale
     bins = min(_BINS, max(10, int(np.sqrt(len(shown)) * 2)))
-    low, high = _apart(float(shown.min()), float(shown.max()))
+    low, high = _widened(float(shown.min()), float(shown.max()))
     axes.hist(shown, bins=bins, range=(low, high), color="#c9dceb", edgecolor="#5b87a8", linewidth=0.4)
     for which in (Estimator.MINIMUM, Estimator.MEDIAN, Estimator.MEAN):
         colour, _, dashes = _STYLES[which]
-        found = estimate((warm[0], *warm), which)
-        axes.axvline(found / scale, color=colour, linestyle=dashes, linewidth=1.6, label=f"{which} {time(found)}")
+        value = estimate((warm[0], *warm), which)
+        axes.axvline(value / scale, color=colour, linestyle=dashes, linewidth=1.6, label=f"{which} {time(value)}")
     axes.set(xlabel=f"execution time ({unit})", ylabel="runs")
     _finish(axes, f"{len(warm)} runs without warm-ups", name, beyond)
 
@@ -119,7 +119,7 @@ def _phase(groups: Sequence[Group], name: str, axes: Axes) -> None:
     unit, scale = _unit(pairs.ravel())
     edge, beyond = _edge(pairs.max(axis=1))
     shown = pairs[pairs.max(axis=1) <= edge] / scale
-    low, high = _apart(float(shown.min()), float(shown.max()))
+    low, high = _widened(float(shown.min()), float(shown.max()))
     pad = (high - low) * 0.04
     axes.plot((low - pad, high + pad), (low - pad, high + pad), color="#999999", linewidth=0.8, linestyle="--", label="equal")
     many = len(shown) > _MANY_POINTS
@@ -150,7 +150,7 @@ def _durations(sizes: Sequence[Sequence[Group]], name: str, axes: Axes) -> None:
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:g} %")
     axes.xaxis.set_major_formatter(_tick)
-    axes.set(xlabel="least run of the size", ylabel="estimate above the least run")
+    axes.set(xlabel="shortest run of the size", ylabel="estimate above the shortest run")
     _finish(axes, "estimators against the duration, mean over groups", name, 0)
 
 
@@ -176,14 +176,14 @@ def _mean(groups: Sequence[Group], which: Estimator) -> float:
     return sum(values) / len(values)
 
 
-def _apart(low: float, high: float) -> tuple[float, float]:
-    """Return the ends of an axis so far apart that it can be divided: runs may be equal, or differ by their last bit alone."""
-    least = _CLOSEST * high
+def _widened(low: float, high: float) -> tuple[float, float]:
+    """Return the ends of an axis, widened where runs are equal or nearly so."""
+    least = _LEAST_SPAN * high
     return (low, high) if high - low > least else (low - least, high + least)
 
 
 def _edge(values: "np.typing.NDArray[np.float64]") -> tuple[float, int]:
-    """Return up to where an axis reaches, and how many values lie beyond."""
+    """Return the end of an axis, and the number of values beyond it."""
     least = float(values.min())
     edge = least + _REACH * (float(np.percentile(values, _BULK)) - least)
     if edge in {least, float(values.max())} or values.max() <= edge:
@@ -196,9 +196,9 @@ def _unit(seconds: "Sequence[float] | np.typing.NDArray[np.float64]") -> tuple[s
     return next(((unit, size) for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)) if least >= size), ("ns", 1e-9))
 
 
-def _finish(axes: Axes, what: str, name: str, beyond: int) -> None:
+def _finish(axes: Axes, subject: str, name: str, beyond: int) -> None:
     more = f"; {beyond} longer than shown" if beyond else ""
-    axes.set_title(f"{name}\n{what}{more}" if name else f"{what}{more}", fontsize=10, parse_math=False)
+    axes.set_title(f"{name}\n{subject}{more}" if name else f"{subject}{more}", fontsize=10, parse_math=False)
     axes.grid(visible=True, color="#e5e5e5", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.legend(fontsize=8, frameon=False, loc="best")

@@ -1,7 +1,7 @@
 """Reading samples, CSV or JSON, and writing them.
 
 JSON is `{"device": "…", "groups": [{"group": 0, "seconds": [0.0031, 0.0022], "delay": 0.5, "pause": 2, "size": 1000, "cycles": [7, 6]}]}`,
-where only `seconds` is needed and texts beside `groups` say what is known; or a list of groups, each a list of seconds; or such a list.
+where only `seconds` is required and the strings beside `groups` are metadata; or a list of lists of seconds, one per group; or such a list.
 """
 
 import json
@@ -27,21 +27,21 @@ def load(path: str) -> Samples:
     Raises InputError: as `read`, and what `frontend.load` refuses.
     """
     try:
-        found = load_text(path)
+        loaded = load_text(path)
     except InputError as error:
         hint = (
             f"samples are CSV or JSON, at most {LIMIT >> 20} MiB" if error.code in {"too-large", "binary-input", "not-utf8"} else error.hint
         )
         raise InputError(error.code, error.message, source=error.source, hint=hint) from None
-    if not isinstance(found, Source):
-        raise InputError("bad-samples", "this is machine code, not samples", source=Source(path, ""), hint=HINT)
-    return read(found)
+    if not isinstance(loaded, Source):
+        raise InputError("bad-samples", "the file is machine code, not samples", source=Source(path, ""), hint=HINT)
+    return read(loaded)
 
 
 def read(source: Source) -> Samples:
-    """Return the samples of a text: JSON where it begins like that, else CSV.
+    """Parse samples: JSON where the text begins with `{` or `[`, else CSV.
 
-    Raises InputError `bad-samples` with the place.
+    Raises InputError `bad-samples` with the location.
     """
     plain = Source(source.name, source.text.removeprefix("\ufeff"))
     try:
@@ -53,7 +53,7 @@ def read(source: Source) -> Samples:
 
 
 def text(name: str, samples: Samples) -> str:
-    """Return what is written into a file called `name`: JSON where it ends in .json, else CSV."""
+    """Return the contents of a file called `name`: JSON if it ends in .json, else CSV."""
     return json_text(samples) if name.lower().endswith(".json") else rows.text(samples)
 
 
@@ -69,58 +69,58 @@ def _json(source: Source) -> Samples:
         message = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         raise InputError("bad-samples", message, source=source, span=Span(error.lineno, error.colno, 1), hint=HINT) from None
     except (ValueError, RecursionError) as error:
-        raise bad(f"not JSON that can be read: {error}") from None
+        raise bad(f"unreadable JSON: {error}") from None
     if isinstance(document, list):
-        many = cast("list[object]", document)
-        some = many if all(isinstance(one, list) for one in many) else [many]
-        return _samples([{"seconds": one} for one in some], {})
+        elements = cast("list[object]", document)
+        lists = elements if all(isinstance(element, list) for element in elements) else [elements]
+        return _samples([{"seconds": durations} for durations in lists], {})
     whole = cast("Mapping[str, object]", document)
     groups = whole.get("groups")
     if not isinstance(groups, list):
-        raise bad("there is no list 'groups'")
+        raise bad("the list 'groups' is missing")
     about = {key: value for key, value in whole.items() if key not in _IGNORED}
     for key, value in about.items():
         if not isinstance(value, str):
-            raise bad(f"'{key}' is no text: beside 'groups' stand only texts")
+            raise bad(f"'{key}': expected a string")
     return _samples(cast("list[object]", groups), cast("dict[str, str]", about))
 
 
 def _constant(name: str) -> Never:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not allowed")
 
 
 def _samples(groups: list[object], about: dict[str, str]) -> Samples:
-    found = tuple(_group(f"groups[{index}]", index, one) for index, one in enumerate(groups))
-    if not found:
+    parsed = tuple(_group(f"groups[{index}]", index, group) for index, group in enumerate(groups))
+    if not parsed:
         raise bad("there are no runs")
-    numbers = [one.number for one in found]
-    twice = next((number for number in numbers if numbers.count(number) > 1), None) if len(set(numbers)) < len(numbers) else None
-    if twice is not None:
-        raise bad(f"group {twice} stands twice")
-    return Samples(found, about)
+    numbers = [group.number for group in parsed]
+    repeated = next((number for number in numbers if numbers.count(number) > 1), None) if len(set(numbers)) < len(numbers) else None
+    if repeated is not None:
+        raise bad(f"group {repeated} is given twice")
+    return Samples(parsed, about)
 
 
 def _group(where: str, index: int, document: object) -> Group:
     if not isinstance(document, dict):
         raise bad(f"{where}: expected an object with 'seconds'")
-    one = cast("dict[str, object]", document)
-    for key in one:
+    fields = cast("dict[str, object]", document)
+    for key in fields:
         if key not in _KEYS:
-            raise bad(f"{where}.{key}: no such key (known: {', '.join(_KEYS)})")
-    seconds = tuple(_duration(f"{where}.seconds[{place}]", value) for place, value in enumerate(_list(where, "seconds", one)))
+            raise bad(f"{where}.{key}: unknown key (known: {', '.join(_KEYS)})")
+    seconds = tuple(_duration(f"{where}.seconds[{place}]", value) for place, value in enumerate(_list(where, "seconds", fields)))
     if not seconds:
         raise bad(f"{where}.seconds: there are no runs")
-    delay = _number(f"{where}.delay", one.get("delay", 0.0))
-    pause = _number(f"{where}.pause", one.get("pause", delay))
-    size = _number(f"{where}.size", one["size"]) if one.get("size") is not None else None
-    cycles = tuple(_whole(f"{where}.cycles[{place}]", value) for place, value in enumerate(_list(where, "cycles", one)))
+    delay = _number(f"{where}.delay", fields.get("delay", 0.0))
+    pause = _number(f"{where}.pause", fields.get("pause", delay))
+    size = _number(f"{where}.size", fields["size"]) if fields.get("size") is not None else None
+    cycles = tuple(_whole(f"{where}.cycles[{place}]", value) for place, value in enumerate(_list(where, "cycles", fields)))
     if cycles and len(cycles) != len(seconds):
         raise bad(f"{where}: cycles for {len(cycles)} of {len(seconds)} runs")
-    return Group(_whole(f"{where}.group", one.get("group", index)), seconds, delay, pause, size, cycles)
+    return Group(_whole(f"{where}.group", fields.get("group", index)), seconds, delay, pause, size, cycles)
 
 
-def _list(where: str, key: str, one: Mapping[str, object]) -> list[object]:
-    value = one.get(key, [])
+def _list(where: str, key: str, fields: Mapping[str, object]) -> list[object]:
+    value = fields.get(key, [])
     if not isinstance(value, list):
         raise bad(f"{where}.{key}: expected a list")
     return cast("list[object]", value)
@@ -128,7 +128,7 @@ def _list(where: str, key: str, one: Mapping[str, object]) -> list[object]:
 
 def _number(where: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _TOO_MUCH:
-        raise bad(f"{where}: expected a number from 0, found {_shown(value)}")
+        raise bad(f"{where}: expected a non-negative number, not {_shown(value)}")
     return float(value)
 
 
@@ -142,13 +142,13 @@ def _duration(where: str, value: object) -> float:
 
 def _whole(where: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _TOO_MUCH:
-        raise bad(f"{where}: expected a whole number from 0, found {_shown(value)}")
+        raise bad(f"{where}: expected a non-negative integer, not {_shown(value)}")
     return value
 
 
 def _shown(value: object) -> str:
-    found = json.dumps(value)
-    return found if len(found) <= _SHOWN else f"{found[:_SHOWN]}…"
+    shown = json.dumps(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
 def _document(group: Group) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""Samples as CSV: a line per run, and lines `# key: value` above them for what is known of the device.
+"""Samples as CSV: a line per run, after lines `# key: value` with metadata such as the device.
 
     # device: NVIDIA GeForce GTX 1080
     # date: 2026-11-21
@@ -6,8 +6,8 @@
     group,run,seconds,delay,size,cycles
     0,0,0.00312,2.0,1000,4711
 
-Only `seconds` is needed; without `group` all runs are one group, without `run` they count as they stand. `delay` was waited before the run.
-`runs` is how many lines there are: a file that was cut off is refused.
+Only `seconds` is required; without `group` all runs form one group, without `run` they are numbered in file order. `delay` is the time
+waited before the run. `runs` is the number of lines, so that a truncated file is detected.
 """
 
 import re
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sassan.errors import InputError
-from sassan.measure.samples import HINT, Run, Samples, bad, duration, grouped
+from sassan.measure.samples import HINT, Samples, TimedRun, bad, duration, grouped
 from sassan.source import Source, Span
 
 COLUMNS = ("group", "run", "seconds", "delay", "size", "cycles")
@@ -26,66 +26,64 @@ _ABOUT = re.compile(r"#\s*([A-Za-z][\w -]*?)\s*:(.*)")
 
 
 class _Cell(NamedTuple):
-    """One cell and where it stands; columns count from 1."""
+    """A cell and its position; columns count from 1."""
 
     text: str
     line: int
     column: int
 
 
-class _Table:
-    """One file; every complaint names the cell."""
+class _CsvReader:
+    """A CSV file; every error names the cell."""
 
     def __init__(self, source: Source) -> None:
-        """Take the text."""
+        """Split the text into lines."""
         self._source = source
         self._lines = source.text.split("\n")
 
     def read(self) -> Samples:
         """Return the samples. Raises InputError `bad-samples`."""
-        about = {found[1].lower(): found[2].strip() for line in self._lines if (found := _ABOUT.match(line)) is not None}
+        about = {match[1].lower(): match[2].strip() for line in self._lines if (match := _ABOUT.match(line)) is not None}
         lines = [(number, line) for number, line in enumerate(self._lines, 1) if line.strip() and not line.startswith("#")]
         if not lines:
             raise bad("there are no runs")
         number, head = lines[0]
         columns = self._head(self._cells(head, number))
         runs = tuple(self._runs(columns, lines[1:]))
-        self._whole(about.pop(_COUNT, None), len(runs))
+        self._check_complete(about.pop(_COUNT, None), len(runs))
         base = runs[0].position if runs and runs[0].position in {0, 1} else 0
-        return grouped((one._replace(position=one.position - base) for one in runs), about)
+        return grouped((run._replace(position=run.position - base) for run in runs), about)
 
-    def _whole(self, expected: str | None, found: int) -> None:
-        if not found:
+    def _check_complete(self, expected: str | None, runs: int) -> None:
+        if not runs:
             raise bad("there are no runs")
-        if expected is not None and (expected != str(found) or self._lines[-1].strip()):
-            raise bad(f"the file was cut off: it announces {expected} runs and has {found}")
+        if expected is not None and (expected != str(runs) or self._lines[-1].strip()):
+            raise bad(f"the file is truncated: it announces {expected} runs and has {runs}")
 
     def _head(self, cells: Sequence[_Cell]) -> tuple[str, ...]:
         names = tuple(cell.text.lower() for cell in cells)
         for name, cell in zip(names, cells, strict=True):
             if name not in COLUMNS or names.count(name) > 1:
-                raise self._fail(
-                    cell, f"no such column (known: {', '.join(COLUMNS)})" if name not in COLUMNS else "this column stands twice"
-                )
+                raise self._fail(cell, f"unknown column (known: {', '.join(COLUMNS)})" if name not in COLUMNS else "duplicate column")
         if "seconds" not in names:
-            raise self._fail(cells[0], "there is no column 'seconds'")
+            raise self._fail(cells[0], "the column 'seconds' is missing")
         return names
 
-    def _runs(self, columns: tuple[str, ...], lines: Sequence[tuple[int, str]]) -> Iterator[Run]:
-        before = Run(-1, -1, 0.0)
+    def _runs(self, columns: tuple[str, ...], lines: Sequence[tuple[int, str]]) -> Iterator[TimedRun]:
+        previous = TimedRun(-1, -1, 0.0)
         for number, line in lines:
             cells = self._cells(line, number)
             if len(cells) != len(columns):
-                raise self._fail(cells[-1], f"the line has {len(cells)} of {len(columns)} columns")
+                raise self._fail(cells[-1], f"the line has {len(cells)} cells, expected {len(columns)}")
             run = self._run(dict(zip(columns, cells, strict=True)))
             if "run" not in columns:
-                run = run._replace(position=before.position + 1 if run.group == before.group else 0)
+                run = run._replace(position=previous.position + 1 if run.group == previous.group else 0)
             yield run
-            before = run
+            previous = run
 
-    def _run(self, cells: dict[str, _Cell]) -> Run:
+    def _run(self, cells: dict[str, _Cell]) -> TimedRun:
         size, cycles = cells.get("size"), cells.get("cycles")
-        return Run(
+        return TimedRun(
             self._count(cells["group"]) if "group" in cells else 0,
             self._count(cells["run"]) if "run" in cells else 0,
             self._seconds(cells["seconds"]),
@@ -108,7 +106,7 @@ class _Table:
 
     def _count(self, cell: _Cell) -> int:
         if not _WHOLE.fullmatch(cell.text):
-            raise self._fail(cell, "not a whole number")
+            raise self._fail(cell, "not an integer")
         return int(cell.text)
 
     def _cells(self, line: str, number: int) -> list[_Cell]:
@@ -127,11 +125,11 @@ class _Table:
 
 
 def read(source: Source) -> Samples:
-    """Return the samples of a CSV text.
+    """Parse CSV.
 
-    Raises InputError `bad-samples` that marks the cell.
+    Raises InputError `bad-samples` with the cell.
     """
-    return _Table(source).read()
+    return _CsvReader(source).read()
 
 
 def text(samples: Samples) -> str:

@@ -1,4 +1,4 @@
-"""Durations of a kernel, as they were taken: runs one after the other in groups, the first run of each group being its warm-up."""
+"""Measured durations of a kernel: consecutive runs in groups; the first run of each group is its warm-up."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,15 +9,15 @@ from sassan.errors import InputError
 
 HINT = "'sassan measure --help' describes the files"
 SHORTEST, LONGEST = 1e-12, 1e9
-"""Seconds. Shorter than a picosecond no clock sees; what is longer than thirty years was written in another unit."""
+"""Seconds. No clock resolves less than a picosecond; more than thirty years is a wrong unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs of one kernel, one after the other under the same conditions, in the order in which they were taken.
+    """Consecutive runs of a kernel under the same conditions, in the order in which they were taken.
 
     Units: `seconds` of each run; `delay` is waited before each run but the first, `pause` before the first; `cycles` of the longest thread
-    by `clock64`, empty where none were taken. `size` is what the duration depends on, such as the count of a loop; None: not known.
+    by `clock64`, empty where not counted. `size` is the quantity that the duration depends on, such as a loop count; None if unknown.
     """
 
     number: int
@@ -35,14 +35,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Groups in the order in which they were taken, and what is known of them (`device`, `date`, `kernel`, `clock`, …)."""
+    """Groups in the order in which they were taken, and metadata (`device`, `date`, `kernel`, `clock`, …)."""
 
     groups: tuple[Group, ...]
     about: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def runs(self) -> int:
-        """Return how many runs there are."""
+        """Return the number of runs."""
         return sum(len(group.seconds) for group in self.groups)
 
     @property
@@ -52,17 +52,17 @@ class Samples:
 
     @property
     def delays(self) -> tuple[float, ...]:
-        """Return the different delays, in order."""
+        """Return the distinct delays in ascending order."""
         return tuple(sorted({group.delay for group in self.groups}))
 
     def by_size(self) -> Mapping[float | None, tuple[Group, ...]]:
-        """Return the groups of each size, sizes in order; None, the unknown size, comes first."""
+        """Return the groups of each size in ascending order; None, the unknown size, comes first."""
         sizes = sorted({group.size for group in self.groups}, key=lambda size: (size is not None, size or 0.0))
         return {size: tuple(group for group in self.groups if group.size == size) for size in sizes}
 
 
-class Run(NamedTuple):
-    """One run as a line of a file tells it; units as in `Group`, `position` from 0 within its group."""
+class TimedRun(NamedTuple):
+    """A run as given by a line of a file; units as in `Group`, `position` from 0 within its group."""
 
     group: int
     position: int
@@ -72,54 +72,54 @@ class Run(NamedTuple):
     cycles: int | None = None
 
 
-def grouped(runs: Iterable[Run], about: Mapping[str, str] | None = None) -> Samples:
-    """Return runs as groups: the runs of a group stand together, and count from 0.
+def grouped(runs: Iterable[TimedRun], about: Mapping[str, str] | None = None) -> Samples:
+    """Combine runs into groups: the runs of a group are consecutive and numbered from 0.
 
-    Raises InputError `bad-samples` for runs that do not, or that differ in what a group has in common.
+    Raises InputError `bad-samples` if they are not, or if runs of a group differ in delay or size.
     """
     groups = tuple(_group(some) for some in _adjacent(runs))
     seen: set[int] = set()
-    for one in groups:
-        if one.number in seen:
-            raise bad(f"the runs of group {one.number} do not stand together")
-        seen.add(one.number)
+    for group in groups:
+        if group.number in seen:
+            raise bad(f"the runs of group {group.number} are not consecutive")
+        seen.add(group.number)
     return Samples(groups, dict(about or {}))
 
 
 def duration(seconds: float) -> float:
-    """Return a duration that can be one.
+    """Return a duration after a check of its range.
 
     Raises InputError `bad-samples`.
     """
     if not isfinite(seconds) or not SHORTEST <= seconds <= LONGEST:
-        raise bad(f"{seconds:g} is no duration in seconds (from {SHORTEST:g} to {LONGEST:g})")
+        raise bad(f"{seconds:g} is not a duration in seconds (from {SHORTEST:g} to {LONGEST:g})")
     return seconds
 
 
 def bad(message: str) -> InputError:
-    """Return the error for what is no set of samples."""
+    """Return the error for invalid samples."""
     return InputError("bad-samples", message, hint=HINT)
 
 
-def _adjacent(runs: Iterable[Run]) -> Iterator[list[Run]]:
-    together: list[Run] = []
+def _adjacent(runs: Iterable[TimedRun]) -> Iterator[list[TimedRun]]:
+    together: list[TimedRun] = []
     for run in runs:
         if together and run.group != together[0].group:
             yield together
             together = []
         if run.position != len(together):
-            raise bad(f"group {run.group}: run {run.position} stands where run {len(together)} is expected")
+            raise bad(f"group {run.group}: run {run.position} found, expected run {len(together)}")
         together.append(run)
     if together:
         yield together
 
 
-def _group(runs: Sequence[Run]) -> Group:
+def _group(runs: Sequence[TimedRun]) -> Group:
     first, rest = runs[0], runs[1:]
     delays, sizes = {run.delay for run in rest}, {run.size for run in runs}
     if len(delays) > 1 or len(sizes) > 1:
-        what = "delays after the warm-up" if len(delays) > 1 else "sizes"
-        raise bad(f"group {first.group} has different {what}")
+        differing = "delays after the warm-up" if len(delays) > 1 else "sizes"
+        raise bad(f"group {first.group} has different {differing}")
     cycles = tuple(run.cycles for run in runs if run.cycles is not None)
     if cycles and len(cycles) != len(runs):
         raise bad(f"group {first.group} has cycles for {len(cycles)} of {len(runs)} runs")

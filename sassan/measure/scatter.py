@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     Points = Sequence[tuple[float, float]]
 
 Axes = Any
-"""A panel of matplotlib, which is an extra: where it is missing, its types are."""
+"""Axes of matplotlib, an optional extra whose types may be missing."""
 FORMATS = ("svg", "png")
-# Okabe and Ito's colours with markers of their own, so that series differ without colour, too.
+# Okabe and Ito's colours with a marker each, so that series differ without colour, too.
 _STYLES = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#a0527c", "v"), ("#333333", "d"), ("#b08900", "P"))
 _PAD = 1.25
-"""Factor by which the axes reach beyond the points."""
+"""Factor by which the axes extend beyond the points."""
 _LEAST_SPAN = 4.0
-"""Factor that an axis spans at least."""
+"""Minimum ratio of the ends of an axis."""
 _ALL_TICKS = 50.0
 """An axis that spans less than this factor has ticks at 1, 2, 3, 5 and 7 of each decade, one below `_SOME_TICKS` at 1, 2 and 5."""
 _SOME_TICKS = 2e3
 _MANY_POINTS = 3000
-"""Points beyond which a vector picture holds them as a bitmap."""
+"""With more points, a vector file contains them as a bitmap."""
 _FEW_POINTS = 60
 _TWICE = 2.0
 _SCALES = ((1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e4, 1e3, " k"))
@@ -35,26 +35,24 @@ _SCALES = ((1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e4, 1e3, " k"))
 def scatter(path: Path | str, series: "Mapping[str, Points]", title: str, *, unit: str = "cycles") -> None:
     """Draw each series of (measured, predicted) points into a file, `.svg` or `.png`; the same points give the same bytes.
 
-    Units: both times of a point in `unit`, which the labels of the axes name. Raises UsageError (`bad-picture`) for another ending, for
-    no points at all, and for a time that is not positive and finite; MissingToolError `missing-extra` without matplotlib; OSError.
+    Units: both times of a point in `unit`, which the labels of the axes name. Raises UsageError (`bad-picture`) for another extension, for
+    no points, and for a time that is not positive and finite; MissingToolError `missing-extra` without matplotlib; OSError.
     """
     form = Path(path).suffix.removeprefix(".")
     if form not in FORMATS:
-        raise UsageError(
-            "bad-picture", f"cannot draw {path}: the format {form or 'of no ending'} is unknown", hint="name a .svg or a .png file"
-        )
+        raise UsageError("bad-picture", f"cannot draw '{path}': unknown picture format", hint="pass a .svg or .png file")
     write(Path(path), render(form, series, title, unit=unit))
 
 
 def render(form: str, series: "Mapping[str, Points]", title: str, *, unit: str = "cycles") -> bytes:
     """Return the picture that `scatter` writes. Raises as it does."""
-    points = [point for each in series.values() for point in each]
+    points = [point for group in series.values() for point in group]
     if not points:
-        raise UsageError("bad-picture", "there is no point to draw", hint="measure or bound at least one launch")
-    wrong = next((point for point in points if not all(value > 0 and isfinite(value) for value in point)), None)
-    if wrong:
+        raise UsageError("bad-picture", "no points to draw", hint="measure or bound at least one launch")
+    invalid = next((point for point in points if not all(value > 0 and isfinite(value) for value in point)), None)
+    if invalid:
         raise UsageError(
-            "bad-picture", f"the times {wrong[0]:g} and {wrong[1]:g} have no place on logarithmic axes", hint="pass positive times"
+            "bad-picture", f"the times {invalid[0]:g} and {invalid[1]:g} cannot be drawn on logarithmic axes", hint="pass positive times"
         )
     try:
         from matplotlib import rc_context  # noqa: PLC0415 - an optional extra  # pyright: ignore[reportMissingImports]
@@ -76,7 +74,7 @@ def render(form: str, series: "Mapping[str, Points]", title: str, *, unit: str =
 
 
 def _limits(axes: Axes, points: "Points") -> None:
-    """Set the ends and ticks of both axes: the upright one also holds the measured times, so that the diagonal can be seen."""
+    """Set the ends and ticks of both axes: the vertical one includes the measured times, so that the diagonal is visible."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
 
     measured = [value for value, _ in points]
@@ -125,12 +123,12 @@ def _draw(axes: Axes, series: "Mapping[str, Points]") -> None:
 
 
 def _literal(text: str) -> str:
-    """Return a name of a series as a label that is shown as it is: no formula, and not hidden as matplotlib hides `_…`."""
+    """Return the name of a series as a literal label: not parsed as a formula, and shown even if it begins with `_`."""
     shown = text.replace("$", r"\$")
     return f"\N{ZERO WIDTH SPACE}{shown}" if shown.startswith("_") else shown
 
 
 def _tick(value: float, place: int | None) -> str:
-    """Return a label of an axis: 500, 20 k, 3 M."""
+    """Return a tick label: 500, 20 k, 3 M."""
     del place
     return next((f"{value / scale:g}{letter}" for least, scale, letter in _SCALES if value >= least * 0.999), f"{value:g}")

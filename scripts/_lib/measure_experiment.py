@@ -19,7 +19,7 @@ from _lib import measure_truth as truth
 from _lib.measure_truth import Shape
 
 from sassan.measure import rows
-from sassan.measure.confidence import Settings, interval
+from sassan.measure.confidence import IntervalSettings, interval
 from sassan.measure.estimators import Estimator, estimate
 from sassan.measure.samples import Group, Samples
 from sassan.measure.verdict import verdicts
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DURATIONS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 PAPER = 2.243e-3
-"""The least run of Fig. 4."""
+"""The shortest run of Fig. 4."""
 DELAYS = (0.0, 1.0, 2.1, 3.0, 4.5, 6.0)
 RUNS = (20, 200)
 SETS = 5
@@ -118,7 +118,7 @@ def _cell(place: tuple[World, float, float, int], which: Estimator, made: Sequen
 
 
 def _holds(seconds: tuple[float, ...], which: Estimator, goal: float, seed: int) -> bool:
-    found = interval(seconds, which, Settings(seed=seed, resamples=_RESAMPLES))
+    found = interval(seconds, which, IntervalSettings(seed=seed, resamples=_RESAMPLES))
     return found is not None and (found.low is None or found.low <= goal) and (found.high is None or goal <= found.high)
 
 

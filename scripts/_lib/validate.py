@@ -19,7 +19,7 @@ from sassan.errors import InputError
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
-from sassan.measure.clock import timed
+from sassan.measure.cuda_source import timed
 from sassan.measure.device import DATA_BYTES, Argument
 from sassan.measure.gpu import scalar, small_integers
 from sassan.timing.control import Control
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from _samples.tools import Nvrtc
 
     from sassan.app.result import AnalysisResult
-    from sassan.measure.clock import Kernel
+    from sassan.measure.cuda_source import CudaKernel
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "kernels"
 MODELS = (Table(), Control())
@@ -98,7 +98,7 @@ def _compared(
         )
 
 
-def _bounds(cubin: bytes, sample: Sample, text: Kernel, model: Table | Control, threads: int) -> AnalysisResult:
+def _bounds(cubin: bytes, sample: Sample, text: CudaKernel, model: Table | Control, threads: int) -> AnalysisResult:
     """Return the analysis of the very code that runs."""
     told = tuple(
         Setting(f"param_{place}", -1, int(sample.scalars[one.name])) for place, one in enumerate(text.parameters) if one.kind == "int"
@@ -114,7 +114,7 @@ def _bounds(cubin: bytes, sample: Sample, text: Kernel, model: Table | Control, 
     return analyze(functions[text.name], settings)
 
 
-def _measured(bench: Bench, sample: Sample, text: Kernel, cubin: bytes, launch: tuple[int, int]) -> int:
+def _measured(bench: Bench, sample: Sample, text: CudaKernel, cubin: bytes, launch: tuple[int, int]) -> int:
     """Return the longest time of a thread, in cycles. The first run only fills caches, which the bounds take for granted."""
     blocks, threads = launch
     driver, kernel = bench.driver, bench.driver.kernel(cubin, text.name)
@@ -131,7 +131,7 @@ def _measured(bench: Bench, sample: Sample, text: Kernel, cubin: bytes, launch: 
     return longest
 
 
-def _arguments(sample: Sample, text: Kernel, pointers: list[ctypes.c_uint64], times: ctypes.c_uint64) -> list[object]:
+def _arguments(sample: Sample, text: CudaKernel, pointers: list[ctypes.c_uint64], times: ctypes.c_uint64) -> list[object]:
     left = iter(pointers)
     made = [
         next(left) if one.kind == "pointer" else scalar(Argument(one.name, one.kind, sample.scalars[one.name])) for one in text.parameters

@@ -28,7 +28,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Simulated:
     """Put a simulated GPU in the place of the machine's, and a compiler that compiles nothing."""
     made = Simulated()
     monkeypatch.setattr(gpu, "Gpu", lambda _: made)
-    monkeypatch.setattr(gpu, "compiled", lambda source, name, arch, macros: f"{arch} {name} {macros} {len(source)}".encode())
+    monkeypatch.setattr(gpu, "compile_cuda", lambda source, name, arch, macros: f"{arch} {name} {macros} {len(source)}".encode())
     return made
 
 
@@ -40,9 +40,9 @@ def test_the_report_names_estimates_intervals_doubts_and_the_verdict(sassan: Sas
     assert lines[2] == "delay 0 s: 6 runs in 2 groups"
     assert [line.split()[0] for line in lines[4:10]] == ["warm-up", "mean-all", "mean", "min", "median", "max"]
     assert "  min                1 s  1 to 1 s                    endpoint; at most 53 % of runs faster" in lines
-    assert "  ! max: no run bounds the runs that were not taken: a bound comes from analysis" in lines
-    assert lines[-2] == "  1 s             2    800 %      0 %    17.2 %  68.7 %  0 %  68.7 %  103 %  min"
-    assert lines[-1] == "    ! fewer than five groups: their spread is scaled up to that of five, and may be far from it"
+    assert "  ! max: measured runs do not bound other runs: a bound needs analysis" in lines
+    assert lines[-2] == "  1 s                2       800 %      0 %    17.2 %  68.7 %  0 %  68.7 %  103 %  min"
+    assert lines[-1] == "    ! fewer than five groups: the spread is extrapolated to five groups and may be inaccurate"
     assert result.err == ""
 
 
@@ -70,7 +70,7 @@ def test_a_single_run_is_enough_for_seconds_and_not_for_milliseconds(sassan: Sas
 
 def test_the_minimum_moves_by_fifteen_percent_between_delays_as_in_the_paper(sassan: Sassan):
     result = sassan("measure", DELAYS, "--estimator", "min", *QUICK)
-    assert re.search(r"over 22 delays the minimum moves by 15 %, among groups of one delay by 0\.\d+ %", result.out)
+    assert re.search(r"over 22 delays the minimum varies by 15 %, among groups of one delay by 0\.\d+ %", result.out)
     assert result.out.splitlines()[-2].endswith("none is stable")
 
 
@@ -104,12 +104,12 @@ def test_columns_stay_apart_whatever_is_in_them(sassan: Sassan):
     text = "group,seconds\n" + "".join(f"{group},{group + 1}e2\n{group},0.3\n{group},0.300000{group}\n" for group in range(5))
     lines = sassan("measure", "-", stdin=text.encode()).out.splitlines()
     row = next(line for line in lines if line.startswith("  300 ms "))
-    assert row == "  300 ms          5  1.67e+05 %    400 %     398 %  <0.001 %  0 %  <0.001 %  <0.001 %  min"
+    assert row == "  300 ms             5  1.67e+05 %    400 %     398 %  <0.001 %  0 %  <0.001 %  <0.001 %  min"
     assert len(lines[lines.index(row) - 1].split("  choice")[0]) == len(row.removesuffix("  min"))
 
 
 def test_a_short_single_group_has_no_verdict_and_says_what_would_give_one(sassan: Sassan):
-    assert "verdict: none; one group does not show" in sassan("measure", "-", *QUICK, stdin=b"seconds\n2\n1\n1\n").out
+    assert "verdict: none; the spread of estimates needs several groups" in sassan("measure", "-", *QUICK, stdin=b"seconds\n2\n1\n1\n").out
 
 
 def test_a_file_that_is_refused_does_not_hide_the_others(sassan: Sassan, tmp_path: Path):
@@ -267,14 +267,14 @@ def test_a_terminal_sees_progress_and_the_least_run_so_far(sassan: Sassan, monke
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     assert sassan("measure", SAXPY, *ARGUMENTS, *QUICK).status == 0
-    assert "least run 1 ms" in terminal.getvalue()
+    assert "shortest run 1 ms" in terminal.getvalue()
 
 
 def test_help_teaches_with_examples_and_fits_80_columns(sassan: Sassan):
     result = sassan("measure", "--help")
     assert result.status == 0
     assert len(re.findall(r"^    sassan measure ", result.out, re.MULTILINE)) == 5
-    assert "A measurement is no bound" in result.out
+    assert "A measurement is not a bound" in result.out
     assert max(len(line) for line in result.out.splitlines()) <= 80
 
 

@@ -4,7 +4,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sassan.measure import Estimator, Group, Samples, estimate
-from sassan.measure.confidence import Settings, dependence, interval
+from sassan.measure.confidence import IntervalSettings, dependence, interval
 from sassan.measure.read import read, text
 from sassan.measure.summary import rows
 from sassan.measure.verdict import verdicts
@@ -13,7 +13,7 @@ from sassan.source import Source
 SECONDS = st.floats(1e-9, 1e3)
 RUNS = st.lists(SECONDS, min_size=2, max_size=40).map(tuple)
 ESTIMATORS = st.sampled_from(list(Estimator))
-FEW = Settings(resamples=199)
+FEW = IntervalSettings(resamples=199)
 
 
 def groups(least: int) -> st.SearchStrategy[tuple[Group, ...]]:

@@ -11,7 +11,7 @@ from sassan.evolve.bench import Bench, bench
 from sassan.evolve.config import Objective
 from sassan.evolve.outcome import Fate, Outcome
 from sassan.evolve.run import tools_of
-from sassan.measure import Task, Timing
+from sassan.measure import MeasureTask, Timing
 
 CONFIG = """\
 [kernel]
@@ -40,9 +40,9 @@ class Device:
     arch = "sm_86"
 
     def __init__(self, *left: tuple[bytes, ...]) -> None:
-        self.left, self.loaded, self.times = list(left), list[Task](), [3.0, 1.0, 2.0]
+        self.left, self.loaded, self.times = list(left), list[MeasureTask](), [3.0, 1.0, 2.0]
 
-    def load(self, task: Task) -> "Device":
+    def load(self, task: MeasureTask) -> "Device":
         self.loaded.append(task)
         return self
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sassan.errors import InputError
-from sassan.measure import Task, Timing
+from sassan.measure import MeasureTask, Timing
 
 
 @dataclass
@@ -16,12 +16,12 @@ class Simulated:
     fails_at: int = -1
     name: str = "simulated GPU"
     arch: str = "sm_90"
-    loaded: list[Task] = field(default_factory=list)
+    loaded: list[MeasureTask] = field(default_factory=list)
     closed: int = 0
     runs: int = 0
     before_run: Callable[[int], object] = lambda number: number
 
-    def load(self, task: Task) -> "Simulated":
+    def load(self, task: MeasureTask) -> "Simulated":
         self.loaded.append(task)
         return self
 

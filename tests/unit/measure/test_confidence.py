@@ -12,11 +12,11 @@ from sassan.measure.confidence import (
     DOUBTS,
     FEW,
     FEW_GROUPS,
-    HANGS,
+    SINGLE_RUN,
     TIES,
     UNBOUNDED,
     Interval,
-    Settings,
+    IntervalSettings,
     dependence,
     interval,
 )
@@ -24,7 +24,7 @@ from sassan.measure.confidence import (
 SKEWED = (9.0, *(float(one) for one in np.random.default_rng(5).exponential(1.0, 40) + 1.0))
 
 
-def found(seconds: tuple[float, ...], which: Estimator, settings: Settings | None = None) -> Interval:
+def found(seconds: tuple[float, ...], which: Estimator, settings: IntervalSettings | None = None) -> Interval:
     answer = interval(seconds, which, settings)
     assert answer is not None
     return answer
@@ -78,12 +78,12 @@ def test_the_interval_of_the_median_is_that_of_scipy():
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
-    assert found(SKEWED, Estimator.MEAN, Settings(seed=3)) == found(SKEWED, Estimator.MEAN, Settings(seed=3))
-    assert found(SKEWED, Estimator.MEAN, Settings(seed=3)) != found(SKEWED, Estimator.MEAN, Settings(seed=4))
+    assert found(SKEWED, Estimator.MEAN, IntervalSettings(seed=3)) == found(SKEWED, Estimator.MEAN, IntervalSettings(seed=3))
+    assert found(SKEWED, Estimator.MEAN, IntervalSettings(seed=3)) != found(SKEWED, Estimator.MEAN, IntervalSettings(seed=4))
 
 
 def test_a_higher_level_gives_a_wider_interval():
-    narrow, wide = (found(SKEWED, Estimator.MEAN, Settings(level=level)) for level in (0.8, 0.99))
+    narrow, wide = (found(SKEWED, Estimator.MEAN, IntervalSettings(level=level)) for level in (0.8, 0.99))
     assert narrow.low is not None
     assert wide.low is not None
     assert wide.low < narrow.low < (narrow.high or 0.0) < (wide.high or 0.0)
@@ -102,8 +102,8 @@ def test_few_runs_are_doubted():
 
 def test_a_mean_that_hangs_on_one_run_is_doubted_and_its_median_is_not():
     runs = (1.0, *(1.0 + number / 1000 for number in range(30)), 50.0)
-    assert HANGS in found(runs, Estimator.MEAN).doubts
-    assert HANGS not in found(runs, Estimator.MEDIAN).doubts
+    assert SINGLE_RUN in found(runs, Estimator.MEAN).doubts
+    assert SINGLE_RUN not in found(runs, Estimator.MEDIAN).doubts
 
 
 def test_equal_least_runs_are_doubted():
@@ -136,7 +136,7 @@ def test_many_runs_take_fewer_resamples_and_say_so():
 )
 def test_ends_beyond_which_hardly_any_resample_lies_are_doubted(level: float, resamples: int, *, doubted: bool):
     for which in (Estimator.MEAN, Estimator.MEDIAN):
-        assert (COARSE in found(SKEWED, which, Settings(level, 0, resamples)).doubts) == doubted
+        assert (COARSE in found(SKEWED, which, IntervalSettings(level, 0, resamples)).doubts) == doubted
 
 
 def test_so_many_runs_that_resamples_are_few_are_doubted():
@@ -147,9 +147,9 @@ def test_so_many_runs_that_resamples_are_few_are_doubted():
 @pytest.mark.parametrize("settings", [{"level": 1.0}, {"level": 0.1}, {"level": float("nan")}, {"resamples": 1}, {"seed": -1}])
 def test_settings_that_make_no_interval_are_refused(settings: dict[str, float]):
     with pytest.raises(UsageError) as refused:
-        Settings(**settings)
+        IntervalSettings(**settings)
     assert refused.value.code == "bad-confidence"
 
 
 def test_every_doubt_has_its_words():
-    assert set(DOUBTS) == {FEW, HANGS, DEPENDENT, TIES, UNBOUNDED, COARSE, FEW_GROUPS, DIFFER}
+    assert set(DOUBTS) == {FEW, SINGLE_RUN, DEPENDENT, TIES, UNBOUNDED, COARSE, FEW_GROUPS, DIFFER}

@@ -10,10 +10,10 @@ import pytest
 
 from sassan.errors import InputError, MissingToolError
 from sassan.extras import install
-from sassan.measure import Argument, Task, gpu
-from sassan.measure.clock import timed
+from sassan.measure import Argument, MeasureTask, gpu
+from sassan.measure.cuda_source import timed
 
-TASK = Task(b"cubin", "kernel", (2, 1, 1), (32, 1, 1), (Argument("n", "int", 7), Argument("x", "pointer", 64)), clocked=True)
+TASK = MeasureTask(b"cubin", "kernel", (2, 1, 1), (32, 1, 1), (Argument("n", "int", 7), Argument("x", "pointer", 64)), clocked=True)
 
 
 class Refused(Exception):  # noqa: N818 - stands for CUDAError
@@ -155,7 +155,7 @@ def test_results_are_what_the_memory_holds_after_a_run_and_the_next_meets_the_sa
 
 
 def test_memory_of_floats_holds_small_floats(fake: Fake):
-    gpu.Gpu().load(Task(b"cubin", "kernel", arguments=(Argument("x", "floats", 64),))).run()
+    gpu.Gpu().load(MeasureTask(b"cubin", "kernel", arguments=(Argument("x", "floats", 64),))).run()
     assert fake.seen == gpu.small_floats(8) == np.array([4 / 8, 11 / 8], "<f4").tobytes()
 
 
@@ -232,13 +232,13 @@ def nvrtc() -> None:
 def test_nvrtc_makes_a_cubin_without_a_gpu():
     nvrtc()
     source = timed('extern "C" __global__ void f(int *x) { *x = A; }', "f").source
-    assert gpu.compiled(source, "f.cu", "sm_90", ("A=3",))[:4] == b"\x7fELF"
+    assert gpu.compile_cuda(source, "f.cu", "sm_90", ("A=3",))[:4] == b"\x7fELF"
 
 
 def test_what_does_not_compile_says_where():
     nvrtc()
     with pytest.raises(InputError) as refused:
-        gpu.compiled('extern "C" __global__ void f(int *x) { *x = B; }', "f.cu", "sm_90")
+        gpu.compile_cuda('extern "C" __global__ void f(int *x) { *x = B; }', "f.cu", "sm_90")
     assert (refused.value.code, refused.value.message) == ("compile-failed", 'it does not compile: identifier "B" is undefined')
     assert (refused.value.source and refused.value.source.name, refused.value.span and refused.value.span.line) == ("f.cu", 1)
 
@@ -246,5 +246,5 @@ def test_what_does_not_compile_says_where():
 def test_without_nvrtc_the_extra_is_named(monkeypatch):
     monkeypatch.setattr("sassan.compilers.nvrtc.libraries", tuple)
     with pytest.raises(MissingToolError) as refused:
-        gpu.compiled("", "f.cu", "sm_90")
+        gpu.compile_cuda("", "f.cu", "sm_90")
     assert (refused.value.code, refused.value.hint) == ("no-nvrtc", install("measure"))

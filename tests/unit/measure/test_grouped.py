@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sassan.measure import Estimator, Group
-from sassan.measure.confidence import DEPENDENT, DIFFER, FEW_GROUPS, Interval, Settings
+from sassan.measure.confidence import DEPENDENT, DIFFER, FEW_GROUPS, Interval, IntervalSettings
 from sassan.measure.grouped import differ, interval_of, student
 
-QUICK = Settings(resamples=499)
+QUICK = IntervalSettings(resamples=499)
 
 
 def groups(count: int, between: float, seed: int) -> list[Group]:

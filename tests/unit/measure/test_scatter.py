@@ -79,7 +79,7 @@ def test_a_picture_of_no_points_is_refused():
 def test_another_ending_is_refused(tmp_path: Path):
     with pytest.raises(UsageError) as refused:
         scatter(tmp_path / "a.pdf", SERIES, "title")
-    assert (refused.value.code, refused.value.hint) == ("bad-picture", "name a .svg or a .png file")
+    assert (refused.value.code, refused.value.hint) == ("bad-picture", "pass a .svg or .png file")
 
 
 def test_without_matplotlib_the_install_command_is_named(monkeypatch: pytest.MonkeyPatch):

@@ -31,7 +31,7 @@ def test_where_the_minimum_strays_and_the_median_does_not_the_median_is_chosen()
 
 def test_where_all_runs_agree_a_single_run_is_enough():
     (one,) = verdicts(samples((1.005, 1.0, 1.001), (1.004, 1.0, 1.002)))
-    assert (one.choice, one.single) == ("single run", pytest.approx(0.005))
+    assert (one.choice, one.single_run_spread) == ("single run", pytest.approx(0.005))
 
 
 def test_where_nothing_repeats_itself_nothing_is_chosen():
@@ -66,7 +66,7 @@ def test_spread_does_not_grow_with_the_groups_of_one_process():
     assert all(one.choice for one in found)
     assert least[2].range > 2 * least[0].range
     assert least[2].spread == pytest.approx(0.0055, rel=0.2)
-    assert [one.single for one in found] == pytest.approx([0.05] * 3, rel=0.05)
+    assert [one.single_run_spread for one in found] == pytest.approx([0.05] * 3, rel=0.05)
 
 
 def test_spread_of_more_than_five_groups_is_the_mean_over_all_choices_of_five():
@@ -81,9 +81,9 @@ def test_spread_of_more_than_five_groups_is_the_mean_over_all_choices_of_five():
 
 def test_the_spread_of_two_groups_is_scaled_to_five_and_doubted():
     (one,) = verdicts(samples((9.0, 1.0, 1.0), (9.0, 1.006, 1.006)))
-    assert (one.few, one.choice) == (True, None)
+    assert (one.few_groups, one.choice) == (True, None)
     assert next(kind.spread for kind in one.stabilities if kind.estimator.value == "min") == pytest.approx(0.006 * 2.0613, rel=1e-4)
-    assert not verdicts(samples(*((9.0, 1.0, 1.0),) * 5))[0].few
+    assert not verdicts(samples(*((9.0, 1.0, 1.0),) * 5))[0].few_groups
 
 
 def test_bias_is_what_an_estimator_lies_above_the_least_run():

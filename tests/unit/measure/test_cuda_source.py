@@ -3,7 +3,7 @@
 import pytest
 
 from sassan.errors import InputError
-from sassan.measure.clock import Parameter, kernels, plain, timed
+from sassan.measure.cuda_source import CudaParameter, kernels, plain, timed
 
 TWO = """// extern "C" __global__ void not_this(int n)
 extern "C" __global__ void __launch_bounds__(256) first(const float *__restrict__ x, unsigned int n, float a) { x[n] = a; }
@@ -16,7 +16,7 @@ def test_kernels_are_found_in_order_and_not_in_comments():
 
 
 def test_parameters_have_the_type_that_is_passed():
-    assert plain(TWO, "first").parameters == (Parameter("x", "pointer"), Parameter("n", "int"), Parameter("a", "float"))
+    assert plain(TWO, "first").parameters == (CudaParameter("x", "pointer"), CudaParameter("n", "int"), CudaParameter("a", "float"))
     assert plain(TWO, "second").parameters == ()
 
 
@@ -32,7 +32,7 @@ def test_parameters_have_the_type_that_is_passed():
     ],
 )
 def test_each_type_is_known(declared: str, kind: str):
-    assert plain(f'extern "C" __global__ void f({declared} v) {{}}', "f").parameters == (Parameter("v", kind),)
+    assert plain(f'extern "C" __global__ void f({declared} v) {{}}', "f").parameters == (CudaParameter("v", kind),)
 
 
 def test_the_clock_stands_around_the_whole_body_and_bounds_of_the_launch_stay():
