@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sassan.arch import described
-from sassan.ipet.loop_bounds import ranges
+from sassan.domains import ranges
 from sassan.ipet.loop_bounds.conditions import EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.operands import CARRY, CONDITIONS, ZERO, Operation, Step, short
 from sassan.ipet.loop_bounds.values import NO, YES, Maybe, Truth, Value, constant

@@ -1,20 +1,21 @@
 """One instruction over a set of states, each a way that one thread may have come."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from sassan.ipet.loop_bounds import arithmetic, logic, moves, ranges
+from sassan.domains import ranges
+from sassan.ipet.loop_bounds import arithmetic, logic, moves
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.logic import apart
 from sassan.ipet.loop_bounds.operands import CARRY, PREDICATES, ZERO, Operation, Step, number
+from sassan.ipet.loop_bounds.states import join, with_registers
 from sassan.ipet.loop_bounds.surroundings import Surroundings
-from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, Value, unknown
+from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, unknown
 from sassan.ir import Guard, Instruction, Register
 from sassan.isa.facts import Facts
 
 OPERATIONS: Mapping[str, Operation] = {**moves.OPERATIONS, **arithmetic.OPERATIONS, **logic.OPERATIONS}
 CHOICES = logic.CHOICES
-_RESTS = (2, 4)
 _MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
 
 
@@ -111,66 +112,9 @@ def truth_of(state: State, guard: Guard | None) -> Truth:
 
 def _forget(state: State, registers: int) -> State:
     """Return the state without some registers."""
-    gone = [name for name in state.registers if registers >> (CARRY if name == ZERO else name) & 1]
-    return replace(state, registers={name: known for name, known in state.registers.items() if name not in gone}) if gone else state
+    kept = {name: known for name, known in state.registers.items() if not registers >> (CARRY if name == ZERO else name) & 1}
+    return state if len(kept) == len(state.registers) else with_registers(state, kept)
 
 
 def _after(state: State, written: Mapping[int, Known]) -> State:
-    return replace(state, registers={**state.registers, **written}) if written else state
-
-
-def join_known(state: State, a: Known, other: State, b: Known) -> Known | None:
-    """Return what holds of a register that is one thing in a state and another in another; None: nothing."""
-    if a == b:
-        return a
-    if isinstance(a, Value) and isinstance(b, Value):
-        origins = a.origins | b.origins
-        if a.symbol is b.symbol and a.factor == b.factor:
-            return Value(a.symbol, a.factor, ranges.join(a.range, b.range), origins)
-        return unknown(ranges.join(state.range_of(a), other.range_of(b)), origins)
-    return None
-
-
-def join(states: Sequence[State]) -> State:
-    """Return one state that stands for all."""
-    out = states[0]
-    for one in states[1:]:
-        registers: dict[int, Known] = {}
-        for name, known in out.registers.items():
-            if name in one.registers:
-                joined = join_known(out, known, one, one.registers[name])
-                if joined is not None:
-                    registers[name] = joined
-        facts = {symbol: ranges.join(found, one.facts[symbol]) for symbol, found in out.facts.items() if symbol in one.facts}
-        decided = {what: truth for what, truth in out.decided.items() if one.decided.get(what) is truth}
-        atoms = tuple(atom for atom in out.atoms if atom in one.atoms)
-        out = State(registers, facts, decided, atoms)
-    return out
-
-
-def reduce(states: Sequence[State], room: int) -> list[State]:
-    """Return at most `room` states; those that hold the same in registers become one, with the same rests first."""
-    out = _merged(states, lambda one: (_held(one), _rests(one)))
-    if len(out) > room:
-        out = _merged(out, _held)
-    return out if len(out) <= room else [join(out)]
-
-
-def _merged(states: Sequence[State], key_of: Callable[[State], Hashable]) -> list[State]:
-    merged: dict[Hashable, State] = {}
-    for one in states:
-        key = key_of(one)
-        old = merged.get(key)
-        merged[key] = one if old is None else join((old, one))
-    return list(merged.values())
-
-
-def _held(state: State) -> Hashable:
-    return tuple(sorted(state.registers.items(), key=lambda pair: pair[0]))
-
-
-def _rests(state: State) -> Hashable:
-    """Return by register the rest that its symbol leaves, where a path knows one (`apart`)."""
-    symbols = {name: known.symbol for name, known in state.registers.items() if isinstance(known, Value) and known.symbol is not None}
-    found = {name: state.facts[symbol] for name, symbol in sorted(symbols.items()) if symbol in state.facts}
-    return tuple((name, one.low % one.step, one.step) for name, one in found.items() if one.step in _RESTS)
+    return with_registers(state, {**state.registers, **written}) if written else state

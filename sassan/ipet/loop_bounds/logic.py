@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from sassan.ipet.loop_bounds import ranges
+from sassan.domains import ranges
+from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import AT_MOST, EQUAL, LESS, compare
 from sassan.ipet.loop_bounds.operands import CARRY, CONDITIONS, ZERO, Choice, Operation, Outcomes, Step
-from sassan.ipet.loop_bounds.ranges import Range
 from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, Value, conjunction, constant, difference, disjunction
 from sassan.ir import Operand, Register
 
