@@ -1,18 +1,21 @@
 """From the TOML files of `data/` to checked tables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pkgutil import get_data
 
 from sassan.alphabet import Letter
 from sassan.checked import Fields, Format
+from sassan.isa.effects import BadEffect, Effect, parse_effect
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Form, parse_form
 from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
 
 TABLES = Format("bad-table")
 _FILE_KEYS = ("base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
-_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source")
+_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source", "effect")
 _NTH = {"": -1, "first": 0, "second": 1}
+_AGREE_BY_FUNCTION = {"special": Agree.SPECIAL, "constant": Agree.ADDRESS, "lane": Agree.ALWAYS}
 _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
 
 
@@ -97,11 +100,12 @@ def _row(one: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str
         if name not in widths:
             raise one.fail("forms", f"unknown width rule '{name}'")
         modifiers += widths[name].spans
+    effects = tuple(_effects(one, forms, groups, frozenset(modifiers)))
     row = Row(
         required=frozenset(one.texts("with")),
         modifiers=frozenset(modifiers),
         forms=forms,
-        agree=one.choice("agree", Agree, Agree.NEVER),
+        agree=_agree(one, effects),
         flow=one.choice("flow", Flow, Flow.NONE),
         tag=one.text("tag", ""),
         uniform=one.flag("uniform"),
@@ -109,10 +113,32 @@ def _row(one: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str
         partial=frozenset(one.texts("partial")),
         masked=one.flag("masked"),
         source=one.text("source"),
+        effects=effects,
     )
     if row.tag and row.flow not in _TAGGED:
         raise one.fail("tag", "must be absent for this flow class")
     return row
+
+
+def _effects(one: Fields, forms: tuple[Form, ...], groups: Mapping[str, tuple[str, ...]], modifiers: frozenset[str]) -> Iterator[Effect]:
+    """Yield the effects of a row: a text for opcodes without modifiers, or one for each set of modifiers."""
+    text = one.values.get("effect", {})
+    section = replace(one, values={"effect": {"": text} if isinstance(text, str) else text}).table("effect")
+    for key in section.values:
+        try:
+            yield parse_effect(key, section.text(key), forms, groups, modifiers)
+        except BadEffect as error:
+            raise section.fail(key, str(error)) from None
+
+
+def _agree(one: Fields, effects: tuple[Effect, ...]) -> Agree:
+    """Return when threads agree on the results: an effect says it, other rows say so themselves."""
+    if not effects:
+        return one.choice("agree", Agree, Agree.NEVER)
+    if "agree" in one.values:
+        raise one.fail("agree", "must be absent beside an effect, which says it")
+    used = frozenset(name for effect in effects for name in effect.functions)
+    return next((agree for name, agree in _AGREE_BY_FUNCTION.items() if name in used), Agree.LANEWISE)
 
 
 def _width_names(forms: tuple[Form, ...]) -> list[str]:
