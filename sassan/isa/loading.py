@@ -136,7 +136,7 @@ def _agree(one: Fields, effects: tuple[Effect, ...]) -> Agree:
     if not effects:
         return one.choice("agree", Agree, Agree.NEVER)
     if "agree" in one.values:
-        raise one.fail("agree", "must be absent beside an effect, which says it")
+        raise one.fail("agree", "must be absent beside an effect, which implies it")
     used = frozenset(name for effect in effects for name in effect.functions)
     return next((agree for name, agree in _AGREE_BY_FUNCTION.items() if name in used), Agree.LANEWISE)
 
