@@ -8,7 +8,7 @@ from math import floor
 from types import MappingProxyType
 
 from sassan.alphabet import Letter
-from sassan.arch import Row, described, named, names, rows
+from sassan.arch import Row, architecture, described, named, names, rows
 from sassan.checked import Fields
 from sassan.errors import InputError
 from sassan.machine.pipes import LANES, PARTITION, SM, Pipe, pipes_of
@@ -65,7 +65,7 @@ class Multiprocessor:
     @property
     def number(self) -> int:
         """Return the compute capability as one number: 61, 120."""
-        return described(self.arch).number
+        return int(self.capability.replace(".", ""))
 
     @property
     def arch(self) -> str:
@@ -125,7 +125,7 @@ class Multiprocessor:
         told = ", ".join(f"{letter.value}={self.capacity(letter)}" for letter in Letter)
         return (
             f"SM of compute capability {self.capability}{self._told}: warp instructions per cycle {told}, issue {self.issue}",
-            *described(self.arch).assumptions("sm"),
+            *self.inherited("sm"),
             *self._doubts,
         )
 
@@ -135,8 +135,12 @@ class Multiprocessor:
         told = ", ".join(f"{one.value}={self.partition_capacity(one)}" + " of the SM" * self.is_shared(one) for one in Letter)
         head = f"partition model: one of {self.schedulers} partitions of an SM of compute capability {self.capability}{self._told}"
         warps = f"a warp stays with its scheduler, which has ceil(W / {self.schedulers}) of W warps"
-        inherited = described(self.arch).assumptions("sm", "units")
-        return (f"{head}: warp instructions per cycle {told}, issue {self.dispatch}", warps, *inherited, *self._doubts)
+        return (f"{head}: warp instructions per cycle {told}, issue {self.dispatch}", warps, *self.inherited("sm", "units"), *self._doubts)
+
+    def inherited(self, *sections: str) -> tuple[str, ...]:
+        """Return what is taken for granted about sections of the architecture that are those of another SM."""
+        known = architecture(self.arch)
+        return known.assumptions(*sections) if known is not None else ()
 
     @property
     def _told(self) -> str:

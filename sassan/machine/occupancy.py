@@ -172,7 +172,7 @@ def _said(machine: Multiprocessor, demand: Demand) -> tuple[str, ...]:
     alone = "of blocks in clusters, no more are resident" if demand.clustered else "blocks are not launched in clusters"
     clusters = alone if rules.clusters else ""
     head = f"occupancy by the rules of CUDA's calculator: {used}; no other kernel is on the SM"
-    return (head, *(one for one in (shared, clusters) if one), *described(machine.arch).assumptions("allocation"))
+    return (head, *(one for one in (shared, clusters) if one), *machine.inherited("allocation"))
 
 
 def rules_of(machine: Multiprocessor) -> Rules:
