@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
@@ -29,6 +30,11 @@ def number(register: Register, place: int = 0) -> int | None:
     return bit(register.file, register.index).bit_length() - 1 + place
 
 
+@cache
+def _modifiers(opcode: str) -> list[str]:
+    return opcode.split(".")[1:]
+
+
 @dataclass(slots=True)
 class Step:
     """One instruction at work: the state before it, and what it writes."""
@@ -41,7 +47,7 @@ class Step:
     @property
     def modifiers(self) -> list[str]:
         """Return what stands behind the mnemonic."""
-        return self.instruction.opcode.split(".")[1:]
+        return _modifiers(self.instruction.opcode)
 
     @property
     def is_signed(self) -> bool:
