@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from sassan.evolve.config import Config
-    from sassan.evolve.search import Step
+    from sassan.evolve.search import SearchProgress
 
 _INTERRUPTED = 130
 _MANY = 1_000_000
 
-Configuration = Annotated[str, typer.Argument(metavar="CONFIG.toml", help="Kernel, launch, genes and costs; samples/evolve holds some.")]
+Configuration = Annotated[str, typer.Argument(metavar="CONFIG.toml", help="Kernel, launch, genes and objectives; see samples/evolve.")]
 Output = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="DIR", help="Folder of the result and of the state.", show_default="CONFIG.evolved"),
+    typer.Option("-o", "--output", metavar="DIR", help="Folder of the result and the state.", show_default="CONFIG.evolved"),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the search whose state lies in the folder.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue the search whose state is in the folder.")]
 Budget = Annotated[
-    int | None, typer.Option("--budget", metavar="N", min=1, max=_MANY, help="Different individuals to evaluate; overrides CONFIG.")
+    int | None, typer.Option("--budget", metavar="N", min=1, max=_MANY, help="Distinct individuals to evaluate; overrides CONFIG.")
 ]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=2**31 - 1, help="Of the random numbers; overrides CONFIG.")]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=2**31 - 1, help="Seed of the search; overrides CONFIG.")]
 
 
 def evolve(
@@ -44,14 +44,14 @@ def evolve(
     executor: executors.ExecutorOption = executors.Kind.PROCESSES,
     scheduler: executors.Scheduler = None,
     jobs: executors.Jobs = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and bound everything anew, and keep nothing.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and bound everything again; do not use the cache.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Search for the choices with which a kernel costs least: macros, compiler flags, the order of PTX instructions.
+    """Search for the choices with the least cost of a kernel: macros, compiler flags, the order of PTX instructions.
 
     Costs are static: bounds of the execution time, registers, instructions; no GPU is needed. Random search with the same budget runs
-    beside it. After an interrupt the same command with --resume goes on, and ends with the same result.
+    beside it. After an interrupt, the same command with --resume continues and gives the same result.
 
     \b
     Examples:
@@ -75,18 +75,18 @@ def evolve(
         runner = Runner(chosen, tools, workers, not no_cache, bench)
         try:
             with _progress(chosen, quiet=quiet) as watch:
-                found = run(runner, folder, resume=resume, watch=watch)
-                report.write(chosen, found, runner, folder)
+                result = run(runner, folder, resume=resume, watch=watch)
+                report.write(chosen, result, runner, folder)
         except KeyboardInterrupt:
-            note(f"interrupted: '{safe(str(folder))}' holds the state, and the same command with --resume goes on\n")
+            note(f"interrupted: the state is in '{safe(str(folder))}'; the same command with --resume continues\n")
             raise typer.Exit(_INTERRUPTED) from None
     if json:
-        out(dumps(report.document(chosen, found, runner), indent=2) + "\n")
+        out(dumps(report.document(chosen, result, runner), indent=2) + "\n")
     else:
-        evolve_report.show(chosen, found, runner, folder)
-    if found.best is None:
-        why = found.default.outcome.why
-        raise InputError("gaps", f"no individual has a cost; the default: {why}", hint="[launch] tells block, grid and param")
+        evolve_report.show(chosen, result, runner, folder)
+    if result.best is None:
+        why = result.default.outcome.why
+        raise InputError("gaps", f"no individual has a cost; the default: {why}", hint="set block, grid and param in [launch]")
 
 
 def _overridden(config: "Config", budget: int | None, seed: int | None) -> "Config":
@@ -99,8 +99,8 @@ def _overridden(config: "Config", budget: int | None, seed: int | None) -> "Conf
 
 
 @contextmanager
-def _progress(config: "Config", *, quiet: bool) -> "Generator[Callable[[Step], None]]":
-    """Show evaluations that are done, and the best so far, where a person watches."""
+def _progress(config: "Config", *, quiet: bool) -> "Generator[Callable[[SearchProgress], None]]":
+    """Show the number of evaluations and the best costs so far, on a terminal."""
     if quiet or not is_terminal(sys.stderr):
         yield lambda _: None
         return
@@ -111,13 +111,16 @@ def _progress(config: "Config", *, quiet: bool) -> "Generator[Callable[[Step], N
     with Progress(text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("evolution", total=config.plan.budget)
 
-        def watch(now: "Step") -> None:
+        def watch(now: "SearchProgress") -> None:
             bar.update(task, completed=now.done, total=now.budget, description=progress_text(config, now))
 
         yield watch
 
 
-def progress_text(config: "Config", now: "Step") -> str:
-    """Return the line that a person watches: which search, and the best costs so far."""
-    best = ", ".join(f"{one.value} {cost:g}" for one, cost in zip(config.objectives, now.best or (), strict=False)) or "nothing bounded yet"
+def progress_text(config: "Config", now: "SearchProgress") -> str:
+    """Return the progress line: the search, and its best costs so far."""
+    best = (
+        ", ".join(f"{objective.value} {cost:g}" for objective, cost in zip(config.objectives, now.best or (), strict=False))
+        or "nothing bounded yet"
+    )
     return f"{now.search}, generation {now.generation}: best {best}" if now.search == "evolution" else f"{now.search}: best {best}"

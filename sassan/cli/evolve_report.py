@@ -1,4 +1,4 @@
-"""The report of `evolve`: the default and the front in a table, what was found, what came to nothing, and what the costs rest on."""
+"""The report of `evolve`: the default and the front in a table, comparisons, status counts, and assumptions."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,54 +9,59 @@ from sassan.cli.table import Column, Table
 from sassan.cli.terminal import out, safe
 
 if TYPE_CHECKING:
-    from sassan.evolve.answer import Answer, Individual
     from sassan.evolve.config import Config
+    from sassan.evolve.result import Individual, SearchResult
     from sassan.evolve.run import Runner
 
 _NONE = "-"
 _ROWS = 12
 _PERCENT = 100.0
 _KNOWN = ("wcet", "registers", "instructions")
-"""Numbers that are shown whatever is made small."""
+"""Numbers that are shown for every objective."""
 
 
-def show(config: "Config", found: "Answer", runner: "Runner", folder: Path) -> None:
+def show(config: "Config", result: "SearchResult", runner: "Runner", folder: Path) -> None:
     """Print the report."""
     from sassan.evolve import report
 
-    numbers = tuple(dict.fromkeys((*(one.value for one in config.objectives), *_KNOWN)))
-    columns = (Column("individual"), *(Column(one, number=True) for one in numbers), Column("loops"), Column("choice"))
-    rows = [_row("default", found.default, numbers)]
-    rows += [_row("best" if one == found.best else f"front {at}", one, numbers) for at, one in enumerate(found.front[:_ROWS])]
-    if len(found.front) > _ROWS:
-        rows.append((f"… {len(found.front) - _ROWS} more in result.json", *(("",) * (len(columns) - 1))))
+    numbers = tuple(dict.fromkeys((*(objective.value for objective in config.objectives), *_KNOWN)))
+    columns = (Column("individual"), *(Column(number, number=True) for number in numbers), Column("loops"), Column("choice"))
+    rows = [_row("default", result.default, numbers)]
+    rows += [
+        _row("best" if individual == result.best else f"front {at}", individual, numbers)
+        for at, individual in enumerate(result.front[:_ROWS])
+    ]
+    if len(result.front) > _ROWS:
+        rows.append((f"… {len(result.front) - _ROWS} more in result.json", *(("",) * (len(columns) - 1))))
     table.show(Table(columns, tuple(rows)))
     out("loops: back edges per entry, inferred from the code for the one launch\n\n")
-    for line in (*_compared(config, found), *_counted(found, runner)):
+    for line in (*_compared(config, result), *_counted(result, runner)):
         out(f"{safe(line)}\n")
-    if found.best is not None:
-        launch = config.shape.launch(found.best.choice)
-        out(f"\n{safe(report.command(config, found.best, str(folder / 'best')))}\nlaunched as: {safe(str(launch))}\n")
+    if result.best is not None:
+        launch = config.shape.launch(result.best.choice)
+        out(f"\n{safe(report.command(config, result.best, str(folder / 'best')))}\nlaunched as: {safe(str(launch))}\n")
     out(f"\nwritten to {safe(str(folder))}: result.json, best.cubin, convergence.svg, convergence.png\n\nassumptions:\n")
-    for one in report.assumptions(config, found, runner):
-        out(f"  {safe(one)}\n")
+    for assumption in report.assumptions(config, result, runner):
+        out(f"  {safe(assumption)}\n")
 
 
-def _row(name: str, one: "Individual", numbers: tuple[str, ...]) -> tuple[str, ...]:
-    known = (one.outcome.numbers.get(key) for key in numbers)
-    loops = " ".join(f"{loop.head}:{_NONE if loop.bound is None else loop.bound}" for loop in one.outcome.loops)
-    return (name, *(_NONE if value is None else f"{value:g}" for value in known), loops or "none", str(one.choice))
+def _row(name: str, individual: "Individual", numbers: tuple[str, ...]) -> tuple[str, ...]:
+    known = (individual.outcome.numbers.get(key) for key in numbers)
+    loops = " ".join(f"{loop.head}:{_NONE if loop.bound is None else loop.bound}" for loop in individual.outcome.loops)
+    return (name, *(_NONE if value is None else f"{value:g}" for value in known), loops or "none", str(individual.choice))
 
 
-def _compared(config: "Config", found: "Answer") -> Iterator[str]:
-    """Yield how much less each cost of the best individual is than that of the default, and of random search."""
-    if found.best is None:
-        yield f"nothing is bounded: the default: {found.default.outcome.why}"
+def _compared(config: "Config", result: "SearchResult") -> Iterator[str]:
+    """Yield comparisons of the best individual with the default and with random search."""
+    if result.best is None:
+        yield f"nothing is bounded; the default: {result.default.outcome.why}"
         return
-    yield f"best against the default: {_changes(config, found.best, found.default)}"
-    if found.sampled is not None:
-        count = len(found.curves["random search"])
-        costs = ", ".join(f"{one.value} {cost:g}" for one, cost in zip(config.objectives, found.sampled.outcome.costs, strict=True))
+    yield f"best against the default: {_changes(config, result.best, result.default)}"
+    if result.sampled is not None:
+        count = len(result.curves["random search"])
+        costs = ", ".join(
+            f"{objective.value} {cost:g}" for objective, cost in zip(config.objectives, result.sampled.outcome.costs, strict=True)
+        )
         yield f"random search, {count} individuals: {costs}"
 
 
@@ -70,11 +75,12 @@ def _changes(config: "Config", best: "Individual", default: "Individual") -> str
     return ", ".join(parts)
 
 
-def _counted(found: "Answer", runner: "Runner") -> Iterator[str]:
-    fates = dict(found.fates)
-    total = sum(fates.values())
-    compiled = total - fates["failed"] - fates["hung"]
-    came = {"failed": "failed", "hung": "hung the compiler", "gap": "with gaps", "refused": "refused", "unequal": "unequal"}
-    nothing = ", ".join(f"{fates[fate]} {words}" for fate, words in came.items())
-    yield f"{total} individuals in {found.generations} generations: {compiled} compiled; {nothing}"
-    yield f"{runner.tools}; {runner.work.cached} of {runner.work.evaluated} evaluations of this run found their compilation in the cache"
+def _counted(result: "SearchResult", runner: "Runner") -> Iterator[str]:
+    counts = dict(result.status_counts)
+    total = sum(counts.values())
+    compiled = total - counts["failed"] - counts["hung"]
+    labels = {"failed": "failed", "hung": "exceeded the compile time", "gap": "with gaps", "refused": "refused", "unequal": "unequal"}
+    failures = ", ".join(f"{counts[status]} {label}" for status, label in labels.items())
+    generations = f"{result.generations} generation{'' if result.generations == 1 else 's'}"
+    yield f"{total} individuals in {generations}: {compiled} compiled; {failures}"
+    yield f"{runner.tools}; {runner.statistics.cached} of {runner.statistics.evaluated} compilations of this run were cached"

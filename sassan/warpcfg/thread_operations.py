@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sassan.domains.lattice import bits
+from sassan.domains.bits import bits
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, SaveBarrier, Store, moves

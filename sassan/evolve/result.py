@@ -1,4 +1,4 @@
-"""What a search found: the best, the front, how it got there, and how many individuals came to nothing. A function of the state alone."""
+"""The result of a search: the best individual, the front, the convergence, and status counts. A function of the state alone."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from sassan.evolve.config import Config
 from sassan.evolve.genes import Choice, Genome
-from sassan.evolve.outcome import INFINITE, Fate, Outcome
+from sassan.evolve.outcome import INFINITE, Outcome, OutcomeStatus
 from sassan.evolve.state import State
 
 
 @dataclass(frozen=True, slots=True)
 class Individual:
-    """A genome, what it stands for, and what became of it."""
+    """A genome, its choice of values, and its outcome."""
 
     genome: Genome
     choice: Choice
@@ -20,36 +20,36 @@ class Individual:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """`best` has the least first cost, then second, and so on; None where nothing is bounded. Nothing dominates the `front`, best first.
+class SearchResult:
+    """The result of a search. `best`: lexicographically least costs, None if nothing is bounded; `front` is non-dominated, best first.
 
-    `curves` holds, for each search, the best cost so far of each objective after each evaluation, infinite before the first bound.
+    `curves` has, for each search, the best cost so far of each objective after each evaluation, infinite before the first bound.
     """
 
     default: Individual
     best: Individual | None
     front: tuple[Individual, ...]
-    fates: Mapping[str, int]
+    status_counts: Mapping[str, int]
     generations: int
     curves: Mapping[str, tuple[tuple[float, ...], ...]]
     sampled: Individual | None
     """The best of random search."""
 
 
-def answer(config: Config, state: State) -> Answer:
-    """Return what a search found so far."""
+def search_result(config: Config, state: State) -> SearchResult:
+    """Return the result of a search so far."""
 
     def individual(genome: Genome) -> Individual:
         return Individual(genome, config.space.choice(genome), state.known[genome])
 
     bounded = _sorted(state, state.evolved)
     sampled = _sorted(state, state.sampled)
-    fates = Counter(state.known[one].fate for one in state.evolved)
-    return Answer(
+    counts = Counter(state.known[genome].status for genome in state.evolved)
+    return SearchResult(
         default=individual(config.space.default),
         best=individual(bounded[0]) if bounded else None,
-        front=tuple(individual(one) for one in _front(state, bounded)),
-        fates={fate.value: fates[fate] for fate in Fate},
+        front=tuple(individual(genome) for genome in _front(state, bounded)),
+        status_counts={status.value: counts[status] for status in OutcomeStatus},
         generations=state.generation,
         curves={
             name: curve(state, order, len(config.objectives))
@@ -61,19 +61,19 @@ def answer(config: Config, state: State) -> Answer:
 
 
 def _sorted(state: State, genomes: Sequence[Genome]) -> list[Genome]:
-    """Return the genomes with costs, the least costs first; of equal ones that with most defaults."""
-    bounded = [one for one in genomes if state.known[one].fate is Fate.BOUNDED]
-    return sorted(bounded, key=lambda one: (state.known[one].costs, sum(map(bool, one)), one))
+    """Return the genomes with costs, least costs first; on equal costs the one with the most defaults."""
+    bounded = [genome for genome in genomes if state.known[genome].status is OutcomeStatus.BOUNDED]
+    return sorted(bounded, key=lambda genome: (state.known[genome].costs, sum(map(bool, genome)), genome))
 
 
 def _front(state: State, ordered: Sequence[Genome]) -> list[Genome]:
-    """Return one genome for each cost vector that no other dominates."""
-    found: list[Genome] = []
+    """Return one genome per non-dominated cost vector."""
+    front: list[Genome] = []
     for genome in ordered:
         costs = state.known[genome].costs
-        if not any(all(a <= b for a, b in zip(state.known[one].costs, costs, strict=True)) for one in found):
-            found.append(genome)
-    return found
+        if not any(all(a <= b for a, b in zip(state.known[member].costs, costs, strict=True)) for member in front):
+            front.append(genome)
+    return front
 
 
 def curve(state: State, order: Sequence[Genome], objectives: int) -> tuple[tuple[float, ...], ...]:
