@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sassan.domains import ranges
-from sassan.domains.lattice import bits
+from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds import arithmetic, logic, moves
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.logic import apart
