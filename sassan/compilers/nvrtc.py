@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from sassan.arch import described, unknown
 from sassan.compilers.library import Library, RefusedError
 from sassan.errors import InputError, MissingToolError
 from sassan.source import Source, Span
@@ -65,19 +66,18 @@ def _error(source: Source, log: str) -> InputError:
 def _library_for(arch: str) -> Library:
     """Return the first NVRTC that compiles for `arch`.
 
-    Raises MissingToolError.
+    Raises InputError `unsupported-architecture`, MissingToolError.
     """
-    digits = re.fullmatch(r"sm_([0-9]{2,3})[af]?", arch, re.ASCII)
-    if digits is None:
-        raise InputError("unsupported-architecture", f"unknown architecture '{arch}'", hint="write it as sm_80")
-    number = int(digits[1])
+    if not arch.startswith("sm_"):
+        raise unknown(arch)
+    number = described(arch).number
     others: list[str] = []
     for library in libraries():
         if number in library.numbers:
             return library
         version = ".".join(map(str, library.version))
         others.append(f"{library.path} ({version}) compiles for sm_{min(library.numbers)} to sm_{max(library.numbers)}")
-    raise MissingToolError("nvrtc-missing", f"no NVRTC supports {arch}: {'; '.join(others) or 'none was library'}", hint=_INSTALL)
+    raise MissingToolError("nvrtc-missing", f"no NVRTC supports {arch}: {'; '.join(others) or 'none was found'}", hint=_INSTALL)
 
 
 def libraries() -> Iterator[Library]:
