@@ -44,7 +44,7 @@ class Product:
     def numbers(self, runtime: int, driver: int) -> tuple[int, ...]:
         """Return the numbers of `struct device` in core.h, in its order; `runtime` and `driver` are versions such as 12090."""
         machine = self.machine
-        per_sm, per_block = (_KIB * one for one in machine.shared)
+        per_sm, per_block = (_KIB * kilobytes for kilobytes in machine.shared)
         major, minor = divmod(machine.number, 10)
         return (
             *(major, minor, self.device.sms, self.device.memory, self.clock, self.memory_clock, self.bus, self.l2),
@@ -59,13 +59,13 @@ def product(choice: DeviceChoice, capability: int) -> Product:
     Raises UsageError `no-device` for a compute capability that no table knows.
     """
     number = choice.capability or capability
-    found = _table().get(number)
-    if found is None:
-        known = ", ".join(f"sm_{one}" for one in _table())
+    product = _table().get(number)
+    if product is None:
+        known = ", ".join(f"sm_{number}" for number in _table())
         raise UsageError("no-device", f"no device of sm_{number} is known", hint=f"name another with --sm; known are {known}")
-    device = found.device
+    device = product.device
     changed = ProgramDevice(choice.name or device.name, device.arch, choice.sms or device.sms, choice.memory or device.memory)
-    return replace(found, device=changed)
+    return replace(product, device=changed)
 
 
 @cache
@@ -76,10 +76,10 @@ def _table() -> dict[int, Product]:
     return dict(_product(key, devices.table(key)) for key in devices.values)
 
 
-def _product(capability: str, one: Fields) -> tuple[int, Product]:
-    one.only("name", "sms", "memory", "clock", "memory_clock", "bus", "l2")
+def _product(capability: str, table: Fields) -> tuple[int, Product]:
+    table.only("name", "sms", "memory", "clock", "memory_clock", "bus", "l2")
     number = int(capability.replace(".", ""))
     arch = f"sm_{number}"
-    device = ProgramDevice(one.text("name"), arch, one.whole("sms"), one.whole("memory") * _GIB)
-    clocks = one.whole("clock") * _KHZ, one.whole("memory_clock") * _KHZ
-    return number, Product(device, load(arch), *clocks, one.whole("bus"), one.whole("l2") * _KIB)
+    device = ProgramDevice(table.text("name"), arch, table.whole("sms"), table.whole("memory") * _GIB)
+    clocks = table.whole("clock") * _KHZ, table.whole("memory_clock") * _KHZ
+    return number, Product(device, load(arch), *clocks, table.whole("bus"), table.whole("l2") * _KIB)

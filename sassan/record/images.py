@@ -72,7 +72,7 @@ class Images:
 
     def images(self) -> Iterator[tuple[str, bytes]]:
         """Yield the hash and the bytes of every image that has been read."""
-        yield from sorted({one.code: one.image for one in self._read.values()}.items())
+        yield from sorted({code.code: code.image for code in self._read.values()}.items())
 
     def resident(self, kernel: KernelFacts, threads: int, dynamic: int) -> int:
         """Return how many blocks are resident on an SM, 0 where none can be."""
@@ -90,7 +90,7 @@ class Images:
             return self._cubin(image)
         if image.kind != "fatbin":
             return _ptx(image, self._machine.number)
-        fitting = [one for one in self._cubins(image) if self._runs(sm_of(one))]
+        fitting = [candidate for candidate in self._cubins(image) if self._runs(sm_of(candidate))]
         if fitting:
             return self._cubin(max(fitting, key=sm_of))
         return _ptx(Image(image.name, _ptx_of(image)), self._machine.number)
@@ -115,15 +115,17 @@ class Images:
         code = _hash(image.data)
         rules = rules_of(self._machine)
         kernels = {
-            name: _kernel(code, elf.sm, one, rules.shared_reserved if rules.reserved_in_cubin else 0)
-            for name, one in compiler_facts(image, elf, arch).items()
-            if one.parameter_base is not None or one.exits is not None
+            name: _kernel(code, elf.sm, facts, rules.shared_reserved if rules.reserved_in_cubin else 0)
+            for name, facts in compiler_facts(image, elf, arch).items()
+            if facts.parameter_base is not None or facts.exits is not None
         }
         return Code(code, kernels, elf.variables(), image.data)
 
 
 def _kernel(code: str, sm: int, facts: CompilerFacts, reserved: int) -> KernelFacts:
-    parameters = tuple((one.offset, one.size) for one in sorted(facts.parameters, key=lambda parameter: parameter.ordinal))
+    parameters = tuple(
+        (parameter.offset, parameter.size) for parameter in sorted(facts.parameters, key=lambda parameter: parameter.ordinal)
+    )
     return KernelFacts(
         code,
         parameters,
@@ -149,13 +151,13 @@ def threads_of(kernel: KernelFacts, machine: Multiprocessor) -> int:
 def _ptx(image: Image, newest: int) -> Code:
     text = image.data.rstrip(b"\0").decode("utf-8", "replace")
     code = _hash(image.data)
-    arch, found = entries(text)
-    if not found:
-        what = "is not understood" if text.strip() else "holds no code for the device, and no PTX"
-        raise InputError("no-image" if not text.strip() else "unreadable-ptx", f"{image.name} {what}", source=Source(image.name, ""))
+    arch, kernels = entries(text)
+    if not kernels:
+        problem = "is not understood" if text.strip() else "holds no code for the device, and no PTX"
+        raise InputError("no-image" if not text.strip() else "unreadable-ptx", f"{image.name} {problem}", source=Source(image.name, ""))
     if arch > newest:
         raise InputError("no-image", f"{image.name} is PTX for sm_{arch}, newer than the device", source=Source(image.name, ""))
-    return Code(code, {name: KernelFacts(code, parameters, arch) for name, parameters in found.items()}, {}, image.data)
+    return Code(code, {name: KernelFacts(code, parameters, arch) for name, parameters in kernels.items()}, {}, image.data)
 
 
 def _ptx_of(image: Image) -> bytes:
@@ -170,8 +172,8 @@ def _ptx_of(image: Image) -> bytes:
             run([tool.path, "-xptx", "all", str(source)], folder, _LIMITS)
         except ToolProblem as problem:
             raise InputError("cuobjdump-failed", f"the PTX cannot be taken out: {problem}", source=Source(image.name, "")) from None
-        found = sorted(path for path in folder.iterdir() if path.is_file() and not path.is_symlink())
-        return found[-1].read_bytes() if found else b""
+        texts = sorted(path for path in folder.iterdir() if path.is_file() and not path.is_symlink())
+        return texts[-1].read_bytes() if texts else b""
 
 
 def _hash(data: bytes) -> str:

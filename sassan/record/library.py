@@ -51,9 +51,9 @@ def _cache() -> Path:
 def _compiler() -> str:
     wanted = os.environ.get("CC") or ""
     for name in filter(None, (wanted, *_COMPILERS)):
-        found = shutil.which(name)
-        if found is not None:
-            return found
+        path = shutil.which(name)
+        if path is not None:
+            return path
     raise MissingToolError(
         "compiler-missing", "recording needs a C compiler, and none was found", hint="apt install gcc (or name one in the variable CC)"
     )
@@ -69,7 +69,7 @@ def _version(compiler: str) -> str:
 
 def _sources() -> list[tuple[str, bytes]]:
     folder = resources.files("sassan.record").joinpath(_SOURCES)
-    return sorted((one.name, one.read_bytes()) for one in folder.iterdir() if one.name.endswith((".c", ".h", ".map", ".txt")))
+    return sorted((file.name, file.read_bytes()) for file in folder.iterdir() if file.name.endswith((".c", ".h", ".map", ".txt")))
 
 
 def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> None:
@@ -95,7 +95,7 @@ def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> Non
 
 
 def _compile(compiler: str, folder: Path, files: list[str]) -> None:
-    aliases = [f"-Wl,--defsym={one}={_plain(one)}" for one in (folder / "aliases.txt").read_text("utf-8").split()]
+    aliases = [f"-Wl,--defsym={alias}={_plain(alias)}" for alias in (folder / "aliases.txt").read_text("utf-8").split()]
     command = [compiler, *_FLAGS, "-o", "stand-in.so", *files, "-Wl,--version-script=versions.map", *aliases, "-ldl"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - our own sources

@@ -64,21 +64,21 @@ def program(command: str) -> Program:
 
 def _read(path: str, image: Image) -> Program:
     elf = Elf(image)
-    named = {one.name: one for one in elf.sections}
+    named = {section.name: section for section in elf.sections}
     fatbins = [named[name] for name in _FATBINS if name in named]
     needed = tuple(_needed(elf, named))
-    runtimes = [one for one in needed if one.startswith("libcudart.so")]
-    for one in runtimes:
-        if one not in RUNTIMES:
+    runtimes = [name for name in needed if name.startswith("libcudart.so")]
+    for runtime_name in runtimes:
+        if runtime_name not in RUNTIMES:
             hint = f"link it with a CUDA toolkit of these: {', '.join(RUNTIMES)}"
-            raise InputError("unknown-runtime", f"'{path}' needs {one}, which sassan does not stand in for", hint=hint)
+            raise InputError("unknown-runtime", f"'{path}' needs {runtime_name}, which sassan does not stand in for", hint=hint)
     if fatbins and not runtimes and _REGISTERS not in _names(elf, named):
         hint = "link it again with: nvcc --cudart shared (as the first option of sassan-nvcc: --sassan-record)"
         raise InputError(
             "static-runtime", f"'{path}' holds the CUDA runtime itself (it is linked statically), so its launches cannot be seen", hint=hint
         )
-    capability = max((one for part in fatbins for one in _capabilities(elf.bytes_of(part))), default=None)
-    runtime = max((_VERSIONS[one] for one in runtimes), default=_DEFAULT_VERSION)
+    capability = max((capability for part in fatbins for capability in _capabilities(elf.bytes_of(part))), default=None)
+    runtime = max((_VERSIONS[name] for name in runtimes), default=_DEFAULT_VERSION)
     return Program(path, capability[1] if capability is not None else None, runtime, gpu_code=bool(fatbins))
 
 

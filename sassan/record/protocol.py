@@ -106,7 +106,9 @@ def device(numbers: tuple[int, ...], name: str) -> bytes:
 
 def kernel(numbers: tuple[int, ...], parameters: tuple[tuple[int, int], ...]) -> bytes:
     """Return the answer about a kernel that is there: registers, shared, local, constant, threads, arch; then its parameters."""
-    return struct.pack(f"={8 + 2 * len(parameters)}I", 1, *numbers, len(parameters), *(word for one in parameters for word in one))
+    return struct.pack(
+        f"={8 + 2 * len(parameters)}I", 1, *numbers, len(parameters), *(word for parameter in parameters for word in parameter)
+    )
 
 
 UNREADABLE = struct.pack("=8I", *[0] * 8)

@@ -95,13 +95,13 @@ class Recorder:
     def launches(self) -> tuple[ProgramLaunch, ...]:
         """Return the launches so far, in order."""
         with self._lock:
-            return tuple(replace(one, count=count) for one, count in zip(self._rows, self._counts, strict=True))
+            return tuple(replace(launch, count=count) for launch, count in zip(self._rows, self._counts, strict=True))
 
     def images(self) -> tuple[tuple[str, bytes], ...]:
         """Return the hash and the bytes of the images whose kernels were launched."""
         with self._lock:
-            used = {one.code for one in self._rows}
-            return tuple(one for one in self._images.images() if one[0] in used)
+            used = {launch.code for launch in self._rows}
+            return tuple(image for image in self._images.images() if image[0] in used)
 
     def notes(self) -> tuple[str, ...]:
         """Return what the user should know of the recording."""
@@ -174,10 +174,10 @@ class Recorder:
 
     def _facts(self, process: Process, image: int, name: str) -> KernelFacts | None:
         code = self._code(process, image)
-        found = code.kernels.get(name) if code is not None else None
-        if code is not None and found is None:
+        facts = code.kernels.get(name) if code is not None else None
+        if code is not None and facts is None:
             self._note(f"no kernel {name} is in the image that the program names for it")
-        return found
+        return facts
 
     def _code(self, process: Process, image: int) -> Code | None:
         data = process.images.get(image)
@@ -218,7 +218,7 @@ class Recorder:
     def _row(self, process: Process, raw: RawLaunch) -> ProgramLaunch:
         code = self._code(process, raw.image) if raw.arguments is not None else None
         facts = code.kernels.get(raw.kernel) if code is not None else None
-        arguments = None if raw.arguments is None else tuple(_argument(process.memory, *one) for one in raw.arguments)
+        arguments = None if raw.arguments is None else tuple(_argument(process.memory, *argument) for argument in raw.arguments)
         return ProgramLaunch(
             raw.kernel,
             raw.grid,

@@ -50,15 +50,15 @@ def record(command: Sequence[str], choice: DeviceChoice, limits: Limits, environ
     """
     if not command:
         raise UsageError("usage", "no program is named", hint="sassan record -o launches.toml -- ./program arguments")
-    found = program(command[0])
-    shown = product(choice, found.capability or DEFAULT)
-    recorder = Recorder(shown, found.runtime, _DRIVER_VERSION, limits.launches)
+    file = program(command[0])
+    shown = product(choice, file.capability or DEFAULT)
+    recorder = Recorder(shown, file.runtime, _DRIVER_VERSION, limits.launches)
     folder = library()
     with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
         path = Path(scratch) / "socket"
         variables = _environment(dict(os.environ if environment is None else environment), folder, path)
         with Server(path, recorder) as server:
-            process = _start([command[0], *command[1:]], found.path, variables)
+            process = _start([command[0], *command[1:]], file.path, variables)
             status, interrupted = _wait(process, recorder, limits.seconds, server)
     if recorder.error is not None:
         raise recorder.error

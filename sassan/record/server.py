@@ -44,16 +44,16 @@ class Server:
             last.connect(str(self._path))
             last.shutdown(socket.SHUT_WR)
             last.recv(1)
-        for one in list(self._threads):
-            one.join(_DRAIN)
+        for thread in list(self._threads):
+            thread.join(_DRAIN)
 
     def close(self) -> None:
         """Close every connection: a process that speaks on ends itself."""
         self._closing = True
-        for one in (self._listener, *self._lines):
+        for connection in (self._listener, *self._lines):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
         for thread in list(self._threads):
             thread.join(_DRAIN)
 
