@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
+from sassan.domains.bits import bits
 from sassan.domains.groups import ACTIVE
-from sassan.domains.lattice import bits
+from sassan.domains.pending import NO_COVER, Access, Pending, PendingAccess, PendingResult
+from sassan.domains.residuals import Residual
 from sassan.domains.stack import BOT
+from sassan.domains.thread_values import LOST, MAYBE, NO, YES, Barrier, FramePointer, ThreadValues
 from sassan.domains.warp import Warp, WarpDomain
 
 LANES = 4
@@ -178,3 +181,28 @@ def stack_is_normal(warp: Warp) -> bool:
             todo |= warp.stack.below[point]
     names = {ACTIVE, *bits(points)}
     return seen & ~BOT == points and set(warp.groups.inside) == names == set(warp.groups.apart) == set(warp.agreement.on)
+
+
+_register_values = st.frozensets(st.sampled_from([0x30, 0x60, FramePointer(0), FramePointer(8)]), min_size=1)
+_registers = st.dictionaries(st.integers(0, 3), _register_values, max_size=4)
+_barriers = st.dictionaries(
+    st.integers(0, 2),
+    st.builds(Barrier, st.sampled_from([YES, MAYBE]), st.sampled_from([(), (NO,), (YES,)])) | st.just(Barrier(LOST)),
+    max_size=3,
+)
+thread_values = st.builds(ThreadValues, _registers, _registers, _barriers)
+
+_condition = st.sampled_from([None, "P0", "!P0"])
+_results = st.builds(PendingResult, st.integers(0, 7), st.integers(0, 3), _condition)
+_covers = st.tuples(st.integers(NO_COVER, 2), st.integers(NO_COVER, 2))
+_accesses = st.builds(PendingAccess, st.integers(0, 7), st.integers(0, 3), _covers, _condition)
+pending = st.builds(
+    Pending,
+    st.dictionaries(st.tuples(st.integers(0, 1), st.integers(0, 1)), _results, max_size=3),
+    st.dictionaries(st.tuples(st.integers(0, 1), st.sampled_from(Access)), _accesses, max_size=3),
+)
+
+_cycles = st.integers(0, 3)
+residuals = st.builds(
+    Residual, st.tuples(_cycles, _cycles), st.dictionaries(st.sampled_from(["fma", "lsu"]), st.integers(1, 3), max_size=2), _cycles
+)

@@ -7,7 +7,7 @@ mask agrees by itself. A name that a value does not hold stands for the empty gr
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sassan.domains.lattice import bits
+from sassan.domains.bits import bits
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ activation point `n`. A name that a value does not hold stands for the empty set
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sassan.domains.lattice import bits
+from sassan.domains.bits import bits
 
 ACTIVE = 0
 _ACTIVE = 1

@@ -7,7 +7,7 @@ stack. A cyclic graph stands for stacks of unbounded height.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sassan.domains.lattice import bits
+from sassan.domains.bits import bits
 
 BOT = 1
 """The mask of the end of the stack."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sassan.domains.agreement import Agreement, AgreementDomain
+from sassan.domains.bits import bits
 from sassan.domains.groups import ACTIVE, GroupDomain, Groups
-from sassan.domains.lattice import bits
 from sassan.domains.stack import BOT, Filtered, Stack, StackDomain
 
 ABLATIONS = frozenset({"acyclic-stack", "no-groups", "no-agreement", "active-only"})

@@ -5,12 +5,12 @@ Kept to compare with the paper's figures; it is no bound, since a thread's loop 
 
 from collections.abc import Iterator, Sequence
 
+from sassan.analysis.graph import nest
 from sassan.ilp.model import Model, Row, combine
 from sassan.ipet.rows import Columns, flow_rows
 from sassan.ipet.steps import steps_of
 from sassan.ipet.system import objective, warp_variables
 from sassan.warpcfg.graph import WarpCfg
-from sassan.warpcfg.loops import nest
 
 
 def build(cfg: WarpCfg, costs: Sequence[int], bound: int) -> Model:

@@ -1,17 +1,19 @@
 """From the TOML files of `data/` to checked tables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pkgutil import get_data
 
 from sassan.alphabet import Letter
+from sassan.isa.effects import BadEffect, Effect, parse_effect
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Form, parse_form
 from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
 from sassan.isa.toml import Section
 
 _FILE_KEYS = ("archs", "base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
-_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source")
+_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source", "effect")
 _NTH = {"": -1, "first": 0, "second": 1}
+_AGREE_BY_FUNCTION = {"special": Agree.SPECIAL, "constant": Agree.ADDRESS, "lane": Agree.ALWAYS}
 _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
 
 
@@ -101,11 +103,12 @@ def _row(one: Section, groups: Mapping[str, tuple[str, ...]], widths: Mapping[st
         if name not in widths:
             raise one.fail("forms", f"a width rule that exists, not '{name}'")
         modifiers += widths[name].spans
+    effects = tuple(_effects(one, forms, groups, frozenset(modifiers)))
     row = Row(
         required=frozenset(one.strings("with")),
         modifiers=frozenset(modifiers),
         forms=forms,
-        agree=one.choice("agree", Agree, Agree.NEVER),
+        agree=_agree(one, effects),
         flow=one.choice("flow", Flow, Flow.NONE),
         tag=one.string("tag", ""),
         uniform=one.flag("uniform"),
@@ -113,10 +116,32 @@ def _row(one: Section, groups: Mapping[str, tuple[str, ...]], widths: Mapping[st
         partial=frozenset(one.strings("partial")),
         masked=one.flag("masked"),
         source=one.string("source"),
+        effects=effects,
     )
     if row.tag and row.flow not in _TAGGED:
         raise one.fail("tag", "none for this flow class")
     return row
+
+
+def _effects(one: Section, forms: tuple[Form, ...], groups: Mapping[str, tuple[str, ...]], modifiers: frozenset[str]) -> Iterator[Effect]:
+    """Yield the effects of a row: a text for opcodes without modifiers, or one for each set of modifiers."""
+    text = one.values.get("effect", {})
+    section = Section(one.name, one.where, {"effect": {"": text} if isinstance(text, str) else text}).section("effect")
+    for key in section.values:
+        try:
+            yield parse_effect(key, section.string(key), forms, groups, modifiers)
+        except BadEffect as error:
+            raise section.fail(f'"{key}"', str(error)) from None
+
+
+def _agree(one: Section, effects: tuple[Effect, ...]) -> Agree:
+    """Return when threads agree on the results: an effect says it, other rows say so themselves."""
+    if not effects:
+        return one.choice("agree", Agree, Agree.NEVER)
+    if "agree" in one.values:
+        raise one.fail("agree", "nothing beside an effect, which says it")
+    used = frozenset(name for effect in effects for name in effect.functions)
+    return next((agree for name, agree in _AGREE_BY_FUNCTION.items() if name in used), Agree.LANEWISE)
 
 
 def _width_names(forms: tuple[Form, ...]) -> list[str]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from fnmatch import translate
 
 from sassan.alphabet import Letter
+from sassan.isa.effects import Effect
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Form
 
@@ -33,7 +34,8 @@ class Row:
 
     `required` are modifiers that an opcode must have for the row to apply; `partial` those that keep part of the old destination.
     `masked` says that the last operand selects bits of the named register set,
-    `undecided` that more than guard and operands decides a branch.
+    `undecided` that more than guard and operands decides a branch. `effects` say what the opcodes compute; the first that covers the
+    modifiers of an opcode is its effect.
     """
 
     required: frozenset[str]
@@ -47,6 +49,7 @@ class Row:
     partial: frozenset[str]
     masked: bool
     source: str
+    effects: tuple[Effect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from sassan.frontend.architectures import architecture
 from sassan.frontend.cubin.elf import Elf, sm_of
 from sassan.frontend.cubin.extract import cubins
 from sassan.frontend.cubin.facts import compiler_facts
-from sassan.frontend.cubin.run import Limits, ToolProblem, run
+from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
 from sassan.ir import CompilerFacts
@@ -21,7 +21,7 @@ from sassan.machine.occupancy import Demand, occupancy, rules_of
 from sassan.record.ptx import entries
 from sassan.source import Source
 
-_LIMITS = Limits(seconds=120, size=64 * 1024 * 1024)
+_LIMITS = ToolLimits(seconds=120, size=64 * 1024 * 1024)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sassan.errors import InputError
-from sassan.frontend.cubin.elf import Elf, Section
+from sassan.frontend.cubin.elf import Elf, ElfSection
 from sassan.frontend.image import Image
 from sassan.record.library import RUNTIMES
 
@@ -82,11 +82,11 @@ def _read(path: str, image: Image) -> Program:
     return Program(path, capability[1] if capability is not None else None, runtime, gpu_code=bool(fatbins))
 
 
-def _names(elf: Elf, named: dict[str, Section]) -> bytes:
+def _names(elf: Elf, named: dict[str, ElfSection]) -> bytes:
     return elf.bytes_of(named[".dynstr"]) if ".dynstr" in named else b""
 
 
-def _needed(elf: Elf, named: dict[str, Section]) -> Iterator[str]:
+def _needed(elf: Elf, named: dict[str, ElfSection]) -> Iterator[str]:
     """Yield the libraries that the loader looks for."""
     names = _names(elf, named)
     dynamic = elf.bytes_of(named[".dynamic"]) if ".dynamic" in named else b""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
+from sassan.analysis.graph import weak_order
 from sassan.render import palette
 from sassan.render.blocks import Detail, Facts, attributes, facts
 from sassan.render.clusters import Cluster, forest
@@ -12,7 +13,6 @@ from sassan.render.legend import header
 from sassan.render.levels import Arc, Level, arcs
 from sassan.render.text import in_html, in_tooltip
 from sassan.warpcfg.graph import Kind, WarpCfg
-from sassan.warpcfg.loops import weak_order
 
 if TYPE_CHECKING:
     from graphviz import Digraph

@@ -15,11 +15,12 @@ is charged once, to the first block.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sassan.domains.residuals import Residual
 from sassan.errors import Gap
 from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS, has_control_words
 from sassan.timing.control_ops import Op, op_of
-from sassan.timing.control_residuals import NOTHING, Flow, Residual, anything, regions, turning
+from sassan.timing.control_residuals import NOTHING, Flow, after, anything, passed, regions, turning
 from sassan.timing.model import Prices, barriers_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
@@ -117,7 +118,7 @@ def _pieces(block: Sequence[Op], cuts: Sequence[int], entered: Residual) -> list
     first, still = 0, entered
     for cut in cuts:
         found.append(in_order(block[first : cut + 1], still)[0])
-        first, still = cut + 1, NOTHING.after(block[cut])
+        first, still = cut + 1, after(NOTHING, block[cut])
     return [*found, in_order(block[first:], still)[0]]
 
 
@@ -181,7 +182,7 @@ def in_turns(block: Sequence[Op], entered: Residual, worst: Residual) -> tuple[i
     for op in block:
         kept = max(_kept(op, worst), stalled + _kept(op, outside))
         total += max(delay, kept)
-        delay, stalled, outside = op.most, op.least, outside.passed(op)
+        delay, stalled, outside = op.most, op.least, passed(outside, op)
     return total + delay, max(worst.all, outside.all)
 
 

@@ -1,59 +1,47 @@
 """What may still be open at a point of the code, and where sides of a divergence take turns (README.md, "control")."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.analysis.graph import weak_order
+from sassan.domains.residuals import Residual, ResidualDomain
 from sassan.isa.control import BARRIERS
 from sassan.timing.control_ops import Op
 from sassan.warpcfg.graph import WarpCfg
 
-
-@dataclass(frozen=True, slots=True)
-class Residual:
-    """Upper bounds in cycles: until each barrier is clear, until each unit takes an instruction, until all that was issued has ended.
-
-    What was issued has ended when its result is there and its unit is free.
-    """
-
-    barriers: tuple[int, ...] = (0,) * BARRIERS
-    units: Mapping[str, int] = field(default_factory=dict[str, int])
-    all: int = 0
-
-    def join(self, other: "Residual") -> "Residual":
-        """Return what bounds both."""
-        units = {unit: max(self.units.get(unit, 0), other.units.get(unit, 0)) for unit in {**self.units, **other.units}}
-        return Residual(tuple(map(max, self.barriers, other.barriers)), units, max(self.all, other.all))
-
-    def passed(self, op: Op) -> "Residual":
-        """Return what is left of it when an instruction has issued and its stall has passed: only that time surely has."""
-        if op.drains:
-            return NOTHING
-        barriers = tuple(0 if op.clears >> barrier & 1 else max(left - op.least, 0) for barrier, left in enumerate(self.barriers))
-        units = {unit: left - op.least for unit, left in self.units.items() if left > op.least}
-        return Residual(barriers, units, max(self.all - op.least, 0))
-
-    def after(self, op: Op) -> "Residual":
-        """Return the same, with what the instruction itself leaves open."""
-        return self.passed(op).join(_opened(op, op.least))
-
-
-NOTHING = Residual()
+DOMAIN = ResidualDomain(BARRIERS)
+NOTHING = DOMAIN.bottom
 """Nothing is open when a warp starts, and when everything has ended."""
 
 
-def _opened(op: Op, passed: int) -> Residual:
+def passed(residual: Residual, op: Op) -> Residual:
+    """Return what is left when an instruction has issued and its stall has passed: only that time surely has."""
+    if op.drains:
+        return NOTHING
+    barriers = tuple(0 if op.clears >> barrier & 1 else max(left - op.least, 0) for barrier, left in enumerate(residual.barriers))
+    units = {unit: left - op.least for unit, left in residual.units.items() if left > op.least}
+    return Residual(barriers, units, max(residual.all - op.least, 0))
+
+
+def after(residual: Residual, op: Op) -> Residual:
+    """Return the same, with what the instruction itself leaves open."""
+    return DOMAIN.join(passed(residual, op), _opened(op, op.least))
+
+
+def _opened(op: Op, elapsed: int) -> Residual:
     barriers = [0] * BARRIERS
     for barrier, cycles in op.sets:
-        barriers[barrier] = max(barriers[barrier], cycles - passed)
-    units = {op.unit: op.interval - passed} if op.interval > passed else {}
-    return Residual(tuple(barriers), units, max(op.ends - passed, 0))
+        barriers[barrier] = max(barriers[barrier], cycles - elapsed)
+    units = {op.unit: op.interval - elapsed} if op.interval > elapsed else {}
+    return Residual(tuple(barriers), units, max(op.ends - elapsed, 0))
 
 
 def anything(ops: Iterable[Op]) -> Residual:
     """Return a bound on what any execution of these instructions leaves open, in any order."""
     worst = NOTHING
     for op in ops:
-        worst = worst.join(_opened(op, 0))
+        worst = DOMAIN.join(worst, _opened(op, 0))
     return worst
 
 
@@ -80,22 +68,21 @@ class Flow:
         turns = block in self.region
         left = entered
         for op in self.blocks[block]:
-            left = left.passed(op) if turns else left.after(op)
-        return left.join(worst[self.region[block]]) if turns and step not in self.region else left
+            left = passed(left, op) if turns else after(left, op)
+        return DOMAIN.join(left, worst[self.region[block]]) if turns and step not in self.region else left
 
     def residuals(self, entry: int) -> tuple[Residual, ...]:
         """Return what may be open at the start of each block; of a block that takes turns, what was issued outside its region."""
         worst = self.worst()
-        states: dict[int, Residual] = {entry: NOTHING}
-        todo = [entry]
-        while todo:
-            block = todo.pop()
-            for step in self.steps[block]:
-                out = self.left(block, states[block], step, worst)
-                new = states[step].join(out) if step in states else out
-                if states.get(step) != new:
-                    states[step] = new
-                    todo.append(step)
+
+        def transfer(block: int, entered: Residual) -> Iterator[tuple[int, Residual]]:
+            return ((step, self.left(block, entered, step, worst)) for step in self.steps[block])
+
+        order = weak_order(len(self.steps), self.steps, entry)
+        place = {block: position for position, block in enumerate(order)}
+        problem = Problem(DOMAIN, transfer, {entry: NOTHING}, rank=lambda block: (place[block],))
+        states = solve(problem).states
+        verify(problem, states, name=lambda block: f"residuals of block {block}")
         return tuple(states.get(block, NOTHING) for block in range(len(self.blocks)))
 
 

@@ -5,10 +5,11 @@ every path of a thread (`steps`) and keeps the worst where paths meet: the short
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
+from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.domains.pending import NO_COVER, Access, Accesses, Covers, Pending, PendingAccess, PendingDomain, PendingResult, Results
 from sassan.errors import Gap
 from sassan.ir import Function, Guard, Immediate, Instruction, Register, Word
 from sassan.isa.control import BARRIERS, Control, decode
@@ -16,11 +17,13 @@ from sassan.isa.facts import Facts
 from sassan.isa.registers import bit
 from sassan.timing.findings import EARLY, MISSING, SHORT, Finding, Report
 from sassan.timing.hazards import FILES, GUARD, RAW, WAR, WAW, Hazards, Profile, parts, touched
-from sassan.timing.pending import FOREVER, NO_COVER, NO_COVERS, START, Access, Coming, Covers, Open, State, opposite
 from sassan.timing.steps import steps
 
-Tell = Callable[[Finding], None]
-"""Takes a finding."""
+FindingSink = Callable[[Finding], None]
+
+FOREVER = 64
+"""Cycles are counted up to this many."""
+_NO_COVERS: Covers = (NO_COVER,) * BARRIERS
 
 
 def check(function: Function, facts_of: Callable[[Instruction], Facts | None], hazards: Hazards) -> Report:
@@ -100,12 +103,14 @@ class _Check:
         self._hazards = hazards
 
     def run(self, roots: tuple[int, ...]) -> set[Finding]:
-        """Return what is found on any path from the roots."""
-        found: set[Finding] = set()
+        """Return what is found on any path from the roots. Raises SelfCheckError when the fixpoint fails its verification."""
+        findings: set[Finding] = set()
         heads = self._heads(roots)
-        for head, state in self._fixpoint(roots, heads).items():
-            self._block(head, state, heads, found.add)
-        return found
+        domain, start = PendingDomain(), dict.fromkeys(roots, PendingDomain.bottom)
+        problem = Problem(domain, lambda head, pending: self._block(head, pending, heads, None), start, rank=lambda head: (head,))
+        states = solve(problem).states
+        verify(replace(problem, transfer=lambda head, pending: self._block(head, pending, heads, findings.add)), states)
+        return findings
 
     def _heads(self, roots: tuple[int, ...]) -> frozenset[int]:
         """Return where blocks begin: behind every instruction with several or far successors, and where several paths meet."""
@@ -118,57 +123,40 @@ class _Check:
                     out.add(to)
         return frozenset(out)
 
-    def _fixpoint(self, roots: tuple[int, ...], heads: frozenset[int]) -> dict[int, State]:
-        states = dict.fromkeys(roots, START)
-        heap, queued = list(roots), set(roots)
-        heapify(heap)
-        while heap:
-            head = heappop(heap)
-            queued.discard(head)
-            last, out = self._block(head, states[head], heads, None)
-            for to in self._after[last]:
-                new = states[to].join(out) if to in states else out
-                if states.get(to) != new:
-                    states[to] = new
-                    if to not in queued:
-                        queued.add(to)
-                        heappush(heap, to)
-        return states
-
-    def _block(self, head: int, state: State, heads: frozenset[int], tell: Tell | None) -> tuple[int, State]:
-        """Return the last instruction of a block and the state behind it."""
+    def _block(self, head: int, pending: Pending, heads: frozenset[int], report: FindingSink | None) -> Iterator[tuple[int, Pending]]:
+        """Yield what may run behind the block that begins at `head`, with what is in flight there."""
         index = head
         while True:
-            state = self._step(index, state, tell)
+            pending = self._step(index, pending, report)
             after = self._after[index]
             if len(after) != 1 or after[0] in heads:
-                return index, state
+                return ((following, pending) for following in after)
             index = after[0]
 
-    def _step(self, index: int, state: State, tell: Tell | None) -> State:
+    def _step(self, index: int, pending: Pending, report: FindingSink | None) -> Pending:
         op = self._code[index]
-        still = self._waited(op, state.open, tell)
-        if tell is not None:
-            for one in (*self._late_results(op, state.coming), *self._unwaited(op, still)):
-                tell(one)
+        still = self._waited(op, pending.accesses, report)
+        if report is not None:
+            for one in (*self._late_results(op, pending.results), *self._unwaited(op, still)):
+                report(one)
         if index in self._unknown:
-            return START
-        return State(self._results(index, op, state.coming), self._accesses(index, op, still))
+            return PendingDomain.bottom
+        return Pending(self._results(index, op, pending.results), self._accesses(index, op, still))
 
     # ---- waits ----
 
-    def _waited(self, op: Op, still: Mapping[tuple[int, Access], Open], tell: Tell | None) -> dict[tuple[int, Access], Open]:
+    def _waited(self, op: Op, still: Accesses, report: FindingSink | None) -> dict[tuple[int, Access], PendingAccess]:
         """Return the accesses that may not have ended when `op` issues."""
         mask, remainders = op.control.wait_mask, op.remainders
         if not mask and not remainders and not op.profile.drains:
             return dict(still)
         out = {key: one for key, one in still.items() if not _ends(one.covers, mask, remainders)}
-        if tell is not None and mask:
+        if report is not None and mask:
             for (producer, access), one in still.items():
                 barrier = self._barrier(producer, access)
                 if barrier >= 0 and mask >> barrier & 1 and one.elapsed < self._hazards.visible:
                     where = self._code[producer].address
-                    tell(Finding(op.address, where, EARLY, "", 0, barrier, one.elapsed, self._hazards.visible))
+                    report(Finding(op.address, where, EARLY, "", 0, barrier, one.elapsed, self._hazards.visible))
         # What has written its result has read its operands; a block barrier is passed when earlier accesses have been performed.
         for key in [key for key in out if key[1] is Access.READ]:
             write = (key[0], Access.WRITE)
@@ -184,21 +172,21 @@ class _Check:
 
     # ---- findings ----
 
-    def _late_results(self, op: Op, coming: Mapping[tuple[int, int], Coming]) -> Iterator[Finding]:
+    def _late_results(self, op: Op, results: Results) -> Iterator[Finding]:
         """Yield the consumptions of results that are not there yet."""
         touched = op.reads | op.guard | op.writes
-        for (producer, part), one in coming.items():
-            if one.registers & touched and not opposite(one.guard, op.under):
+        for (producer, part), one in results.items():
+            if one.registers & touched and not opposite(one.condition, op.under):
                 source = self._code[producer]
                 for dependence, file, registers in _touches(op, one.registers):
                     need = self._hazards.distance(dependence, file, source.results[part][0], op.profile.producer)
                     if one.elapsed < need:
                         yield Finding(op.address, source.address, SHORT, dependence, registers, have=one.elapsed, need=need)
 
-    def _unwaited(self, op: Op, still: Mapping[tuple[int, Access], Open]) -> Iterator[Finding]:
+    def _unwaited(self, op: Op, still: Accesses) -> Iterator[Finding]:
         """Yield the consumptions of accesses that may not have ended."""
         for (producer, access), one in still.items():
-            if opposite(one.guard, op.under):
+            if opposite(one.condition, op.under):
                 continue
             source = self._code[producer]
             barrier = self._barrier(producer, access)
@@ -214,31 +202,33 @@ class _Check:
 
     # ---- what is in flight behind the instruction ----
 
-    def _results(self, index: int, op: Op, coming: Mapping[tuple[int, int], Coming]) -> dict[tuple[int, int], Coming]:
+    def _results(self, index: int, op: Op, results: Results) -> dict[tuple[int, int], PendingResult]:
         gone = 0 if op.under else op.writes
-        out: dict[tuple[int, int], Coming] = {}
-        for (producer, part), one in coming.items():
+        out: dict[tuple[int, int], PendingResult] = {}
+        for (producer, part), one in results.items():
             registers, elapsed = one.registers & ~gone, one.elapsed + op.control.stall
             if registers and elapsed < self._hazards.longest(self._code[producer].results[part][0]):
-                out[producer, part] = Coming(registers, elapsed, _kept(one.guard, op))
+                out[producer, part] = PendingResult(registers, elapsed, _kept(one.condition, op))
         for part, (_, registers) in enumerate(op.results):
-            out[index, part] = Coming(registers, op.control.stall, _kept(op.under, op))
+            out[index, part] = PendingResult(registers, op.control.stall, _kept(op.under, op))
         return out
 
-    def _accesses(self, index: int, op: Op, still: Mapping[tuple[int, Access], Open]) -> dict[tuple[int, Access], Open]:
+    def _accesses(self, index: int, op: Op, still: Accesses) -> dict[tuple[int, Access], PendingAccess]:
         gone = 0 if op.under else op.writes
-        out: dict[tuple[int, Access], Open] = {}
+        out: dict[tuple[int, Access], PendingAccess] = {}
         for (producer, access), one in still.items():
             # A consumption is told once: behind it, the register is taken for read or written.
             registers = one.registers & ~gone & ~(op.reads | op.guard if access is Access.WRITE else 0)
             if registers or one.elapsed + op.control.stall < self._hazards.visible:
                 covers = self._covered(self._code[producer].profile, access, one.covers, op)
-                out[producer, access] = Open(registers, min(one.elapsed + op.control.stall, FOREVER), covers, _kept(one.guard, op))
+                out[producer, access] = PendingAccess(
+                    registers, min(one.elapsed + op.control.stall, FOREVER), covers, _kept(one.condition, op)
+                )
         write, read = op.control.write_barrier, op.control.read_barrier
         if (op.writes and op.variable) or write is not None:
-            out[index, Access.WRITE] = Open(op.writes, op.control.stall, _set(write), _kept(op.under, op))
+            out[index, Access.WRITE] = PendingAccess(op.writes, op.control.stall, _set(write), _kept(op.under, op))
         if op.late or read is not None:
-            out[index, Access.READ] = Open(op.late, op.control.stall, _set(read, write), _kept(op.under, op))
+            out[index, Access.READ] = PendingAccess(op.late, op.control.stall, _set(read, write), _kept(op.under, op))
         return out
 
     def _covered(self, source: Profile, access: Access, covers: Covers, op: Op) -> Covers:
@@ -259,9 +249,16 @@ class _Check:
         return tuple(out)
 
 
-def _kept(guard: Guard | None, op: Op) -> Guard | None:
+def _kept(guard: Hashable, op: Op) -> Guard | None:
     """Return the guard while its predicate has the value that it had."""
-    return None if guard is None or op.writes & bit(guard.file, guard.index) else guard
+    return guard if isinstance(guard, Guard) and not op.writes & bit(guard.file, guard.index) else None
+
+
+def opposite(guard: Hashable, other: Hashable) -> bool:
+    """Say whether no thread runs under both guards."""
+    if not isinstance(guard, Guard) or not isinstance(other, Guard):
+        return False
+    return (guard.file, guard.index) == (other.file, other.index) and guard.negated != other.negated
 
 
 def _same(queue: str, other: str) -> bool:
@@ -272,7 +269,7 @@ def _set(*barriers: int | None) -> Covers:
     return (
         tuple(0 if barrier in barriers else NO_COVER for barrier in range(BARRIERS))
         if any(one is not None for one in barriers)
-        else NO_COVERS
+        else _NO_COVERS
     )
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from sassan.domains.bits import bits
 from sassan.domains.groups import ACTIVE
-from sassan.domains.lattice import bits
 from sassan.domains.warp import Warp
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from sassan.analysis.graph import reachable
 from sassan.warpcfg.graph import Kind, WarpCfg
 from sassan.warpcfg.steps import MEET, RET
 
@@ -155,11 +156,4 @@ def _apart(
 
 
 def _reach(start: Sequence[int], stop: int | None, successors: Sequence[Sequence[int]]) -> set[int]:
-    seen: set[int] = set()
-    todo = [one for one in start if one != stop]
-    while todo:
-        one = todo.pop()
-        if one not in seen:
-            seen.add(one)
-            todo.extend(after for after in successors[one] if after != stop)
-    return seen
+    return reachable((node for node in start if node != stop), lambda node: (after for after in successors[node] if after != stop))

@@ -6,6 +6,7 @@ tokens in code that nothing reaches too; those are told by a walk along its own 
 
 from collections.abc import Iterable
 
+from sassan.analysis.graph import reachable
 from sassan.errors import SelfCheckError
 from sassan.ir import CompilerFacts, Function, Instruction
 from sassan.isa.facts import Flow
@@ -76,14 +77,11 @@ def _reached(function: Function, compiler: CompilerFacts, facts_of: FactsOf) -> 
     """Return the addresses that a walk from the entry along branches, calls and the compiler's own table reaches."""
     code = {one.address: one for one in function.instructions}
     table = dict(compiler.indirect_targets)
-    seen: set[int] = set()
-    work = [function.entry]
-    while work:
-        address = work.pop()
-        if address not in seen and address in code:
-            seen.add(address)
-            work.extend(_successors(code[address], table.get(address, ()), facts_of))
-    return frozenset(seen)
+
+    def following(address: int) -> Iterable[int]:
+        return (to for to in _successors(code[address], table.get(address, ()), facts_of) if to in code)
+
+    return frozenset(reachable([function.entry], following))
 
 
 def _successors(one: Instruction, listed: tuple[int, ...], facts_of: FactsOf) -> Iterable[int]:

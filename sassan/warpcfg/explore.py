@@ -1,18 +1,20 @@
 """From a function to its warp-level CFG: a fixpoint over (call string, block), and a pass that checks it and reads off the graph."""
 
-import heapq
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from sassan.analysis.fixpoint import Problem, Rank, solve, verify
+from sassan.analysis.graph import nest, weak_order
 from sassan.domains.warp import Warp
-from sassan.errors import Gap, SelfCheckError
+from sassan.errors import Gap
 from sassan.ir import Function
 from sassan.isa.facts import Flow
 from sassan.warpcfg.assumptions import POINTERS, VALUE_ASSUMPTIONS, generation_assumptions
 from sassan.warpcfg.blocks import Block, Blocks, FactsOf, cut, static_successors
-from sassan.warpcfg.calls import find_leads
+from sassan.warpcfg.calls import Scope, find_call_targets
 from sassan.warpcfg.externals import assumption, calls
 from sassan.warpcfg.graph import Context, Edge, External, Kind, Loop, Node, Point, ThreadEdge, WarpCfg
-from sassan.warpcfg.loops import nest, weak_order
 from sassan.warpcfg.options import Options
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
 from sassan.warpcfg.spins import spins
@@ -43,8 +45,9 @@ def _explore(function: Function, facts_of: FactsOf, options: Options) -> WarpCfg
     options = options.of_generation(volta=volta or bool(function.frames))
     blocks = cut(function, facts_of)
     successors = static_successors(blocks)
-    order = weak_order(len(successors), successors, blocks.at[function.entry])
-    plan = _Plan(function, blocks, options, order, *_calls(function, blocks, options, successors, volta=volta))
+    rank = _rank(blocks, weak_order(len(successors), successors, blocks.at[function.entry]))
+    scope = Scope(function, blocks, successors, rank, options.call_depth)
+    plan = _Plan(function, blocks, options, rank, *_calls(scope, volta=volta))
     graph = _Exploration(replace(plan, options=replace(options, ablate=frozenset()))).graph()
     returns = {block.end.address for block in blocks.blocks if block.last is not None and block.last.tag == RET}
     # Only what was called returns: without its caller, this is a device function in a section of its own.
@@ -54,7 +57,7 @@ def _explore(function: Function, facts_of: FactsOf, options: Options) -> WarpCfg
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is explored, and how; `order` is that of the blocks, `assumed` what the calls assume.
+    """What is explored, and how; `rank` orders the nodes, `assumed` is what the calls assume.
 
     `called` says that the function is entered by a call from nowhere.
     """
@@ -62,21 +65,27 @@ class _Plan:
     function: Function
     blocks: Blocks
     options: Options
-    order: tuple[int, ...]
+    rank: Rank[Key]
     calls: Calls
     assumed: tuple[str, ...]
     called: bool = False
 
 
-def _calls(
-    function: Function, blocks: Blocks, options: Options, successors: list[list[int]], *, volta: bool
-) -> tuple[Calls, tuple[str, ...]]:
+def _rank(blocks: Blocks, order: tuple[int, ...]) -> Rank[Key]:
+    """Order nodes by the weak topological order of the blocks, those of a callee right after the block that calls it."""
+    place = {index: position for position, index in enumerate(order)}
+    sites = {block.end.address: place[block.index] for block in blocks.blocks}
+    return lambda key: (*(sites[site] for site in key[0]), place[key[1]])
+
+
+def _calls(scope: Scope, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
     """Return where the calls of a function lead, and what that assumes."""
+    function, blocks = scope.function, scope.blocks
     if volta:
-        leads = find_leads(function, blocks, successors, options.call_depth)
-        return Calls(leads, frozenset(), None), (POINTERS,) if leads.through_pointer else ()
+        targets = find_call_targets(scope)
+        return Calls(targets, frozenset(), None), (POINTERS,) if targets.through_pointer else ()
     through = direct_calls(blocks, function.callees or ())
-    recursive = recursive_calls(blocks, successors, blocks.at[function.entry], through)
+    recursive = recursive_calls(blocks, scope.successors, blocks.at[function.entry], through)
     pointers = any(block.last is not None and block.last.flow is Flow.INDIRECT_CALL for block in blocks.blocks)
     return Calls(None, recursive, function.callees), (POINTERS,) if pointers and function.callees else ()
 
@@ -95,22 +104,21 @@ class _Found:
 class _Exploration:
     def __init__(self, plan: _Plan) -> None:
         self._plan, self._function, self._blocks = plan, plan.function, plan.blocks
-        self._order = {index: place for place, index in enumerate(plan.order)}
-        self._sites = {block.end.address: block.index for block in self._blocks.blocks}
         self._gaps: set[Gap] = set(self._blocks.gaps)
-        if plan.calls.leads is not None:
-            self._gaps |= plan.calls.leads.gaps
+        if plan.calls.targets is not None:
+            self._gaps |= plan.calls.targets.gaps
         self._transfer = Transfer(self._blocks, plan.calls, plan.options, self._gaps.add)
         self._states: dict[Key, Warp] = {}
+        self._starts: dict[Key, Warp] = {}
         self._entry: Key = ((), self._blocks.at[self._function.entry])
 
     def graph(self) -> WarpCfg:
         """Return the graph of the fixpoint."""
-        self._run(self._entry, self._called() if self._plan.called else self._transfer.start())
+        self._solve(self._entry, self._called() if self._plan.called else self._transfer.start())
         # Behind a gap the code is entered in states that nobody knows: what it lacks there is no news of its own.
         self._transfer.trusts_tokens |= bool(self._gaps)
         while self._gaps and (root := self._next_root()) is not None:
-            self._run(((), root), self._called())
+            self._solve(((), root), self._called())
         return self._read_off()
 
     def _called(self) -> Warp:
@@ -123,40 +131,30 @@ class _Exploration:
         seen = {index for _, index in self._states}
         return next((block.index for block in self._blocks.blocks if block.index not in seen), None)
 
-    def _run(self, start: Key, warp: Warp) -> None:
-        domain = self._transfer.domain
-        self._states[start] = warp
-        heap, queued = [(self._rank(start), start)], {start}
-        while heap:
-            _, key = heapq.heappop(heap)
-            queued.discard(key)
-            for step in self._transfer(key, self._states[key]):
-                to = step.to
-                if to is None:
-                    continue
-                old = self._states.get(to)
-                if old is not None and domain.leq(step.warp, old):
-                    continue
-                self._states[to] = step.warp if old is None else domain.join(old, step.warp)
-                if to not in queued:
-                    queued.add(to)
-                    heapq.heappush(heap, (self._rank(to), to))
-            if len(self._states) > MAX_NODES:
-                message = f"more than {MAX_NODES} nodes: bound the call strings with a call depth"
-                self._gaps.add(Gap(self._function.entry, "too-many-contexts", message))
-                return
+    def _solve(self, start: Key, warp: Warp) -> None:
+        self._starts[start] = warp
+        solution = solve(self._problem(self._successors, {start: warp}), self._states)
+        self._states = solution.states
+        if not solution.complete:
+            message = f"more than {MAX_NODES} nodes: bound the call strings with a call depth"
+            self._gaps.add(Gap(self._function.entry, "too-many-contexts", message))
 
-    def _rank(self, key: Key) -> tuple[int, ...]:
-        """Order blocks weakly topologically, those of a callee right after the block that calls it."""
-        context, index = key
-        return (*(self._order[self._sites[site]] for site in context), self._order[index])
+    def _problem(self, transfer: Callable[[Key, Warp], Iterable[tuple[Key, Warp]]], start: Mapping[Key, Warp]) -> Problem[Key, Warp]:
+        return Problem(self._transfer.domain, transfer, start, self._plan.rank, limit=MAX_NODES)
+
+    def _successors(self, key: Key, warp: Warp) -> Iterator[tuple[Key, Warp]]:
+        return ((step.to, step.warp) for step in self._transfer(key, warp) if step.to is not None)
 
     def _read_off(self) -> WarpCfg:
         keys = sorted(self._states, key=lambda key: (key[0], self._blocks.blocks[key[1]].start))
         found = _Found({key: index for index, key in enumerate(keys)}, set(), set(), set(), {})
-        complete = not any(gap.code == "too-many-contexts" for gap in self._gaps)
-        for key in keys:
-            self._visit(key, found, complete=complete)
+        self._states = {key: self._states[key] for key in keys}
+        verified = self._problem(lambda key, warp: self._visit(key, warp, found), self._starts)
+        if any(gap.code == "too-many-contexts" for gap in self._gaps):
+            for key, warp in self._states.items():
+                deque(verified.transfer(key, warp), maxlen=0)
+        else:
+            verify(verified, self._states, name=lambda key: f"block 0x{self._blocks.blocks[key[1]].start:04x}")
         nodes = tuple(self._node(key, found) for key in keys)
         threads = tuple(ThreadEdge(src, dst) for src, dst in sorted(found.threads))
         points = tuple(tuple(sorted(self._points(self._states[key]))) for key in keys)
@@ -176,20 +174,19 @@ class _Exploration:
             spins=tuple(sorted(spins(self._blocks))),
         )
 
-    def _visit(self, key: Key, found: _Found, *, complete: bool) -> None:
-        """Apply the transfer once more to a final state: it must add nothing, and what it does are the edges."""
-        domain, index, block = self._transfer.domain, found.index[key], self._blocks.blocks[key[1]]
-        before = self._transfer.before_last(key[0], block, self._states[key])
+    def _visit(self, key: Key, warp: Warp, found: _Found) -> Iterator[tuple[Key, Warp]]:
+        """Apply the transfer to a final state and note what it does: the edges of the graph are those that the verification sees."""
+        index, block = found.index[key], self._blocks.blocks[key[1]]
+        before = self._transfer.before_last(key[0], block, warp)
         for step in self._transfer.control(key, block, before):
-            if step.to is not None and complete and not domain.leq(step.warp, self._states[step.to]):
-                why = domain.explain(step.warp, self._states[step.to])
-                raise SelfCheckError("not-a-fixpoint", f"block 0x{block.start:04x}: {why}")
             if step.kind is Kind.DIVERGE:
                 found.split.add(index)
             if step.to is None or step.to in found.index:
                 found.edges.add(self._edge(index, step, found))
                 if step.to is not None and step.popped is None:
                     found.threads.add((index, found.index[step.to]))
+            if step.to is not None:
+                yield step.to, step.warp
         if block.last is not None:
             self._visit_control(key[0], block, before, index, found)
 
@@ -234,7 +231,7 @@ class _Exploration:
     def _assumptions(self) -> tuple[str, ...]:
         called = ("the function is entered by a call: the bound ends where it returns",) if self._plan.called else ()
         options = self._plan.options
-        assumed = generation_assumptions(self._blocks, options, volta=self._plan.calls.leads is not None)
+        assumed = generation_assumptions(self._blocks, options, volta=self._plan.calls.targets is not None)
         ablated = tuple(f"ablated for an experiment: {name}" for name in sorted(options.ablate))
         return (*assumed, *called, *self._plan.assumed, *assumption(self._externals()), *VALUE_ASSUMPTIONS, *ablated)
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from sassan.analysis.graph import immediate_dominators, reachable
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -56,73 +58,19 @@ def post_dominators(blocks: Iterable[int], successors: Sequence[Sequence[int]]) 
     while left:
         ends = [one for one in left if not left.intersection(successors[one])]
         root = max(ends) if ends else max(left)
-        part = _reaching(root, left, successors)
-        above.update(_part_tree(root, part, successors))
-        left -= part
+        part = immediate_dominators(root, _reversed(left, successors))
+        above |= part
+        left -= part.keys()
     return Tree(above, _spans(above))
 
 
-def _reaching(root: int, left: set[int], successors: Sequence[Sequence[int]]) -> set[int]:
-    before: dict[int, list[int]] = {}
-    for one in left:
-        for to in successors[one]:
-            before.setdefault(to, []).append(one)
-    seen, work = {root}, [root]
-    while work:
-        new = [one for one in before.get(work.pop(), ()) if one not in seen]
-        seen.update(new)
-        work += new
-    return seen
-
-
-def _part_tree(root: int, part: set[int], successors: Sequence[Sequence[int]]) -> dict[int, int | None]:
-    """Return the tree of one part, by the iteration of Cooper, Harvey and Kennedy on the reversed graph."""
-    after = {one: sorted(part.intersection(successors[one])) if one != root else [] for one in part}
-    order = _depth_first(root, after)
-    place = {one: index for index, one in enumerate(order)}
-    above = {root: root}
-    changed = True
-    while changed:
-        changed = False
-        for one in order[1:]:
-            known = [to for to in after[one] if to in above]
-            new = known[0]
-            for to in known[1:]:
-                new = _meet(new, to, above, place)
-            if above.get(one) != new:
-                above[one] = new
-                changed = True
-    return {one: None if one == root else to for one, to in above.items()}
-
-
-def _meet(one: int, other: int, above: dict[int, int], place: dict[int, int]) -> int:
-    while one != other:
-        while place[one] > place[other]:
-            one = above[one]
-        while place[other] > place[one]:
-            other = above[other]
-    return one
-
-
-def _depth_first(root: int, after: dict[int, list[int]]) -> list[int]:
-    """Return the blocks in reverse postorder of the reversed graph."""
-    before: dict[int, list[int]] = {one: [] for one in after}
-    for one in sorted(after):
-        for to in after[one]:
-            before[to].append(one)
-    order: list[int] = []
-    seen = {root}
-    work = [(root, iter(before[root]))]
-    while work:
-        one, rest = work[-1]
-        new = next((each for each in rest if each not in seen), None)
-        if new is None:
-            order.append(one)
-            work.pop()
-        else:
-            seen.add(new)
-            work.append((new, iter(before[new])))
-    return order[::-1]
+def _reversed(nodes: set[int], successors: Sequence[Sequence[int]]) -> dict[int, list[int]]:
+    """Return the predecessors of every node, inside the set."""
+    before: dict[int, list[int]] = {node: [] for node in nodes}
+    for node in sorted(nodes):
+        for to in sorted(nodes.intersection(successors[node])):
+            before[to].append(node)
+    return before
 
 
 def regions(tree: Tree, splits: Iterable[int], successors: Sequence[Sequence[int]]) -> dict[int, frozenset[int]]:
@@ -148,10 +96,4 @@ def _overlaps(inner: set[int], outer: set[int]) -> bool:
 
 
 def _before(join: int, split: int, tree: Tree, successors: Sequence[Sequence[int]]) -> set[int]:
-    seen, work = {split}, [split]
-    while work:
-        for to in successors[work.pop()]:
-            if to != join and to not in seen and tree.leads(to, join):
-                seen.add(to)
-                work.append(to)
-    return seen
+    return reachable([split], lambda node: (to for to in successors[node] if to != join and tree.leads(to, join)))

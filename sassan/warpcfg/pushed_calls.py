@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sassan.domains.lattice import bits
+from sassan.domains.bits import bits
 from sassan.domains.warp import Warp
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
+from sassan.analysis.graph import reachable
 from sassan.isa.facts import Flow
 from sassan.warpcfg.blocks import Blocks
 
@@ -17,9 +18,12 @@ def recursive_calls(blocks: Blocks, successors: list[list[int]], entry: int, cal
         for block in blocks.blocks
         if block.end.address in calls
     }
-    bodies = {root: _reach(successors, root) for root in sorted({entry, *(one for several in targets.values() for one in several)})}
+    bodies = {
+        root: reachable([root], successors.__getitem__)
+        for root in sorted({entry, *(one for several in targets.values() for one in several)})
+    }
     callees = {root: {one for index in body for one in targets.get(index, ())} for root, body in bodies.items()}
-    back = {root: _closure(callees, root) for root in callees}
+    back = {root: reachable(callees[root], callees.__getitem__) for root in callees}
     return frozenset(
         blocks.blocks[index].end.address
         for index, several in targets.items()
@@ -36,23 +40,3 @@ def direct_calls(blocks: Blocks, through_pointers: Collection[int]) -> dict[int,
         elif block.last is not None and block.last.flow is Flow.INDIRECT_CALL:
             out[block.end.address] = through_pointers
     return out
-
-
-def _reach(successors: list[list[int]], root: int) -> set[int]:
-    seen, todo = {root}, [root]
-    while todo:
-        for index in successors[todo.pop()]:
-            if index not in seen:
-                seen.add(index)
-                todo.append(index)
-    return seen
-
-
-def _closure(callees: dict[int, set[int]], root: int) -> set[int]:
-    seen: set[int] = set()
-    todo = [root]
-    while todo:
-        for callee in callees[todo.pop()] - seen:
-            seen.add(callee)
-            todo.append(callee)
-    return seen

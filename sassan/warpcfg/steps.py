@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sassan.domains.lattice import bits
+from sassan.domains.bits import bits
 from sassan.domains.warp import Resumed, Warp, WarpDomain
 from sassan.errors import Gap, SelfCheckError
 from sassan.ir import Instruction

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sassan.domains.lattice import bits
+from sassan.domains.bits import bits
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, SaveBarrier, Store, moves
@@ -38,7 +38,7 @@ def operations(blocks: Blocks) -> tuple[list[list[Operation]], int]:
     following = any(facts is not None and facts.flow in _USES_VALUES for block in blocks.blocks for facts in block.facts)
     read = [
         [
-            (one, facts, moves(one) if following else ())
+            (one, facts, moves(one, facts.computes) if following else ())
             for one, facts in zip(block.instructions, block.facts, strict=True)
             if facts is not None and (following or facts.flow is not Flow.NONE)
         ]

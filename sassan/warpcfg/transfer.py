@@ -7,7 +7,7 @@ differs is where a call keeps its return address, and that threads which are no 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sassan.domains.lattice import bits
+from sassan.domains.bits import bits
 from sassan.domains.warp import Warp, WarpDomain
 from sassan.errors import Gap
 from sassan.ir import Instruction
@@ -15,7 +15,7 @@ from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import bit
 from sassan.warpcfg import barriers
 from sassan.warpcfg.blocks import Block, Blocks, Break, Push, conditional, disagree
-from sassan.warpcfg.calls import Lead, Leads
+from sassan.warpcfg.calls import CallTarget, CallTargets
 from sassan.warpcfg.graph import Context, Kind, Point
 from sassan.warpcfg.options import EITHER, Options
 from sassan.warpcfg.pushed_calls import PushedCalls
@@ -26,12 +26,12 @@ _CC = bit("CC", 0)
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """How calls work: since Volta `leads` says where they and the returns go, before they push tokens.
+    """How calls work: since Volta `targets` says where they and the returns lead; None: until Pascal they push tokens.
 
     `recursive` are the addresses of the calls to step over, `pointers` what a call through a pointer may enter (None: not known).
     """
 
-    leads: Leads | None
+    targets: CallTargets | None
     recursive: frozenset[int]
     pointers: tuple[int, ...] | None
 
@@ -53,7 +53,7 @@ class Transfer:
 
     def start(self) -> Warp:
         """Return the state of a warp that begins."""
-        return self.domain.start(0) if self._calls.leads is None else barriers.start(self.ground)
+        return self.domain.start(0) if self._calls.targets is None else barriers.start(self.ground)
 
     def __call__(self, key: Key, warp: Warp) -> Iterator[Step]:
         """Return every production of the block `key` in the state `warp`."""
@@ -138,21 +138,21 @@ class Transfer:
     def _indirect(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """BRX: one target runs, the others wait at the BRX itself and run it again (README, "A divergent BRX")."""
         targets = [self._blocks.at[target] for target in sorted(set(one.targets)) if target in self._blocks.at]
-        if not targets and self._calls.leads is None and self._pushed.returns_behind(one, warp):
+        if not targets and self._calls.targets is None and self._pushed.returns_behind(one, warp):
             yield from self._pushed.unknown(context, one, facts, warp)
             return
         if not targets:
             self.ground.report(one, "indirect-branch", f"{one.opcode} jumps through a table that the input does not show")
-        yield from self._one_of(context, one, facts, warp, [Lead(Kind.TAKEN, (context, target)) for target in targets])
+        yield from self._one_of(context, one, facts, warp, [CallTarget(Kind.TAKEN, (context, target)) for target in targets])
 
-    def _one_of(self, context: Context, one: Instruction, facts: Facts, warp: Warp, leads: list[Lead]) -> Iterator[Step]:
+    def _one_of(self, context: Context, one: Instruction, facts: Facts, warp: Warp, targets: list[CallTarget]) -> Iterator[Step]:
         """Yield the productions of an instruction with several targets, of which each thread takes its own."""
-        ways = list(leads)
+        ways = list(targets)
         if ways and conditional(one, facts):
-            ways += [Lead(step.kind, step.to) for step in self.ground.go_on(context, one, warp)]
+            ways += [CallTarget(step.kind, step.to) for step in self.ground.go_on(context, one, warp)]
         for kind, to in ways:
             yield Step(kind, to, warp)
-        if len(ways) == 1 or not disagree(facts, warp.active, places=len(leads)):
+        if len(ways) == 1 or not disagree(facts, warp.active, places=len(targets)):
             return
         again = self.points.name(Point(context, one.address, ""))
         for _, to in ways:
@@ -183,25 +183,25 @@ class Transfer:
 
     def _call(self, key: Key, block: Block, facts: Facts, warp: Warp) -> Iterator[Step]:
         """Yield what a call or a return does: until Pascal it pushes a token, since Volta it jumps to where single threads went."""
-        if self._calls.leads is None:
+        if self._calls.targets is None:
             yield from self._pushed(key[0], block.end, facts, warp)
             return
-        leads = self._calls.leads.of.get(key)
-        if leads is None and not self.trusts_tokens:
+        targets = self._calls.targets.of.get(key)
+        if targets is None and not self.trusts_tokens:
             self.ground.report(block.end, "unresolved-call", f"{block.end.opcode} stands where no single thread was followed to")
-        yield from self._lead(key[0], block, facts, warp, leads or ())
+        yield from self._lead(key[0], block, facts, warp, targets or ())
 
-    def _lead(self, context: Context, block: Block, facts: Facts, warp: Warp, leads: tuple[Lead, ...]) -> Iterator[Step]:
-        match leads:
+    def _lead(self, context: Context, block: Block, facts: Facts, warp: Warp, targets: tuple[CallTarget, ...]) -> Iterator[Step]:
+        match targets:
             case ():
                 if facts.flow is not Flow.RETURN:
                     yield from self.ground.go_on(context, block.end, self.ground.forget(warp))
-            case (Lead(to=None),):
+            case (CallTarget(to=None),):
                 yield from self._leave(context, block.end, facts, warp)
-            case (Lead(kind=kind, to=to),) if to is not None:
+            case (CallTarget(kind=kind, to=to),) if to is not None:
                 yield from self._take(context, block, facts, warp, (kind, to))
             case _:
-                yield from self._one_of(context, block.end, facts, warp, [lead for lead in leads if lead.to is not None])
+                yield from self._one_of(context, block.end, facts, warp, [target for target in targets if target.to is not None])
 
     def token_targets(self, context: Context, block: Block, warp: Warp) -> Iterator[Point]:
         """Yield where the threads that run the block's POP, or its barrier of the warp, resume, in the state before it."""

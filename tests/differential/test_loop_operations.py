@@ -8,11 +8,11 @@ from assembly import instruction
 from budget import part
 from integer_step import number, outputs
 from listing import assemble
-from sassan.ipet.loop_bounds import ranges
+from sassan.domains import ranges
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.operands import CARRY, ZERO
 from sassan.ipet.loop_bounds.surroundings import Surroundings
 from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Value, constant, unknown
+from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.tables import load
 from sassan.machine.launch import Launch
 

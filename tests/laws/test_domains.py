@@ -1,58 +1,122 @@
-"""The laws that `domains.lattice` promises, and the soundness of every machine step against a concrete warp of four lanes."""
+"""The laws that `analysis.lattice` promises, and the soundness of every machine step against a concrete warp of four lanes."""
+
+import pkgutil
+from importlib import import_module
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sassan.domains
 from budget import part
+from sassan.analysis.lattice import Widening
 from sassan.domains.agreement import AgreementDomain
 from sassan.domains.groups import GroupDomain
+from sassan.domains.pending import PendingDomain
+from sassan.domains.residuals import ResidualDomain
 from sassan.domains.stack import StackDomain
+from sassan.domains.thread_values import ThreadValueDomain
 from sassan.domains.warp import Warp, WarpDomain
-from tests.strategies import SIDES, TAG, TOKENS, described, moves, reached, run, stack_is_normal, start, values
+from tests.strategies import (
+    SIDES,
+    TAG,
+    TOKENS,
+    described,
+    moves,
+    pending,
+    reached,
+    residuals,
+    run,
+    stack_is_normal,
+    start,
+    thread_values,
+    values,
+)
 
 DOMAINS = {
-    "stack": (StackDomain(), lambda warp: warp.stack),
-    "groups": (GroupDomain(), lambda warp: warp.groups),
-    "agreement": (AgreementDomain(), lambda warp: warp.agreement),
-    "warp": (WarpDomain(), lambda warp: warp),
+    "agreement": (AgreementDomain(), reached().map(lambda warp: warp.agreement)),
+    "groups": (GroupDomain(), reached().map(lambda warp: warp.groups)),
+    "pending": (PendingDomain(), pending),
+    "residuals": (ResidualDomain(2), residuals),
+    "stack": (StackDomain(), reached().map(lambda warp: warp.stack)),
+    "thread_values": (ThreadValueDomain(), thread_values),
+    "warp": (WarpDomain(), reached()),
 }
-every_domain = pytest.mark.parametrize(("domain", "part"), DOMAINS.values(), ids=DOMAINS)
+"""Every domain and a strategy for its values: a new domain joins the laws by one line."""
+every_domain = pytest.mark.parametrize(("domain", "elements"), DOMAINS.values(), ids=DOMAINS)
+CHAIN = 100
+"""No chain of widenings is longer."""
+
+
+def test_every_domain_is_listed():
+    modules = [import_module(f"sassan.domains.{module.name}") for module in pkgutil.iter_modules(sassan.domains.__path__)]
+    defined = {
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if isinstance(kind, type) and kind.__module__ == module.__name__ and hasattr(kind, "leq") and hasattr(kind, "join")
+    }
+    assert defined == {type(domain) for domain, _ in DOMAINS.values()}
 
 
 @every_domain
-@given(a=reached())
-def test_leq_is_reflexive_and_bottom_is_least(domain, part, a: Warp):
-    assert domain.leq(part(a), part(a))
-    assert domain.leq(domain.bottom, part(a))
-    assert domain.join(domain.bottom, part(a)) == part(a)
+@given(data=st.data())
+def test_leq_is_a_partial_order_and_bottom_is_least(domain, elements, data):
+    a, b, c = (data.draw(elements) for _ in range(3))
+    assert domain.leq(a, a)
+    assert domain.leq(domain.bottom, a)
+    assert domain.join(domain.bottom, a) == domain.join(a, domain.bottom) == a
+    if domain.leq(a, b) and domain.leq(b, a):
+        assert a == b
+    both = domain.join(a, b)
+    assert domain.leq(a, domain.join(both, c))
 
 
 @every_domain
-@given(a=reached(), b=reached())
-def test_join_is_commutative_idempotent_and_above_both(domain, part, a: Warp, b: Warp):
-    both = domain.join(part(a), part(b))
-    assert both == domain.join(part(b), part(a))
-    assert domain.join(both, part(a)) == both
-    assert domain.leq(part(a), both)
-    assert domain.leq(part(b), both)
+@given(data=st.data())
+def test_join_is_commutative_idempotent_and_above_both(domain, elements, data):
+    a, b = data.draw(elements), data.draw(elements)
+    both = domain.join(a, b)
+    assert both == domain.join(b, a)
+    assert domain.join(a, a) == a
+    assert domain.join(both, a) == both
+    assert domain.leq(a, both)
+    assert domain.leq(b, both)
 
 
 @every_domain
-@given(a=reached(), b=reached(), c=reached())
-def test_join_is_associative_and_least(domain, part, a: Warp, b: Warp, c: Warp):
-    left = domain.join(domain.join(part(a), part(b)), part(c))
-    assert left == domain.join(part(a), domain.join(part(b), part(c)))
-    if domain.leq(part(a), part(c)) and domain.leq(part(b), part(c)):
-        assert domain.leq(domain.join(part(a), part(b)), part(c))
+@given(data=st.data())
+def test_join_is_associative_and_least(domain, elements, data):
+    a, b, c = (data.draw(elements) for _ in range(3))
+    left = domain.join(domain.join(a, b), c)
+    assert left == domain.join(a, domain.join(b, c))
+    if domain.leq(a, c) and domain.leq(b, c):
+        assert domain.leq(domain.join(a, b), c)
 
 
 @every_domain
-@given(a=reached(), b=reached())
-def test_leq_means_that_join_adds_nothing_and_explain_is_silent(domain, part, a: Warp, b: Warp):
-    below = domain.leq(part(a), part(b))
-    assert below == (domain.join(part(a), part(b)) == part(b))
-    assert below == (domain.explain(part(a), part(b)) == "")
+@given(data=st.data())
+def test_leq_means_that_join_adds_nothing_and_explain_is_silent(domain, elements, data):
+    a, b = data.draw(elements), data.draw(elements)
+    for left, right in ((a, b), (a, domain.join(a, b)), (a, domain.bottom)):
+        below = domain.leq(left, right)
+        assert below == (domain.join(left, right) == right)
+        assert below == (domain.explain(left, right) == "")
+
+
+@every_domain
+@given(data=st.data())
+def test_widening_is_above_both_and_ends(domain, elements, data):
+    if not isinstance(domain, Widening):
+        return
+    state, changes = data.draw(elements), 0
+    for later in data.draw(st.lists(elements, min_size=CHAIN, max_size=CHAIN)):
+        widened = domain.widen(state, later)
+        assert domain.leq(state, widened)
+        assert domain.leq(later, widened)
+        changes += widened != state
+        state = widened
+    assert changes < CHAIN
 
 
 @given(first=values, steps=moves)

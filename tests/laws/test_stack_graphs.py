@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget import part
-from sassan.domains.lattice import bits
+from sassan.domains.bits import bits
 from sassan.domains.stack import BOT, Stack, StackDomain
 
 POINTS = range(1, 6)

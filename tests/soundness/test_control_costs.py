@@ -160,7 +160,7 @@ def test_warps_in_one_place_take_no_longer_than_their_prices_together_whatever_u
 
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_a_model_that_forgets_what_earlier_blocks_left_open_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(control.Flow, "residuals", lambda flow, _: [control.Residual()] * len(flow.blocks))
+    monkeypatch.setattr(control.Flow, "residuals", lambda flow, _: [control.NOTHING] * len(flow.blocks))
     assert [one for cfg in random_graphs(arch, one_after_the_other, 20) for one in from_entry(cfg, arch)] != []
 
 
@@ -177,7 +177,7 @@ def test_a_model_that_takes_a_wait_for_time_that_surely_passed_is_noticed(arch: 
 
 def test_pieces_that_forget_what_earlier_blocks_left_open_are_noticed(monkeypatch: pytest.MonkeyPatch):
     whole = control._pieces
-    monkeypatch.setattr(control, "_pieces", lambda block, cuts, _: whole(block, cuts, control.Residual()))
+    monkeypatch.setattr(control, "_pieces", lambda block, cuts, _: whole(block, cuts, control.NOTHING))
     assert [one for cfg in random_graphs("sm_80", one_after_the_other, 60) for one in between_barriers(cfg, "sm_80")] != []
 
 
@@ -204,7 +204,7 @@ def test_a_model_that_forgets_the_setters_of_other_sides_is_noticed(monkeypatch:
 
 def test_a_model_that_forgets_what_was_open_before_a_divergence_is_noticed(monkeypatch: pytest.MonkeyPatch):
     whole = control.in_turns
-    monkeypatch.setattr(control, "in_turns", lambda block, _, worst: whole(block, control.Residual(), worst))
+    monkeypatch.setattr(control, "in_turns", lambda block, _, worst: whole(block, control.NOTHING, worst))
     assert noticed_in_turns(quiet_sides)
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from sassan.ipet.loop_bounds import ranges
-from sassan.ipet.loop_bounds.ranges import Range
+from sassan.domains import ranges
+from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.values import NO, YES, Atom, Both, Compare, Maybe, State, Truth, Value
 
 LESS, AT_MOST, EQUAL = "<", "<=", "=="

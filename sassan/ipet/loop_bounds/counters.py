@@ -17,8 +17,8 @@ d / c turns: the loop goes back at most max(d) / c times.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sassan.ipet.loop_bounds import ranges
-from sassan.ipet.loop_bounds.ranges import SIZE, Range
+from sassan.domains import ranges
+from sassan.domains.ranges import SIZE, Range
 from sassan.ipet.loop_bounds.values import Origins, State, Symbol, Value
 
 _HALF = SIZE >> 1

@@ -1,21 +1,18 @@
 """One instruction over a set of states, each a way that one thread may have come."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from sassan.ipet.loop_bounds import arithmetic, logic, moves, ranges
+from sassan.domains import ranges
 from sassan.ipet.loop_bounds.conditions import assume
-from sassan.ipet.loop_bounds.logic import apart
-from sassan.ipet.loop_bounds.operands import CARRY, PREDICATES, ZERO, Operation, Step, number
+from sassan.ipet.loop_bounds.evaluate import Evaluated, evaluated
+from sassan.ipet.loop_bounds.operands import PREDICATES, Step, number, reason
+from sassan.ipet.loop_bounds.states import join, with_registers
 from sassan.ipet.loop_bounds.surroundings import Surroundings
-from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, Value, unknown
+from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, unknown
 from sassan.ir import Guard, Instruction, Register
+from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.facts import Facts
-
-OPERATIONS: Mapping[str, Operation] = {**moves.OPERATIONS, **arithmetic.OPERATIONS, **logic.OPERATIONS}
-CHOICES = logic.CHOICES
-_RESTS = (2, 4)
-_MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
 
 
 @dataclass(slots=True)
@@ -31,6 +28,7 @@ class Machine:
     room: int
     steps: int = 0
     """Instructions executed so far, once per state."""
+    _evaluated: dict[int, Evaluated] = field(default_factory=dict[int, Evaluated])
 
     def run(self, states: Sequence[State], instruction: Instruction) -> list[State]:
         """Return the states after a data instruction."""
@@ -50,34 +48,35 @@ class Machine:
         runs, skips = assume(state, guard, True, 1), assume(state, guard, False, 1)
         if skips and runs and room <= 0:
             return [join([*self._write(runs[0], instruction, lost, 0), *skips])]
-        runs = [part for one in runs for part in apart(Step(instruction, one, self.around, {}), room)]
+        effect = self._effect(instruction)
+        if effect.masked is not None:
+            runs = [part for one in runs for part in effect.apart(Step(instruction, one, self.around, {}), room)]
         return [late for one in runs for late in self._write(one, instruction, lost, room)] + skips
+
+    def _effect(self, instruction: Instruction) -> Evaluated:
+        effect = self._evaluated.get(instruction.address)
+        if effect is None:
+            effect = self._evaluated[instruction.address] = evaluated(self.facts[instruction.address].computes, instruction)
+        return effect
 
     def _write(self, state: State, instruction: Instruction, lost: int, room: int) -> list[State]:
         """Return the states after the writes of an instruction that runs: several where a choice is kept."""
-        step = Step(instruction, state, self.around, {})
-        name = instruction.opcode.partition(".")[0]
-        try:
-            if name in OPERATIONS:
-                OPERATIONS[name](step)
-            outcomes = CHOICES[name](step) if name in CHOICES else None
-        except ValueError:
-            # A form with other operands than those that are known: its results stay unknown.
-            step.writes, outcomes = {}, None
-        if outcomes is None:
-            return [_after(state, _all_of(step.writes, lost, instruction))]
-        truth, *writes = outcomes
-        found = [
-            _after(one, _all_of(written, lost, instruction))
-            for wanted, written in zip((True, False), writes, strict=True)
+        step, effect = Step(instruction, state, self.around, {}), self._effect(instruction)
+        writes = effect.run(step)
+        if effect.selected is None:
+            return [_after(state, _all_of(writes, lost, instruction))]
+        truth, *outcomes = effect.selected.outcomes(step)
+        states = [
+            _after(one, _all_of({**writes, **written}, lost, instruction))
+            for wanted, written in zip((True, False), outcomes, strict=True)
             for one in assume(state, truth, wanted, 1)
         ]
-        return found if room > 0 or len(found) <= 1 else [join(found)]
+        return states if room > 0 or len(states) <= 1 else [join(states)]
 
 
 def _all_of(found: Mapping[int, Known], lost: int, instruction: Instruction) -> dict[int, Known]:
     """Return what the registers of a set hold after an instruction: what was found, and nothing known of the others."""
-    why = frozenset({_why(instruction)})
+    why = frozenset({reason(instruction)})
     written: dict[int, Known] = {}
     while lost:
         name = (lost & -lost).bit_length() - 1
@@ -90,11 +89,6 @@ def _all_of(found: Mapping[int, Known], lost: int, instruction: Instruction) -> 
 
 def _anything(name: int, why: frozenset[str]) -> Known:
     return Truth(Maybe(why)) if name in PREDICATES or name in {CARRY, ZERO} else unknown(ranges.EVERY, why)
-
-
-def _why(instruction: Instruction) -> str:
-    kind = "memory, read by" if instruction.opcode.startswith(_MEMORY) else "the result of"
-    return f"{kind} {instruction.opcode.partition('.')[0]} at 0x{instruction.address:04x}"
 
 
 def truth_of(state: State, guard: Guard | None) -> Truth:
@@ -111,66 +105,9 @@ def truth_of(state: State, guard: Guard | None) -> Truth:
 
 def _forget(state: State, registers: int) -> State:
     """Return the state without some registers."""
-    gone = [name for name in state.registers if registers >> (CARRY if name == ZERO else name) & 1]
-    return replace(state, registers={name: known for name, known in state.registers.items() if name not in gone}) if gone else state
+    kept = {name: known for name, known in state.registers.items() if not registers >> (CARRY if name == ZERO else name) & 1}
+    return state if len(kept) == len(state.registers) else with_registers(state, kept)
 
 
 def _after(state: State, written: Mapping[int, Known]) -> State:
-    return replace(state, registers={**state.registers, **written}) if written else state
-
-
-def join_known(state: State, a: Known, other: State, b: Known) -> Known | None:
-    """Return what holds of a register that is one thing in a state and another in another; None: nothing."""
-    if a == b:
-        return a
-    if isinstance(a, Value) and isinstance(b, Value):
-        origins = a.origins | b.origins
-        if a.symbol is b.symbol and a.factor == b.factor:
-            return Value(a.symbol, a.factor, ranges.join(a.range, b.range), origins)
-        return unknown(ranges.join(state.range_of(a), other.range_of(b)), origins)
-    return None
-
-
-def join(states: Sequence[State]) -> State:
-    """Return one state that stands for all."""
-    out = states[0]
-    for one in states[1:]:
-        registers: dict[int, Known] = {}
-        for name, known in out.registers.items():
-            if name in one.registers:
-                joined = join_known(out, known, one, one.registers[name])
-                if joined is not None:
-                    registers[name] = joined
-        facts = {symbol: ranges.join(found, one.facts[symbol]) for symbol, found in out.facts.items() if symbol in one.facts}
-        decided = {what: truth for what, truth in out.decided.items() if one.decided.get(what) is truth}
-        atoms = tuple(atom for atom in out.atoms if atom in one.atoms)
-        out = State(registers, facts, decided, atoms)
-    return out
-
-
-def reduce(states: Sequence[State], room: int) -> list[State]:
-    """Return at most `room` states; those that hold the same in registers become one, with the same rests first."""
-    out = _merged(states, lambda one: (_held(one), _rests(one)))
-    if len(out) > room:
-        out = _merged(out, _held)
-    return out if len(out) <= room else [join(out)]
-
-
-def _merged(states: Sequence[State], key_of: Callable[[State], Hashable]) -> list[State]:
-    merged: dict[Hashable, State] = {}
-    for one in states:
-        key = key_of(one)
-        old = merged.get(key)
-        merged[key] = one if old is None else join((old, one))
-    return list(merged.values())
-
-
-def _held(state: State) -> Hashable:
-    return tuple(sorted(state.registers.items(), key=lambda pair: pair[0]))
-
-
-def _rests(state: State) -> Hashable:
-    """Return by register the rest that its symbol leaves, where a path knows one (`apart`)."""
-    symbols = {name: known.symbol for name, known in state.registers.items() if isinstance(known, Value) and known.symbol is not None}
-    found = {name: state.facts[symbol] for name, symbol in sorted(symbols.items()) if symbol in state.facts}
-    return tuple((name, one.low % one.step, one.step) for name, one in found.items() if one.step in _RESTS)
+    return with_registers(state, {**state.registers, **written}) if written else state

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sassan.analysis.graph import weak_order
 from sassan.ipet.loop_bounds.execute import truth_of
 from sassan.ipet.loop_bounds.operands import CONDITIONS, number
 from sassan.ipet.loop_bounds.values import YES, Maybe, State, Truth, conjunction
 from sassan.ir import Register
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.graph import WarpCfg
-from sassan.warpcfg.loops import weak_order
 
 _LEAVING = frozenset({Flow.BRANCH, Flow.POP, Flow.EXIT, Flow.CALL, Flow.RETURN, Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.TRAP})
 _NEAREST = 3

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sassan.ipet.loop_bounds import ranges
+from sassan.domains import ranges
+from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import Counter, Found, corridor, counters, meeting
-from sassan.ipet.loop_bounds.execute import Machine, reduce
+from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, flows_of, wanted
-from sassan.ipet.loop_bounds.ranges import Range
+from sassan.ipet.loop_bounds.states import reduce
 from sassan.ipet.loop_bounds.surroundings import BLOCK, GRID, PARAMETER, Surroundings
 from sassan.ipet.loop_bounds.values import Origins, State, Value
 from sassan.ipet.loop_bounds.walk import Walk, turns_of

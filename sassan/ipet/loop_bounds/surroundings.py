@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sassan.ipet.loop_bounds import ranges
+from sassan.domains import ranges
 from sassan.ipet.loop_bounds.values import Origins, Value, constant, unknown
 from sassan.ir import Function
 from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Shape

@@ -7,8 +7,8 @@ Sums of one symbol and a range are kept as such, so that differences cancel: the
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sassan.ipet.loop_bounds import ranges
-from sassan.ipet.loop_bounds.ranges import Range
+from sassan.domains import ranges
+from sassan.domains.ranges import Range
 
 Origins = frozenset[str]
 """Why a value is not known: what a message names."""

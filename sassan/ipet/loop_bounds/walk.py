@@ -3,13 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sassan.ipet.loop_bounds import ranges
+from sassan.domains import ranges
+from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import assume
-from sassan.ipet.loop_bounds.execute import Machine, reduce
+from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows
-from sassan.ipet.loop_bounds.operands import CARRY, PREDICATES, ZERO
-from sassan.ipet.loop_bounds.ranges import Range
+from sassan.ipet.loop_bounds.operands import PREDICATES
+from sassan.ipet.loop_bounds.states import reduce, with_registers
 from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value, unknown
+from sassan.isa.computations import CARRY, ZERO
 
 Narrow = Callable[[int, Sequence[State], Sequence[State]], Mapping[int, Range]]
 """Given a loop, the states in which threads enter it at its head and those elsewhere: ranges of registers at its head, as far as known."""
@@ -28,10 +30,14 @@ class Walk:
     heads: dict[int, int]
     before: Mapping[int, int]
     _inside: tuple[frozenset[int], ...] = field(default=())
+    _order: tuple[tuple[int, ...], ...] = field(default=())
 
     def __post_init__(self) -> None:
-        """Keep the nodes of each loop as sets."""
+        """Keep the nodes of each loop as sets, and in the order of the walk."""
         self._inside = tuple(frozenset(loop.nodes) for loop in self.flows.cfg.loops)
+        places = {node: place for place, node in enumerate(self.flows.order)}
+        reached = [[node for node in inside if node in places] for inside in self._inside]
+        self._order = tuple(tuple(sorted(nodes, key=places.__getitem__)) for nodes in reached)
 
     def function(self, narrow: Narrow) -> None:
         """Walk once from the start of the function, and ask `narrow` at each loop on the way, outer loops first."""
@@ -78,9 +84,7 @@ class Walk:
         inside, head = self._inside[loop], self.flows.cfg.loops[loop].head
         waiting = {node: list(states) for node, states in starts.items()}
         back: list[State] = []
-        for node in self.flows.order:
-            if node not in inside:
-                continue
+        for node in self._order[loop]:
             states = waiting.pop(node, [])
             inner = self.heads.get(node)
             if inner is not None and inner != loop:
@@ -156,4 +160,4 @@ def turns_of(address: int) -> str:
 def _only(state: State, wanted: int) -> State:
     """Return the state without the registers that do not matter any more."""
     kept = {name: known for name, known in state.registers.items() if wanted >> (CARRY if name == ZERO else name) & 1}
-    return state if len(kept) == len(state.registers) else replace(state, registers=kept)
+    return state if len(kept) == len(state.registers) else with_registers(state, kept)

@@ -1,7 +1,7 @@
 """Facts about sets of threads, spelled `1<2` for inside and `1#2` for apart; `a` is the active set."""
 
+from sassan.domains.bits import bits
 from sassan.domains.groups import GroupDomain, Groups
-from sassan.domains.lattice import bits
 
 D = GroupDomain()
 ONE, TWO = 1 << 1, 1 << 2

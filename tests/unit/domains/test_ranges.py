@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.ipet.loop_bounds import ranges
-from sassan.ipet.loop_bounds.ranges import Range, const, signed, span
+from sassan.domains import ranges
+from sassan.domains.ranges import Range, const, signed, span
 
 EDGES = st.sampled_from([0, 1, 2**31 - 3, 2**31, 2**32 - 5]) | st.integers(0, 2**32 - 1) | st.integers(0, 300)
 

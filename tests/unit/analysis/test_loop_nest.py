@@ -3,7 +3,7 @@ from time import process_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.warpcfg.loops import Component, nest, weak_order
+from sassan.analysis.graph import Component, nest, weak_order
 
 Graph = list[list[int]]
 

@@ -1,0 +1,242 @@
+"""What one thread knows: code addresses, stack slots and barrier copies in its registers, as sets of possible values.
+
+Registers and local memory belong to a thread, so where a return leads does not depend on what the rest of the warp does. An unknown value
+is the absence of an entry.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MOST_VALUES = 64
+"""A register that may hold more values than this is unknown: return addresses of one callee are few."""
+WORD = 0xFFFFFFFF
+"""The mask of a register's 32 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class FramePointer:
+    """The stack pointer of the kernel's start, plus `offset` bytes."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the register with this bit index held when the function was entered."""
+
+    register: int
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierCopy:
+    """The mask of barrier `barrier`, and whether this thread is in it."""
+
+    barrier: int
+    member: str
+
+
+Values = frozenset[Hashable]
+"""What a register may hold: ints are numbers modulo 2^32; other values, those above and those of the caller, stand for themselves."""
+
+NO, YES, MAYBE, LOST = "no", "yes", "maybe", "lost"
+"""Whether a thread belongs to the token of a barrier register; LOST where paths with different copies in flight meet."""
+
+
+class Barrier(NamedTuple):
+    """One barrier register of a thread: membership now, and in the copies that its callers wait to get back, innermost first."""
+
+    now: str = NO
+    saved: tuple[str, ...] = ()
+
+
+FREE = Barrier()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadValues:
+    """One thread's values: registers by bit index, words of its stack frame by offset in bytes, barriers by number (absent: FREE).
+
+    Not `reached`: no thread gets here, and the maps are empty.
+    """
+
+    registers: Mapping[int, Values] = field(default_factory=dict[int, Values])
+    slots: Mapping[int, Values] = field(default_factory=dict[int, Values])
+    barriers: Mapping[int, Barrier] = field(default_factory=dict[int, Barrier])
+    reached: bool = True
+
+
+class ThreadValueDomain:
+    """The lattice of what a thread knows: fewer known registers, slots and barriers are higher."""
+
+    bottom = ThreadValues(reached=False)
+
+    def leq(self, a: ThreadValues, b: ThreadValues) -> bool:
+        """Say whether `b` stands for all that `a` stands for."""
+        return a is b or not a.reached or (b.reached and not self._difference(a, b))
+
+    def join(self, a: ThreadValues, b: ThreadValues) -> ThreadValues:
+        """Return what holds of both."""
+        if not a.reached or not b.reached:
+            return b if b.reached else a
+        return ThreadValues(_join(a.registers, b.registers), _join(a.slots, b.slots), _join_barriers(a.barriers, b.barriers))
+
+    def explain(self, a: ThreadValues, b: ThreadValues) -> str:
+        """Return the first register, slot or barrier of which `b` knows more than `a`."""
+        if not a.reached:
+            return ""
+        return self._difference(a, b) if b.reached else "no thread is expected here"
+
+    @staticmethod
+    def _difference(a: ThreadValues, b: ThreadValues) -> str:
+        for place, known, expected in (("register bit", a.registers, b.registers), ("slot", a.slots, b.slots)):
+            for name, values in expected.items():
+                if name not in known or not known[name] <= values:
+                    return f"{place} {name}"
+        joined = _join_barriers(a.barriers, b.barriers)
+        if joined == b.barriers:
+            return ""
+        return f"barrier {next(number for number in sorted({*joined, *b.barriers}) if joined.get(number) != b.barriers.get(number))}"
+
+
+def _join(a: Mapping[int, Values], b: Mapping[int, Values]) -> dict[int, Values]:
+    both = {name: values | b[name] for name, values in a.items() if name in b}
+    return {name: values for name, values in both.items() if len(values) <= MOST_VALUES}
+
+
+def _join_barriers(a: Mapping[int, Barrier], b: Mapping[int, Barrier]) -> Mapping[int, Barrier]:
+    if a == b:
+        return a
+    out: dict[int, Barrier] = {}
+    for number in sorted({*a, *b}):
+        left, right = a.get(number, FREE), b.get(number, FREE)
+        if left.saved != right.saved:
+            out[number] = Barrier(LOST)
+        elif (now := _either(left.now, right.now)) != NO or left.saved:
+            out[number] = Barrier(now, left.saved)
+    return out
+
+
+def _either(a: str, b: str) -> str:
+    if a == b:
+        return a
+    return LOST if LOST in (a, b) else MAYBE
+
+
+class BarrierMisuse(NamedTuple):
+    """Why a barrier instruction is not what the stack of tokens takes it for: the code and message of a gap."""
+
+    code: str
+    message: str
+
+
+def kill(thread: ThreadValues, registers: Iterable[int]) -> ThreadValues:
+    """Return the values after unknown values went to these registers."""
+    gone = set(registers)
+    if gone.isdisjoint(thread.registers):
+        return thread
+    return ThreadValues({name: values for name, values in thread.registers.items() if name not in gone}, thread.slots, thread.barriers)
+
+
+def plus(values: Values | None, addend: int) -> Values | None:
+    """Return the sums of values and a number; what has no sum makes all of it unknown."""
+    if values is None or not addend:
+        return values
+    out: set[Hashable] = set()
+    for value in values:
+        if isinstance(value, FramePointer):
+            out.add(FramePointer(_signed(value.offset + addend)))
+        elif isinstance(value, int):
+            out.add((value + addend) & WORD)
+        else:
+            return None
+    return frozenset(out)
+
+
+def _signed(value: int) -> int:
+    return ((value & WORD) ^ 0x80000000) - 0x80000000
+
+
+def put(thread: ThreadValues, to: int, values: Values | None) -> ThreadValues:
+    """Return the values after a register was written; `values` None are unknown."""
+    registers = dict(thread.registers)
+    if values is None:
+        registers.pop(to, None)
+    else:
+        registers[to] = values
+    return ThreadValues(registers, thread.slots, thread.barriers)
+
+
+def _slot(thread: ThreadValues, base: int, offset: int) -> int | None:
+    """Return the one stack slot that an address names."""
+    values = thread.registers.get(base, frozenset())
+    value = next(iter(values)) if len(values) == 1 else None
+    return value.offset + offset if isinstance(value, FramePointer) else None
+
+
+def load(thread: ThreadValues, base: int, offset: int) -> Values | None:
+    """Return what the word at `base` + `offset` in local memory may hold, None when it is unknown."""
+    slot = _slot(thread, base, offset)
+    return None if slot is None else thread.slots.get(slot)
+
+
+def store(thread: ThreadValues, base: int | None, offset: int, sources: tuple[int | None, ...]) -> ThreadValues:
+    """Return the values after registers (None: unknown values) were stored from `base` + `offset` on; `base` None is an unknown address."""
+    slot = None if base is None else _slot(thread, base, offset)
+    if slot is None:
+        return ThreadValues(thread.registers, {}, thread.barriers) if thread.slots else thread
+    slots = dict(thread.slots)
+    for place, source in enumerate(sources):
+        values = None if source is None else thread.registers.get(source)
+        for spoilt in range(slot + 4 * place - 3, slot + 4 * place + 4):
+            slots.pop(spoilt, None)
+        if values is not None:
+            slots[slot + 4 * place] = values
+    return ThreadValues(thread.registers, slots, thread.barriers)
+
+
+def enter(thread: ThreadValues, barrier: int) -> tuple[ThreadValues, BarrierMisuse | None]:
+    """BSSY: the thread becomes a member; it must not be one already."""
+    old = thread.barriers.get(barrier, FREE)
+    problem = None if old.now == NO else BarrierMisuse("overwritten-barrier", f"B{barrier} is pushed where threads may still belong to it")
+    return _set(thread, barrier, Barrier(YES, old.saved)), problem
+
+
+def leave(thread: ThreadValues, barrier: int) -> tuple[ThreadValues, BarrierMisuse | None]:
+    """BSYNC or BREAK: the thread is no member any more; a token whose register lies saved elsewhere must not be meant."""
+    old = thread.barriers.get(barrier, FREE)
+    meant = old.now == LOST or (old.now == NO and any(member != NO for member in old.saved))
+    problem = BarrierMisuse("saved-barrier", f"B{barrier} is left while a caller's copy of it waits in a register") if meant else None
+    return _set(thread, barrier, Barrier(NO, old.saved)), problem
+
+
+def save(thread: ThreadValues, barrier: int, to: int | None, *, clear: bool) -> tuple[ThreadValues, BarrierMisuse | None]:
+    """BMOV from a barrier: with `clear` into a register, the copy waits to come back; into nothing, nobody may be a member."""
+    old = thread.barriers.get(barrier, FREE)
+    if to is None:
+        problem = BarrierMisuse("cleared-barrier", f"B{barrier} is cleared where threads may belong to it")
+        return thread, problem if clear and old.now != NO else None
+    out = put(thread, to, frozenset({BarrierCopy(barrier, old.now)}))
+    if not clear:
+        return out, None
+    if len(old.saved) >= MOST_VALUES or old.now == LOST:
+        return _set(out, barrier, Barrier(LOST)), BarrierMisuse("lost-barrier", f"copies of B{barrier} pile up")
+    return _set(out, barrier, Barrier(NO, (old.now, *old.saved))), None
+
+
+def restore(thread: ThreadValues, barrier: int, source: int | None) -> tuple[ThreadValues, BarrierMisuse | None]:
+    """BMOV to a barrier: it must be the copy that was made last, and nobody may be a member in between."""
+    old = thread.barriers.get(barrier, FREE)
+    values = thread.registers.get(source, frozenset()) if source is not None else frozenset[Hashable]()
+    copies = {value.member for value in values if isinstance(value, BarrierCopy) and value.barrier == barrier}
+    if len(values) != len(copies) or not values or old.now != NO or not old.saved or copies != {old.saved[0]}:
+        problem = BarrierMisuse("unknown-barrier", f"B{barrier} is written with a value that is not known to be its own copy")
+        return _set(thread, barrier, Barrier(LOST)), problem
+    return _set(thread, barrier, Barrier(old.saved[0], old.saved[1:])), None
+
+
+def _set(thread: ThreadValues, number: int, barrier: Barrier) -> ThreadValues:
+    barriers = {name: value for name, value in thread.barriers.items() if name != number}
+    if barrier != FREE:
+        barriers[number] = barrier
+    return ThreadValues(thread.registers, thread.slots, dict(sorted(barriers.items())))
