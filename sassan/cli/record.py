@@ -68,7 +68,7 @@ def record(
       sassan analyze code/*.cubin --launches launches.toml
     """
     from sassan.launches import text
-    from sassan.record import Limits
+    from sassan.record import RecordingLimits
     from sassan.record import record as run
     from sassan.render.files import write_atomically
 
@@ -76,7 +76,7 @@ def record(
     if output == "-" or not path.parent.is_dir():
         why = "standard output is used by the program" if output == "-" else f"the folder '{path.parent}' does not exist"
         raise UsageError("unwritable-output", why, hint="pass a file in an existing folder with -o")
-    done = run(command, _choice(sm, device_name, sms, memory), Limits(max_launches, time_limit))
+    done = run(command, _choice(sm, device_name, sms, memory), RecordingLimits(max_launches, time_limit))
     write_atomically(path, text(done.launches).encode())
     if images is not None:
         _write_images(done.images, Path(images))

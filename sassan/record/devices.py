@@ -1,4 +1,4 @@
-"""The GPU that a recorded program sees: a product of the compute capability that its code is for, or what the user names."""
+"""The GPU that a recorded program sees: one with the compute capability of its code, or as chosen by the user."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,17 +12,17 @@ from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import rules_of
 
 DEFAULT = 86
-"""The compute capability that a program sees whose own code does not say one, such as a Python interpreter."""
+"""The compute capability for programs without GPU code of their own, such as a Python interpreter."""
 _GIB = 1024 * 1024 * 1024
 _KIB = 1024
 _KHZ = 1000
 _BLOCK_SHARED = 48
-"""Kilobytes of shared memory that a block has without asking for more."""
+"""Default limit of shared memory per block in kilobytes, without opt-in."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceChoice:
-    """What the user says of the device; None is what is left to the table. Units: `memory` in bytes."""
+    """The user's choice of device; None means the value of the table. Units: `memory` in bytes."""
 
     capability: int | None = None
     name: str | None = None
@@ -31,8 +31,8 @@ class DeviceChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
-    """A device as the stand-in shows it. Units: `clock` and `memory_clock` in kHz, `bus` in bits, `l2` in bytes."""
+class SimulatedDevice:
+    """The device that the stand-in library reports. Units: `clock` and `memory_clock` in kHz, `bus` in bits, `l2` in bytes."""
 
     device: ProgramDevice
     machine: Multiprocessor
@@ -53,33 +53,35 @@ class Product:
         )
 
 
-def product(choice: DeviceChoice, capability: int) -> Product:
-    """Return the device of a choice, of `capability` where that names none.
+def simulated_device(choice: DeviceChoice, capability: int) -> SimulatedDevice:
+    """Return the device of a choice, of compute capability `capability` by default.
 
-    Raises UsageError `no-device` for a compute capability that no table knows.
+    Raises UsageError `no-device` for an unknown compute capability.
     """
     number = choice.capability or capability
-    product = _table().get(number)
-    if product is None:
+    known_device = _table().get(number)
+    if known_device is None:
         known = ", ".join(f"sm_{number}" for number in _table())
-        raise UsageError("no-device", f"no device of sm_{number} is known", hint=f"name another with --sm; known are {known}")
-    device = product.device
+        raise UsageError(
+            "no-device", f"no known device has compute capability sm_{number}", hint=f"pass another one with --sm (known: {known})"
+        )
+    device = known_device.device
     changed = ProgramDevice(choice.name or device.name, device.arch, choice.sms or device.sms, choice.memory or device.memory)
-    return replace(product, device=changed)
+    return replace(known_device, device=changed)
 
 
 @cache
-def _table() -> dict[int, Product]:
+def _table() -> dict[int, SimulatedDevice]:
     file = Fields.parse("devices.toml", resources.files("sassan.record").joinpath("devices.toml").read_text("utf-8"))
     file.only("device")
     devices = file.table("device")
-    return dict(_product(key, devices.table(key)) for key in devices.values)
+    return dict(_simulated_device(key, devices.table(key)) for key in devices.values)
 
 
-def _product(capability: str, table: Fields) -> tuple[int, Product]:
+def _simulated_device(capability: str, table: Fields) -> tuple[int, SimulatedDevice]:
     table.only("name", "sms", "memory", "clock", "memory_clock", "bus", "l2")
     number = int(capability.replace(".", ""))
     arch = f"sm_{number}"
     device = ProgramDevice(table.text("name"), arch, table.whole("sms"), table.whole("memory") * _GIB)
     clocks = table.whole("clock") * _KHZ, table.whole("memory_clock") * _KHZ
-    return number, Product(device, load(arch), *clocks, table.whole("bus"), table.whole("l2") * _KIB)
+    return number, SimulatedDevice(device, load(arch), *clocks, table.whole("bus"), table.whole("l2") * _KIB)
