@@ -1,11 +1,12 @@
 """The functional unit (pipe) that executes an opcode of one architecture: data/units.toml."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from sassan.isa.loading import data_text
-from sassan.isa.toml import Section
+from sassan.checked import Fields
+from sassan.isa.loading import TABLES, data_text
 
 _FILE = "units.toml"
 _EVERY_ARCH = (0, 10_000)
@@ -52,22 +53,16 @@ def read(name: str, text: str) -> tuple[_Rule, ...]:
 
     Raises InputError `bad-table` with the file and the key.
     """
-    file = Section.parse(name, text)
+    file = TABLES.toml(name, text)
     file.only("sources", "rule")
-    sources = frozenset(file.section("sources").values)
-    rules = tuple(_rule(one, sources) for one in file.sections("rule"))
+    sources = sorted(file.table("sources").values)
+    rules = tuple(_rule(one, sources) for one in file.tables("rule"))
     if not rules or rules[-1].patterns != ("*",) or (rules[-1].first, rules[-1].last) != _EVERY_ARCH:
-        raise file.fail("rule", "a last rule that fits every opcode of every architecture")
+        raise file.fail("rule", "must end with a rule that fits every opcode of every architecture")
     return rules
 
 
-def _rule(one: Section, sources: frozenset[str]) -> _Rule:
+def _rule(one: Fields, sources: Sequence[str]) -> _Rule:
     one.only("unit", "names", "archs", "source")
-    if one.string("source") not in sources:
-        raise one.fail("source", f"one of {', '.join(sorted(sources))}")
-    bounds = one.values.get("archs", list(_EVERY_ARCH))
-    match bounds:
-        case [int(first), int(last)]:
-            return _Rule(one.string("unit"), one.strings("names"), first, last)
-        case _:
-            raise one.fail("archs", "the first and the last compute capability")
+    one.choice("source", sources)
+    return _Rule(one.text("unit"), one.texts("names"), *one.pair("archs", _EVERY_ARCH, least=0))

@@ -41,11 +41,11 @@ LAST = '[[rule]]\nunit = "alu"\nnames = ["*"]\nsource = "x"\n'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "rule: expected a last rule that fits every opcode"),
-        ('[sources]\nx = ""\n[[rule]]\nunit = "alu"\nnames = ["MOV"]\nsource = "x"\n', "rule: expected a last rule that fits every opcode"),
-        (LAST, "rule[0].source: expected one of "),
-        (f'[sources]\nx = ""\n{LAST}archs = [1]\n', "rule[0].archs: expected the first and the last compute capability"),
-        (f'[sources]\nx = ""\n{LAST}arch = 1\n', "rule[0].arch: expected no such key"),
+        ("", "rule: must end with a rule that fits every opcode"),
+        ('[sources]\nx = ""\n[[rule]]\nunit = "alu"\nnames = ["MOV"]\nsource = "x"\n', "rule: must end with a rule that fits every opcode"),
+        (LAST, "rule[0].source: must be one of "),
+        (f'[sources]\nx = ""\n{LAST}archs = [1]\n', "rule[0].archs: must be two whole numbers"),
+        (f'[sources]\nx = ""\n{LAST}arch = 1\n', "rule[0].arch: unknown key"),
     ],
 )
 def test_a_table_that_is_not_well_formed_is_refused(text: str, message: str):
