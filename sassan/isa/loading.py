@@ -12,7 +12,7 @@ from sassan.isa.forms import Form, parse_form
 from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
 
 TABLES = Format("bad-table")
-_FILE_KEYS = ("archs", "base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
+_FILE_KEYS = ("base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
 _ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source", "effect")
 _NTH = {"": -1, "first": 0, "second": 1}
 _AGREE_BY_FUNCTION = {"special": Agree.SPECIAL, "constant": Agree.ADDRESS, "lane": Agree.ALWAYS}
@@ -36,12 +36,11 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
     parent = file.text("base", "")
     base = find(parent) if parent else None
     if parent and base is None:
-        raise file.fail("base", "must be the name of an earlier table")
+        raise file.fail("base", "must be the name of another table")
     operands, special = file.table("operands"), file.table("special")
     widths = dict(base.widths if base else {}) | _widths(file.table("widths"))
-    table = Table(
+    return Table(
         name=name,
-        archs=file.texts("archs"),
         rows=_merged(_rows(file, widths), base.rows if base else {}),
         widths=widths,
         carry_in=frozenset(file.table("rule").texts("carry_in")) | (base.carry_in if base else frozenset()),
@@ -51,9 +50,6 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
         agreeing=frozenset(special.texts("agree")) | (base.agreeing if base else frozenset()),
         block_dim=frozenset(special.texts("block_dim")) | (base.block_dim if base else frozenset()),
     )
-    if not table.archs:
-        raise file.fail("archs", "must name an architecture")
-    return table
 
 
 def read_letters(name: str, text: str, mapping: str) -> Letters:

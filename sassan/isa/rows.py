@@ -98,7 +98,6 @@ class Table:
     """One generation: `rows` per mnemonic in file order, the first that applies decides."""
 
     name: str
-    archs: tuple[str, ...]
     rows: Mapping[str, tuple[Row, ...]]
     widths: Mapping[str, Width]
     carry_in: frozenset[str]

@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
+from sassan.arch import named
 from sassan.checked import Fields
 from sassan.errors import UsageError
 from sassan.launches import ProgramDevice
 from sassan.machine import Multiprocessor, load
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import rules_of
-from sassan.machine.pipes import FORMAT
+from sassan.machine.user import FORMAT
 
 DEFAULT = 86
 """The compute capability for programs without GPU code of their own, such as a Python interpreter."""
@@ -25,7 +26,7 @@ _BLOCK_SHARED = 48
 class DeviceChoice:
     """The user's choice of device; None means the value of the table. Units: `memory` in bytes."""
 
-    capability: int | None = None
+    arch: str | None = None
     name: str | None = None
     sms: int | None = None
     memory: int | None = None
@@ -59,30 +60,26 @@ def simulated_device(choice: DeviceChoice, capability: int) -> SimulatedDevice:
 
     Raises UsageError `no-device` for an unknown compute capability.
     """
-    number = choice.capability or capability
-    known_device = _table().get(number)
+    arch = choice.arch or f"sm_{capability}"
+    known_device = _table().get(arch)
     if known_device is None:
-        known = ", ".join(f"sm_{number}" for number in _table())
-        raise UsageError(
-            "no-device", f"no known device has compute capability sm_{number}", hint=f"pass another one with --sm (known: {known})"
-        )
+        raise UsageError("no-device", f"no known device has the architecture {arch}", hint=f"pass --sm with one of {', '.join(_table())}")
     device = known_device.device
     changed = ProgramDevice(choice.name or device.name, device.arch, choice.sms or device.sms, choice.memory or device.memory)
     return replace(known_device, device=changed)
 
 
 @cache
-def _table() -> dict[int, SimulatedDevice]:
+def _table() -> dict[str, SimulatedDevice]:
     file = FORMAT.toml("devices.toml", resources.files("sassan.record").joinpath("devices.toml").read_text("utf-8"))
     file.only("device")
     devices = file.table("device")
     return dict(_simulated_device(key, devices.table(key)) for key in devices.values)
 
 
-def _simulated_device(capability: str, table: Fields) -> tuple[int, SimulatedDevice]:
+def _simulated_device(capability: str, table: Fields) -> tuple[str, SimulatedDevice]:
     table.only("name", "sms", "memory", "clock", "memory_clock", "bus", "l2")
-    number = int(capability.replace(".", ""))
-    arch = f"sm_{number}"
+    arch, _ = named(capability)
     device = ProgramDevice(table.text("name"), arch, table.whole("sms"), table.whole("memory") * _GIB)
     clocks = table.whole("clock") * _KHZ, table.whole("memory_clock") * _KHZ
-    return number, SimulatedDevice(device, load(arch), *clocks, table.whole("bus"), table.whole("l2") * _KIB)
+    return arch, SimulatedDevice(device, load(arch), *clocks, table.whole("bus"), table.whole("l2") * _KIB)
