@@ -1,17 +1,33 @@
 """From the TOML files of `data/` to checked tables."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pkgutil import get_data
 
 from sassan.alphabet import Letter
 from sassan.isa.effects import BadEffect, Effect, parse_effect
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Form, parse_form
-from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
+from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Unit, Width
 from sassan.isa.toml import Section
 
-_FILE_KEYS = ("archs", "base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
-_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source", "effect")
+_FILE_KEYS = ("archs", "base", "sources", "units", "rule", "modifiers", "widths", "operands", "special", "op")
+_ROW_KEYS = (
+    "names",
+    "unit",
+    "with",
+    "forms",
+    "modifiers",
+    "agree",
+    "flow",
+    "tag",
+    "uniform",
+    "undecided",
+    "partial",
+    "masked",
+    "source",
+    "effect",
+)
 _NTH = {"": -1, "first": 0, "second": 1}
 _AGREE_BY_FUNCTION = {"special": Agree.SPECIAL, "constant": Agree.ADDRESS, "lane": Agree.ALWAYS}
 _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
@@ -41,6 +57,7 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
         name=name,
         archs=file.strings("archs"),
         rows=_merged(_rows(file, widths), base.rows if base else {}),
+        units=_units(file),
         widths=widths,
         carry_in=frozenset(file.section("rule").strings("carry_in")) | (base.carry_in if base else frozenset()),
         selectors=frozenset(operands.strings("selectors")) | (base.selectors if base else frozenset()),
@@ -83,10 +100,35 @@ def _rows(file: Section, widths: Mapping[str, Width]) -> dict[str, tuple[Row, ..
         row = _row(one, groups, widths)
         if row.source not in sources:
             raise one.fail("source", f"one of {', '.join(sorted(sources))}")
-        if not one.strings("names"):
-            raise one.fail("names", "at least one mnemonic")
-        for name in one.strings("names"):
-            out[name] = (*out.get(name, ()), row)
+        names, units = one.strings("names"), _row_units(one)
+        if not names or len(units) not in {1, len(names)}:
+            raise one.fail("names" if not names else "unit", "at least one mnemonic" if not names else "one unit, or one for each mnemonic")
+        for index, name in enumerate(names):
+            out[name] = (*out.get(name, ()), replace(row, unit=units[index % len(units)]))
+    return out
+
+
+def _row_units(one: Section) -> tuple[Unit, ...]:
+    value = one.values.get("unit")
+    units = (one.string("unit"),) if not isinstance(value, list) else one.strings("unit")
+    return tuple(_unit(one, "unit", name) for name in units)
+
+
+def _unit(section: Section, key: str, name: str) -> Unit:
+    if name not in [one.value for one in Unit]:
+        raise section.fail(key, f"one of {', '.join(Unit)}")
+    return Unit(name)
+
+
+def _units(file: Section) -> dict[str, dict[Unit, Unit]]:
+    """Return the units of classes by architecture: `half = "fma"` for all of the table, `[units.sm_80]` for one."""
+    section = file.section("units")
+    common = {_unit(section, key, key): _unit(section, key, section.string(key)) for key in section.values if key in list(Unit)}
+    out: dict[str, dict[Unit, Unit]] = {}
+    for arch in file.strings("archs"):
+        special = section.section(arch)
+        out[arch] = common | {_unit(special, key, key): _unit(special, key, special.string(key)) for key in special.values}
+    section.only(*Unit, *out)
     return out
 
 
@@ -116,6 +158,7 @@ def _row(one: Section, groups: Mapping[str, tuple[str, ...]], widths: Mapping[st
         partial=frozenset(one.strings("partial")),
         masked=one.flag("masked"),
         source=one.string("source"),
+        unit=_row_units(one)[0],
         effects=effects,
     )
     if row.tag and row.flow not in _TAGGED:

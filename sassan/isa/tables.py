@@ -13,7 +13,7 @@ from sassan.ir import Instruction
 from sassan.isa.build import Builder, Uncovered
 from sassan.isa.facts import Facts
 from sassan.isa.loading import data_text, read_letters, read_table
-from sassan.isa.rows import Letters, Table
+from sassan.isa.rows import Letters, Table, Unit
 from sassan.isa.shape import Shape, shape
 from sassan.isa.template import Template
 
@@ -85,11 +85,31 @@ def load(arch: str, letters: str = "timing", agreeing: frozenset[str] = frozense
     `agreeing` names special registers on which the threads of a warp agree beyond those of the table: what a known block shape says
     of `table.block_dim`. Raises InputError `unsupported-architecture` when no table covers it, `bad-table` when a table is not well formed.
     """
+    return Isa(_table_of(arch)[0], _letters(letters), agreeing)
+
+
+@lru_cache(maxsize=8192)
+def unit(arch: str, opcode: str) -> str:
+    """Return the unit that executes `opcode` (with its modifiers) on `arch`, a name of the profilers' manuals; '' where no row covers it.
+
+    Raises InputError as `load`.
+    """
+    table, name = _table_of(arch)
+    return table.unit(name, opcode) or ""
+
+
+def units() -> tuple[str, ...]:
+    """Return the names of all units."""
+    return tuple(one.value for one in Unit if one is not Unit.HALF)
+
+
+def _table_of(arch: str) -> tuple[Table, str]:
+    """Return the table of an architecture, and how the table calls it."""
     match = _ARCH.fullmatch(arch)
-    number = f"sm_{match[1]}" if match else arch
+    name = f"sm_{match[1]}" if match else arch
     for table in tables():
-        if number in table.archs:
-            return Isa(table, _letters(letters), agreeing)
+        if name in table.archs:
+            return table, name
     known = ", ".join(one for table in tables() for one in table.archs)
     raise InputError("unsupported-architecture", f"no instruction table for '{arch}'", hint=f"known architectures: {known}")
 

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts
 from sassan.isa.registers import bit, span
+from sassan.isa.tables import unit, units
 from sassan.isa.toml import Section
-from sassan.isa.units import unit, units
 
 RAW, WAW, WAR = "raw", "waw", "war"
 """Dependences: a read after a write, a write after a write, a write after a read."""

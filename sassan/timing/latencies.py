@@ -7,8 +7,8 @@ from functools import lru_cache
 from pkgutil import get_data
 
 from sassan.errors import InputError, UsageError
+from sassan.isa.tables import unit
 from sassan.isa.toml import Section
-from sassan.isa.units import unit
 
 FILE = "latencies.toml"
 READ = "read"

@@ -4,7 +4,7 @@ import pytest
 
 from sassan.alphabet import Letter
 from sassan.errors import InputError
-from sassan.isa.units import units
+from sassan.isa.tables import units
 from sassan.machine import load
 from sassan.machine.multiprocessor import entries, read
 from sassan.machine.pipes import table
