@@ -2,7 +2,7 @@
 
 import re
 
-from sassan.evolve.fields import Fields
+from sassan.checked import Fields
 from sassan.evolve.genes import Gene, GeneKind, Space, Value
 
 EXACT = ("--maxrregcount", "--ptxas-options", "--extra-device-vectorization")
@@ -33,8 +33,8 @@ _ALLOW = "set allow_inexact = true in [search] to allow it"
 def read_genes(top: Fields, *, inexact: bool, ptx: bool) -> Space:
     """Return the space of the genes of a file; raises UsageError `bad-config`."""
     genes: list[Gene] = []
-    for table in top.tables("gene"):
-        kinds = [kind for kind in _KINDS if kind in table.values]
+    for table in top.tables("gene", required=True):
+        kinds = [kind for kind in _KINDS if kind in table]
         if len(kinds) != 1:
             raise table.fail(", ".join(_KINDS), "exactly one of them is required")
         gene = _order(table) if kinds == ["order"] else _chosen(table, GeneKind(kinds[0]), inexact=inexact)

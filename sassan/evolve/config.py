@@ -6,9 +6,9 @@ from enum import StrEnum
 from itertools import islice, product
 from pathlib import Path
 
+from sassan.checked import MOST, Fields, Format
 from sassan.errors import UsageError
 from sassan.evolve.choices import EXACT, check_names, read_genes
-from sassan.evolve.fields import HINT, Fields
 from sassan.evolve.genes import Choice, GeneKind, Space
 from sassan.evolve.includes import Header, IncludeProblem, headers
 from sassan.evolve.shapes import ShapeProblem, extent, names
@@ -18,6 +18,8 @@ from sassan.machine.parameters import Setting, setting
 from sassan.measure.device import DATA_BYTES, Argument
 from sassan.timing import latencies
 
+_HINT = "sassan/evolve/README.md describes configurations, samples/evolve/ holds some"
+_FORMAT = Format("bad-config", _HINT, error=UsageError)
 _SHAPES_TRIED = 100_000
 _OPTIONS = ("-std=", "--std=", "-D", "-U", "-default-device", "--device-as-default-execution-space", "-diag-suppress=", "--diag-suppress=")
 _ARGUMENTS = ("pointer", "floats", "int", "long", "float", "double")
@@ -136,14 +138,14 @@ def read(path: str) -> Config:
 
     Raises UsageError `bad-config`, `cannot-read`.
     """
-    top = Fields.parse(path, _text(path, path))
+    top = _FORMAT.toml(path, _text(path, path))
     top.only("kernel", "launch", "gene", "cost", "search", "measure")
-    kernel = _kernel(top.table("kernel", needed=True), Path(path).parent)
+    kernel = _kernel(top.table("kernel", required=True), Path(path).parent)
     search = top.table("search")
     search.only("population", "budget", "seed", "crossover", "mutation", "baseline", "compile_seconds", "largest", "allow_inexact")
     inexact = search.flag("allow_inexact")
     space = read_genes(top, inexact=inexact, ptx=kernel.ptx)
-    shape = _shape(top.table("launch", needed=True))
+    shape = _shape(top.table("launch", required=True))
     cost = top.table("cost")
     cost.only("objectives", "model", "warps", "latency")
     measure = top.table("measure")
@@ -155,7 +157,7 @@ def read(path: str) -> Config:
         objectives=_objectives(cost),
         model=cost.choice("model", _MODELS, "control"),
         latencies=_latencies(cost.table("latency")),
-        warps=cost.whole("warps", most=1024) if "warps" in cost.values else None,
+        warps=cost.whole("warps", most=1024) if "warps" in cost else None,
         plan=_plan(search),
         allow_inexact=inexact,
         arguments=_arguments(measure),
@@ -169,7 +171,7 @@ def _text(path: str, subject: str) -> str:
     try:
         return Path(path).read_text("utf-8")
     except UnicodeDecodeError:
-        raise UsageError("bad-config", f"{subject}: '{path}' is not UTF-8 text", hint=HINT) from None
+        raise UsageError("bad-config", f"{subject}: '{path}' is not UTF-8 text", hint=_HINT) from None
     except (OSError, ValueError) as error:
         raise UsageError("cannot-read", f"{subject}: cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
 
@@ -200,11 +202,9 @@ def _shape(table: Fields) -> LaunchShape:
     table.only("block", "grid", "param", "sms", "shared")
     params = table.table("param")
     settings: list[Setting] = []
-    for key, value in params.values.items():
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise params.fail(key, f"must be a whole number, not {value!r}")
+    for key in params.values:
         try:
-            settings.append(setting(f"{key}={value}"))
+            settings.append(setting(f"{key}={params.whole(key, least=-MOST)}"))
         except UsageError as error:
             raise params.fail(key, error.message) from None
     return LaunchShape(
@@ -265,10 +265,10 @@ def _plan(table: Fields) -> SearchPlan:
 
 def _arguments(table: Fields) -> tuple[Argument, ...]:
     table.only("arguments", "runs")
-    if "arguments" not in table.values:
+    if "arguments" not in table:
         return ()
     arguments: list[Argument] = []
-    for argument in table.tables("arguments"):
+    for argument in table.tables("arguments", required=True):
         argument.only("kind", "value")
         kind = argument.choice("kind", _ARGUMENTS)
         least, most = (4, 2**32) if kind in _MEMORY else (-(2**63), 2**63 - 1)
@@ -279,7 +279,7 @@ def _arguments(table: Fields) -> tuple[Argument, ...]:
 
 def _check(config: Config, top: Fields, cost: Fields) -> None:
     """Check for contradictions: shapes that cannot be launched, objectives that compare different work or lack an input."""
-    launch = Fields(top.name, "launch.", {})
+    launch = top.table("launch")
     try:
         varies = config.shape.names
         _launches(config, varies)
@@ -293,9 +293,9 @@ def _check(config: Config, top: Fields, cost: Fields) -> None:
     if Objective.MAKESPAN in config.objectives and config.warps is None:
         raise cost.fail("warps", "is missing: 'makespan' needs the number of warps on an SM")
     if Objective.MEASURED in config.objectives and not config.arguments:
-        raise Fields(top.name, "measure.", {}).fail("arguments", "is missing: 'measured' runs the kernel")
+        raise top.table("measure").fail("arguments", "is missing: 'measured' runs the kernel")
     if any(gene.kind is GeneKind.FLAG and gene.name not in EXACT for gene in config.space.genes) and not config.allow_inexact:
-        raise Fields(top.name, "search.", {}).fail("allow_inexact", "must be true for flags that change rounding")
+        raise top.table("search").fail("allow_inexact", "must be true for flags that change rounding")
 
 
 def _launches(config: Config, varies: frozenset[str]) -> None:

@@ -9,9 +9,9 @@ from math import floor
 from types import MappingProxyType
 
 from sassan.alphabet import Letter
+from sassan.checked import Fields
 from sassan.errors import InputError
-from sassan.machine.fields import Fields
-from sassan.machine.pipes import LANES, PARTITION, SM, Pipe, table
+from sassan.machine.pipes import FORMAT, LANES, PARTITION, SM, Pipe, table
 
 WARP_SIZE = 32
 NUMBERS = (*LANES, "warps", "blocks", "registers")
@@ -175,7 +175,7 @@ def read(name: str, text: str, pipes: tuple[Pipe, ...]) -> dict[str, Multiproces
 
     Raises InputError `bad-machine` with the file and the key.
     """
-    file = Fields.parse(name, text)
+    file = FORMAT.toml(name, text)
     file.only("sources", "sm")
     sources = file.table("sources")
     told = {key: sources.text(key) for key in sources.values}

@@ -10,11 +10,12 @@ from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
+from sassan.checked import Fields
 from sassan.errors import InputError, UsageError
 from sassan.ir import Function
-from sassan.machine.fields import Fields
 from sassan.machine.launch import BLOCK_THREADS
 from sassan.machine.multiprocessor import WARP_SIZE, Multiprocessor
+from sassan.machine.pipes import FORMAT
 
 _KB = 1024
 _FIRST_WITH_CARVEOUT, _FIRST_WITH_CLUSTERS = 70, 90
@@ -204,7 +205,7 @@ def read(name: str, text: str) -> tuple[Rules, ...]:
 
     Raises InputError `bad-machine` with the file and the key.
     """
-    file = Fields.parse(name, text)
+    file = FORMAT.toml(name, text)
     file.only("sources", "rules")
     sources = file.table("sources")
     told = {key: sources.text(key) for key in sources.values}
@@ -218,7 +219,7 @@ def _row(one: Fields, sources: Mapping[str, str]) -> Rules:
         raise one.fail("source", f"must name some of {', '.join(sources)}")
     first, last = one.pair("archs")
     numbers = {key: one.whole(key) for key in _NUMBERS}
-    maybe = {key: one.whole(key) if one.values.get(key) != 0 else 0 for key in ("shared_reserved", "barriers")}
+    maybe = {key: one.whole(key, least=0) for key in ("shared_reserved", "barriers")}
     source = "; ".join(sources[key] for key in keys)
     return Rules(first=first, last=last, reserved_in_cubin=one.flag("reserved_in_cubin"), source=source, **numbers, **maybe)
 

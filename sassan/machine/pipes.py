@@ -6,8 +6,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 
-from sassan.machine.fields import Fields
+from sassan.checked import Fields, Format
 
+FORMAT = Format("bad-machine", "sassan/machine/README.md describes machine files")
 LANES = ("fp32", "int32", "fp64", "fp16", "sfu", "ldst", "tex", "conv64")
 """The keys of the SM table that count lanes."""
 PARTITION, SM = "partition", "sm"
@@ -87,7 +88,7 @@ def read(name: str, text: str) -> tuple[Pipe, ...]:
 
     Raises InputError `bad-machine` with the file and the key.
     """
-    file = Fields.parse(name, text)
+    file = FORMAT.toml(name, text)
     file.only("sources", "unit")
     known = tuple(file.table("sources").values)
     return tuple(_row(one, known) for one in file.tables("unit"))
@@ -97,7 +98,7 @@ def _row(one: Fields, sources: tuple[str, ...]) -> Pipe:
     one.only("unit", "names", "archs", "lanes", "passes", "cycles", "scope", "unsure", "source")
     if ("lanes" in one.values) == ("cycles" in one.values):
         raise one.fail("lanes", "a unit has lanes or cycles, one of them")
-    first, last = one.pair("archs") if "archs" in one.values else _EVERY
+    first, last = one.pair("archs", _EVERY, least=0)
     return Pipe(
         unit=one.text("unit"),
         names=one.texts("names"),
@@ -106,7 +107,7 @@ def _row(one: Fields, sources: tuple[str, ...]) -> Pipe:
         lanes=one.choice("lanes", LANES) if "lanes" in one.values else "",
         scope=one.choice("scope", (PARTITION, SM)),
         passes=one.whole("passes", 1),
-        cycles=one.whole("cycles") if "cycles" in one.values else 0,
+        cycles=one.whole("cycles") if "cycles" in one else 0,
         unsure=one.flag("unsure"),
         source=one.choice("source", sources),
     )

@@ -13,12 +13,12 @@ global = 900
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from sassan.checked import Fields
 from sassan.errors import InputError
-from sassan.machine.fields import Fields
 from sassan.machine.multiprocessor import NUMBERS, PAIRS, Multiprocessor, entries, entry, load
-from sassan.machine.pipes import PARTITION, SM, Change, changed
+from sassan.machine.pipes import FORMAT, PARTITION, SM, Change, changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def read_file(name: str, text: str) -> MachineFile:
 
     Raises InputError `bad-machine` that names the file and the key.
     """
-    file = Fields.parse(name, text)
+    file = FORMAT.toml(name, text)
     file.only("base", "source", "sm", "unit", "latency")
     base = entries().get(file.text("base"))
     if base is None:
@@ -79,7 +79,7 @@ def read_file(name: str, text: str) -> MachineFile:
     told = file.table("sm")
     told.only(*NUMBERS, *PAIRS)
     changes = _changes(file.table("unit"), base)
-    whole = Fields(name, "sm.", {**_numbers(base), **told.values, "unsure": [one for one in base.unsure if one not in told.values]})
+    whole = replace(told, values={**_numbers(base), **told.values, "unsure": [key for key in base.unsure if key not in told.values]})
     sm = entry(base.capability, whole, f"{base.source}; {name}: {source}", changed(base.pipes, changes), name)
     latency = file.table("latency")
     return MachineFile(name, source, sm, {key: latency.whole(key) for key in latency.values})

@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
+from sassan.checked import Fields
 from sassan.errors import UsageError
 from sassan.launches import ProgramDevice
 from sassan.machine import Multiprocessor, load
-from sassan.machine.fields import Fields
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import rules_of
+from sassan.machine.pipes import FORMAT
 
 DEFAULT = 86
 """The compute capability that a program sees whose own code does not say one, such as a Python interpreter."""
@@ -70,7 +71,7 @@ def product(choice: DeviceChoice, capability: int) -> Product:
 
 @cache
 def _table() -> dict[int, Product]:
-    file = Fields.parse("devices.toml", resources.files("sassan.record").joinpath("devices.toml").read_text("utf-8"))
+    file = FORMAT.toml("devices.toml", resources.files("sassan.record").joinpath("devices.toml").read_text("utf-8"))
     file.only("device")
     devices = file.table("device")
     return dict(_product(key, devices.table(key)) for key in devices.values)

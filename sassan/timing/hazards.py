@@ -8,11 +8,12 @@ from operator import or_
 from pkgutil import get_data
 from types import MappingProxyType
 
+from sassan.checked import Fields
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts
+from sassan.isa.loading import TABLES
 from sassan.isa.registers import bit, span
 from sassan.isa.tables import unit, units
-from sassan.isa.toml import Section
 
 RAW, WAW, WAR = "raw", "waw", "war"
 """Dependences: a read after a write, a write after a write, a write after a read."""
@@ -159,64 +160,48 @@ def read(arch: str, rules: str, distances: Sequence[str]) -> Hazards:
 
     Raises InputError `bad-table` with the file and the key.
     """
-    file = Section.parse("hazards.toml", rules)
+    file = TABLES.toml("hazards.toml", rules)
     file.only("sources", "barriers", *_VALUES)
-    sources = frozenset(file.section("sources").values)
-    found = {kind: tuple(_rule(one, kind, sources) for one in file.sections(kind)) for kind in _VALUES}
+    sources = sorted(file.table("sources").values)
+    found = {kind: tuple(_rule(one, kind, sources) for one in file.tables(kind)) for kind in _VALUES}
     classes = frozenset((*units(), *(rule.value for rule in found["class"]), _WIDE_HIGH, ANY))
     merged: dict[tuple[str, str, str, str], int] = {}
     for text in distances:
         merged |= _distances(text, classes, int(arch.removeprefix("sm_")))
-    return Hazards(arch, found, file.section("barriers").count("visible"), merged)
+    return Hazards(arch, found, file.table("barriers").whole("visible", least=0), merged)
 
 
-def _rule(one: Section, kind: str, sources: frozenset[str]) -> _Rule:
+def _rule(one: Fields, kind: str, sources: Sequence[str]) -> _Rule:
     key = _VALUES[kind]
     one.only("names", "archs", "source", *([key] if key else []))
-    if one.string("source") not in sources:
-        raise one.fail("source", f"one of {', '.join(sorted(sources))}")
-    first, last = _bounds(one)
-    return _Rule(one.string(key) if key else kind, one.strings("names"), first, last)
-
-
-def _bounds(one: Section) -> tuple[int, int]:
-    match one.values.get("archs", list(_EVERY_ARCH)):
-        case [int(first), int(last)]:
-            return first, last
-        case _:
-            raise one.fail("archs", "the first and the last compute capability")
+    one.choice("source", sources)
+    first, last = one.pair("archs", _EVERY_ARCH, least=0)
+    return _Rule(one.text(key) if key else kind, one.texts("names"), first, last)
 
 
 def _distances(text: str, classes: frozenset[str], number: int) -> Distances:
-    file = Section.parse("distances", text)
+    file = TABLES.toml("distances", text)
     file.only("generation")
     out: dict[tuple[str, str, str, str], int] = {}
-    for one in file.sections("generation"):
+    for one in file.tables("generation"):
         one.only("archs", "source", RAW, WAW)
-        one.string("source")
-        first, last = _bounds(one)
+        one.text("source")
+        first, last = one.pair("archs", _EVERY_ARCH, least=0)
         entries = _entries(one, classes)
         if first <= number <= last:
             out |= entries
     return out
 
 
-def _entries(one: Section, classes: frozenset[str]) -> Distances:
+def _entries(one: Fields, classes: frozenset[str]) -> Distances:
     out: dict[tuple[str, str, str, str], int] = {}
     for dependence in (RAW, WAW):
-        one.section(dependence).only(*FILES, GUARD)
-        for file in one.section(dependence).values:
-            producers = one.section(dependence).section(file)
+        one.table(dependence).only(*FILES, GUARD)
+        for file in one.table(dependence).values:
+            producers = one.table(dependence).table(file)
             producers.only(*sorted(classes))
             for producer in producers.values:
-                row = producers.section(producer)
+                row = producers.table(producer)
                 row.only(*sorted(classes))
-                out |= {(dependence, file, producer, consumer): _cycles(row, consumer) for consumer in row.values}
+                out |= {(dependence, file, producer, consumer): row.whole(consumer, least=0) for consumer in row.values}
     return out
-
-
-def _cycles(row: Section, consumer: str) -> int:
-    value = row.values[consumer]
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise row.fail(consumer, "a number of cycles")
-    return value

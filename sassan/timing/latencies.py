@@ -1,14 +1,15 @@
 """Latencies by class of opcode: `data/latencies.toml`, and what a user says over it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pkgutil import get_data
 
+from sassan.checked import Fields
 from sassan.errors import InputError, UsageError
+from sassan.isa.loading import TABLES
 from sassan.isa.tables import unit
-from sassan.isa.toml import Section
 
 FILE = "latencies.toml"
 READ = "read"
@@ -158,44 +159,27 @@ def read(name: str, text: str) -> Table:
 
     Raises InputError `bad-table` with the file and the key.
     """
-    file = Section.parse(name, text)
+    file = TABLES.toml(name, text)
     file.only("sources", "class", "latency")
-    sources = frozenset(file.section("sources").values)
-    classes = tuple(_class(one, sources) for one in file.sections("class"))
-    names = frozenset(one.name for one in classes)
-    return Table(classes, tuple(_figure(one, names, sources) for one in file.sections("latency")))
+    sources = sorted(file.table("sources").values)
+    classes = tuple(_class(one, sources) for one in file.tables("class"))
+    names = sorted({one.name for one in classes})
+    return Table(classes, tuple(_figure(one, names, sources) for one in file.tables("latency")))
 
 
-def _class(one: Section, sources: frozenset[str]) -> Class:
+def _class(one: Fields, sources: Sequence[str]) -> Class:
     one.only("name", "names", "units", "archs", "blocks", "drains", "source")
-    _sourced(one, sources)
-    first, last = _bounds(one)
-    patterns, units = one.strings("names"), one.strings("units")
+    one.choice("source", sources)
+    first, last = one.pair("archs", _EVERY_ARCH, least=0)
+    patterns, units = one.texts("names"), one.texts("units")
     if not patterns and not units:
-        raise one.fail("names", "opcodes or units")
-    return Class(one.string("name"), patterns, units, first, last, one.flag("blocks"), one.flag("drains"))
+        raise one.fail("names", "must name opcodes, or 'units' units")
+    return Class(one.text("name"), patterns, units, first, last, one.flag("blocks"), one.flag("drains"))
 
 
-def _figure(one: Section, names: frozenset[str], sources: frozenset[str]) -> Figure:
+def _figure(one: Fields, names: Sequence[str], sources: Sequence[str]) -> Figure:
     one.only("name", "archs", "cycles", "unsure", "source")
-    _sourced(one, sources)
-    if one.string("name") not in names:
-        raise one.fail("name", f"one of {', '.join(sorted(names))}")
-    first, last = _bounds(one)
-    cycles = one.count("cycles")
-    if not cycles:
-        raise one.fail("cycles", "a positive number of cycles")
-    return Figure(one.string("name"), first, last, cycles, one.flag("unsure"), one.string("source"))
-
-
-def _sourced(one: Section, sources: frozenset[str]) -> None:
-    if one.string("source") not in sources:
-        raise one.fail("source", f"one of {', '.join(sorted(sources))}")
-
-
-def _bounds(one: Section) -> tuple[int, int]:
-    match one.values.get("archs", list(_EVERY_ARCH)):
-        case [int(first), int(last)]:
-            return first, last
-        case _:
-            raise one.fail("archs", "the first and the last compute capability")
+    one.choice("source", sources)
+    name = one.choice("name", names)
+    first, last = one.pair("archs", _EVERY_ARCH, least=0)
+    return Figure(name, first, last, one.whole("cycles"), one.flag("unsure"), one.text("source"))

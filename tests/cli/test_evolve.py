@@ -13,7 +13,7 @@ import pytest
 from budget import PATIENCE
 from cli.shell import SAMPLES, assert_refused
 from evolving import CONFIG, PTX, config_file, copying, need_nvrtc, ptxas, toy
-from sassan.cli.evolve import progress_text
+from sassan.cli.commands.evolve import progress_text
 from sassan.errors import MissingToolError
 from sassan.evolve import bench, compilers, report
 from sassan.evolve.cache import program

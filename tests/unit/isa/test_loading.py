@@ -10,7 +10,7 @@ HEAD = 'archs = ["sm_1"]\n[sources]\nbook = "a book"\n'
 ROW = '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["d s s"]\nsource = "book"\n'
 
 BAD = [
-    ("archs = [", "file"),
+    ("archs = [", "not TOML"),
     ("", "archs"),
     (HEAD + "[frob]\nx = 1\n", "frob"),
     ('base = "other.toml"\n' + HEAD, "base"),

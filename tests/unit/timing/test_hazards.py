@@ -79,15 +79,15 @@ ROW = 'source = "x"\n[generation.raw.R]\n'
 @pytest.mark.parametrize(
     ("rules", "distances", "message"),
     [
-        (f'{RULES}[[variable]]\nnames = ["LDG"]\nsource = "y"\n', "", "hazards.toml: variable[0].source: expected one of x"),
-        (f'{RULES}[[class]]\nnames = ["LDG"]\nsource = "x"\n', "", "hazards.toml: class[0].name: expected a string"),
-        (f'{RULES}[[drains]]\nnames = ["BAR"]\nsource = "x"\narchs = [70]\n', "", "drains[0].archs: expected the first and the last"),
-        (f"{RULES}[other]\n", "", "hazards.toml: other: expected no such key"),
-        (RULES, f"[[generation]]\n{ROW}alu = {{ any = -1 }}\n", "generation[0].raw.R.alu.any: expected a number of cycles"),
-        (RULES, f"[[generation]]\n{ROW}alus = {{ any = 1 }}\n", "generation[0].raw.R.alus: expected no such key"),
-        (RULES, f"[[generation]]\n{ROW}alu = {{ fpu = 1 }}\n", "generation[0].raw.R.alu.fpu: expected no such key"),
-        (RULES, "[[generation]]\n", "generation[0].source: expected a string"),
-        (RULES, '[[generation]]\nsource = "x"\nraw = 1\n', "generation[0].raw: expected a table"),
+        (f'{RULES}[[variable]]\nnames = ["LDG"]\nsource = "y"\n', "", "hazards.toml: variable[0].source: must be one of x"),
+        (f'{RULES}[[class]]\nnames = ["LDG"]\nsource = "x"\n', "", "hazards.toml: class[0].name: is missing"),
+        (f'{RULES}[[drains]]\nnames = ["BAR"]\nsource = "x"\narchs = [70]\n', "", "drains[0].archs: must be two whole numbers"),
+        (f"{RULES}[other]\n", "", "hazards.toml: other: unknown key"),
+        (RULES, f"[[generation]]\n{ROW}alu = {{ any = -1 }}\n", "generation[0].raw.R.alu.any: must be a whole number"),
+        (RULES, f"[[generation]]\n{ROW}alus = {{ any = 1 }}\n", "generation[0].raw.R.alus: unknown key"),
+        (RULES, f"[[generation]]\n{ROW}alu = {{ fpu = 1 }}\n", "generation[0].raw.R.alu.fpu: unknown key"),
+        (RULES, "[[generation]]\n", "generation[0].source: is missing"),
+        (RULES, '[[generation]]\nsource = "x"\nraw = 1\n', "generation[0].raw: must be a table"),
     ],
 )
 def test_a_table_that_is_not_well_formed_is_refused(rules: str, distances: str, message: str):

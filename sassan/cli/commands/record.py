@@ -1,0 +1,131 @@
+"""`sassan record`: the launches of a program, written down without a GPU."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sassan.cli.inputs import architecture
+from sassan.cli.options.inputs import Quiet
+from sassan.cli.output import failure
+from sassan.cli.output.terminal import note, safe
+from sassan.errors import InputError, UsageError
+from sassan.launches import Launches, text
+from sassan.record import DeviceChoice, Limits
+from sassan.record import record as run
+from sassan.render.files import write_atomically
+
+_INTERRUPTED = 130
+_GIB = 1024 * 1024 * 1024
+_MANY = 2**31 - 1
+_NOTES = 20
+
+Command = Annotated[list[str], typer.Argument(metavar="CMD…", help="The program and its arguments, behind --.")]
+Output = Annotated[str, typer.Option("-o", "--output", metavar="X.toml", help="Where the launches go.")]
+Sm = Annotated[
+    str | None,
+    typer.Option("--sm", metavar="8.6", help="The compute capability that the program sees.", show_default="the newest of its code"),
+]
+DeviceName = Annotated[str | None, typer.Option("--device-name", metavar="TEXT", help="The name of the GPU that the program sees.")]
+DeviceSms = Annotated[int | None, typer.Option("--sms", metavar="N", min=1, max=10_000, help="Its SMs.")]
+Memory = Annotated[float | None, typer.Option("--memory", metavar="GIB", min=0.001, max=100_000, help="Its memory.")]
+ImagesFolder = Annotated[
+    str | None,
+    typer.Option("--images", metavar="DIR", help="Keep the code that was launched in DIR: of Numba and Triton there is no other file."),
+]
+MaxLaunches = Annotated[
+    int, typer.Option("--max-launches", metavar="N", min=1, max=50_000, help="Cut off after N launches that differ from the one before.")
+]
+TimeLimit = Annotated[float, typer.Option("--time-limit", metavar="S", min=0.01, max=1e6, help="Cut off after S seconds.")]
+
+
+def record(
+    command: Command,
+    *,
+    output: Output = "launches.toml",
+    sm: Sm = None,
+    device_name: DeviceName = None,
+    sms: DeviceSms = None,
+    memory: Memory = None,
+    max_launches: MaxLaunches = 10_000,
+    time_limit: TimeLimit = 60.0,
+    images: ImagesFolder = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run a program without a GPU and write down its kernel launches.
+
+    Of each launch: grid, block, shared memory, arguments. The program runs with a stand-in for the CUDA runtime and driver:
+    memory is memory of the host, copies are copies, and a launch is written down and not run, so what kernels would write stays zero.
+    A program must be linked with the shared runtime (nvcc --cudart shared). Its output is its own; notes go to standard error.
+
+    \b
+    Examples:
+      sassan record -o launches.toml -- ./program 4096 10
+      sassan record -o launches.toml --sm 9.0 --time-limit 300 -- python3 train.py
+      sassan analyze ./program --launches launches.toml --model control
+      sassan record --images code -- python3 kernels.py
+      sassan analyze code/*.cubin --launches launches.toml
+    """
+    place = Path(output)
+    if output == "-" or not place.parent.is_dir():
+        why = "standard output is the program's" if output == "-" else f"there is no folder '{place.parent}' for {place.name}"
+        raise UsageError("unwritable-output", why, hint="name a file in an existing folder with -o")
+    done = run(command, _choice(sm, device_name, sms, memory), Limits(max_launches, time_limit))
+    write_atomically(place, text(done.launches).encode())
+    if images is not None:
+        _keep(done.images, Path(images))
+    if not quiet:
+        _say(done.launches, output)
+    if done.interrupted:
+        raise typer.Exit(_INTERRUPTED)
+    if not done.launches.launches:
+        nothing = InputError("no-launches", f"'{command[0]}' launched no kernel", hint=_why(done.launches))
+        failure.show(nothing)
+        raise typer.Exit(nothing.status)
+
+
+def _keep(images: Sequence[tuple[str, bytes]], folder: Path) -> None:
+    """Write each image under its hash."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for code, data in images:
+            suffix = "cubin" if data.startswith(b"\x7fELF") else "ptx"
+            (folder / f"{code.removeprefix('sha256:')}.{suffix}").write_bytes(data.rstrip(b"\0") if suffix == "ptx" else data)
+    except OSError as error:
+        raise UsageError("unwritable-output", f"'{folder}' cannot be written: {error.strerror or error}") from None
+
+
+def _choice(sm: str | None, name: str | None, sms: int | None, memory: float | None) -> DeviceChoice:
+
+    arch = architecture(sm)
+    return DeviceChoice(int(arch.removeprefix("sm_")) if arch else None, name, sms, int(memory * _GIB) if memory else None)
+
+
+def _say(done: Launches, output: str) -> None:
+    kernels = len({one.kernel for one in done.launches})
+    rows = len(done.launches)
+    device = done.device.name if done.device is not None else ""
+    note(
+        f"recorded {_count(done.total, 'launch', 'launches')} ({rows} different in a row) of {_count(kernels, 'kernel')}"
+        f" in {safe(output)}\n"
+    )
+    note(f"note: the program saw: {safe(device)}\n")
+    for one in done.notes[:_NOTES]:
+        note(f"note: {safe(one)}\n")
+    if len(done.notes) > _NOTES:
+        note(f"note: {len(done.notes) - _NOTES} more notes are in {safe(output)}\n")
+    if done.cut:
+        note(f"warning: cut off {safe(done.cut)}: launches behind that are missing\n")
+    elif done.status:
+        note(f"warning: the program ended with status {done.status}; what it launched before is recorded\n")
+
+
+def _count(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"
+
+
+def _why(done: Launches) -> str:
+    if done.status:
+        return f"it ended with status {done.status} first: give it the arguments and files that it needs"
+    return "a program that holds the CUDA runtime itself cannot be recorded: link it with nvcc --cudart shared"
