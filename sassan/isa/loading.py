@@ -12,7 +12,7 @@ from sassan.isa.forms import Form, parse_form
 from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Unit, Width
 
 TABLES = Format("bad-table")
-_FILE_KEYS = ("archs", "base", "sources", "units", "rule", "modifiers", "widths", "operands", "special", "op")
+_FILE_KEYS = ("base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
 _RARE_KEYS = ("partial", "masked")
 _ROW_KEYS = ("names", "unit", "with", "forms", "modifiers", "agree", "effect", "flow", "tag", "uniform", "undecided", *_RARE_KEYS, "source")
 _NTH = {"": -1, "first": 0, "second": 1}
@@ -37,14 +37,12 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
     parent = file.text("base", "")
     base = find(parent) if parent else None
     if parent and base is None:
-        raise file.fail("base", "must be the name of an earlier table")
+        raise file.fail("base", "must be the name of another table")
     operands, special = file.table("operands"), file.table("special")
     widths = dict(base.widths if base else {}) | _widths(file.table("widths"))
-    table = Table(
+    return Table(
         name=name,
-        archs=file.texts("archs"),
         rows=_merged(_rows(file, widths), base.rows if base else {}),
-        units=_units(file),
         widths=widths,
         carry_in=frozenset(file.table("rule").texts("carry_in")) | (base.carry_in if base else frozenset()),
         selectors=frozenset(operands.texts("selectors")) | (base.selectors if base else frozenset()),
@@ -53,9 +51,6 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
         agreeing=frozenset(special.texts("agree")) | (base.agreeing if base else frozenset()),
         block_dim=frozenset(special.texts("block_dim")) | (base.block_dim if base else frozenset()),
     )
-    if not table.archs:
-        raise file.fail("archs", "must name an architecture")
-    return table
 
 
 def read_letters(name: str, text: str, mapping: str) -> Letters:
@@ -103,19 +98,6 @@ def _row_units(row: Fields) -> tuple[Unit, ...]:
     if not set(units) <= set(Unit):
         raise row.fail("unit", f"must be of {', '.join(Unit)}")
     return tuple(map(Unit, units))
-
-
-def _units(file: Fields) -> dict[str, dict[Unit, Unit]]:
-    """Return the units of classes by architecture: `half = "fma"` for all of the table, `[units.sm_80]` for one."""
-    section, archs = file.table("units"), file.texts("archs")
-    section.only(*Unit, *archs)
-    common = {Unit(key): section.choice(key, Unit) for key in section.values if key not in archs}
-    out: dict[str, dict[Unit, Unit]] = {}
-    for arch in archs:
-        special = section.table(arch)
-        special.only(*Unit)
-        out[arch] = common | {Unit(key): special.choice(key, Unit) for key in special.values}
-    return out
 
 
 def _row(one: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> Row:

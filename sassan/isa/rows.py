@@ -29,7 +29,7 @@ class Agree(StrEnum):
 
 
 class Unit(StrEnum):
-    """A functional unit, by its name in the profilers' manuals, or a class of opcodes whose unit the table names by architecture."""
+    """A functional unit, by its name in the profilers' manuals, or HALF."""
 
     FP32 = "fp32"
     FP64 = "fp64"
@@ -51,7 +51,7 @@ class Unit(StrEnum):
     TMA = "tma"
     UNIFORM = "uniform"
     HALF = "half"
-    """Arithmetic in half precision: `[units]` of the table says which unit executes it."""
+    """Arithmetic in half precision: the architecture names the unit (`half_unit`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +122,10 @@ class LetterRule:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One generation: `rows` per mnemonic in file order, the first that applies decides; `units` are those of classes, by architecture."""
+    """One generation: `rows` per mnemonic in file order, the first that applies decides."""
 
     name: str
-    archs: tuple[str, ...]
     rows: Mapping[str, tuple[Row, ...]]
-    units: Mapping[str, Mapping[Unit, Unit]]
     widths: Mapping[str, Width]
     carry_in: frozenset[str]
     selectors: frozenset[str]
@@ -136,11 +134,11 @@ class Table:
     agreeing: frozenset[str]
     block_dim: frozenset[str]
 
-    def unit(self, arch: str, opcode: str) -> Unit | None:
-        """Return the unit that executes an opcode on an architecture of the table, None where no row covers it."""
+    def unit(self, opcode: str) -> Unit | None:
+        """Return the unit that executes an opcode with its modifiers, None where no row covers it."""
         mnemonic, *modifiers = opcode.split(".")
         row = next((row for row in self.rows.get(mnemonic, ()) if row.required.issubset(modifiers)), None)
-        return None if row is None else self.units[arch].get(row.unit, row.unit)
+        return None if row is None else row.unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
+from sassan.arch import named
 from sassan.checked import Fields
 from sassan.errors import UsageError
 from sassan.launches import ProgramDevice
 from sassan.machine import Multiprocessor, load
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import rules_of
-from sassan.machine.pipes import FORMAT
+from sassan.machine.user import FORMAT
 
 DEFAULT = 86
 """The compute capability that a program sees whose own code does not say one, such as a Python interpreter."""
@@ -25,7 +26,7 @@ _BLOCK_SHARED = 48
 class DeviceChoice:
     """What the user says of the device; None is what is left to the table. Units: `memory` in bytes."""
 
-    capability: int | None = None
+    arch: str | None = None
     name: str | None = None
     sms: int | None = None
     memory: int | None = None
@@ -59,28 +60,26 @@ def product(choice: DeviceChoice, capability: int) -> Product:
 
     Raises UsageError `no-device` for a compute capability that no table knows.
     """
-    number = choice.capability or capability
-    found = _table().get(number)
+    arch = choice.arch or f"sm_{capability}"
+    found = _table().get(arch)
     if found is None:
-        known = ", ".join(f"sm_{one}" for one in _table())
-        raise UsageError("no-device", f"no device of sm_{number} is known", hint=f"name another with --sm; known are {known}")
+        raise UsageError("no-device", f"no device of {arch} is known", hint=f"name another with --sm; known: {', '.join(_table())}")
     device = found.device
     changed = ProgramDevice(choice.name or device.name, device.arch, choice.sms or device.sms, choice.memory or device.memory)
     return replace(found, device=changed)
 
 
 @cache
-def _table() -> dict[int, Product]:
+def _table() -> dict[str, Product]:
     file = FORMAT.toml("devices.toml", resources.files("sassan.record").joinpath("devices.toml").read_text("utf-8"))
     file.only("device")
     devices = file.table("device")
     return dict(_product(key, devices.table(key)) for key in devices.values)
 
 
-def _product(capability: str, one: Fields) -> tuple[int, Product]:
+def _product(capability: str, one: Fields) -> tuple[str, Product]:
     one.only("name", "sms", "memory", "clock", "memory_clock", "bus", "l2")
-    number = int(capability.replace(".", ""))
-    arch = f"sm_{number}"
+    arch, _ = named(capability)
     device = ProgramDevice(one.text("name"), arch, one.whole("sms"), one.whole("memory") * _GIB)
     clocks = one.whole("clock") * _KHZ, one.whole("memory_clock") * _KHZ
-    return number, Product(device, load(arch), *clocks, one.whole("bus"), one.whole("l2") * _KIB)
+    return arch, Product(device, load(arch), *clocks, one.whole("bus"), one.whole("l2") * _KIB)

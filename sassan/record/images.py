@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sassan.arch import unknown, with_code
 from sassan.errors import InputError, UsageError
-from sassan.frontend.architectures import architecture
 from sassan.frontend.cubin.elf import Elf, sm_of
 from sassan.frontend.cubin.extract import cubins
 from sassan.frontend.cubin.facts import compiler_facts
@@ -109,9 +109,9 @@ class Images:
 
     def _cubin(self, image: Image) -> Code:
         elf = Elf(image)
-        arch = architecture(f"sm_{elf.sm}")
+        arch = with_code(f"sm_{elf.sm}")
         if arch is None:
-            raise InputError("unsupported-architecture", f"the architecture 'sm_{elf.sm}' is not supported", source=Source(image.name, ""))
+            raise unknown(f"sm_{elf.sm}", Source(image.name, ""))
         code = _hash(image.data)
         rules = rules_of(self._machine)
         kernels = {

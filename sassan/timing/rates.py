@@ -67,7 +67,7 @@ class Rates:
         pipes = {pipe.unit for one in opcodes if (pipe := self.machine.pipe(self.unit(one), one)) is not None and pipe.unsure}
         doubts = (f"no source confirms how often these units take an instruction: {', '.join(sorted(pipes))}",) if pipes else ()
         waits = (*((ALONE,) if _BARRIER in kinds else ()), *((CLUSTER,) if any(one.startswith(_CLUSTER) for one in opcodes) else ()))
-        return (*self.latencies.assumptions(kinds), *doubts, *waits, FETCH)
+        return (*self.latencies.assumptions(kinds), *self.machine.inherited("units"), *doubts, *waits, FETCH)
 
 
 @dataclass(frozen=True, slots=True)

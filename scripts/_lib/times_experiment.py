@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from _lib.sample_tables import archs_of, each, show, write
 
 from sassan import frontend
-from sassan.frontend.architectures import architecture
+from sassan.arch import architecture
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.facts import compiler_facts
 from sassan.frontend.image import Image

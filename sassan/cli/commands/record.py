@@ -98,8 +98,7 @@ def _keep(images: Sequence[tuple[str, bytes]], folder: Path) -> None:
 
 def _choice(sm: str | None, name: str | None, sms: int | None, memory: float | None) -> DeviceChoice:
 
-    arch = architecture(sm)
-    return DeviceChoice(int(arch.removeprefix("sm_")) if arch else None, name, sms, int(memory * _GIB) if memory else None)
+    return DeviceChoice(architecture(sm), name, sms, int(memory * _GIB) if memory else None)
 
 
 def _say(done: Launches, output: str) -> None:
