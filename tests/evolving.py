@@ -9,9 +9,9 @@ import pytest
 
 from sassan.errors import MissingToolError
 from sassan.evolve import compilers
-from sassan.evolve.config import Config, Kernel, Objective, Plan, Shape
-from sassan.evolve.genes import Gene, Genome, Kind, Space
-from sassan.evolve.outcome import Fate, Outcome
+from sassan.evolve.config import Config, KernelSource, LaunchShape, Objective, SearchPlan
+from sassan.evolve.genes import Gene, GeneKind, Genome, Space
+from sassan.evolve.outcome import Outcome, OutcomeStatus
 
 KERNEL = """\
 extern "C" __global__ void tiny(float *x, int n) {
@@ -68,26 +68,28 @@ population = 4
 budget = 8
 seed = 1
 """
-TOY = Space((Gene(Kind.MACRO, "A", (0, 1, 2, 3, 4, 5)), Gene(Kind.MACRO, "B", (0, 1, 2, 3)), Gene(Kind.ORDER, "order", (), 3, 3)))
+TOY = Space(
+    (Gene(GeneKind.MACRO, "A", (0, 1, 2, 3, 4, 5)), Gene(GeneKind.MACRO, "B", (0, 1, 2, 3)), Gene(GeneKind.ORDER, "order", (), 3, 3))
+)
 
 
 def toy(objectives: int = 1, population: int = 8, budget: int = 40, space: Space = TOY, seed: int = 3) -> Config:
     """Return a configuration whose individuals `price` prices."""
-    kernel = Kernel("toy.cu", "", "sm_80", "toy")
-    plan = Plan(population=population, budget=budget, seed=seed)
-    return Config("toy.toml", kernel, Shape(("32",), ("1",)), space, (Objective.WCET, Objective.REGISTERS)[:objectives], plan=plan)
+    kernel = KernelSource("toy.cu", "", "sm_80", "toy")
+    plan = SearchPlan(population=population, budget=budget, seed=seed)
+    return Config("toy.toml", kernel, LaunchShape(("32",), ("1",)), space, (Objective.WCET, Objective.REGISTERS)[:objectives], plan=plan)
 
 
 def price(genome: Genome, objectives: int = 1) -> Outcome:
     """Return an outcome without a compiler: every fate, two costs that contradict each other."""
     if genome[0] == 5:
-        return Outcome(Fate.FAILED, why="asked for")
+        return Outcome(OutcomeStatus.FAILED, why="asked for")
     if genome[1] == 3 and genome[0] == 4:
-        return Outcome(Fate.HUNG, why="asked for")
+        return Outcome(OutcomeStatus.HUNG, why="asked for")
     if genome[1] == 3 and genome[0] == 3:
-        return Outcome(Fate.GAP, why="asked for")
+        return Outcome(OutcomeStatus.GAP, why="asked for")
     costs = (float(100 - 10 * genome[0] - 3 * genome[1] + sum(genome[2:])), float(10 + 2 * genome[0] + genome[1]))
-    return Outcome(Fate.BOUNDED, costs[:objectives])
+    return Outcome(OutcomeStatus.BOUNDED, costs[:objectives])
 
 
 class Prices:

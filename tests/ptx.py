@@ -25,7 +25,7 @@ from sassan.frontend.ptx.syntax import (
     Scope,
     Statement,
     Sum,
-    Table,
+    TargetTable,
     Variable,
 )
 from sassan.frontend.ptx.text import module_text
@@ -146,7 +146,7 @@ def _bodies(draw: st.DrawFn) -> Scope:
     more = (
         Variable((), ".reg", (".b32",), (Declarator("single"),)),
         Variable((), ".reg", (".v2", ".f32"), (Declarator("pair"),)),
-        Table("ways", ".branchtargets", ("end", "inner")),
+        TargetTable("ways", ".branchtargets", ("end", "inner")),
     )
     statements: list[Statement] = [*registers, *more]
     for _ in range(draw(st.integers(0, 6))):

@@ -12,7 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sassan.app.saved_results import BOUNDS, Measure, Result
-from sassan.errors import InputError, UsageError
+from sassan.checked import Fields, Format
+from sassan.errors import UsageError
 
 if TYPE_CHECKING:
     from sassan.ir import Function
@@ -295,46 +296,29 @@ def read(name: str, text: str) -> tuple[Demand, ...]:
 
     Raises InputError `bad-gates`, UsageError `no-gate` where there is none.
     """
-    import tomllib  # noqa: PLC0415 - only a file of gates needs it
-
-    try:
-        document: dict[str, object] = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise _refused(name, f"no TOML: {error}") from None
-    functions = document.pop("function", {})
-    if document:
-        raise _refused(name, f"no such key: '{next(iter(document))}' (known: function)")
-    if not isinstance(functions, dict):
-        raise _refused(name, "function must be a table")
-    demands = tuple(_demand(name, str(pattern), table) for pattern, table in functions.items())
+    file = _FORMAT.toml(name, text)
+    file.only("function")
+    functions = file.table("function")
+    demands = tuple(_demand(pattern, functions.table(pattern)) for pattern in functions.values)
     if not any(one.gates for one in demands):
         raise UsageError("no-gate", f"{name}: no gate stands in it, so nothing can fail", hint=_EXAMPLE)
     return demands
 
 
-def _demand(name: str, pattern: str, table: object) -> Demand:
-    where = f"function.'{pattern}'"
-    if not isinstance(table, dict):
-        raise _refused(name, f"{where} must be a table")
-    return Demand(pattern, tuple(_gate(name, where, str(key), value) for key, value in table.items()), name)
-
-
 _EXAMPLE = 'a table per pattern: [function."*saxpy*"] with max-wcet = 400'
+_FORMAT = Format("bad-gates", _EXAMPLE)
 _IN_FILES = (*LIMITS, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
 
 
-def _gate(name: str, where: str, key: str, value: object) -> Gate:
-    rule = next((one for one in _IN_FILES if one.value == key), None)
-    if rule is None:
-        raise _refused(name, f"{where}: no such gate: '{key}' (known: {', '.join(_IN_FILES)})")
+def _demand(pattern: str, table: Fields) -> Demand:
+    table.only(*_IN_FILES)
+    return Demand(pattern, tuple(_gate(table, Rule(key)) for key in table.values), table.name)
+
+
+def _gate(table: Fields, rule: Rule) -> Gate:
+    source = f"{table.name}: {table.where.removesuffix('.')}"
     if rule in LIMITS:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise _refused(name, f"{where}.{key} must be a whole number, 0 or more")
-        return Gate(rule, value, f"{name}: {where}")
-    if value is not True:
-        raise _refused(name, f"{where}.{key} can only be true; leave it away otherwise")
-    return Gate(rule, None, f"{name}: {where}")
-
-
-def _refused(name: str, why: str) -> InputError:
-    return InputError("bad-gates", f"{name}: {why}", hint=_EXAMPLE)
+        return Gate(rule, table.whole(rule, least=0), source)
+    if not table.flag(rule):
+        raise table.fail(rule, "can only be true; omit it otherwise")
+    return Gate(rule, None, source)

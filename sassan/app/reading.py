@@ -8,7 +8,7 @@ from sassan.ipet import flow_facts
 from sassan.ipet.flow_facts import FlowFacts
 from sassan.ir import Program
 from sassan.machine import MachineFile
-from sassan.machine.fields import HINT
+from sassan.machine.user import FORMAT
 from sassan.timing import latencies, measured
 
 
@@ -36,7 +36,7 @@ def read_machine(path: str) -> MachineFile:
     known = machine.known(path)
     if known is not None:
         return known
-    user_file = machine.read_file(path, read_text(path, "bad-machine", HINT))
+    user_file = machine.read_file(path, read_text(path, FORMAT.code, FORMAT.hint))
     latencies.known(user_file.latency, path)
     return user_file
 

@@ -4,19 +4,19 @@ A live analysis takes the same way (`of(documents.analysis(…))`), so that gate
 """
 
 import io
-import json
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import inf
 from pathlib import Path
-from typing import cast
 
 from sassan.app.documents import SCHEMA
+from sassan.checked import Fields, Format, shown
 from sassan.errors import InputError
 
 _HINT = "sassan analyze --json writes such a file"
+_FORMAT = Format("bad-results", _HINT, table="an object")
 _STANDARD_INPUT = "-"
 _EXPERIMENTS = ("ablated for an experiment: ", "experiment of the 2023 paper: ")
 """How the assumptions of numbers begin that are no bounds."""
@@ -99,40 +99,40 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
 
     Raises InputError `bad-results`.
     """
-    fields = _Fields(name, document)
+    fields = Fields(_FORMAT, name or "results", document)
     wcet, makespan, strings = fields.table("wcet"), fields.table("makespan"), fields.table("strings")
     occupancy, grid = fields.table("occupancy"), fields.table("grid")
-    blocks, sms = grid.whole("blocks"), grid.whole("sms")
+    blocks, sms = _whole(grid, "blocks"), _whole(grid, "sms")
     numbers: dict[Measure, int | None] = {
-        Measure.WCET: wcet.whole("value"),
-        Measure.MAKESPAN: makespan.whole("upper"),
-        Measure.GRID: grid.whole("upper"),
-        Measure.REGISTERS: fields.whole("registers"),
-        Measure.INSTRUCTIONS: fields.whole("instructions"),
-        Measure.BLOCKS: fields.whole("blocks"),
-        Measure.DIVERGENT: fields.whole("divergent_branches"),
+        Measure.WCET: _whole(wcet, "value"),
+        Measure.MAKESPAN: _whole(makespan, "upper"),
+        Measure.GRID: _whole(grid, "upper"),
+        Measure.REGISTERS: _whole(fields, "registers"),
+        Measure.INSTRUCTIONS: _whole(fields, "instructions"),
+        Measure.BLOCKS: _whole(fields, "blocks"),
+        Measure.DIVERGENT: _whole(fields, "divergent_branches"),
     }
     return Result(
-        name=fields.needed("name"),
-        arch=fields.needed("arch"),
-        file=fields.text("file") or "",
-        text=fields.text("text"),
+        name=fields.text("name"),
+        arch=fields.text("arch"),
+        file=fields.text("file", ""),
+        text=fields.text("text") if "text" in fields else None,
         numbers=tuple(numbers[one] for one in Measure),
-        model=wcet.text("model") or "",
-        status=wcet.text("status") or "",
-        warps=makespan.whole("warps"),
-        string=strings.text("worst_path"),
+        model=wcet.text("model", ""),
+        status=wcet.text("status", ""),
+        warps=_whole(makespan, "warps"),
+        string=strings.text("worst_path") if "worst_path" in strings else None,
         loops=tuple(_loop(one) for one in fields.tables("loops")),
-        gaps=tuple(Gap(one.needed("code"), one.address("address"), one.text("message") or "") for one in fields.tables("gaps")),
+        gaps=tuple(Gap(one.text("code"), one.address("address"), one.text("message", "")) for one in fields.tables("gaps")),
         assumptions=tuple(dict.fromkeys((*wcet.texts("assumptions"), *makespan.texts("assumptions")))),
         launched=bool(occupancy.values),
-        block=occupancy.whole("threads"),
+        block=_whole(occupancy, "threads"),
         grid=(blocks, sms) if blocks is not None and sms is not None else None,
     )
 
 
-def _loop(one: "_Fields") -> Loop:
-    return Loop(one.needed("head"), tuple(one.texts("context")), one.whole("bound"), one.text("source") or "")
+def _loop(one: Fields) -> Loop:
+    return Loop(one.text("head"), tuple(one.texts("context")), _whole(one, "bound"), one.text("source", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,122 +180,55 @@ def load(path: str) -> Saved:
     refused: list[Refused] = []
     version = ""
     for document in _documents(path, text):
-        fields = _Fields(path, document)
-        version = fields.table("tool").text("version") or version  # of lines, the first tells it
-        found.extend(replace(of(one, path), version=version) for one in _functions(path, document))
-        refused.extend(_refused(one) for one in _errors(fields))
+        version = document.table("tool").text("version", "") or version  # of lines, the first tells it
+        found.extend(replace(of(values, path), version=version) for values in _functions(document))
+        refused.extend(map(_refused, _errors(document)))
     return Saved(tuple(found), tuple(refused))
 
 
-def _documents(path: str, text: str) -> Iterator[Mapping[str, object]]:
+def _documents(path: str, text: str) -> Iterator[Fields]:
     """Yield the one document of a file, or those of its lines."""
     first = text.lstrip().partition("\n")[0].strip()
     if len(first) > 1 and first.endswith("}") and "\n" in text.strip():
         for number, line in enumerate(text.split("\n"), 1):  # not splitlines: a name may hold U+2028
             if line.strip():
-                yield _parsed(f"{path}:{number}", line)
+                yield _FORMAT.json(f"{path}:{number}", line)
     else:
-        yield _parsed(path, text)
+        yield _FORMAT.json(path, text)
 
 
-def _parsed(where: str, text: str) -> Mapping[str, object]:
-    try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        why = str(error) if isinstance(error, ValueError) else "brackets inside each other without end"
-        raise InputError("bad-results", f"{where}: not JSON: {why}", hint=_HINT) from None
-    if not isinstance(found, dict):
-        raise InputError("bad-results", f"{where}: must be an object", hint=_HINT)
-    return cast("Mapping[str, object]", found)
-
-
-def _functions(path: str, document: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+def _functions(document: Fields) -> Iterator[Mapping[str, object]]:
     """Yield the functions of one document; the line of a file that was refused, or that holds none, and the first of a batch have none."""
-    if document.get("schema", SCHEMA) != SCHEMA:
-        raise InputError("bad-results", f"{path}: schema {document['schema']!r} is not that of this version ({SCHEMA})", hint=_HINT)
+    if document.values.get("schema", SCHEMA) != SCHEMA:
+        raise document.fail("schema", f"{shown(document.values['schema'])} is not that of this version ({SCHEMA})")
     if "functions" in document:
-        for one in _Fields(path, document).tables("functions"):
-            yield one.values
-    elif "wcet" in document:
-        yield document
-    elif not _line_without_function(_Fields(path, document)):
-        raise InputError("bad-results", f"{path}: holds no results", hint=_HINT)
+        for function in document.tables("functions"):
+            yield function.values
+    elif "wcet" in document.values:
+        yield document.values
+    elif not _line_without_function(document):
+        raise _FORMAT.refused(f"{document.name}: holds no results")
 
 
-def _line_without_function(fields: "_Fields") -> bool:
-    if fields.text("file") is not None:
+def _line_without_function(fields: Fields) -> bool:
+    if "file" in fields:
         return bool(fields.table("error").values or fields.table("input").values)
     return bool(fields.table("batch").table("settings").values)
 
 
-def _errors(fields: "_Fields") -> Iterator["_Fields"]:
+def _errors(fields: Fields) -> Iterator[Fields]:
     """Yield the refused inputs of one document: those of a list, or the one that a line of a batch stands for."""
     if "functions" in fields.values:
         yield from fields.tables("errors")
     elif "wcet" not in fields.values and "error" in fields.values:
         error = fields.table("error")
-        yield _Fields(fields.name, {**error.values, "file": fields.text("file")}, error.where)
+        yield replace(error, values={**error.values, "file": fields.text("file", "")})
 
 
-def _refused(one: "_Fields") -> Refused:
-    error = InputError(one.needed("code"), one.text("message") or "no reason is told", hint=one.text("hint"))
-    return Refused(one.text("file") or "", error)
+def _refused(one: Fields) -> Refused:
+    error = InputError(one.text("code"), one.text("message", "no reason given"), hint=one.text("hint") if "hint" in one else None)
+    return Refused(one.text("file", ""), error)
 
 
-class _Fields:
-    """Checked access to one object of a document; what is absent is None."""
-
-    def __init__(self, name: str, values: Mapping[str, object], where: str = "") -> None:
-        self.name, self.values, self.where = name, values, where
-
-    def _fail(self, key: str, expected: str) -> InputError:
-        return InputError("bad-results", f"{self.name or 'results'}: {self.where}{key} must be {expected}", hint=_HINT)
-
-    def text(self, key: str) -> str | None:
-        value = self.values.get(key)
-        if value is not None and not isinstance(value, str):
-            raise self._fail(key, "text")
-        return value
-
-    def needed(self, key: str) -> str:
-        value = self.text(key)
-        if value is None:
-            raise self._fail(key, "text")
-        return value
-
-    def address(self, key: str) -> int:
-        value = self.needed(key)
-        if re.fullmatch(r"0x[0-9a-f]{1,16}", value, re.ASCII) is None:
-            raise self._fail(key, "an address such as 0x0158")
-        return int(value, 16)
-
-    def whole(self, key: str) -> int | None:
-        value = self.values.get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-            raise self._fail(key, "a whole number, 0 or more, or null")
-        return value
-
-    def table(self, key: str) -> "_Fields":
-        value = self.values.get(key)
-        if value is not None and not isinstance(value, dict):
-            raise self._fail(key, "an object or null")
-        return _Fields(self.name, cast("Mapping[str, object]", value or {}), f"{self.where}{key}.")
-
-    def _several(self, key: str) -> Sequence[object]:
-        value = self.values.get(key)
-        if value is not None and not isinstance(value, list):
-            raise self._fail(key, "a list")
-        return cast("Sequence[object]", value or [])
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        found = self._several(key)
-        if not all(isinstance(one, str) for one in found):
-            raise self._fail(key, "a list of texts")
-        return cast("tuple[str, ...]", tuple(found))
-
-    def tables(self, key: str) -> tuple["_Fields", ...]:
-        found = self._several(key)
-        if not all(isinstance(one, dict) for one in found):
-            raise self._fail(key, "a list of objects")
-        rows = cast("Sequence[Mapping[str, object]]", found)
-        return tuple(_Fields(self.name, one, f"{self.where}{key}[{index}].") for index, one in enumerate(rows))
+def _whole(table: Fields, key: str) -> int | None:
+    return table.whole(key, least=0, most=inf) if key in table else None

@@ -1,18 +1,16 @@
 """What `sassan check` holds functions to growth by: the results of an older build."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from sassan.app import gates, saved_results
+from sassan.app.changes import counterparts
+from sassan.app.conditions import other
+from sassan.app.gates import Failure, Growth, asked, grown, unheld
+from sassan.app.saved_results import Measure, Result
 from sassan.cli import inputs
-from sassan.cli.check_report import Remark
+from sassan.cli.options.request import Asked
+from sassan.cli.output.check_report import Checked, Remark
 from sassan.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from sassan.app.gates import Failure, Growth
-    from sassan.app.saved_results import Measure, Result
-    from sassan.cli.asked import Asked
-    from sassan.cli.check_report import Checked
-
 
 _BY_NAME = "functions go by name and architecture: 'sassan diff' shows what changed"
 
@@ -20,13 +18,11 @@ _BY_NAME = "functions go by name and architecture: 'sassan diff' shows what chan
 class Baseline:
     """The results of an older build, and how much each number may grow."""
 
-    def __init__(self, asked: "Asked", path: str, allowed: "Growth") -> None:
+    def __init__(self, asked: Asked, path: str, allowed: Growth) -> None:
         """Read the results of the functions that are asked for.
 
         Raises InputError, UsageError where they are no bounds.
         """
-        from sassan.app import gates, saved_results
-
         if path in asked.files and path == "-":
             raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
         self._path, self._allowed = path, allowed
@@ -35,40 +31,30 @@ class Baseline:
         self._held: tuple[tuple[Result, ...], ...] = ()
         self.missing: tuple[Result, ...] = ()
 
-    def pair(self, found: "Sequence[Result]", *, partial: bool = False) -> None:
+    def pair(self, found: Sequence[Result], *, partial: bool = False) -> None:
         """Find what each function is held to; a baseline of none is an error, unless the functions are a part of a project."""
-        from sassan.app.changes import counterparts
-
         self._held, self.missing = counterparts(self._old, found)
         if found and not partial and not any(self._held):
             message = f"{self._path}: holds none of the functions that are checked"
             raise InputError("baseline", message, hint=f"{_BY_NAME}; --allow-unmatched where they are a part of a project")
 
-    def failures(self, place: int, now: "Result") -> "Iterator[Failure]":
+    def failures(self, place: int, now: Result) -> Iterator[Failure]:
         """Yield what grew in the function at this place, each failure once."""
-        from sassan.app.gates import grown
-
         yield from dict.fromkeys(each for old in self._held[place] for each in grown(old, now, self._allowed))
 
-    def unheld(self, place: int, now: "Result") -> "tuple[Measure, ...]":
+    def unheld(self, place: int, now: Result) -> tuple[Measure, ...]:
         """Return the bounds of the function at this place that are held to nothing."""
-        from sassan.app.gates import unheld
-
         return unheld(self._held[place], now)
 
-    def conditions(self, place: int, now: "Result") -> tuple[str, ...]:
+    def conditions(self, place: int, now: Result) -> tuple[str, ...]:
         """Return in what the options of the baseline differ for the function at this place."""
-        from sassan.app.conditions import other
-
         return tuple(dict.fromkeys(each for old in self._held[place] for each in other(old, now)))
 
-    def holds(self, place: int, now: "Result") -> bool:
+    def holds(self, place: int, now: Result) -> bool:
         """Say whether a bound of the function at this place is held to anything."""
-        from sassan.app.gates import asked
-
         return len(self.unheld(place, now)) < len(asked(now))
 
-    def remarks(self, checked: "Sequence[Checked]") -> Iterator[Remark]:
+    def remarks(self, checked: Sequence[Checked]) -> Iterator[Remark]:
         """Yield what nobody may overlook: what was not held, what is gone, and what was made under other assumptions."""
         archs = {one.arch for one in self._old} | {one.result.analysis.function.arch for one in checked}
 

@@ -1,23 +1,22 @@
 """What the user named: files, architectures, functions."""
 
-import re
+import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 import typer
 
-from sassan.cli import failure
-from sassan.cli.progress import track
-from sassan.cli.terminal import middle
+from sassan.app.reading import read_program
+from sassan.app.result import AnalysisResult
+from sassan.arch import named
+from sassan.cli.output import failure
+from sassan.cli.output.progress import track
+from sassan.cli.output.terminal import middle
 from sassan.errors import InputError, SassanError, UsageError
-
-if TYPE_CHECKING:
-    from sassan.app.result import AnalysisResult
-    from sassan.ipet.flow_facts import FlowFacts
-    from sassan.ir import Function
-    from sassan.machine.launch import Launch
+from sassan.ipet.flow_facts import FlowFacts, check_functions
+from sassan.ir import Function
+from sassan.machine.launch import Launch, check
 
 _NAMED = 3
 """Functions that a hint names."""
@@ -28,7 +27,7 @@ class Selected:
     """One function that the user asked for, and the file that it stands in, as typed."""
 
     file: str
-    function: "Function"
+    function: Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Result:
     """The analysis of one function, and the file that it stands in, as typed."""
 
     file: str
-    analysis: "AnalysisResult"
+    analysis: AnalysisResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +71,10 @@ def architecture(text: str | None) -> str | None:
     """
     if text is None:
         return None
-    found = re.fullmatch(r"(?:sm_)?([0-9]{1,2})\.?([0-9])[af]?", text, re.ASCII)
-    if found is None:
-        raise UsageError("architecture", f"'{text}' is no architecture", hint="write it as 6.1 or sm_61")
-    return f"sm_{found[1]}{found[2]}"
+    name, _ = named(text)
+    if not name:
+        raise UsageError("architecture", f"unknown architecture '{text}'", hint="write it as 6.1 or sm_61")
+    return name
 
 
 def read(
@@ -83,8 +82,8 @@ def read(
     *,
     arch: str | None = None,
     patterns: list[str] | None = None,
-    facts: "FlowFacts | None" = None,
-    launch: "Launch | None" = None,
+    facts: FlowFacts | None = None,
+    launch: Launch | None = None,
     cached: bool = True,
     partial: bool = False,
 ) -> Inputs:
@@ -96,10 +95,6 @@ def read(
     `unknown-parameter` when no kernel has one that the launch sets; InputError when the flow facts speak of a function that is not there
     or has changed.
     """
-    from sassan.app.reading import read_program
-    from sassan.ipet.flow_facts import check_functions
-    from sassan.machine.launch import check
-
     if files.count("-") > 1:
         raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
     found: list[Selected] = []
@@ -120,13 +115,13 @@ def read(
     return Inputs(tuple(chosen), tuple(refused))
 
 
-def _here(facts: "FlowFacts", found: list[Selected]) -> "FlowFacts":
+def _here(facts: FlowFacts, found: list[Selected]) -> FlowFacts:
     """Return the facts of the functions that were found."""
     names = {one.function.name for one in found}
     return replace(facts, functions=tuple(one for one in facts.functions if one[0] in names))
 
 
-def analyses(inputs: Inputs, run: Callable[["Function"], "AnalysisResult"], what: str, *, quiet: bool) -> tuple[tuple[Result, ...], Inputs]:
+def analyses(inputs: Inputs, run: Callable[[Function], AnalysisResult], what: str, *, quiet: bool) -> tuple[tuple[Result, ...], Inputs]:
     """Run an analysis over the chosen functions; one that is refused does not hide the others, and its error is printed, once per file."""
     results: list[Result] = []
     refused = list(inputs.refused)
@@ -142,7 +137,7 @@ def analyses(inputs: Inputs, run: Callable[["Function"], "AnalysisResult"], what
     return tuple(results), Inputs(inputs.selected, tuple(refused))
 
 
-def finish(inputs: Inputs, wanted: Sequence["AnalysisResult"] = ()) -> None:
+def finish(inputs: Inputs, wanted: Sequence[AnalysisResult] = ()) -> None:
     """End the command with the status of cli.md: refused files, else functions chosen with -f whose number cannot be given (`wanted`).
 
     Raises typer.Exit.
@@ -156,7 +151,7 @@ def finish(inputs: Inputs, wanted: Sequence["AnalysisResult"] = ()) -> None:
         raise typer.Exit(inputs.status)
 
 
-def _no_number(without: Sequence["AnalysisResult"]) -> InputError:
+def _no_number(without: Sequence[AnalysisResult]) -> InputError:
     codes = sorted({gap.code for one in without for gap in one.gaps})
     names = ", ".join(middle(one.function.name, 40) for one in without[:_NAMED]) + (", …" if len(without) > _NAMED else "")
     reason = f"gaps forbid a bound ({', '.join(codes)})" if codes else f"no bound was proved ({without[0].wcet.status})"
@@ -185,7 +180,6 @@ def _all_known(patterns: list[str], found: list[Selected]) -> None:
 
 
 def _hint(pattern: str, names: list[str]) -> str:
-    import difflib
 
     if not names:
         return "the input holds no function"

@@ -3,16 +3,17 @@
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from sassan import machine
+from sassan.alphabet import Letter
 from sassan.cli.inputs import architecture
 from sassan.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from sassan.machine import Multiprocessor
-    from sassan.makespan.configuration import Configuration
-    from sassan.makespan.problem import Problem, Processor
-    from sassan.strings.kernel_string import KernelString
+from sassan.machine import Multiprocessor
+from sassan.makespan import configuration
+from sassan.makespan.configuration import Configuration
+from sassan.makespan.problem import Problem, Processor, problem
+from sassan.makespan.processors import MODEL, processor
+from sassan.strings.kernel_string import KernelString, instructions
 
 _SINGLE = ("strings", "warps", "sm", "issue", "engine", "time_limit", "seed", "machine", "partition")
 _ALPHABET = r"[LCSDlcsd0-9()^\s]*"
@@ -26,9 +27,9 @@ class Instance:
     """
 
     name: str
-    strings: tuple["KernelString", ...]
-    processor: "Processor"
-    problem: "Problem"
+    strings: tuple[KernelString, ...]
+    processor: Processor
+    problem: Problem
     assumptions: tuple[str, ...]
     costs: tuple[int, ...] = ()
 
@@ -55,7 +56,7 @@ def is_string(text: str) -> bool:
         return False
 
 
-def strings_of(texts: list[str]) -> tuple["KernelString", ...]:
+def strings_of(texts: list[str]) -> tuple[KernelString, ...]:
     """Return the kernel strings of the command line.
 
     Raises InputError that marks the place, UsageError when strings and files are mixed.
@@ -65,8 +66,7 @@ def strings_of(texts: list[str]) -> tuple["KernelString", ...]:
     return tuple(_parse(one) for one in texts)
 
 
-def _parse(text: str) -> "KernelString":
-    from sassan.strings.kernel_string import instructions
+def _parse(text: str) -> KernelString:
 
     try:
         return instructions(text)
@@ -76,13 +76,11 @@ def _parse(text: str) -> "KernelString":
         raise
 
 
-def configured(config: str | None, given: "Configuration") -> "Configuration":
+def configured(config: str | None, given: Configuration) -> Configuration:
     """Return what the file of settings says, with everything that the options say in its place.
 
     Raises InputError for a file that is refused.
     """
-    from sassan.makespan import configuration
-
     if config is None:
         return given
     base = configuration.read(config, _text(config))
@@ -100,14 +98,11 @@ def _text(path: str) -> str:
         raise InputError("cannot-read", f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
 
 
-def instance(name: str, strings: tuple["KernelString", ...], settings: "Configuration", arch: str | None) -> Instance:
+def instance(name: str, strings: tuple[KernelString, ...], settings: Configuration, arch: str | None) -> Instance:
     """Return the question that the settings ask of these strings; `arch` is the architecture of a listing.
 
     Raises UsageError and InputError for numbers that mean nothing.
     """
-    from sassan.makespan.problem import problem
-    from sassan.makespan.processors import MODEL, processor
-
     warps = settings.warps if settings.warps is not None else len(strings) if len(strings) > 1 else None
     if warps is None:
         raise UsageError("no-warps", "how many warps run?", hint="-W 16")
@@ -118,10 +113,8 @@ def instance(name: str, strings: tuple["KernelString", ...], settings: "Configur
     return Instance(name, strings, runs, problem(row, runs), (MODEL, *assumptions))
 
 
-def _machine(settings: "Configuration", arch: str | None) -> "Multiprocessor | None":
+def _machine(settings: Configuration, arch: str | None) -> Multiprocessor | None:
     """Return the SM that the settings name, for the code of a listing where there is one; None where they name none."""
-    from sassan import machine
-
     wanted = architecture(settings.sm) or arch
     if wanted is not None:
         return machine.machine_of(wanted, settings.machine)
@@ -129,7 +122,7 @@ def _machine(settings: "Configuration", arch: str | None) -> "Multiprocessor | N
 
 
 def _share(
-    strings: tuple["KernelString", ...], settings: "Configuration", arch: str | None, warps: int, said: tuple[str, ...]
+    strings: tuple[KernelString, ...], settings: Configuration, arch: str | None, warps: int, said: tuple[str, ...]
 ) -> tuple[int, tuple[str, ...]]:
     """Return how many of the warps one partition has, and what that takes for granted.
 
@@ -140,7 +133,6 @@ def _share(
         raise UsageError("usage", "--partition of which SM?", hint="--sm 6.1, or --machine my.toml")
     if len(strings) > 1:
         raise UsageError("usage", f"--partition takes one string for all warps, not {len(strings)}", hint="ask for each string alone")
-    from sassan.alphabet import Letter
 
     shared = ", ".join(letter.value for letter in Letter if sm.is_shared(letter))
     even = (f"units of the whole SM ({shared}) serve each partition for an even part of the time",) if shared else ()

@@ -1,26 +1,26 @@
 """Instances of `sassan makespan` from a listing: which paths the warps of a function take."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from sassan.cli import options
+from sassan.app.analysis import analyze
+from sassan.app.paths import ListedPath, listed_paths
+from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
+from sassan.app.sm_level import at_cluster_barriers, has_block_barrier
 from sassan.cli.inputs import Inputs, Refused, Result, analyses
 from sassan.cli.instances import Instance, instance
+from sassan.cli.options.makespan import Paths
 from sassan.cli.search import Answer
-from sassan.errors import UsageError
-
-if TYPE_CHECKING:
-    from sassan.app.paths import ListedPath
-    from sassan.app.result import AnalysisResult
-    from sassan.app.settings import Settings
-    from sassan.errors import SassanError
-    from sassan.ir import Function
-    from sassan.makespan.configuration import Configuration
+from sassan.errors import SassanError, UsageError
+from sassan.ir import Function
+from sassan.makespan.configuration import Configuration
+from sassan.makespan.engine import EngineResult
+from sassan.makespan.merge import Merged
 
 LABELS = {
-    options.Paths.WORST: "if every warp takes this path",
-    options.Paths.ALL: "if every warp takes this path",
-    options.Paths.EACH: "if the warps take these paths in turn",
+    Paths.WORST: "if every warp takes this path",
+    Paths.ALL: "if every warp takes this path",
+    Paths.EACH: "if the warps take these paths in turn",
 }
 _TOO_MANY = "bad-warps"
 BARRIER = "block barriers are not part of the model: one warp after the other, no schedule"
@@ -42,14 +42,12 @@ class Kernel:
 
 
 def ask(
-    found: Inputs, analysed: "Settings", chosen: "Configuration", wanted: options.Paths, limit: int, *, quiet: bool
+    found: Inputs, analysed: Settings, chosen: Configuration, wanted: Paths, limit: int, *, quiet: bool
 ) -> tuple[tuple[Kernel, ...], Inputs]:
     """Return the instances of the chosen functions, and the inputs with what was refused on the way."""
-    from sassan.app.analysis import analyze
-
     settings = replace(analysed, machine=chosen.machine, warps=chosen.warps if _is_sm(chosen) else None)
 
-    def run(one: "Function") -> "AnalysisResult":
+    def run(one: Function) -> AnalysisResult:
         try:
             return analyze(one, settings)
         except UsageError as error:
@@ -61,68 +59,60 @@ def ask(
     return tuple(kernel_of(one, chosen, wanted, limit) for one in results), found
 
 
-def kernel_of(result: Result, chosen: "Configuration", wanted: options.Paths, limit: int) -> Kernel:
+def kernel_of(result: Result, chosen: Configuration, wanted: Paths, limit: int) -> Kernel:
     """Return the instances of one analyzed function.
 
     Raises UsageError and InputError for a processor that is not known.
     """
-    from sassan.app.paths import listed_paths
-    from sassan.app.sm_level import at_cluster_barriers, has_block_barrier
-
     one = at_cluster_barriers(result.analysis, chosen.warps)
     if one is not result.analysis:
         return Kernel(replace(result, analysis=one), (), LABELS[wanted], barrier=True)
-    paths = listed_paths(one, 1 if wanted is options.Paths.WORST else limit)
-    if wanted is options.Paths.WORST and one.worst_path is None:
+    paths = listed_paths(one, 1 if wanted is Paths.WORST else limit)
+    if wanted is Paths.WORST and one.worst_path is None:
         paths = ()  # the first path that comes is not the worst
     barrier = has_block_barrier(one)
     bound, why = _sm_level(one, chosen)
     taken = one.makespan.bound.assumptions if one.makespan is not None and bound is not None else ()
     said = tuple(dict.fromkeys((*one.wcet.assumptions, *taken, *((BARRIER,) if barrier else ()))))
-    every = [paths] if wanted is options.Paths.EACH and paths else [(path,) for path in paths]
+    every = [paths] if wanted is Paths.EACH and paths else [(path,) for path in paths]
     return Kernel(result, tuple(_instance(one.function, some, chosen, said) for some in every), LABELS[wanted], barrier, bound, why)
 
 
-def _is_sm(chosen: "Configuration") -> bool:
+def _is_sm(chosen: Configuration) -> bool:
     """Say whether the warps run on a whole SM as the tables or a machine file have it, for which the SM-level bound is."""
     return not (chosen.capacity or chosen.latency or chosen.partition or chosen.issue is not None)
 
 
-def _sm_level(one: "AnalysisResult", chosen: "Configuration") -> tuple[int | None, str]:
+def _sm_level(one: AnalysisResult, chosen: Configuration) -> tuple[int | None, str]:
     """Return the bound of the warps over all paths, and why there is none."""
     if not _is_sm(chosen):
         return None, "not with --cap, --issue, --latency or --partition"
     if chosen.warps is None:
         return None, "without -W nobody says how many warps run"
-    if one.makespan is None or one.makespan.bound.warps != chosen.warps:
+    if one.makespan is None or one.makespan.residents.warps != chosen.warps:
         return None, f"no SM holds {chosen.warps} such warps at once" if one.wcet.value is not None else ""
     return one.makespan.bound.value, ""
 
 
 def capped(one: Answer, bound: int | None) -> Answer:
     """Return an answer that also knows the bound over all paths, if that is the least."""
-    from sassan.makespan.engine import EngineResult
-
     if bound is not None and (one.known.upper is None or bound < one.known.upper):
         one.known(EngineResult("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
     return one
 
 
-def _instance(function: "Function", paths: "tuple[ListedPath, ...]", chosen: "Configuration", said: tuple[str, ...]) -> Instance:
+def _instance(function: Function, paths: tuple[ListedPath, ...], chosen: Configuration, said: tuple[str, ...]) -> Instance:
     one = instance(function.name, tuple(path.string for path in paths), chosen, function.arch)
     return replace(one, costs=tuple(path.cost for path in paths), assumptions=(*said, *one.assumptions))
 
 
 def serial(one: Instance) -> Answer:
     """Return the bound of warps that wait for each other: in each slot at least one of them runs."""
-    from sassan.makespan.engine import EngineResult
-    from sassan.makespan.merge import Merged
-
     known = Merged(one.problem)
     known(EngineResult("serial", upper=sum(string.length for string in one.problem.strings), proof="one-at-a-time", note=BARRIER))
     return Answer(one, "serial", known, 0.0)
 
 
-def refusal(kernel: Kernel, error: "SassanError") -> Refused:
+def refusal(kernel: Kernel, error: SassanError) -> Refused:
     """Return the entry of the document for an instance that an engine refused."""
     return Refused(kernel.result.file, error)

@@ -2,16 +2,21 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from sassan.app import documents
 from sassan.app.documents import Value
+from sassan.cli.kernels import Kernel
+from sassan.cli.output.terminal import out
 from sassan.cli.search import Answer
-from sassan.cli.terminal import out
-
-if TYPE_CHECKING:
-    from sassan.cli.kernels import Kernel
-    from sassan.makespan.engine import EngineResult
+from sassan.ilp import write
+from sassan.makespan import estimates as papers
+from sassan.makespan.all import states
+from sassan.makespan.bounds.waiting import waiting_slots
+from sassan.makespan.engine import Budget, EngineResult
+from sassan.makespan.engines import load
+from sassan.makespan.program.build import Form
+from sassan.makespan.program.engine import program as build
 
 _MOST_WARPS = 9
 _FEW_STATES = 500
@@ -58,7 +63,7 @@ def answer(one: Answer) -> dict[str, Value]:
     }
 
 
-def _engine(found: "EngineResult") -> Value:
+def _engine(found: EngineResult) -> Value:
     lower = found.lower if found.schedule is not None else None
     return {
         "name": found.engine,
@@ -84,7 +89,7 @@ def schedule(one: Answer) -> list[list[int | str]] | None:
     return [list(cell) for cell in sorted(cells)]
 
 
-def function(kernel: "Kernel", answers: Sequence[Answer]) -> Mapping[str, Value]:
+def function(kernel: Kernel, answers: Sequence[Answer]) -> Mapping[str, Value]:
     """Return the entry of one function of a listing."""
     one = kernel.result.analysis
     paths: list[Value] = [
@@ -108,8 +113,6 @@ def function(kernel: "Kernel", answers: Sequence[Answer]) -> Mapping[str, Value]
 
 def estimates(one: Answer) -> list[tuple[str, int, str]]:
     """Return the formulas of the 2011 paper, which are no bounds: name, value, and what must be said of it."""
-    from sassan.makespan import estimates as papers
-
     problem, lower = one.instance.problem, one.known.lower
     if not problem.identical:
         return []
@@ -123,12 +126,6 @@ def estimates(one: Answer) -> list[tuple[str, int, str]]:
 
 def _few(one: Answer) -> dict[int, int]:
     """Return the longest makespans of fewer warps, as far as they cost next to nothing."""
-    from dataclasses import replace
-
-    from sassan.makespan.all import states
-    from sassan.makespan.engine import Budget
-    from sassan.makespan.engines import load
-
     problem = one.instance.problem
     exact: dict[int, int] = {}
     for warps in range(1, min(problem.warps, _MOST_WARPS)):
@@ -146,11 +143,6 @@ def program(one: Answer, form: str, rows: str) -> str:
 
     Raises UsageError `too-large`.
     """
-    from sassan.ilp import write
-    from sassan.makespan.bounds.waiting import waiting_slots
-    from sassan.makespan.program.build import Form
-    from sassan.makespan.program.engine import program as build
-
     horizon = one.known.upper if one.known.upper is not None else waiting_slots(one.instance.problem)
     model = build(one.instance.problem, horizon, Form(rows)).model
     return write.lp(model) if form == "lp" else write.mps(model)

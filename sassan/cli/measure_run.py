@@ -2,21 +2,24 @@
 
 import sys
 import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from sassan.cli.output.terminal import is_terminal
 from sassan.cli.search import interrupts
-from sassan.cli.terminal import is_terminal
 from sassan.errors import InputError, SassanError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from sassan.measure.cuda_source import CudaKernel
-    from sassan.measure.device import Argument, Device, Dimensions, MeasureTask
-    from sassan.measure.runner import MeasurePlan
-    from sassan.measure.samples import Group, Samples
+from sassan.frontend.load import load
+from sassan.measure import cuda_source, gpu
+from sassan.measure.cuda_source import CudaKernel
+from sassan.measure.device import DATA_BYTES, Argument, Device, Dimensions, MeasureTask
+from sassan.measure.runner import RUNS, Clock, MeasurePlan, about, groups
+from sassan.measure.samples import Group, Samples
+from sassan.measure.verdict import time as formatted
+from sassan.source import Source
 
 _GROUPS = 5
 _SLICE = 0.05
@@ -46,7 +49,7 @@ class MeasureRequest:
 class MeasureRun:
     """The samples of a measurement, and why it ended early, if it did."""
 
-    samples: "Samples"
+    samples: Samples
     interrupted: bool = False
     error: SassanError | None = None
 
@@ -60,19 +63,14 @@ def take_samples(request: MeasureRequest, *, quiet: bool) -> MeasureRun:
     kernel = _kernel(request)
     arguments = values(kernel, request.arguments, plan.size)
     grid, block = dimensions(request.grid, "--grid", 1), dimensions(request.block, "--block-dim", 32)
-    from sassan.measure import gpu
-    from sassan.measure.device import MeasureTask
 
     device = gpu.Gpu(request.gpu or 0)
     cubin = gpu.compile_cuda(kernel.source, request.file, device.arch, request.macros)
     return run(device, MeasureTask(cubin, kernel.name, grid, block, arguments, clocked=kernel.clocked), plan, quiet=quiet)
 
 
-def run(device: "Device", task: "MeasureTask", plan: "MeasurePlan", *, quiet: bool) -> MeasureRun:
+def run(device: Device, task: MeasureTask, plan: MeasurePlan, *, quiet: bool) -> MeasureRun:
     """Measure a task on a device until it is done, interrupted or in error."""
-    from sassan.measure.runner import Clock, about, groups
-    from sassan.measure.samples import Samples
-
     measured: list[Group] = []
     failed: SassanError | None = None
     with interrupts() as watch, _progress(plan, quiet=quiet) as show:
@@ -92,13 +90,11 @@ def run(device: "Device", task: "MeasureTask", plan: "MeasurePlan", *, quiet: bo
         return MeasureRun(Samples(tuple(measured), about(device, task, clock)), watch.seen, failed)
 
 
-def measure_plan(request: MeasureRequest) -> "MeasurePlan":
+def measure_plan(request: MeasureRequest) -> MeasurePlan:
     """Return the plan of a request.
 
     Raises UsageError `bad-plan`.
     """
-    from sassan.measure.runner import RUNS, MeasurePlan
-
     size: str | None = None
     sizes: tuple[float, ...] = ()
     if request.sweep is not None:
@@ -114,13 +110,11 @@ def measure_plan(request: MeasureRequest) -> "MeasurePlan":
     )
 
 
-def values(kernel: "CudaKernel", assignments: tuple[str, ...], swept: str | None) -> "tuple[Argument, ...]":
+def values(kernel: CudaKernel, assignments: tuple[str, ...], swept: str | None) -> tuple[Argument, ...]:
     """Return the arguments of a kernel: given values, and default memory for other pointers.
 
     Raises UsageError `no-argument`, `bad-number`.
     """
-    from sassan.measure.device import DATA_BYTES, Argument
-
     known = {parameter.name for parameter in kernel.parameters}
     given: dict[str, float] = {}
     for text in assignments:
@@ -157,7 +151,7 @@ def numbers(text: str, option: str) -> tuple[float, ...]:
     return parsed
 
 
-def dimensions(text: str | None, option: str, default: int) -> "Dimensions":
+def dimensions(text: str | None, option: str, default: int) -> Dimensions:
     """Return one to three positive sizes.
 
     Raises UsageError `bad-number`.
@@ -169,10 +163,7 @@ def dimensions(text: str | None, option: str, default: int) -> "Dimensions":
     return x, y, z
 
 
-def _kernel(request: MeasureRequest) -> "CudaKernel":
-    from sassan.frontend.load import load
-    from sassan.measure import cuda_source
-    from sassan.source import Source
+def _kernel(request: MeasureRequest) -> CudaKernel:
 
     source = load(request.file)
     if not isinstance(source, Source):
@@ -187,15 +178,11 @@ def _kernel(request: MeasureRequest) -> "CudaKernel":
 
 
 @contextmanager
-def _progress(plan: "MeasurePlan", *, quiet: bool) -> "Generator[Callable[[list[Group]], None]]":
+def _progress(plan: MeasurePlan, *, quiet: bool) -> Generator[Callable[[list[Group]], None]]:
     """Show the number of finished groups and the shortest run so far, on a terminal."""
     if quiet or not is_terminal(sys.stderr):
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from sassan.measure.verdict import time as formatted
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -206,7 +193,7 @@ def _progress(plan: "MeasurePlan", *, quiet: bool) -> "Generator[Callable[[list[
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         at = bar.add_task("measuring", total=plan.steps)
 
-        def show(measured: "list[Group]") -> None:
+        def show(measured: list[Group]) -> None:
             shortest = min(value for group in measured for value in group.seconds)
             bar.update(at, completed=len(measured), description=f"shortest run {formatted(shortest)}")
 

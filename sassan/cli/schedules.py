@@ -2,21 +2,24 @@
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sassan.cli import kernels, makespan_report, options
+from sassan.cli import kernels
+from sassan.cli.inputs import Result
+from sassan.cli.instances import Instance
+from sassan.cli.options.makespan import Engine, Paths
+from sassan.cli.options.request import Asked
+from sassan.cli.output import makespan_report
 from sassan.cli.search import INTERRUPT, Answer, search
 from sassan.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from sassan.cli.asked import Asked
-    from sassan.cli.inputs import Result
-    from sassan.cli.instances import Instance
-    from sassan.makespan.engine import EngineResult
-    from sassan.makespan.merge import Merged
-    from sassan.makespan.problem import Problem
-    from sassan.makespan.schedule import Schedule
-    from sassan.render.html.chart import SearchRecord
+from sassan.makespan import start
+from sassan.makespan.bounds.waiting import waiting_slots
+from sassan.makespan.configuration import Configuration
+from sassan.makespan.engine import EngineResult
+from sassan.makespan.engines import load
+from sassan.makespan.merge import Merged
+from sassan.makespan.problem import Problem
+from sassan.render.html.chart import MOST_CELLS, SearchRecord, chart_record, trace
+from sassan.timing import Unit
 
 _SIMPLE = "as soon as possible"
 """The name of no engine: simple rules say which warp goes first."""
@@ -29,24 +32,22 @@ _NOTE = "one execution that is possible; --engine all searches for the longest"
 class Search:
     """Which engine searches, and how long for each function; None: simple rules make a schedule."""
 
-    engine: options.Engine | None
+    engine: Engine | None
     seconds: float
     seed: int
 
 
-def searched(result: "Result", asked: "Asked", how: Search) -> "SearchRecord | None":
+def searched(result: Result, asked: Asked, how: Search) -> SearchRecord | None:
     """Return what is known of the warps when each takes the worst path, None where no warps, or no path, were asked for.
 
     Raises KeyboardInterrupt: an interrupt of a search ends the report.
     """
-    from sassan.makespan.configuration import Configuration
-
     bound = result.analysis.makespan
     if bound is None or result.analysis.worst_path is None:
         return None
-    chosen = Configuration(warps=bound.bound.warps, machine=asked.settings.machine)
+    chosen = Configuration(warps=bound.residents.warps, machine=asked.settings.machine)
     try:
-        kernel = kernels.kernel_of(result, chosen, options.Paths.WORST, 1)
+        kernel = kernels.kernel_of(result, chosen, Paths.WORST, 1)
         one = kernel.instances[0]
         if kernel.barrier:
             return _without("", kernels.BARRIER)
@@ -58,22 +59,18 @@ def searched(result: "Result", asked: "Asked", how: Search) -> "SearchRecord | N
     return _record(kernel.label, answer, moves, makespan_report.verdict(answer) if how.engine is not None else _verdict(answer.known))
 
 
-def _every_path(answer: Answer, result: "Result") -> None:
+def _every_path(answer: Answer, result: Result) -> None:
     """Take in the bound over all paths: with unit costs, its cycles are slots."""
-    from sassan.makespan.engine import EngineResult
-    from sassan.timing import Unit
-
     bound = result.analysis.makespan
     if bound is not None and bound.bound.value is not None and result.analysis.wcet.model == Unit().name:
         answer.known(EngineResult("every path", upper=bound.bound.value, proof="integer program over the graph"))
 
 
-def _engine(one: "Instance", how: Search, moves: list[tuple[float, int | None, int | None]], *, quiet: bool) -> Answer:
-    from sassan.makespan.engines import load
+def _engine(one: Instance, how: Search, moves: list[tuple[float, int | None, int | None]], *, quiet: bool) -> Answer:
 
     begin = time.monotonic()
 
-    def watch(now: "Merged") -> None:
+    def watch(now: Merged) -> None:
         moves.append((time.monotonic() - begin, now.lower, now.upper))
 
     engine = load(how.engine.value if how.engine is not None else "all")
@@ -84,10 +81,7 @@ def _engine(one: "Instance", how: Search, moves: list[tuple[float, int | None, i
     return answer
 
 
-def _simple(one: "Instance") -> Answer:
-    from sassan.makespan.bounds.waiting import waiting_slots
-    from sassan.makespan.engine import EngineResult
-    from sassan.makespan.merge import Merged
+def _simple(one: Instance) -> Answer:
 
     begin = time.monotonic()
     known = Merged(one.problem)
@@ -96,29 +90,25 @@ def _simple(one: "Instance") -> Answer:
     return Answer(one, _SIMPLE, known, time.monotonic() - begin)
 
 
-def _schedule(problem: "Problem") -> "EngineResult":
+def _schedule(problem: Problem) -> EngineResult:
     """Return the longest schedule that a few simple rules make, or why there is none."""
-    from sassan.makespan import start
-    from sassan.makespan.engine import EngineResult
-
     total = sum(one.length for one in problem.strings)
     if total > _MOST:
         return EngineResult(_SIMPLE, note=f"the warps run {total} instructions, too many for a report; sassan makespan takes them")
     case = start.instance(problem)
     rules = (start.Start.ROUND_ROBIN, start.Start.FIXED_PRIORITY, start.Start.MOST_PENDING)
-    made: list[Schedule] = [start.construct(case, start.start(case, rule)) for rule in rules]
+    made = [start.construct(case, start.start(case, rule)) for rule in rules]
     best = max(made, key=lambda schedule: schedule.makespan)
     return EngineResult(_SIMPLE, lower=best.makespan, schedule=best, note=_NOTE)
 
 
-def _verdict(known: "Merged") -> str:
+def _verdict(known: Merged) -> str:
     if known.lower is None:
         return f"no execution takes more than {known.upper} slots"
     return f"this execution takes {known.lower} slots, and none more than {known.upper}"
 
 
-def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int | None]], verdict: str) -> "SearchRecord":
-    from sassan.render.html.chart import MOST_CELLS, chart_record, trace
+def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int | None]], verdict: str) -> SearchRecord:
 
     known = answer.known
     warps = answer.instance.warps
@@ -149,7 +139,7 @@ def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int
     }
 
 
-def _without(verdict: str, why: str) -> "SearchRecord":
+def _without(verdict: str, why: str) -> SearchRecord:
     return {
         "label": "",
         "string": "",

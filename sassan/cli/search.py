@@ -8,14 +8,17 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import TYPE_CHECKING
 
-from sassan.cli.terminal import is_terminal
+from rich.console import Console
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from sassan.cli.instances import Instance
-    from sassan.makespan.engine import Engine
-    from sassan.makespan.merge import Merged
+from sassan.cli.instances import Instance
+from sassan.cli.output.terminal import is_terminal
+from sassan.makespan import clock
+from sassan.makespan.compiling import NOTE
+from sassan.makespan.engine import Budget, Engine
+from sassan.makespan.merge import Merged
 
 TIME_LIMIT = "time-limit"
 INTERRUPT = "interrupt"
@@ -25,9 +28,9 @@ INTERRUPT = "interrupt"
 class Answer:
     """What is known of one instance; `stopped` is why the search ended early, '' when it was done; `engine` is what was asked for."""
 
-    instance: "Instance"
+    instance: Instance
     engine: str
-    known: "Merged"
+    known: Merged
     seconds: float
     stopped: str = ""
 
@@ -61,21 +64,16 @@ def interrupts() -> Generator[Interrupts]:
 
 
 def search(
-    one: "Instance", engine: "Engine", *, seconds: float, seed: int, quiet: bool, watch: "Callable[[Merged], None] | None" = None
+    one: Instance, engine: Engine, *, seconds: float, seed: int, quiet: bool, watch: Callable[[Merged], None] | None = None
 ) -> Answer:
     """Return what an engine finds out in the time given; every schedule has passed the judge. `watch` sees each report as it comes.
 
     Raises UsageError `too-large` when the engine does not take the instance.
     """
-    from sassan.makespan import clock
-    from sassan.makespan.compiling import NOTE
-    from sassan.makespan.engine import Budget
-    from sassan.makespan.merge import Merged
-
     begin, started = time.monotonic(), clock.now()
     with interrupts() as pressed, _progress(quiet=quiet) as show:
 
-        def changed(now: "Merged") -> None:
+        def changed(now: Merged) -> None:
             show(progress_text(one.name, now))
             if watch is not None:
                 watch(now)
@@ -94,7 +92,7 @@ def search(
     return Answer(one, engine.name, known, took, stopped)
 
 
-def progress_text(name: str, now: "Merged") -> str:
+def progress_text(name: str, now: Merged) -> str:
     """Return the line that a person watches: the interval so far, and which engine spoke last."""
     lower = "?" if now.lower is None else str(now.lower)
     upper = "?" if now.upper is None else str(now.upper)
@@ -109,11 +107,6 @@ def _progress(*, quiet: bool) -> Generator[Callable[[str], None]]:
     if quiet or not is_terminal(sys.stderr):
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
-    from rich.text import Text
-
-    from sassan.makespan import clock
 
     class Compiling(ProgressColumn):
         max_refresh = 0.5

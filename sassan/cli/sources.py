@@ -2,12 +2,9 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sassan.errors import UsageError
-
-if TYPE_CHECKING:
-    from sassan.ir import SourceLine
+from sassan.ir import SourceLine
 
 _LARGEST = 16 * 1024 * 1024
 """Bytes of a source file."""
@@ -25,7 +22,7 @@ class Sources:
             raise UsageError("no-folder", f"'{folder}' is no folder", hint="name the folder that holds the source files")
         self._folder = folder
 
-    def text(self, line: "SourceLine") -> str:
+    def text(self, line: SourceLine) -> str:
         """Return the text of a line, '' where there is none to show."""
         if self._folder is None:
             return ""

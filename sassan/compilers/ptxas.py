@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sassan.errors import InputError, MissingToolError
-from sassan.frontend.cubin.run import Limits, ToolProblem, run
+from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import Tool, tools
 from sassan.source import Source
 
 PTXAS = "ptxas"
-_LIMITS = Limits(seconds=300, size=1_000_000)
+_LIMITS = ToolLimits(seconds=300, size=1_000_000)
 _INSTALL = "pip install nvidia-cuda-nvcc-cu12"
 
 

@@ -1,31 +1,31 @@
-"""Running individuals on a GPU: whether they compute what the default computes, and how long the fastest of some runs takes.
+"""Running individuals on a GPU: comparing their results with those of the default, and timing them.
 
-Static costs need none of this; where there is no GPU, that individuals compute the same is an assumption, and is printed as one.
+Static costs do not need this; without a GPU, that individuals compute the same results is an assumption, printed as such.
 """
 
-import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sassan.arch import architecture, described
 from sassan.errors import InputError, MissingToolError
-from sassan.evolve.compile import Fate as Compiled
+from sassan.evolve.compile import CompileStatus
 from sassan.evolve.compilers import Tools
 from sassan.evolve.config import Config, Objective
-from sassan.evolve.evaluate import Task, compiled
+from sassan.evolve.evaluate import EvaluationTask, compiled
 from sassan.evolve.genes import Genome
-from sassan.evolve.outcome import Fate, Outcome
+from sassan.evolve.outcome import Outcome, OutcomeStatus
 from sassan.measure import MeasureTask
 from sassan.measure.device import Device
 from sassan.measure.gpu import Gpu
 
 _TOLERANCE = 1e-3
-"""Relative, of floats, where flags that change rounding are allowed."""
+"""Relative tolerance of floats where flags that change rounding are allowed."""
 
 
 @dataclass(slots=True)
 class Bench:
-    """Runs the individuals of a configuration; each must leave the bytes in memory that the default leaves."""
+    """Runs the individuals of a configuration; each must leave the same bytes in memory as the default."""
 
     config: Config
     tools: Tools
@@ -35,29 +35,29 @@ class Bench:
 
     def __call__(self, genome: Genome, outcome: Outcome) -> Outcome:
         """Return the outcome of a bounded genome, with its measured time where that is a cost; UNEQUAL where its results differ."""
-        if outcome.fate is not Fate.BOUNDED:
+        if outcome.status is not OutcomeStatus.BOUNDED:
             return outcome
         if self._expected is None:
             self._expected = self._results(self.config.space.default)
         try:
-            found = self._results(genome)
-            if not self._same(found, self._expected):
+            results = self._results(genome)
+            if not self._same(results, self._expected):
                 return Outcome(
-                    Fate.UNEQUAL, (), outcome.numbers, outcome.loops, "its results differ from those of the default", outcome.cubin
+                    OutcomeStatus.UNEQUAL, (), outcome.numbers, outcome.loops, "its results differ from those of the default", outcome.cubin
                 )
             return self._timed(genome, outcome) if Objective.MEASURED in self.config.objectives else outcome
         except InputError as error:
-            return replace(outcome, fate=Fate.REFUSED, costs=(), why=error.message)
+            return replace(outcome, status=OutcomeStatus.REFUSED, costs=(), why=error.message)
 
     def _launch(self, genome: Genome) -> MeasureTask:
-        built = compiled(Task(self.config, self.tools, genome, self.cached))
-        if built.fate is not Compiled.DONE:
-            raise InputError("not-again", f"it was compiled before, and now {built.why}")
+        built = compiled(EvaluationTask(self.config, self.tools, genome, self.cached))
+        if built.status is not CompileStatus.DONE:
+            raise InputError("not-again", f"it was compiled before, but recompiling failed: {built.why}")
         shape = self.config.shape
         launch = shape.launch(self.config.space.choice(genome))
-        one = (1, 1, 1)
+        unit = (1, 1, 1)
         return MeasureTask(
-            built.cubin, self.config.kernel.function, launch.grid or one, launch.block or one, self.config.arguments, shape.shared
+            built.cubin, self.config.kernel.function, launch.grid or unit, launch.block or unit, self.config.arguments, shape.shared
         )
 
     def _results(self, genome: Genome) -> tuple[bytes, ...]:
@@ -78,41 +78,36 @@ class Bench:
         costs = (*outcome.costs[:at], seconds, *outcome.costs[at:])
         return replace(outcome, costs=costs, numbers={**outcome.numbers, Objective.MEASURED.value: seconds})
 
-    def _same(self, found: tuple[bytes, ...], expected: tuple[bytes, ...]) -> bool:
-        if found == expected or not self.config.allow_inexact:
-            return found == expected
-        kinds = [one.kind for one in self.config.arguments if one.kind in {"pointer", "floats"}]
-        return all(_close(kind, one, other) for kind, one, other in zip(kinds, found, expected, strict=True))
+    def _same(self, results: tuple[bytes, ...], expected: tuple[bytes, ...]) -> bool:
+        if results == expected or not self.config.allow_inexact:
+            return results == expected
+        kinds = [argument.kind for argument in self.config.arguments if argument.kind in {"pointer", "floats"}]
+        return all(_close(kind, actual, wanted) for kind, actual, wanted in zip(kinds, results, expected, strict=True))
 
 
-def _close(kind: str, one: bytes, other: bytes) -> bool:
-    if kind != "floats" or len(one) % 4 or len(one) != len(other):
-        return one == other
-    return bool(np.allclose(np.frombuffer(one, "<f4"), np.frombuffer(other, "<f4"), rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))
+def _close(kind: str, actual: bytes, expected: bytes) -> bool:
+    if kind != "floats" or len(actual) % 4 or len(actual) != len(expected):
+        return actual == expected
+    return bool(np.allclose(np.frombuffer(actual, "<f4"), np.frombuffer(expected, "<f4"), rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))
 
 
 def bench(config: Config, tools: Tools, *, cached: bool = True) -> Bench | None:
-    """Return what runs individuals: None where the configuration tells no arguments, or where there is no GPU that runs them.
+    """Return the bench of a configuration; None if it gives no arguments, or if no GPU can run the kernel.
 
-    Raises MissingToolError `no-gpu`, `missing-extra` where a measured time is a cost.
+    Raises MissingToolError `no-gpu`, `missing-extra` if a measured time is a cost.
     """
     if not config.arguments:
         return None
-    needed = Objective.MEASURED in config.objectives
+    measured = Objective.MEASURED in config.objectives
     try:
         device = Gpu()
     except MissingToolError:
-        if needed:
+        if measured:
             raise
         return None
-    if _runs(device.arch, config.kernel.arch):
+    gpu = architecture(device.arch)
+    if gpu is not None and described(config.kernel.arch).runs_on(gpu):
         return Bench(config, tools, device, cached)
-    if needed:
-        raise MissingToolError("no-gpu", f"the kernel is for {config.kernel.arch}, and the GPU of this machine is {device.arch}")
+    if measured:
+        raise MissingToolError("no-gpu", f"the kernel is for {config.kernel.arch}, but the GPU of this machine is {device.arch}")
     return None
-
-
-def _runs(device: str, arch: str) -> bool:
-    """Say whether a GPU runs cubins of an architecture: those of its major version, up to its minor one."""
-    has, needs = (re.fullmatch(r"sm_([0-9]+)([0-9])[af]?", one) for one in (device, arch))
-    return has is not None and needs is not None and has[1] == needs[1] and int(needs[2]) <= int(has[2])

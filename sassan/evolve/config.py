@@ -1,4 +1,4 @@
-"""A configuration as read: the kernel, its launch, what may be chosen, what it costs, how long to search. README.md describes the file."""
+"""The configuration of a search: the kernel, its launch, genes, objectives and search settings. README.md describes the file."""
 
 import hashlib
 from dataclasses import dataclass, field, replace
@@ -6,18 +6,20 @@ from enum import StrEnum
 from itertools import islice, product
 from pathlib import Path
 
+from sassan.arch import known_names, with_code
+from sassan.checked import MOST, Fields, Format
 from sassan.errors import UsageError
 from sassan.evolve.choices import EXACT, check_names, read_genes
-from sassan.evolve.fields import HINT, Fields
-from sassan.evolve.genes import Choice, Kind, Space
+from sassan.evolve.genes import Choice, GeneKind, Space
 from sassan.evolve.includes import Header, IncludeProblem, headers
 from sassan.evolve.shapes import ShapeProblem, extent, names
-from sassan.frontend.architectures import architecture, supported
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting, setting
 from sassan.measure.device import DATA_BYTES, Argument
 from sassan.timing import latencies
 
+_HINT = "sassan/evolve/README.md describes configurations, samples/evolve/ holds some"
+_FORMAT = Format("bad-config", _HINT, error=UsageError)
 _SHAPES_TRIED = 100_000
 _OPTIONS = ("-std=", "--std=", "-D", "-U", "-default-device", "--device-as-default-execution-space", "-diag-suppress=", "--diag-suppress=")
 _ARGUMENTS = ("pointer", "floats", "int", "long", "float", "double")
@@ -26,7 +28,7 @@ _MODELS = ("unit", "table", "control")
 
 
 class Objective(StrEnum):
-    """What is made small; `unit` of each in the README."""
+    """An objective to minimize; README.md has the units."""
 
     WCET = "wcet"
     MAKESPAN = "makespan"
@@ -40,8 +42,8 @@ _PER_WARP = (Objective.WCET, Objective.MAKESPAN)
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
-    """What is compiled: `text` is the source as read from `path`; `options` are always given."""
+class KernelSource:
+    """The source to compile: `text` is read from `path`; `options` are always passed."""
 
     path: str
     text: str
@@ -49,22 +51,22 @@ class Kernel:
     function: str
     options: tuple[str, ...] = ()
     headers: tuple[Header, ...] = ()
-    """What it includes from below its folder, as read."""
+    """Included files in the folder of the source or below."""
 
     @property
     def ptx(self) -> bool:
-        """Say whether the source is PTX, which needs no NVRTC."""
+        """Return whether the source is PTX, which does not need NVRTC."""
         return self.path.endswith(".ptx")
 
     @property
     def words(self) -> str:
-        """Return all that is compiled, in which macros may stand."""
+        """Return all text that may contain macros: source, headers and options."""
         return "\n".join((self.text, *(text for _, text in self.headers), *self.options))
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """The launch: extents are expressions over genes, `settings` are the one set of parameters for which loops are bounded."""
+class LaunchShape:
+    """The launch: extents are expressions over genes; loops are bounded for the parameters in `settings`."""
 
     block: tuple[str, ...]
     grid: tuple[str, ...]
@@ -78,18 +80,18 @@ class Shape:
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the genes on which it depends; raises ShapeProblem."""
-        return frozenset(name for one in (*self.block, *self.grid) for name in names(one))
+        """Return the names of the genes in the extents; raises ShapeProblem."""
+        return frozenset(name for extent_text in (*self.block, *self.grid) for name in names(extent_text))
 
 
 def _extents(texts: tuple[str, ...], choice: Choice) -> tuple[int, int, int]:
-    x, y, z = (*(extent(one, choice.numbers) for one in texts), 1, 1)[:3]
+    x, y, z = (*(extent(text, choice.numbers) for text in texts), 1, 1)[:3]
     return x, y, z
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """How to search. `budget` is how many different genomes are evaluated, the default included; `seconds` limits each compilation."""
+class SearchPlan:
+    """Search settings. `budget` is the number of distinct genomes to evaluate, including the default; `seconds` limits each compilation."""
 
     population: int = 16
     budget: int = 96
@@ -99,36 +101,36 @@ class Plan:
     baseline: bool = True
     seconds: float = 30.0
     largest: int = 20_000
-    """Instructions; larger functions are not analyzed."""
+    """Size in instructions; larger functions are not analyzed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that a result depends on."""
+    """All inputs of a search."""
 
     file: str
-    kernel: Kernel
-    shape: Shape
+    kernel: KernelSource
+    shape: LaunchShape
     space: Space
     objectives: tuple[Objective, ...]
     model: str = "control"
     latencies: tuple[str, ...] = ()
     warps: int | None = None
-    plan: Plan = field(default_factory=Plan)
+    plan: SearchPlan = field(default_factory=SearchPlan)
     allow_inexact: bool = False
     arguments: tuple[Argument, ...] = ()
     runs: int = 20
 
     @property
     def fingerprint(self) -> str:
-        """Return a hash of all that decides which result a search has: where the files lie does not."""
+        """Return a hash of everything that determines the result of a search; file locations do not."""
         plain = replace(self, file="", kernel=replace(self.kernel, path=Path(self.kernel.path).name))
         return hashlib.sha256(repr(plain).encode()).hexdigest()
 
     @property
     def ordered(self) -> bool:
-        """Say whether PTX instructions may change places, for which PTX goes to ptxas."""
-        return any(gene.kind is Kind.ORDER for gene in self.space.genes)
+        """Return whether PTX instructions may be reordered, which needs ptxas."""
+        return any(gene.kind is GeneKind.ORDER for gene in self.space.genes)
 
 
 def read(path: str) -> Config:
@@ -136,18 +138,18 @@ def read(path: str) -> Config:
 
     Raises UsageError `bad-config`, `cannot-read`.
     """
-    top = Fields.parse(path, _text(path, path))
+    top = _FORMAT.toml(path, _text(path, path))
     top.only("kernel", "launch", "gene", "cost", "search", "measure")
-    kernel = _kernel(top.table("kernel", needed=True), Path(path).parent)
+    kernel = _kernel(top.table("kernel", required=True), Path(path).parent)
     search = top.table("search")
     search.only("population", "budget", "seed", "crossover", "mutation", "baseline", "compile_seconds", "largest", "allow_inexact")
     inexact = search.flag("allow_inexact")
     space = read_genes(top, inexact=inexact, ptx=kernel.ptx)
-    shape = _shape(top.table("launch", needed=True))
+    shape = _shape(top.table("launch", required=True))
     cost = top.table("cost")
     cost.only("objectives", "model", "warps", "latency")
     measure = top.table("measure")
-    found = Config(
+    config = Config(
         file=path,
         kernel=kernel,
         shape=shape,
@@ -155,59 +157,57 @@ def read(path: str) -> Config:
         objectives=_objectives(cost),
         model=cost.choice("model", _MODELS, "control"),
         latencies=_latencies(cost.table("latency")),
-        warps=cost.whole("warps", most=1024) if "warps" in cost.values else None,
+        warps=cost.whole("warps", most=1024) if "warps" in cost else None,
         plan=_plan(search),
         allow_inexact=inexact,
         arguments=_arguments(measure),
         runs=measure.whole("runs", 20, least=2, most=100_000),
     )
-    _check(found, top, cost)
-    return found
+    _check(config, top, cost)
+    return config
 
 
-def _text(path: str, what: str) -> str:
+def _text(path: str, subject: str) -> str:
     try:
         return Path(path).read_text("utf-8")
     except UnicodeDecodeError:
-        raise UsageError("bad-config", f"{what}: '{path}' is not UTF-8 text", hint=HINT) from None
+        raise UsageError("bad-config", f"{subject}: '{path}' is not UTF-8 text", hint=_HINT) from None
     except (OSError, ValueError) as error:
-        raise UsageError("cannot-read", f"{what}: cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
+        raise UsageError("cannot-read", f"{subject}: cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
 
 
-def _kernel(table: Fields, folder: Path) -> Kernel:
+def _kernel(table: Fields, folder: Path) -> KernelSource:
     table.only("source", "arch", "function", "options")
     path = folder / table.text("source")
     if path.suffix not in {".cu", ".ptx"}:
-        raise table.fail("source", "must be a .cu or a .ptx file")
+        raise table.fail("source", "must be a .cu or .ptx file")
     arch = table.text("arch")
-    known = architecture(arch)
+    known = with_code(arch)
     if known is None:
-        raise table.fail("arch", f"'{arch}' is none of {supported()}")
+        raise table.fail("arch", f"unknown architecture {arch} (known: {known_names()})")
     options = table.texts("options", ())
-    for one in options:
-        if not one.startswith(_OPTIONS):
-            raise table.fail("options", f"'{one}' is none of {', '.join(_OPTIONS)}: other flags are genes")
-    what = f"{table.name}: {table.where}source"
-    text = _text(str(path), what)
+    for option in options:
+        if not option.startswith(_OPTIONS):
+            raise table.fail("options", f"'{option}' is not one of {', '.join(_OPTIONS)}; pass other flags as genes")
+    subject = f"{table.name}: {table.where}source"
+    text = _text(str(path), subject)
     try:
-        included = () if path.suffix == ".ptx" else headers(text, path.parent, lambda one: _text(str(one), what))
+        included = () if path.suffix == ".ptx" else headers(text, path.parent, lambda header: _text(str(header), subject))
     except IncludeProblem as problem:
         raise table.fail("source", f"'{path}': {problem}") from None
-    return Kernel(str(path), text, known.name, table.text("function"), options, included)
+    return KernelSource(str(path), text, known.name, table.text("function"), options, included)
 
 
-def _shape(table: Fields) -> Shape:
+def _shape(table: Fields) -> LaunchShape:
     table.only("block", "grid", "param", "sms", "shared")
     params = table.table("param")
     settings: list[Setting] = []
-    for key, value in params.values.items():
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise params.fail(key, f"must be a whole number, not {value!r}")
+    for key in params.values:
         try:
-            settings.append(setting(f"{key}={value}"))
+            settings.append(setting(f"{key}={params.whole(key, least=-MOST)}"))
         except UsageError as error:
             raise params.fail(key, error.message) from None
-    return Shape(
+    return LaunchShape(
         _expressions(table, "block"),
         _expressions(table, "grid"),
         tuple(settings),
@@ -217,91 +217,92 @@ def _shape(table: Fields) -> Shape:
 
 
 def _expressions(table: Fields, key: str) -> tuple[str, ...]:
-    """Return one to three extents: numbers, or texts with genes in them."""
-    found = table.items(key)
-    if not 1 <= len(found) <= 3 or not all(isinstance(one, int | str) and not isinstance(one, bool) for one in found):  # noqa: PLR2004 - x, y, z
+    """Return one to three extents: numbers, or expressions over genes."""
+    extents = table.items(key)
+    valid = all(isinstance(extent_value, int | str) and not isinstance(extent_value, bool) for extent_value in extents)
+    if not valid or not 1 <= len(extents) <= 3:  # noqa: PLR2004 - x, y, z
         raise table.fail(key, 'must be one to three extents, such as [32, 8] or ["TILE", "TILE"]')
-    return tuple(map(str, found))
+    return tuple(map(str, extents))
 
 
 def _objectives(table: Fields) -> tuple[Objective, ...]:
-    found = table.texts("objectives", (Objective.WCET,))
-    known = tuple(one.value for one in Objective)
-    for one in found:
-        if one not in known:
-            raise table.fail("objectives", f"'{one}' is none of {', '.join(known)}")
-    if not found or len(set(found)) != len(found):
-        raise table.fail("objectives", "must name one or more, each once")
-    return tuple(map(Objective, found))
+    objectives = table.texts("objectives", (Objective.WCET,))
+    known = tuple(objective.value for objective in Objective)
+    for name in objectives:
+        if name not in known:
+            raise table.fail("objectives", f"unknown objective '{name}' (known: {', '.join(known)})")
+    if not objectives or len(set(objectives)) != len(objectives):
+        raise table.fail("objectives", "must have at least one objective, without duplicates")
+    return tuple(map(Objective, objectives))
 
 
 def _latencies(table: Fields) -> tuple[str, ...]:
-    found = tuple(f"{key}={table.whole(key)}" for key in table.values)
-    for key, one in zip(table.values, found, strict=True):
+    assignments = tuple(f"{key}={table.whole(key)}" for key in table.values)
+    for key, assignment in zip(table.values, assignments, strict=True):
         try:
-            latencies.parse((one,))
+            latencies.parse((assignment,))
         except UsageError as error:
             raise table.fail(key, f"{error.message.partition(': ')[2]}; {error.hint}") from None
-    return found
+    return assignments
 
 
-def _plan(table: Fields) -> Plan:
-    plain = Plan()
-    found = Plan(
-        population=table.whole("population", plain.population, least=4, most=4096),
-        budget=table.whole("budget", plain.budget, most=1_000_000),
-        seed=table.whole("seed", plain.seed, least=0),
-        crossover=table.number("crossover", plain.crossover, least=0, most=1),
-        mutation=table.number("mutation", plain.mutation, least=0, most=1),
+def _plan(table: Fields) -> SearchPlan:
+    default = SearchPlan()
+    plan = SearchPlan(
+        population=table.whole("population", default.population, least=4, most=4096),
+        budget=table.whole("budget", default.budget, most=1_000_000),
+        seed=table.whole("seed", default.seed, least=0),
+        crossover=table.number("crossover", default.crossover, least=0, most=1),
+        mutation=table.number("mutation", default.mutation, least=0, most=1),
         baseline=table.flag("baseline", default=True),
-        seconds=table.number("compile_seconds", plain.seconds, least=0.1, most=3600),
-        largest=table.whole("largest", plain.largest),
+        seconds=table.number("compile_seconds", default.seconds, least=0.1, most=3600),
+        largest=table.whole("largest", default.largest),
     )
-    if found.population % 4:
-        raise table.fail("population", f"must be a multiple of 4 (NSGA-II pairs tournaments), not {found.population}")
-    return found
+    if plan.population % 4:
+        raise table.fail("population", f"must be a multiple of 4 (NSGA-II pairs tournaments), not {plan.population}")
+    return plan
 
 
 def _arguments(table: Fields) -> tuple[Argument, ...]:
     table.only("arguments", "runs")
-    if "arguments" not in table.values:
+    if "arguments" not in table:
         return ()
-    found: list[Argument] = []
-    for one in table.tables("arguments"):
-        one.only("kind", "value")
-        kind = one.choice("kind", _ARGUMENTS)
+    arguments: list[Argument] = []
+    for argument in table.tables("arguments", required=True):
+        argument.only("kind", "value")
+        kind = argument.choice("kind", _ARGUMENTS)
         least, most = (4, 2**32) if kind in _MEMORY else (-(2**63), 2**63 - 1)
-        value = one.number("value", DATA_BYTES if kind in _MEMORY else 0.0, least=least, most=most)
-        found.append(Argument(f"arg_{len(found)}", kind, value))
-    return tuple(found)
+        value = argument.number("value", DATA_BYTES if kind in _MEMORY else 0.0, least=least, most=most)
+        arguments.append(Argument(f"arg_{len(arguments)}", kind, value))
+    return tuple(arguments)
 
 
 def _check(config: Config, top: Fields, cost: Fields) -> None:
-    """Refuse what contradicts itself: shapes that cannot be launched, costs that compare different work, costs that lack something."""
-    launch = Fields(top.name, "launch.", {})
+    """Check for contradictions: shapes that cannot be launched, objectives that compare different work or lack an input."""
+    launch = top.table("launch")
     try:
         varies = config.shape.names
         _launches(config, varies)
     except (ShapeProblem, UsageError) as error:
         raise launch.fail("block, grid", str(error)) from None
     check_names(top, config.space, used=varies, file=config.kernel.path, words=config.kernel.words)
-    for one in config.objectives:
-        if varies and one in _PER_WARP:
-            why = f"'{one}' compares single warps, and the launch changes with {', '.join(sorted(varies))}: compare whole launches, 'grid'"
+    for objective in config.objectives:
+        if varies and objective in _PER_WARP:
+            why = f"'{objective}' compares single warps, but the launch depends on {', '.join(sorted(varies))}: use the objective 'grid'"
             raise cost.fail("objectives", why)
     if Objective.MAKESPAN in config.objectives and config.warps is None:
-        raise cost.fail("warps", "is missing: 'makespan' is that of so many warps on one SM")
+        raise cost.fail("warps", "is missing: 'makespan' needs the number of warps on an SM")
     if Objective.MEASURED in config.objectives and not config.arguments:
-        raise Fields(top.name, "measure.", {}).fail("arguments", "is missing: 'measured' runs the kernel")
-    if any(one.kind is Kind.FLAG and one.name not in EXACT for one in config.space.genes) and not config.allow_inexact:
-        raise Fields(top.name, "search.", {}).fail("allow_inexact", "must be true for flags that change rounding")
+        raise top.table("measure").fail("arguments", "is missing: 'measured' runs the kernel")
+    if any(gene.kind is GeneKind.FLAG and gene.name not in EXACT for gene in config.space.genes) and not config.allow_inexact:
+        raise top.table("search").fail("allow_inexact", "must be true for flags that change rounding")
 
 
 def _launches(config: Config, varies: frozenset[str]) -> None:
-    """Look at every shape that the genes can make."""
+    """Check every launch shape that the genes can produce."""
     if not varies:
         config.shape.launch(Choice())
         return
-    genes = [one for one in config.space.genes if one.name in varies and one.kind in {Kind.MACRO, Kind.LAUNCH}]
-    for values in islice(product(*(one.values for one in genes)), _SHAPES_TRIED):
+    genes = [gene for gene in config.space.genes if gene.name in varies and gene.kind in {GeneKind.MACRO, GeneKind.LAUNCH}]
+    for values in islice(product(*(gene.values for gene in genes)), _SHAPES_TRIED):
         config.shape.launch(Choice(launch=tuple((gene.name, value) for gene, value in zip(genes, values, strict=True))))

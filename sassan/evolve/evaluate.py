@@ -1,7 +1,7 @@
-"""From a genome to its costs: compile, read, bound. `evaluate` runs in other processes: but for the cache, a pure function of its task.
+"""Evaluating a genome: compile, read, bound. `evaluate` runs in other processes; except for the cache it is a pure function of its task.
 
-Every static cost is a bound for the one launch of the configuration: loop bounds are inferred from the code for its parameters, or there is
-no number. No flow fact and no default bound is taken: a bound that holds for one unrolling means nothing to another.
+Every static cost is a bound for the launch of the configuration: loop bounds are inferred from the code for its parameters, or there is a
+gap. Flow facts and default loop bounds are not used: a bound for one unrolling does not hold for another.
 """
 
 import hashlib
@@ -12,13 +12,12 @@ from sassan.app.analysis import analyze
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import Gap, InputError, SelfCheckError, UsageError
-from sassan.evolve import compile as compilation
 from sassan.evolve.cache import Cache, key, program
-from sassan.evolve.compile import Built, Job, build
+from sassan.evolve.compile import CompileJob, CompileResult, CompileStatus, build
 from sassan.evolve.compilers import Tools
 from sassan.evolve.config import Config, Objective
 from sassan.evolve.genes import Choice, Genome
-from sassan.evolve.outcome import Fate, Loop, Outcome, from_json, to_json
+from sassan.evolve.outcome import LoopBound, Outcome, OutcomeStatus, from_json, to_json
 from sassan.evolve.shapes import ShapeProblem
 from sassan.frontend import Image, read
 from sassan.ipet.flow_facts import GIVE
@@ -29,8 +28,8 @@ from sassan.timing import latencies
 from sassan.timing.models import model
 from sassan.timing.rates import Tables
 
-SAME_WORK = "macros, launch shapes and parameters do the same work in every individual: the configuration says so"
-ONE_LAUNCH = "costs are for one launch, and loops are bounded for its parameters"
+SAME_WORK = "macros, launch shapes and parameters do the same work in every individual, as the configuration claims"
+ONE_LAUNCH = "costs are for one launch; loops are bounded for its parameters"
 
 _KEYS = {
     "no-function": "kernel.function",
@@ -38,12 +37,12 @@ _KEYS = {
     "parameter": "launch.param",
     "launch": "launch.block, grid, shared",
 }
-"""The keys of a configuration with which codes of errors have to do."""
+"""The configuration key that an error code refers to."""
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """One evaluation: everything that it depends on."""
+class EvaluationTask:
+    """All inputs of an evaluation."""
 
     config: Config
     tools: Tools
@@ -51,23 +50,23 @@ class Task:
     cached: bool = True
 
 
-def job(config: Config, choice: Choice) -> Job:
-    """Return what is compiled for a choice."""
+def job(config: Config, choice: Choice) -> CompileJob:
+    """Return the compile job of a choice."""
     kernel = config.kernel
     by_ptx = config.ordered or kernel.ptx
-    return Job(kernel.text, kernel.ptx, by_ptx, kernel.arch, kernel.options, choice, config.plan.seconds, kernel.headers)
+    return CompileJob(kernel.text, kernel.ptx, by_ptx, kernel.arch, kernel.options, choice, config.plan.seconds, kernel.headers)
 
 
-def compiled(task: Task) -> Built:
+def compiled(task: EvaluationTask) -> CompileResult:
     """Return the compilation of a task; raises SelfCheckError."""
     return build(job(task.config, task.config.space.choice(task.genome)), task.tools, Cache(used=task.cached))
 
 
-def evaluate(task: Task) -> Outcome:
-    """Return what became of a genome; raises MissingToolError for the disassembler, SelfCheckError."""
+def evaluate(task: EvaluationTask) -> Outcome:
+    """Return the outcome of a genome; raises MissingToolError for the disassembler, SelfCheckError."""
     built = compiled(task)
-    if built.fate is not compilation.Fate.DONE:
-        return Outcome(Fate(built.fate.value), why=built.why, cached=built.cached)
+    if built.status is not CompileStatus.DONE:
+        return Outcome(OutcomeStatus(built.status.value), why=built.why, cached=built.cached)
     choice = task.config.space.choice(task.genome)
     cache = Cache(used=task.cached)
     name = key(built.cubin, _settings_text(task.config, choice), program())
@@ -76,14 +75,14 @@ def evaluate(task: Task) -> Outcome:
         try:
             return from_json(known, cached=built.cached)
         except (KeyError, TypeError, ValueError):
-            pass  # not an entry of this version: found out anew
-    found = _bounded(task.config, choice, built.cubin)
-    cache.put_object(name, dict(to_json(found)))
-    return found
+            pass  # an entry of another version: evaluate again
+    outcome = _bounded(task.config, choice, built.cubin)
+    cache.put_object(name, dict(to_json(outcome)))
+    return outcome
 
 
 def content(cubin: bytes) -> str:
-    """Return what an outcome says of its cubin."""
+    """Return the content hash of a cubin in an outcome."""
     return f"sha256:{hashlib.sha256(cubin).hexdigest()}"
 
 
@@ -93,32 +92,32 @@ def _settings_text(config: Config, choice: Choice) -> str:
 
 
 def _bounded(config: Config, choice: Choice, cubin: bytes) -> Outcome:
-    """Return the costs of a cubin; what refuses this one individual is its fate, and no error."""
+    """Return the costs of a cubin; an error of a single individual becomes its status."""
     name = content(cubin)
     try:
         function = _function(config, cubin)
         if len(function.instructions) > config.plan.largest:
             why = f"{len(function.instructions)} instructions: more than {config.plan.largest} (search.largest)"
-            return Outcome(Fate.REFUSED, why=why, cubin=name)
+            return Outcome(OutcomeStatus.REFUSED, why=why, cubin=name)
         settings = _settings(config, choice)
         check(settings.launch, (function,))
-        found = analyze(function, settings)
+        result = analyze(function, settings)
     except (InputError, UsageError) as error:
         why = f"{error.message}; {error.hint}" if error.code == "unknown-parameter" else error.message
         key = _KEYS.get(error.code)
-        return Outcome(Fate.REFUSED, why=f"{key}: {why}" if key is not None else why, cubin=name)
+        return Outcome(OutcomeStatus.REFUSED, why=f"{key}: {why}" if key is not None else why, cubin=name)
     except ShapeProblem as problem:
-        return Outcome(Fate.REFUSED, why=str(problem), cubin=name)
-    return _outcome(config, found, name)
+        return Outcome(OutcomeStatus.REFUSED, why=str(problem), cubin=name)
+    return _outcome(config, result, name)
 
 
 def _function(config: Config, cubin: bytes) -> Function:
     functions = read(Image("kernel.cubin", cubin), cached=False).functions
-    found = next((one for one in functions if one.name == config.kernel.function), None)
-    if found is None:
-        names = ", ".join(one.name for one in functions)
+    function = next((candidate for candidate in functions if candidate.name == config.kernel.function), None)
+    if function is None:
+        names = ", ".join(candidate.name for candidate in functions)
         raise InputError("no-function", f"the cubin has no function '{config.kernel.function}' (functions: {names})")
-    return found
+    return function
 
 
 def _settings(config: Config, choice: Choice) -> Settings:
@@ -132,52 +131,52 @@ def _settings(config: Config, choice: Choice) -> Settings:
     )
 
 
-def _outcome(config: Config, found: AnalysisResult, cubin: str) -> Outcome:
-    compiler, bounds = found.function.compiler, found.makespan
+def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
+    compiler, bounds = result.function.compiler, result.makespan
     numbers: dict[str, int | float | None] = {
-        Objective.WCET.value: found.wcet.value if found.wcet.bound else None,
+        Objective.WCET.value: result.wcet.value if result.wcet.bound else None,
         Objective.MAKESPAN.value: bounds.bound.value if bounds is not None and config.warps is not None else None,
         Objective.GRID.value: bounds.grid.value if bounds is not None and bounds.grid is not None else None,
-        Objective.INSTRUCTIONS.value: len(found.function.instructions),
+        Objective.INSTRUCTIONS.value: len(result.function.instructions),
         Objective.REGISTERS.value: compiler.registers if compiler is not None else None,
     }
     loops = tuple(
-        Loop(documents.address(found.cfg.nodes[loop.head].start), bound, origin.value)
-        for loop, bound, origin in zip(found.cfg.loops, found.bounds.of_loop, found.bounds.origins, strict=True)
+        LoopBound(documents.address(result.cfg.nodes[loop.head].start), bound, origin.value)
+        for loop, bound, origin in zip(result.cfg.loops, result.bounds.of_loop, result.bounds.origins, strict=True)
     )
-    costs = [numbers[one.value] for one in config.objectives if one is not Objective.MEASURED]
-    known = tuple(float(one) for one in costs if one is not None)
-    if found.gaps or len(known) < len(costs):
-        gap = next(iter(found.gaps), None)
-        why = _gap(gap) if gap is not None else _missing(found)
-        return Outcome(Fate.GAP, (), numbers, loops, why, cubin)
-    return Outcome(Fate.BOUNDED, known, numbers, loops, "", cubin, _assumptions(config, found))
+    costs = [numbers[objective.value] for objective in config.objectives if objective is not Objective.MEASURED]
+    known = tuple(float(cost) for cost in costs if cost is not None)
+    if result.gaps or len(known) < len(costs):
+        gap = next(iter(result.gaps), None)
+        why = _gap(gap) if gap is not None else _missing(result)
+        return Outcome(OutcomeStatus.GAP, (), numbers, loops, why, cubin)
+    return Outcome(OutcomeStatus.BOUNDED, known, numbers, loops, "", cubin, _assumptions(config, result))
 
 
 def _gap(gap: Gap) -> str:
-    """Return a gap in words; a loop is bounded by the launch of the configuration and by nothing else."""
+    """Return the text of a gap; loops can only be bounded by the launch of the configuration."""
     message = gap.message.removesuffix(GIVE)
-    advice = "" if message == gap.message else ": [launch] tells it with block, grid and param"
+    advice = "" if message == gap.message else ": set block, grid and param in [launch]"
     return f"{documents.address(gap.address)}: {message}{advice}"
 
 
-def _missing(found: AnalysisResult) -> str:
-    residency = found.residency
-    return residency.why if residency is not None and residency.why else f"no bound: {found.wcet.status}"
+def _missing(result: AnalysisResult) -> str:
+    residency = result.residency
+    return residency.why if residency is not None and residency.why else f"no bound: {result.wcet.status}"
 
 
-def _assumptions(config: Config, found: AnalysisResult) -> tuple[str, ...]:
-    told = list(found.wcet.assumptions)
-    if found.makespan is not None and Objective.MAKESPAN in config.objectives:
-        told += found.makespan.bound.assumptions
-    if found.makespan is not None and found.makespan.grid is not None and Objective.GRID in config.objectives:
-        told += found.makespan.grid.assumptions
-    return tuple(dict.fromkeys(told))
+def _assumptions(config: Config, result: AnalysisResult) -> tuple[str, ...]:
+    assumptions = list(result.wcet.assumptions)
+    if result.makespan is not None and Objective.MAKESPAN in config.objectives:
+        assumptions += result.makespan.bound.assumptions
+    if result.makespan is not None and result.makespan.grid is not None and Objective.GRID in config.objectives:
+        assumptions += result.makespan.grid.assumptions
+    return tuple(dict.fromkeys(assumptions))
 
 
-def lost(task: Task, error: Exception) -> Outcome:
-    """Return the outcome of a task whose process died each time: an individual as any other that brings nothing."""
+def lost(task: EvaluationTask, error: Exception) -> Outcome:
+    """Return the outcome of a task whose process died on every attempt; the search continues."""
     del task
     if isinstance(error, SelfCheckError | InputError):
-        return Outcome(Fate.REFUSED, why=error.message)
+        return Outcome(OutcomeStatus.REFUSED, why=error.message)
     raise error

@@ -1,6 +1,6 @@
-"""What may be chosen: genes, the space of genomes, and what a genome stands for.
+"""Genes, the space of genomes, and the choice of values that a genome encodes.
 
-A genome is a tuple of numbers, one per place of the space, each below the size of its place; all zeros is the compiler's default.
+A genome is a tuple of indices, one per position of the space, each below the size of its position; all zeros is the compiler's default.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,25 +10,25 @@ from math import prod
 
 Genome = tuple[int, ...]
 Value = int | str | bool
-"""Of a gene: a number or a text; False: nothing is told, the compiler decides; True: a flag without a value."""
+"""A value of a gene: a number or a text; False: the option is omitted; True: a flag without a value."""
 
 
-class Kind(StrEnum):
-    """What a gene changes."""
+class GeneKind(StrEnum):
+    """The kind of a gene."""
 
     MACRO = "macro"
     FLAG = "flag"
     LAUNCH = "launch"
-    """A number that only the shape of the launch uses."""
+    """A number used only by the launch shape."""
     ORDER = "order"
-    """The order of independent PTX instructions: keys, by which those that are ready are taken."""
+    """The order of independent PTX instructions: priorities of list scheduling."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gene:
-    """One choice: the first of `values` is the default. ORDER has none: it takes `keys` places of `levels` values each."""
+    """A gene: the first of `values` is the default. ORDER has no values but `keys` positions of `levels` values each."""
 
-    kind: Kind
+    kind: GeneKind
     name: str
     values: tuple[Value, ...] = ()
     keys: int = 0
@@ -36,13 +36,13 @@ class Gene:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Return how many values each place of the gene has."""
-        return (self.levels,) * self.keys if self.kind is Kind.ORDER else (len(self.values),)
+        """Return the number of values of each position of the gene."""
+        return (self.levels,) * self.keys if self.kind is GeneKind.ORDER else (len(self.values),)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a genome stands for: values by kind and name, and the keys of the order (empty: the compiler's order)."""
+    """The values that a genome encodes, by kind and name, and the keys of the order (empty: the compiler's order)."""
 
     macros: tuple[tuple[str, Value], ...] = ()
     flags: tuple[tuple[str, Value], ...] = ()
@@ -51,44 +51,44 @@ class Choice:
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """Return the whole numbers that an expression of the launch may name."""
+        """Return the integers that launch expressions may refer to."""
         return {name: value for name, value in (*self.macros, *self.launch) if isinstance(value, int) and not isinstance(value, bool)}
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return the choice as words of a command line, what is left to the compiler left out."""
-        return (*_spelled(self.macros, "-D"), *_spelled(self.flags, ""))
+        """Return the choice as command-line arguments, without defaults."""
+        return (*_arguments(self.macros, "-D"), *_arguments(self.flags, ""))
 
     def __str__(self) -> str:
-        """Return what is chosen, in one line."""
+        """Return the choice as text."""
         shape = tuple(f"{name}={value}" for name, value in self.launch)
         ordered = ("reordered",) if any(self.order) else ()
         return " ".join((*self.words, *shape, *ordered)) or "(the compiler's default)"
 
 
-def _spelled(pairs: Iterable[tuple[str, Value]], before: str) -> tuple[str, ...]:
+def _arguments(pairs: Iterable[tuple[str, Value]], before: str) -> tuple[str, ...]:
     return tuple(f"{before}{name}" if value is True else f"{before}{name}={value}" for name, value in pairs if value is not False)
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All genomes of some genes, the choices first and the keys of orders behind them."""
+    """The space of genomes over some genes; the keys of orders are the last positions."""
 
     genes: tuple[Gene, ...]
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Return how many values each place has."""
+        """Return the number of values of each position."""
         return tuple(size for gene in self._ordered for size in gene.sizes)
 
     @property
     def choices(self) -> int:
-        """Return how many places are choices: those of orders stand behind them."""
-        return sum(gene.kind is not Kind.ORDER for gene in self.genes)
+        """Return the number of positions that are not keys of an order."""
+        return sum(gene.kind is not GeneKind.ORDER for gene in self.genes)
 
     @property
     def size(self) -> int:
-        """Return how many genomes there are."""
+        """Return the number of genomes."""
         return prod(self.sizes)
 
     @property
@@ -98,21 +98,23 @@ class Space:
 
     @property
     def _ordered(self) -> tuple[Gene, ...]:
-        return tuple(sorted(self.genes, key=lambda gene: gene.kind is Kind.ORDER))
+        return tuple(sorted(self.genes, key=lambda gene: gene.kind is GeneKind.ORDER))
 
-    def holds(self, genome: Genome) -> bool:
-        """Say whether a genome is one of the space."""
-        return len(genome) == len(self.sizes) and all(0 <= one < size for one, size in zip(genome, self.sizes, strict=True))
+    def contains(self, genome: Genome) -> bool:
+        """Return whether a genome belongs to the space."""
+        return len(genome) == len(self.sizes) and all(0 <= number < size for number, size in zip(genome, self.sizes, strict=True))
 
     def choice(self, genome: Genome) -> Choice:
-        """Return what a genome stands for."""
-        chosen: dict[Kind, list[tuple[str, Value]]] = {kind: [] for kind in Kind}
+        """Return the values that a genome encodes."""
+        chosen: dict[GeneKind, list[tuple[str, Value]]] = {kind: [] for kind in GeneKind}
         at = 0
         order: tuple[int, ...] = ()
         for gene in self._ordered:
-            if gene.kind is Kind.ORDER:
+            if gene.kind is GeneKind.ORDER:
                 order += genome[at : at + gene.keys]
             else:
                 chosen[gene.kind].append((gene.name, gene.values[genome[at]]))
             at += len(gene.sizes)
-        return Choice(tuple(chosen[Kind.MACRO]), tuple(chosen[Kind.FLAG]), tuple(chosen[Kind.LAUNCH]), order if any(order) else ())
+        return Choice(
+            tuple(chosen[GeneKind.MACRO]), tuple(chosen[GeneKind.FLAG]), tuple(chosen[GeneKind.LAUNCH]), order if any(order) else ()
+        )

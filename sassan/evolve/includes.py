@@ -1,7 +1,7 @@
-"""What a source includes from beside it: read once, so that results belong to texts and not to whatever lies in a folder later.
+"""The headers that a source includes: read once, so that results do not depend on later changes of files.
 
-Compilations run in a folder of their own, into which these texts are written: NVRTC finds nothing else but what it carries itself. So a
-source may name only files below its folder; whatever could reach elsewhere is refused.
+Compilations run in a temporary folder that contains only these files; NVRTC finds no others except its built-in headers. So a source may
+include only files in its folder or below; other includes are refused.
 """
 
 import re
@@ -15,35 +15,35 @@ _DIRECTIVE = re.compile(
     r'(?:"(?P<quoted>[^"\n]*)"|<(?P<angled>[^>\n]*)>|(?P<other>[^\n]{0,40}))',
     re.DOTALL,
 )
-"""Also in comments and texts: a name too many is only a file that is read for nothing."""
+"""Also matches in comments and strings: a superfluous name only reads a file in vain."""
 
 Header = tuple[str, str]
-"""Its path from the folder of the source, and its text."""
+"""Path relative to the folder of the source, and text."""
 
 
-class IncludeProblem(Exception):  # noqa: N818 - it becomes an error of the configuration where its name is known
-    """Which text is compiled cannot be known; the message says why."""
+class IncludeProblem(Exception):  # noqa: N818 - converted to an error of the configuration by the caller
+    """An include cannot be resolved; the message says why."""
 
 
 def headers(text: str, folder: Path, read: Callable[[Path], str]) -> tuple[Header, ...]:
-    """Return what a source includes, directly or not, of the files below its folder; raises IncludeProblem, what `read` raises."""
-    found: dict[str, str] = {}
+    """Return the transitively included files in `folder` or below; raises IncludeProblem, and what `read` raises."""
+    texts: dict[str, str] = {}
     waiting = [("", text)]
     while waiting:
-        name, inside = waiting.pop()
-        for wanted in _named(inside):
-            for path in {PurePosixPath(name).parent / wanted, PurePosixPath(wanted)}:
-                if str(path) not in found and (folder / path).is_file():
-                    found[str(path)] = read(folder / path)
-                    waiting.append((str(path), found[str(path)]))
-    return tuple(sorted(found.items()))
+        name, content = waiting.pop()
+        for included in _included(content):
+            for path in {PurePosixPath(name).parent / included, PurePosixPath(included)}:
+                if str(path) not in texts and (folder / path).is_file():
+                    texts[str(path)] = read(folder / path)
+                    waiting.append((str(path), texts[str(path)]))
+    return tuple(sorted(texts.items()))
 
 
-def _named(text: str) -> Iterator[str]:
-    for one in _DIRECTIVE.finditer(_SPLICE.sub("", text)):
-        name = one["quoted"] if one["quoted"] is not None else one["angled"]
+def _included(text: str) -> Iterator[str]:
+    for directive in _DIRECTIVE.finditer(_SPLICE.sub("", text)):
+        name = directive["quoted"] if directive["quoted"] is not None else directive["angled"]
         if name is None:
-            raise IncludeProblem(f"an include must spell its file, not '{(one['other'] or '').strip()}'")
+            raise IncludeProblem(f"an include must name its file, not '{(directive['other'] or '').strip()}'")
         if PureWindowsPath(name).anchor or PurePosixPath(name).is_absolute() or ".." in PureWindowsPath(name).parts:
-            raise IncludeProblem(f"includes '{name}': only files beside the source or below its folder may be included")
+            raise IncludeProblem(f"includes '{name}': only files in the folder of the source or below may be included")
         yield name

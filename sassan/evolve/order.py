@@ -1,6 +1,6 @@
-"""Independent PTX instructions in another order: list scheduling inside basic blocks, by keys (random keys, Bean 1994).
+"""Reordering independent PTX instructions: list scheduling within basic blocks by random keys (Bean 1994).
 
-What depends on what is read off the facts of `isa/`: registers, the carry flag, memory by state space. `order_proof` checks the result.
+Dependences come from the facts of `isa/`: registers, the carry flag, memory by state space. `order_proof` checks the result.
 """
 
 import heapq
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sassan.errors import SelfCheckError
-from sassan.evolve.order_memory import Access, access, apart
+from sassan.evolve.order_memory import Access, access, commute
 from sassan.evolve.order_proof import proved
 from sassan.frontend.ptx.lines import FastLines
 from sassan.frontend.ptx.read import modules, read_ptx
@@ -20,8 +20,8 @@ from sassan.source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
-    """What an instruction needs and changes: sets of variables as bits, and what it does to memory."""
+class _Dependences:
+    """The reads and writes of an instruction, as bit sets of variables, and its memory access."""
 
     reads: int
     writes: int
@@ -29,11 +29,11 @@ class _Node:
 
 
 def reordered(text: str, keys: Sequence[int]) -> str:
-    """Return a PTX text in which independent instructions of each basic block stand in the order of the keys.
+    """Return a PTX text in which the independent instructions of each basic block are ordered by keys.
 
-    The keys go around: the i-th instruction of a function has key i modulo their number. Of the instructions whose sources are there, the
-    one with the least key is next, then the one that stood first; equal keys change nothing. Raises InputError for what is no PTX,
-    SelfCheckError `order` where the proof of independence fails.
+    The i-th instruction of a function has key i modulo the number of keys. Among the ready instructions the one with the least key is next,
+    then the first in the original order; equal keys change nothing. Raises InputError for invalid PTX, SelfCheckError `order` if the proof
+    of independence fails.
     """
     source = Source("kernel.ptx", text)
     facts = _facts(source)
@@ -47,50 +47,50 @@ def reordered(text: str, keys: Sequence[int]) -> str:
 
 def _facts(source: Source) -> dict[tuple[int, int], Facts | None]:
     """Return the facts of every instruction of the text, by line and column."""
-    found: dict[tuple[int, int], Facts | None] = {}
+    facts: dict[tuple[int, int], Facts | None] = {}
     for function in read_ptx(source):
         isa = ptx.load(function)
-        for one in function.instructions:
-            if not one.virtual:
-                found[one.span.line, one.span.column] = isa.facts(one)
-    return found
+        for instruction in function.instructions:
+            if not instruction.virtual:
+                facts[instruction.span.line, instruction.span.column] = isa.facts(instruction)
+    return facts
 
 
-def _function(one: Function, facts: dict[tuple[int, int], Facts | None], keys: Sequence[int]) -> Function:
-    if one.body is None:
-        return one
-    return replace(one, body=_scope(one.body, facts, keys, [0]))
+def _function(function: Function, facts: dict[tuple[int, int], Facts | None], keys: Sequence[int]) -> Function:
+    if function.body is None:
+        return function
+    return replace(function, body=_scope(function.body, facts, keys, [0]))
 
 
 def _scope(scope: Scope, facts: dict[tuple[int, int], Facts | None], keys: Sequence[int], counter: list[int]) -> Scope:
     """Return the statements of a scope, runs of movable instructions reordered; `counter` numbers the instructions of the function."""
     out: list[Statement] = []
-    run: list[tuple[Instruction, _Node, int]] = []
-    for one in scope.statements:
+    run: list[tuple[Instruction, _Dependences, int]] = []
+    for statement in scope.statements:
         node = None
-        if isinstance(one, Instruction):
-            node = _node(one, facts.get((one.span.line, one.span.column)))
+        if isinstance(statement, Instruction):
+            node = _node(statement, facts.get((statement.span.line, statement.span.column)))
             if node is not None:
-                run.append((one, node, keys[counter[0] % len(keys)]))
+                run.append((statement, node, keys[counter[0] % len(keys)]))
             counter[0] += 1
         if node is None:
             out.extend(_scheduled(run))
             run = []
-            out.append(_scope(one, facts, keys, counter) if isinstance(one, Scope) else one)
+            out.append(_scope(statement, facts, keys, counter) if isinstance(statement, Scope) else statement)
     return Scope((*out, *_scheduled(run)))
 
 
-def _node(one: Instruction, known: Facts | None) -> _Node | None:
-    """Return what an instruction needs and changes, None where it keeps its place and nothing passes it."""
-    memory = access(one)
+def _node(instruction: Instruction, known: Facts | None) -> _Dependences | None:
+    """Return the dependences of an instruction, None if it must keep its position and no instruction may move across it."""
+    memory = access(instruction)
     if memory is None or known is None or known.flow is not Flow.NONE:
         return None
     kept = known.writes if known.guard else 0  # under a guard the old value may stay
-    return _Node(known.reads | known.guard | kept, known.writes, memory)
+    return _Dependences(known.reads | known.guard | kept, known.writes, memory)
 
 
-def _scheduled(run: Sequence[tuple[Instruction, _Node, int]]) -> tuple[Instruction, ...]:
-    before = tuple(one for one, _, _ in run)
+def _scheduled(run: Sequence[tuple[Instruction, _Dependences, int]]) -> tuple[Instruction, ...]:
+    before = tuple(instruction for instruction, _, _ in run)
     order = _order([node for _, node, _ in run], [key for _, _, key in run])
     if order == list(range(len(before))):
         return before
@@ -100,8 +100,8 @@ def _scheduled(run: Sequence[tuple[Instruction, _Node, int]]) -> tuple[Instructi
     return after
 
 
-def _order(nodes: Sequence[_Node], keys: Sequence[int]) -> list[int]:
-    """Return places in the order of a list schedule."""
+def _order(nodes: Sequence[_Dependences], keys: Sequence[int]) -> list[int]:
+    """Return positions in the order of a list schedule."""
     waiting = [0] * len(nodes)
     after: list[list[int]] = [[] for _ in nodes]
     for late, node in enumerate(nodes):
@@ -121,8 +121,8 @@ def _order(nodes: Sequence[_Node], keys: Sequence[int]) -> list[int]:
     return out
 
 
-def _needed(nodes: Sequence[_Node], late: int, node: _Node) -> Iterator[int]:
+def _needed(nodes: Sequence[_Dependences], late: int, node: _Dependences) -> Iterator[int]:
     for early in range(late):
         other = nodes[early]
-        if other.writes & (node.reads | node.writes) or other.reads & node.writes or not apart(other.memory, node.memory):
+        if other.writes & (node.reads | node.writes) or other.reads & node.writes or not commute(other.memory, node.memory):
             yield early

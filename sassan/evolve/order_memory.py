@@ -1,8 +1,8 @@
-"""Which PTX instructions may change places at all: arithmetic, and plain loads and stores whose state space is spelled out.
+"""Which PTX instructions may be reordered: arithmetic, and plain loads and stores with an explicit state space.
 
-Source: PTX ISA 8.8, sections 5.1 (named state spaces do not overlap) and 8 (weak operations of one thread are ordered by what they
-depend on and by fences). Everything else (barriers, atomics, votes, volatile or generic accesses, the clock) keeps its place, and nothing
-passes it.
+Source: PTX ISA 8.8, sections 5.1 (named state spaces do not overlap) and 8 (weak operations of a thread are ordered by
+dependences and by fences). All other instructions (barriers, atomics, votes, volatile or generic accesses, the clock) keep their position,
+and no instruction moves across them.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ PURE = frozenset(
     cos lg2 ex2 tanh and or xor not cnot lop3 shf shl shr prmt cvt set setp selp slct cvta isspacep mov addc subc madc
     """.split()  # noqa: SIM905 - a list of words
 )
-"""They compute from registers, immediates and what never changes while a thread runs."""
+"""Opcodes that compute from registers, immediates and special registers that are constant while a thread runs."""
 _STEADY = ("%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%lanemask_")
 _MOVING = ("%clock", "%globaltimer", "%pm", "%envreg", "%smid", "%warpid")
 _SPACES = ("global", "shared", "shared::cta", "local", "const", "param")
@@ -26,17 +26,17 @@ _STORED = ("global", "shared", "local")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Of memory, in one state space; '' is none of it."""
+    """A memory access in a state space; '' if there is none."""
 
     space: str = ""
     store: bool = False
 
 
-def access(one: Instruction) -> Access | None:
-    """Return what an instruction does beside its registers, None where it keeps its place."""
-    mnemonic, *words = one.opcode.split(".")
+def access(instruction: Instruction) -> Access | None:
+    """Return the memory access of an instruction, None if the instruction must keep its position."""
+    mnemonic, *words = instruction.opcode.split(".")
     if mnemonic in PURE:
-        return None if any(_unsteady(name) for name in _names(one.operands)) else Access()
+        return None if any(_unsteady(name) for name in _names(instruction.operands)) else Access()
     space = next((word for word in words if word in _SPACES), "")
     if mnemonic not in {"ld", "st"} or not space or not _TYPES.union(_PLAIN, {space}).issuperset(words):
         return None
@@ -46,28 +46,28 @@ def access(one: Instruction) -> Access | None:
     return Access(space, store=mnemonic == "st")
 
 
-def apart(one: Access, other: Access) -> bool:
-    """Say whether the order of two instructions means nothing to memory."""
-    return one.space != other.space or not (one.store or other.store)
+def commute(first: Access, second: Access) -> bool:
+    """Return whether two accesses commute."""
+    return first.space != second.space or not (first.store or second.store)
 
 
 def _unsteady(name: str) -> bool:
-    """Say whether a name is, or may be, a special register that changes: variables of the compiler have digits behind their letters."""
+    """Return whether a name may be a special register that changes; compiler variables end in digits."""
     if not name.startswith("%") or name.startswith(_STEADY):
         return False
-    return name.startswith(_MOVING) or not any(one.isdigit() for one in name)
+    return name.startswith(_MOVING) or not any(letter.isdigit() for letter in name)
 
 
 def _names(operands: tuple[Operand, ...]) -> list[str]:
-    found: list[str] = []
-    for one in operands:
-        match one:
+    names: list[str] = []
+    for operand in operands:
+        match operand:
             case Name(text):
-                found.append(text)
+                names.append(text)
             case Group(_, items):
-                found += _names(items)
+                names += _names(items)
             case Address(base, _, items):
-                found += [base.text, *_names(items)]
+                names += [base.text, *_names(items)]
             case _:
                 pass
-    return found
+    return names

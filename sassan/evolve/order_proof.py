@@ -1,8 +1,8 @@
-"""The proof that an order of PTX instructions means what another means, from their text alone: no table and no dependence graph.
+"""The proof that two orders of PTX instructions are equivalent, from their text alone: without tables or a dependence graph.
 
 Every instruction must read each name from the same writer as before, and each name must be written last by the same instruction; memory of
 a state space is a name, which a load reads and a store reads and writes. By induction over the new order every instruction then computes
-what it computed before, and leaves the same values behind. Of any other instruction nothing is proved.
+the same values as before, and the final values are the same. Nothing is proved of other instructions.
 """
 
 import re
@@ -21,44 +21,44 @@ _MOVES = re.compile(
 )
 _CHANGES = re.compile(r"%(?:clock|globaltimer|pm[0-9]|envreg|smid|warpid)")
 _CARRY = "the carry flag"
-"""As the names of memories it has a space, so that no variable is called so."""
+"""Contains a space, like the names of memories, so that it differs from every variable."""
 
 Read = tuple[tuple[str, int], ...]
 
 
 def proved(before: Sequence[Instruction], after: Sequence[Instruction]) -> bool:
-    """Say whether the second order is one of the same instructions, and means what the first means."""
-    number = {id(one): place for place, one in enumerate(before)}
-    if len(after) != len(before) or {id(one) for one in after} != number.keys():
+    """Return whether the second order has the same instructions and is equivalent to the first."""
+    number = {id(instruction): place for place, instruction in enumerate(before)}
+    if len(after) != len(before) or {id(instruction) for instruction in after} != number.keys():
         return False
     first = _history(before, number)
     return first is not None and first == _history(after, number)
 
 
 def _history(order: Sequence[Instruction], number: dict[int, int]) -> tuple[dict[int, Read], dict[str, int]] | None:
-    """Return, for each instruction, who wrote what it uses (-1: whoever came before), and who wrote each name last; None: not known."""
+    """Return the writer of each name that an instruction uses (-1: before the run), and the last writer of each name; None if unknown."""
     last: dict[str, int] = {}
     used: dict[int, Read] = {}
-    for one in order:
-        known = _names(one)
+    for instruction in order:
+        known = _names(instruction)
         if known is None:
             return None
         every, written = known
-        used[number[id(one)]] = tuple((name, last.get(name, -1)) for name in sorted(every))
-        last.update(dict.fromkeys(written, number[id(one)]))
+        used[number[id(instruction)]] = tuple((name, last.get(name, -1)) for name in sorted(every))
+        last.update(dict.fromkeys(written, number[id(instruction)]))
     return used, last
 
 
-def _names(one: Instruction) -> tuple[set[str], set[str]] | None:
-    """Return all names that an instruction uses, and those that it writes; None where it is not known what it does."""
-    operands = [set(_words(operand_text(operand))) for operand in one.operands]
-    every = set[str]().union(*operands, _words(one.guard.lstrip("!")))
-    moves = _MOVES.fullmatch(one.opcode)
-    if any(_CHANGES.match(name) for name in every) or not (moves or _ARITHMETIC.fullmatch(one.opcode)):
+def _names(instruction: Instruction) -> tuple[set[str], set[str]] | None:
+    """Return all names that an instruction uses, and those that it writes; None if its effect is unknown."""
+    operands = [set(_words(operand_text(operand))) for operand in instruction.operands]
+    every = set[str]().union(*operands, _words(instruction.guard.lstrip("!")))
+    moves = _MOVES.fullmatch(instruction.opcode)
+    if any(_CHANGES.match(name) for name in every) or not (moves or _ARITHMETIC.fullmatch(instruction.opcode)):
         return None
     stores = moves is not None and not moves["load"]
     written = set[str]() if stores else set(operands[0])
-    if ".cc" in one.opcode or one.opcode.startswith(("addc", "subc", "madc")):
+    if ".cc" in instruction.opcode or instruction.opcode.startswith(("addc", "subc", "madc")):
         every, written = every | {_CARRY}, written | {_CARRY}
     if moves is not None:
         every.add(f"memory: {moves['space']}")
@@ -69,7 +69,7 @@ def _names(one: Instruction) -> tuple[set[str], set[str]] | None:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the names in a text; a part of a register (`%v.x`) is the register, `_` is nothing."""
-    for found in _WORD.findall(text):
-        if not found[0].isdigit() and found != "_":
-            yield found.partition(".")[0]
+    """Yield the names in a text; a part of a register (`%v.x`) is the register, `_` is ignored."""
+    for match in _WORD.findall(text):
+        if not match[0].isdigit() and match != "_":
+            yield match.partition(".")[0]

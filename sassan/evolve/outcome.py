@@ -1,4 +1,4 @@
-"""What became of one individual: its fate, its costs, and what they rest on; as JSON and back."""
+"""The outcome of an individual: status, costs and assumptions; conversion to and from JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,24 +10,25 @@ from sassan.app.documents import Value
 INFINITE = float("inf")
 
 
-class Fate(StrEnum):
-    """What became of an individual; all but BOUNDED cost infinity."""
+class OutcomeStatus(StrEnum):
+    """The status of an individual; all except BOUNDED have infinite cost."""
 
     BOUNDED = "bounded"
     FAILED = "failed"
-    """The compiler refused it, or crashed."""
+    """The compiler reported an error, or crashed."""
     HUNG = "hung"
+    """The compiler exceeded its time limit."""
     GAP = "gap"
-    """A number cannot be given: a loop without a bound, say."""
+    """A cost is unknown, for example because of an unbounded loop."""
     REFUSED = "refused"
-    """It is compiled and cannot be launched, or is too large."""
+    """It was compiled but cannot be launched, or is too large."""
     UNEQUAL = "unequal"
-    """A GPU ran it, and its results differ."""
+    """Its results on a GPU differ from those of the default."""
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop with its bound, and where that comes from."""
+class LoopBound:
+    """A loop with its bound (None if unknown) and the source of the bound."""
 
     head: str
     bound: int | None
@@ -36,13 +37,13 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`costs` are one per objective, in its unit, empty unless BOUNDED; `cached`: no compiler ran, which is no part of the result."""
+    """`costs` has a value per objective, in its unit, empty unless BOUNDED; `cached`: no compiler ran, not part of the result."""
 
-    fate: Fate
+    status: OutcomeStatus
     costs: tuple[float, ...] = ()
     numbers: Mapping[str, int | float | None] = field(default_factory=dict)
-    """Everything that is known: wcet, makespan, grid, instructions, registers, measured."""
-    loops: tuple[Loop, ...] = ()
+    """All known numbers: wcet, makespan, grid, instructions, registers, measured."""
+    loops: tuple[LoopBound, ...] = ()
     why: str = ""
     cubin: str = ""
     """SHA-256."""
@@ -50,20 +51,20 @@ class Outcome:
     cached: bool = field(default=False, compare=False)
 
     def fitness(self, objectives: int) -> tuple[float, ...]:
-        """Return the costs, infinite unless it is BOUNDED."""
-        return self.costs if self.fate is Fate.BOUNDED else (INFINITE,) * objectives
+        """Return the costs, infinite unless BOUNDED."""
+        return self.costs if self.status is OutcomeStatus.BOUNDED else (INFINITE,) * objectives
 
 
-def to_json(one: Outcome) -> dict[str, Value]:
+def to_json(outcome: Outcome) -> dict[str, Value]:
     """Return an outcome as JSON."""
     return {
-        "fate": one.fate.value,
-        "costs": list(one.costs),
-        "numbers": dict(sorted(one.numbers.items())),
-        "loops": [{"head": loop.head, "bound": loop.bound, "source": loop.source} for loop in one.loops],
-        "why": one.why,
-        "cubin": one.cubin,
-        "assumptions": list(one.assumptions),
+        "fate": outcome.status.value,
+        "costs": list(outcome.costs),
+        "numbers": dict(sorted(outcome.numbers.items())),
+        "loops": [{"head": loop.head, "bound": loop.bound, "source": loop.source} for loop in outcome.loops],
+        "why": outcome.why,
+        "cubin": outcome.cubin,
+        "assumptions": list(outcome.assumptions),
     }
 
 
@@ -71,10 +72,10 @@ def from_json(value: Mapping[str, object], *, cached: bool = False) -> Outcome:
     """Return the outcome of a JSON object; raises KeyError, TypeError, ValueError for another object."""
     loops = cast("Sequence[Mapping[str, object]]", value["loops"])
     return Outcome(
-        Fate(str(value["fate"])),
+        OutcomeStatus(str(value["fate"])),
         tuple(cast("Sequence[float]", value["costs"])),
         dict(cast("Mapping[str, int | float | None]", value["numbers"])),
-        tuple(Loop(str(one["head"]), cast("int | None", one["bound"]), str(one["source"])) for one in loops),
+        tuple(LoopBound(str(loop["head"]), cast("int | None", loop["bound"]), str(loop["source"])) for loop in loops),
         str(value["why"]),
         str(value["cubin"]),
         tuple(map(str, cast("Sequence[object]", value["assumptions"]))),

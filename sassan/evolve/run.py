@@ -1,4 +1,4 @@
-"""A whole run: find the compilers, search, keep the state; what the command line calls, and whoever has an executor."""
+"""A whole run: find the compilers, search, save the state. Called by the command line and by users with their own executor."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,21 +7,21 @@ from pathlib import Path
 
 from sassan.errors import InputError, UsageError
 from sassan.evolve import compilers, state
-from sassan.evolve.answer import Answer, answer
 from sassan.evolve.bench import Bench
 from sassan.evolve.cache import key, program
 from sassan.evolve.compilers import Tools
 from sassan.evolve.config import Config
-from sassan.evolve.evaluate import Task, evaluate, lost
+from sassan.evolve.evaluate import EvaluationTask, evaluate, lost
 from sassan.evolve.genes import Genome
-from sassan.evolve.outcome import Fate, Outcome
-from sassan.evolve.search import Hooks, Search, Step
+from sassan.evolve.outcome import Outcome, OutcomeStatus
+from sassan.evolve.result import SearchResult, search_result
+from sassan.evolve.search import Hooks, Search, SearchProgress
 from sassan.executor import Executor
 
 
 @dataclass(slots=True)
-class Work:
-    """What a run did beside finding its result, which does not depend on it: compilations that the cache saved."""
+class RunStatistics:
+    """Statistics of a run that do not affect its result: evaluations, and cached compilations."""
 
     evaluated: int = 0
     cached: int = 0
@@ -29,23 +29,23 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Evaluates genomes of a configuration on an executor, and counts."""
+    """Evaluates genomes of a configuration on an executor, and counts evaluations."""
 
     config: Config
     tools: Tools
     executor: Executor
     cached: bool = True
     bench: Bench | None = None
-    """Where individuals run, one after the other; None: nowhere."""
-    work: Work = field(default_factory=Work)
+    """Runs individuals on a GPU, one after the other; None: no GPU."""
+    statistics: RunStatistics = field(default_factory=RunStatistics)
 
     def __call__(self, genomes: Sequence[Genome]) -> Iterator[Outcome]:
-        """Yield the outcomes in order; raises InputError `default-failed` where the compiler's default comes to nothing."""
-        tasks = [Task(self.config, self.tools, one, self.cached) for one in genomes]
+        """Yield the outcomes in order; raises InputError `default-failed` if the compiler's default fails."""
+        tasks = [EvaluationTask(self.config, self.tools, genome, self.cached) for genome in genomes]
         for genome, outcome in zip(genomes, self.executor.map(evaluate, tasks, lost=lost), strict=True):
-            self.work.evaluated += 1
-            self.work.cached += outcome.cached
-            if genome == self.config.space.default and outcome.fate in {Fate.FAILED, Fate.HUNG, Fate.REFUSED}:
+            self.statistics.evaluated += 1
+            self.statistics.cached += outcome.cached
+            if genome == self.config.space.default and outcome.status in {OutcomeStatus.FAILED, OutcomeStatus.HUNG, OutcomeStatus.REFUSED}:
                 raise InputError("default-failed", f"{self.config.kernel.path}: the compiler's default: {outcome.why}")
             yield self.bench(genome, outcome) if self.bench is not None else outcome
 
@@ -55,44 +55,44 @@ def tools_of(config: Config) -> Tools:
     return compilers.find(nvrtc=not config.kernel.ptx, ptxas=config.ordered or config.kernel.ptx)
 
 
-def makers(runner: Runner) -> str:
-    """Return a hash of what makes costs: this sassan, the compilers, the GPU. Costs of different ones are not compared."""
-    found = (runner.tools.nvrtc, runner.tools.ptxas)
+def toolchain_hash(runner: Runner) -> str:
+    """Return a hash of this sassan, the compilers and the GPU. Costs with different hashes are not compared."""
+    tools = (runner.tools.nvrtc, runner.tools.ptxas)
     device = runner.bench.device.name if runner.bench is not None else ""
-    return key(program(), *(one.identity if one is not None else "" for one in found), device)
+    return key(program(), *(tool.identity if tool is not None else "" for tool in tools), device)
 
 
-def run(runner: Runner, folder: Path, *, resume: bool = False, watch: Callable[[Step], None] = lambda _: None) -> Answer:
-    """Return what the search finds; its state lies in `folder` after each generation.
+def run(runner: Runner, folder: Path, *, resume: bool = False, watch: Callable[[SearchProgress], None] = lambda _: None) -> SearchResult:
+    """Run a search; its state is saved in `folder` after each generation.
 
     Raises UsageError `bad-state`, `unfinished`, `cannot-write`; InputError `default-failed`; MissingToolError; SelfCheckError.
     """
     config = runner.config
-    made_by = makers(runner)
-    found = state.load(config, folder, made_by) if resume else None
+    toolchain = toolchain_hash(runner)
+    saved = state.load(config, folder, toolchain) if resume else None
     if not resume:
         _refuse_unfinished(folder)
-    if resume and found is None:
-        raise UsageError("bad-state", f"'{folder / state.FILE}' does not exist: there is nothing to resume", hint="start without --resume")
-    begun = found if found is not None else state.begin(config.plan.seed)
-    hooks = Hooks(keep=partial(_keep, config, folder, made_by), watch=watch)
+    if resume and saved is None:
+        raise UsageError("bad-state", f"'{folder / state.FILE}' does not exist: nothing to resume", hint="omit --resume")
+    start = saved if saved is not None else state.initial_state(config.plan.seed)
+    hooks = Hooks(save=partial(_save, config, folder, toolchain), watch=watch)
     search = Search(config, runner, hooks)
-    if found is None:
-        _keep(config, folder, made_by, begun)
-    return answer(config, begun if begun.done else search.run(begun))
+    if saved is None:
+        _save(config, folder, toolchain, start)
+    return search_result(config, start if start.done else search.run(start))
 
 
-def _keep(config: Config, folder: Path, made_by: str, now: state.State) -> None:
-    state.save(now, config, folder, made_by)
+def _save(config: Config, folder: Path, toolchain: str, current: state.State) -> None:
+    state.save(current, config, folder, toolchain)
 
 
 def _refuse_unfinished(folder: Path) -> None:
-    """Keep the state of a search that was interrupted from being overwritten by mistake."""
+    """Refuse to overwrite the state of an interrupted search."""
     path = folder / state.FILE
     try:
         unfinished = '"done": false' in path.read_text("utf-8", "replace")
     except OSError:
         return
     if unfinished:
-        hint = "go on with --resume, choose another folder with -o DIR, or remove this one"
-        raise UsageError("unfinished", f"'{path}' holds a search that was interrupted", hint=hint)
+        hint = "pass --resume to continue it, choose another folder with -o DIR, or remove this one"
+        raise UsageError("unfinished", f"'{path}' contains the state of an interrupted search", hint=hint)

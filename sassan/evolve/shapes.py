@@ -1,4 +1,4 @@
-"""Shapes of a launch that follow from genes: `["TILE", "TILE"]`, `["ceil(4096 / (TILE * WORK))"]`, computed with exact fractions."""
+"""Launch shapes as expressions over genes: `["TILE", "TILE"]`, `["ceil(4096 / (TILE * WORK))"]`, computed with exact fractions."""
 
 import ast
 import operator
@@ -16,21 +16,21 @@ _ROUNDINGS: Mapping[str, Callable[[Fraction], int]] = {"ceil": ceil, "floor": fl
 _LONGEST = 200
 
 
-class ShapeProblem(Exception):  # noqa: N818 - it becomes an error of the file where the file is known
-    """An expression is none, or has no whole value; the message says why."""
+class ShapeProblem(Exception):  # noqa: N818 - converted to an error of the file by the caller
+    """An expression is invalid or has no integer value; the message says why."""
 
 
 def extent(text: str, numbers: Mapping[str, int]) -> int:
-    """Return the value of an expression over whole numbers, names, + - * /, ceil() and floor(); raises ShapeProblem."""
+    """Return the value of an expression over integers, names, + - * /, ceil() and floor(); raises ShapeProblem."""
     value = _value(_tree(text), numbers)
     if value.denominator != 1:
-        raise ShapeProblem(f"'{text}' is {value}, no whole number: write ceil(...)")
+        raise ShapeProblem(f"'{text}' is {value}, not an integer: use ceil(...)")
     return int(value)
 
 
 def names(text: str) -> frozenset[str]:
     """Return the names in an expression; raises ShapeProblem."""
-    return frozenset(one.id for one in ast.walk(_tree(text)) if isinstance(one, ast.Name)) - _ROUNDINGS.keys()
+    return frozenset(node.id for node in ast.walk(_tree(text)) if isinstance(node, ast.Name)) - _ROUNDINGS.keys()
 
 
 def _tree(text: str) -> ast.expr:
@@ -39,7 +39,7 @@ def _tree(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ShapeProblem(f"'{text}' is no expression") from None
+        raise ShapeProblem(f"'{text}' is not an expression") from None
 
 
 def _value(tree: ast.expr, numbers: Mapping[str, int]) -> Fraction:
@@ -48,14 +48,14 @@ def _value(tree: ast.expr, numbers: Mapping[str, int]) -> Fraction:
             return Fraction(number)
         case ast.Name(id=name):
             if name not in numbers:
-                raise ShapeProblem(f"'{name}' is no gene whose values are all whole numbers")
+                raise ShapeProblem(f"'{name}' is not a gene with integer values")
             return Fraction(numbers[name])
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
             try:
                 return _OPERATIONS[type(op)](_value(left, numbers), _value(right, numbers))
             except ZeroDivisionError:
-                raise ShapeProblem("it divides by zero") from None
+                raise ShapeProblem("division by zero") from None
         case ast.Call(func=ast.Name(id=name), args=[inner], keywords=[]) if name in _ROUNDINGS:
             return Fraction(_ROUNDINGS[name](_value(inner, numbers)))
         case _:
-            raise ShapeProblem(f"'{ast.unparse(tree)}' is none of numbers, genes, + - * /, ceil() and floor()")
+            raise ShapeProblem(f"'{ast.unparse(tree)}' is not allowed: use numbers, genes, + - * /, ceil() and floor()")

@@ -1,4 +1,4 @@
-"""Where a search stands: all that it needs to go on as if it had never stopped, as JSON, written whole or not at all."""
+"""The state of a search: all that is needed to resume it with the same result, as JSON, written atomically."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,14 +21,14 @@ _FORMAT = 2
 
 @dataclass(slots=True)
 class State:
-    """A search between two generations.
+    """The state of a search between two generations.
 
-    `evolved` and `sampled` are the genomes that evolution and random search have evaluated, each once, in order; `known` are the outcomes
-    of both. `population` are the parents of the next generation. `chance` drives evolution, `luck` random search.
+    `evolved` and `sampled` are the distinct genomes evaluated by evolution and random search, in order; `known` has the outcomes of both.
+    `population` are the parents of the next generation.
     """
 
-    chance: Random
-    luck: Random
+    evolution_random: Random
+    sampling_random: Random
     generation: int = 0
     population: list[Genome] = field(default_factory=list[Genome])
     evolved: list[Genome] = field(default_factory=list[Genome])
@@ -37,32 +37,32 @@ class State:
     done: bool = False
 
 
-def begin(seed: int) -> State:
+def initial_state(seed: int) -> State:
     """Return the state before the first generation."""
-    return State(Random(f"evolution {seed}"), Random(f"random search {seed}"))  # noqa: S311 - a search is no secret
+    return State(Random(f"evolution {seed}"), Random(f"random search {seed}"))  # noqa: S311 - not used for cryptography
 
 
-def save(state: State, config: Config, folder: Path, makers: str = "") -> None:
-    """Write a state, and by what its costs were made (`run.makers`); raises UsageError `cannot-write`."""
+def save(state: State, config: Config, folder: Path, toolchain: str = "") -> None:
+    """Write a state with the hash of the tools that computed its costs (`run.toolchain_hash`); raises UsageError `cannot-write`."""
     document: dict[str, Value] = {
         "format": _FORMAT,
         "sassan": __version__,
         "config": config.fingerprint,
-        "makers": makers,
+        "makers": toolchain,
         "generation": state.generation,
-        "population": [list(one) for one in state.population],
-        "evolved": [list(one) for one in state.evolved],
-        "sampled": [list(one) for one in state.sampled],
+        "population": [list(genome) for genome in state.population],
+        "evolved": [list(genome) for genome in state.evolved],
+        "sampled": [list(genome) for genome in state.sampled],
         "known": [{"genome": list(genome), "outcome": to_json(outcome)} for genome, outcome in sorted(state.known.items())],
-        "chance": _drawn(state.chance),
-        "luck": _drawn(state.luck),
+        "chance": _random_state(state.evolution_random),
+        "luck": _random_state(state.sampling_random),
         "done": state.done,
     }
     put(folder / FILE, (json.dumps(document) + "\n").encode())
 
 
 def put(path: Path, data: bytes) -> None:
-    """Write a file of the output folder, whole or not at all; raises UsageError `cannot-write`."""
+    """Write a file of the output folder atomically; raises UsageError `cannot-write`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, data, lasting=True)
@@ -70,10 +70,10 @@ def put(path: Path, data: bytes) -> None:
         raise UsageError("cannot-write", f"cannot write '{path}': {error.strerror or error}") from None
 
 
-def load(config: Config, folder: Path, makers: str = "") -> State | None:
-    """Return the state in a folder, None where there is none.
+def load(config: Config, folder: Path, toolchain: str = "") -> State | None:
+    """Return the state in a folder, None if there is none.
 
-    Raises UsageError `bad-state` for one that is damaged, of another configuration, or whose costs others made.
+    Raises UsageError `bad-state` for a state that is damaged, of another configuration, or computed by other tools.
     """
     path = folder / FILE
     try:
@@ -83,51 +83,60 @@ def load(config: Config, folder: Path, makers: str = "") -> State | None:
     except (OSError, UnicodeDecodeError) as error:
         raise _bad(path, f"cannot be read: {error}") from None
     try:
-        found = cast("Mapping[str, object]", json.loads(text))
-        if found["format"] != _FORMAT or found["config"] != config.fingerprint:
+        document = cast("Mapping[str, object]", json.loads(text))
+        if document["format"] != _FORMAT or document["config"] != config.fingerprint:
             raise _bad(path, "is the state of another configuration, kernel, seed or budget")
-        if found["makers"] != makers:
-            raise _bad(path, "holds costs that another sassan, other compilers or another GPU made")
-        return _held(_state(found), config)
+        if document["makers"] != toolchain:
+            raise _bad(path, "contains costs computed by another sassan, other compilers or another GPU")
+        return _checked(_state(document), config)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise _bad(path, "is damaged") from None
 
 
-def _bad(path: Path, what: str) -> UsageError:
-    return UsageError("bad-state", f"'{path}' {what}", hint="search anew with another folder (-o DIR), or remove this one")
+def _bad(path: Path, problem: str) -> UsageError:
+    return UsageError("bad-state", f"'{path}' {problem}", hint="start a new search in another folder (-o DIR), or remove this one")
 
 
-def _state(found: Mapping[str, object]) -> State:
+def _state(document: Mapping[str, object]) -> State:
     known = {
-        _genome(one["genome"]): from_json(cast("Mapping[str, object]", one["outcome"]))
-        for one in cast("Sequence[Mapping[str, object]]", found["known"])
+        _genome(entry["genome"]): from_json(cast("Mapping[str, object]", entry["outcome"]))
+        for entry in cast("Sequence[Mapping[str, object]]", document["known"])
     }
     population, evolved, sampled = (
-        list(map(_genome, cast("Sequence[object]", found[name]))) for name in ("population", "evolved", "sampled")
+        list(map(_genome, cast("Sequence[object]", document[name]))) for name in ("population", "evolved", "sampled")
     )
-    generation = int(cast("int", found["generation"]))
-    return State(_undrawn(found["chance"]), _undrawn(found["luck"]), generation, population, evolved, sampled, known, bool(found["done"]))
+    generation = int(cast("int", document["generation"]))
+    return State(
+        _random_from(document["chance"]),
+        _random_from(document["luck"]),
+        generation,
+        population,
+        evolved,
+        sampled,
+        known,
+        bool(document["done"]),
+    )
 
 
-def _held(state: State, config: Config) -> State:
-    """Return the state, whose genomes are of the space and evaluated; raises ValueError."""
+def _checked(state: State, config: Config) -> State:
+    """Return the state after checking that its genomes belong to the space and are evaluated; raises ValueError."""
     genomes = {*state.population, *state.evolved, *state.sampled}
-    if not genomes <= state.known.keys() or not all(map(config.space.holds, state.known)):
-        raise ValueError("a genome that is not of the space, or was not evaluated")
+    if not genomes <= state.known.keys() or not all(map(config.space.contains, state.known)):
+        raise ValueError("a genome that is not in the space, or was not evaluated")
     return state
 
 
 def _genome(value: object) -> Genome:
-    return tuple(int(one) for one in cast("Sequence[int]", value))
+    return tuple(int(number) for number in cast("Sequence[int]", value))
 
 
-def _drawn(chance: Random) -> Value:
-    version, numbers, gauss = chance.getstate()
+def _random_state(generator: Random) -> Value:
+    version, numbers, gauss = generator.getstate()
     return [version, list(numbers), gauss]
 
 
-def _undrawn(value: object) -> Random:
+def _random_from(value: object) -> Random:
     version, numbers, gauss = cast("tuple[int, list[int], float | None]", value)
-    chance = Random()  # noqa: S311 - as above
-    chance.setstate((version, tuple(numbers), gauss))
-    return chance
+    generator = Random()  # noqa: S311 - as above
+    generator.setstate((version, tuple(numbers), gauss))
+    return generator

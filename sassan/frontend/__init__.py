@@ -1,4 +1,4 @@
-"""Everything that reads a file format: `load` gets the text (`content`: of bytes), `read` makes it a program."""
+"""The readers of file formats: `load` returns the text or the image of a file (`content`: of bytes), `read` its program."""
 
 from sassan.frontend.image import Image
 from sassan.frontend.load import content, load

@@ -1,4 +1,4 @@
-"""The only door to lark: finds the grammar texts, builds parsers on first use, turns lark's errors into `SyntaxProblem`."""
+"""The only user of lark: finds the grammar texts, builds parsers on first use, converts lark's errors to `SyntaxProblem`."""
 
 from functools import cache
 from importlib.resources import files
@@ -82,10 +82,10 @@ _NAMES = {
 
 
 class SyntaxProblem(Exception):  # noqa: N818 - it becomes an InputError as soon as a span is known
-    """The text does not follow the grammar at `position` (from 0); `expected` names in words what could have stood there."""
+    """A syntax error at `position` (from 0); `expected` lists what the grammar allows there, in words."""
 
     def __init__(self, message: str, position: int, expected: "Iterable[str]" = (), *, at_end: bool = False) -> None:
-        """Keep what an error message is made of; `expected` holds names of terminals."""
+        """Create the error; `expected` holds names of terminals."""
         super().__init__(message)
         self.message = message
         self.position = position
@@ -94,7 +94,7 @@ class SyntaxProblem(Exception):  # noqa: N818 - it becomes an InputError as soon
 
 
 class Grammar:
-    """One grammar, ready to parse from any of its start symbols."""
+    """A grammar that parses from any of its start symbols."""
 
     def __init__(self, parser: "Lark") -> None:
         """Wrap a parser of lark."""
@@ -109,8 +109,8 @@ class Grammar:
         except UnexpectedToken as error:
             at_end = error.token.type == "$END"
             position = len(text) if at_end else (error.token.start_pos or 0)
-            what = "the text ends" if at_end else f"unexpected {str(error.token).strip()[:60]!r}"
-            raise SyntaxProblem(what, position, error.accepts or error.expected, at_end=at_end) from None
+            message = "the text ends" if at_end else f"unexpected {str(error.token).strip()[:60]!r}"
+            raise SyntaxProblem(message, position, error.accepts or error.expected, at_end=at_end) from None
         except UnexpectedCharacters as error:
             position = error.pos_in_stream or 0
             raise SyntaxProblem(f"unexpected {text[position]!r}", position, error.allowed or ()) from None

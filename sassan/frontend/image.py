@@ -1,14 +1,14 @@
-"""An input that is no text: the bytes of a cubin, or of a file that holds cubins."""
+"""A binary input: the bytes of a cubin, or of a file that contains cubins."""
 
 from dataclasses import dataclass
 
 MAGIC = {"ELF": b"\x7fELF", "fatbin": b"\x50\xed\x55\xba", "archive": b"!<arch>\n"}
-"""What each kind of file begins with."""
+"""The first bytes of each kind of file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A named input of bytes; the name is what the user typed (`-` for standard input)."""
+    """A named binary input; the name is as the user typed it (`-` for standard input)."""
 
     name: str
     data: bytes
@@ -20,5 +20,5 @@ class Image:
 
 
 def kind_of(data: bytes) -> str:
-    """Return which kind of file these bytes begin, a key of MAGIC, or ''."""
+    """Return the kind of file that begins with these bytes, a key of MAGIC, or ''."""
     return next((kind for kind, magic in MAGIC.items() if data.startswith(magic)), "")

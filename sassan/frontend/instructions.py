@@ -1,8 +1,8 @@
-"""From the text of one instruction to guard, opcode and operands; a plain parser, and a fast one that a test holds it to.
+"""From the text of one instruction to guard, opcode and operands; a plain parser, and a fast one that is tested against it.
 
-The plain parser reads every instruction with the grammar: some 200 us each. The fast one remembers, for one input, each
-guard-and-opcode, each operand, and each *shape* of operand (its text without the digits): only a new shape meets the grammar.
-Whatever is not plain (`_SIMPLE`), a mistake above all, goes to the plain parser.
+The plain parser reads every instruction with the grammar: some 200 us each. The fast one caches, for one input, each
+guard-and-opcode, each operand, and each *shape* of operand (its text without the digits): only a new shape is parsed with the grammar.
+Whatever does not match `_SIMPLE`, an error in particular, is left to the plain parser.
 """
 
 import re
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 
-class Parsed(NamedTuple):
+class ParsedInstruction(NamedTuple):
     """An instruction before its address is known; `opens` and `closes` are the braces of a dual issue."""
 
     text: str
@@ -35,22 +35,22 @@ class Parsed(NamedTuple):
 
 
 class Parser(Protocol):
-    """Reads what stands between the address and the encoding of an instruction line; raises SyntaxProblem."""
+    """Reads the part of an instruction line between the address and the encoding; raises SyntaxProblem."""
 
-    def parse(self, body: str) -> Parsed:
-        """Return the instruction that `body` holds."""
+    def parse(self, body: str) -> ParsedInstruction:
+        """Return the instruction in `body`."""
         ...
 
 
 class PlainParser:
-    """Every instruction through the grammar."""
+    """Parses every instruction with the grammar."""
 
     def __init__(self) -> None:
-        """Get the grammar ready."""
+        """Load the grammar."""
         self._grammar = instruction_grammar()
 
-    def parse(self, body: str) -> Parsed:
-        """Return the instruction that `body` holds; raises SyntaxProblem with a position in `body`."""
+    def parse(self, body: str) -> ParsedInstruction:
+        """Return the instruction in `body`; raises SyntaxProblem with a position in `body`."""
         tree = self._grammar.parse(body, "instruction")
         tokens = [child for child in tree.children if isinstance(child, str)]
         kinds = {token.type: token for token in tokens}
@@ -58,13 +58,13 @@ class PlainParser:
         first = kinds.get("GUARD", opcode).start_pos or 0
         end = next(token.start_pos or 0 for token in tokens if token.type in _AFTER)
         makers = Makers({})
-        operands = [makers.operand(one)(()) for group in tree.children if not isinstance(group, str) for one in _trees(group)]
+        operands = [makers.operand(operand)(()) for group in tree.children if not isinstance(group, str) for operand in _trees(group)]
         condition, rest = _condition(tuple(operands))
         guard = guard_of(kinds["GUARD"]) if "GUARD" in kinds else None
         notes = tuple(str(token) for token in tokens if token.type in ("SCHEDULE", "NOTE"))
         text = " ".join(body[first:end].split())
         leads = _leads(str(opcode), rest)
-        return Parsed(text, guard, str(opcode), condition, rest, notes, "OPEN" in kinds, "CLOSE" in kinds, leads, first)
+        return ParsedInstruction(text, guard, str(opcode), condition, rest, notes, "OPEN" in kinds, "CLOSE" in kinds, leads, first)
 
 
 _AFTER = frozenset(("SCHEDULE", "NOTE", "SEMICOLON", "CLOSE"))
@@ -91,30 +91,30 @@ _Shape = tuple[Callable[[list[str]], Operand], ...]
 
 
 class TemplateParser:
-    """The fast twin; holds what it has seen of one input, so give each input its own."""
+    """The fast parser; it caches the instructions of one input, so each input needs its own."""
 
     def __init__(self) -> None:
-        """Start with nothing seen."""
+        """Start with empty caches."""
         self._plain = PlainParser()
         self._grammar: Grammar = instruction_grammar()
-        self._bodies: dict[str, Parsed] = {}
+        self._bodies: dict[str, ParsedInstruction] = {}
         self._heads: dict[str, tuple[Guard | None, str]] = {}
         self._operands: dict[str, tuple[Operand, ...]] = {}
         self._shapes: dict[str, _Shape | None] = {}
 
-    def parse(self, body: str) -> Parsed:
-        """Return the instruction that `body` holds; raises SyntaxProblem with a position in `body`."""
+    def parse(self, body: str) -> ParsedInstruction:
+        """Return the instruction in `body`; raises SyntaxProblem with a position in `body`."""
         parsed = self._bodies.get(body)
         if parsed is None:
             self._bodies[body] = parsed = self._parse(body)
         return parsed
 
-    def _parse(self, body: str) -> Parsed:
-        # Printable: the only blanks in it are spaces, so that `split` takes for blanks what the grammar does.
-        found = _SIMPLE.fullmatch(" ".join(body.split())) if body.isprintable() else None
-        if found is None:
+    def _parse(self, body: str) -> ParsedInstruction:
+        # Printable: the only blanks in it are spaces, so that `split` agrees with the grammar on what is a blank.
+        match = _SIMPLE.fullmatch(" ".join(body.split())) if body.isprintable() else None
+        if match is None:
             return self._plain.parse(body)
-        opens, head, middle, schedule, note, closes_after, closes = found.groups()
+        opens, head, middle, schedule, note, closes_after, closes = match.groups()
         listed = middle.strip()
         try:
             guard, opcode = self._heads.get(head) or self._head(head)
@@ -128,7 +128,7 @@ class TemplateParser:
         text = f"{head} {listed}" if listed else head
         indent = len(body) - len(body.lstrip(" \t{"))
         both = opens is not None, (closes_after or closes) is not None
-        return Parsed(text, guard, opcode, condition, operands, notes, *both, _leads(opcode, operands), indent)
+        return ParsedInstruction(text, guard, opcode, condition, operands, notes, *both, _leads(opcode, operands), indent)
 
     def _head(self, head: str) -> tuple[Guard | None, str]:
         before, _, opcode = head.rpartition(" ")
@@ -138,11 +138,11 @@ class TemplateParser:
 
     def _list(self, listed: str) -> tuple[Operand, ...]:
         out: list[Operand] = []
-        known = self._operands
+        operands = self._operands
         for piece in listed.split(", "):
-            group = known.get(piece)
+            group = operands.get(piece)
             if group is None:
-                known[piece] = group = self._group(piece)
+                operands[piece] = group = self._group(piece)
             out += group
         return tuple(out)
 
@@ -177,7 +177,7 @@ class TemplateParser:
 
 
 def guard_of(text: str) -> Guard | None:
-    """Return the guard `@!P0`; `@PT` guards nothing."""
+    """Return the guard `@!P0`; None for `@PT`, which always holds."""
     negated = text.startswith("@!")
     file = "UP" if "U" in text else "P"
     index = None if text.endswith("T") else int(text[-1])

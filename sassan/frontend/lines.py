@@ -3,17 +3,17 @@
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from sassan.arch import Architecture
 from sassan.errors import InputError
-from sassan.frontend.architectures import Architecture
 from sassan.frontend.grammar import SyntaxProblem
-from sassan.frontend.instructions import Parsed, Parser
-from sassan.frontend.sections import Section, label_name
+from sassan.frontend.instructions import ParsedInstruction, Parser
+from sassan.frontend.sections import TextSection, label_name
 from sassan.source import Source, Span
 
 if TYPE_CHECKING:
     from lark import Token
 
-_HINT = "give the unchanged output of cuobjdump -sass or nvdisasm -c"
+_HINT = "pass the unchanged output of cuobjdump -sass or nvdisasm -c"
 
 # Address and text of an instruction with its encoding, if any; or an encoding alone. Possessive, groups apart: Python
 # before 3.11.5 loses matches of possessive groups (python/cpython#106052).
@@ -23,20 +23,20 @@ _LINE = re.compile(
 )
 
 
-class Row(NamedTuple):
+class InstructionLine(NamedTuple):
     """One instruction line; `column` is where its text starts, `word` the encoding on the same line, -1 for none."""
 
     address: int
-    parsed: Parsed
+    parsed: ParsedInstruction
     line: int
     column: int
     word: int
 
 
-class Lines(NamedTuple):
-    """A section in order: its instructions, all words of the encodings, and the address that each label names."""
+class SectionLines(NamedTuple):
+    """A section in order: its instructions, all words of the encodings, and the address of each label."""
 
-    rows: list[Row]
+    rows: list[InstructionLine]
     words: list[int]
     labels: dict[str, int]
 
@@ -44,17 +44,17 @@ class Lines(NamedTuple):
 class LineReader:
     """Reads the lines of one section."""
 
-    def __init__(self, source: Source, section: Section, arch: Architecture, parser: Parser) -> None:
-        """Remember what errors name."""
+    def __init__(self, source: Source, section: TextSection, arch: Architecture, parser: Parser) -> None:
+        """Read a section of a source with this parser."""
         self._source = source
         self._section = section
         self._arch = arch
         self._parser = parser
-        self._rows: list[Row] = []
+        self._rows: list[InstructionLine] = []
         self._words: list[int] = []
 
-    def read(self) -> Lines:
-        """Return all lines; every instruction must stand where the one before it says. Raises InputError."""
+    def read(self) -> SectionLines:
+        """Return all lines; every instruction must directly follow the previous one. Raises InputError."""
         labels: dict[str, int] = {}
         following, rows = self._arch.following, self._rows
         for token in self._section.lines:
@@ -64,7 +64,7 @@ class LineReader:
                 labels[label_name(token)] = following(rows[-1].address) if rows else self._arch.first
         if rows and rows[-1].parsed.opens:
             raise self._unpaired(rows[-1])
-        return Lines(rows, self._words, labels)
+        return SectionLines(rows, self._words, labels)
 
     def _run(self, token: "Token") -> None:
         """Read a run of lines of code."""
@@ -73,24 +73,24 @@ class LineReader:
         expected = following(rows[-1].address) if rows else self._arch.first
         opened = bool(rows) and rows[-1].parsed.opens
         for number, text in enumerate(token.split("\n"), token.line or 1):
-            found = match(text)
-            if found is None:
+            matched = match(text)
+            if matched is None:
                 if not text.strip():
                     continue
                 raise self._malformed(number, text)
-            address, body, encoding, alone = found.groups()
+            address, body, encoding, alone = matched.groups()
             if alone is not None:
                 words.append(int(alone, 16))
                 continue
             try:
                 parsed = parse(body)
             except SyntaxProblem as problem:
-                raise self._syntax(number, found.start(2), body, problem) from None
+                raise self._syntax(number, matched.start(2), body, problem) from None
             word = -1
             if encoding is not None:
                 word = int(encoding, 16)
                 words.append(word)
-            row = Row(int(address, 16), parsed, number, found.start(2) + 1 + parsed.indent, word)
+            row = InstructionLine(int(address, 16), parsed, number, matched.start(2) + 1 + parsed.indent, word)
             if row.address != expected:
                 raise self._misplaced(expected, row)
             if opened is not parsed.closes or (opened and parsed.opens):
@@ -103,7 +103,7 @@ class LineReader:
         shown = text.strip()
         return InputError(
             "syntax",
-            "this is no line of code; expected an address and an instruction, or an encoding",
+            "this is not a line of code; expected an address and an instruction, or an encoding",
             source=self._source,
             span=Span(number, text.index(shown) + 1, len(shown)),
             hint=_HINT,
@@ -120,17 +120,17 @@ class LineReader:
             hint=_HINT,
         )
 
-    def _misplaced(self, expected: int, row: Row) -> InputError:
+    def _misplaced(self, expected: int, row: InstructionLine) -> InputError:
         name, arch = self._section.name, self._arch.name
         return InputError(
             "missing-instructions",
-            f"function '{name}' ({arch}) has an instruction at 0x{expected:04x}; found 0x{row.address:04x}",
+            f"function '{name}' ({arch}): expected an instruction at 0x{expected:04x}, found 0x{row.address:04x}",
             source=self._source,
             span=span_of_row(row),
-            hint="lines are missing or out of order, or the architecture is another one (--sm)",
+            hint="lines are missing or out of order, or the architecture is wrong (--sm)",
         )
 
-    def _unpaired(self, row: Row) -> InputError:
+    def _unpaired(self, row: InstructionLine) -> InputError:
         return InputError(
             "syntax",
             "the braces of a dual issue do not pair up; expected '{' on one instruction and '}' on the next",
@@ -140,6 +140,6 @@ class LineReader:
         )
 
 
-def span_of_row(row: Row) -> Span:
-    """Return where the text of an instruction stands."""
+def span_of_row(row: InstructionLine) -> Span:
+    """Return the span of an instruction's text."""
     return Span(row.line, row.column, len(row.parsed.text))

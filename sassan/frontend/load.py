@@ -1,4 +1,4 @@
-"""Gets the text or the bytes of an input, from a file or from standard input."""
+"""Reads the text or the bytes of an input, from a file or from standard input."""
 
 import sys
 from pathlib import Path
@@ -8,9 +8,9 @@ from sassan.frontend.image import Image, kind_of
 from sassan.source import Source
 
 LIMIT = 64 * 1024 * 1024
-"""The largest input, in bytes: some 500,000 instructions. A larger dump is best taken apart with `cuobjdump -fun NAME`."""
+"""The largest input, in bytes: some 500,000 instructions. A larger dump can be split with `cuobjdump -fun NAME`."""
 
-_TAKE_OUT = "take the cubins out with: cuobjdump -xelf all FILE, and name those that you want"
+_EXTRACT = "extract the cubins with: cuobjdump -xelf all FILE, and pass the ones you need"
 
 
 def load(path: str) -> Source | Image:
@@ -22,7 +22,7 @@ def load(path: str) -> Source | Image:
 
 
 def content(name: str, data: bytes) -> Source | Image:
-    """Return the text, or the image, that these bytes are; `name` is what errors call them.
+    """Return these bytes as text or as an image; `name` is used in error messages.
 
     Raises InputError with one of the codes too-large, binary-input, not-utf8.
     """
@@ -32,23 +32,26 @@ def content(name: str, data: bytes) -> Source | Image:
             "too-large",
             f"'{name}' is larger than {LIMIT // 1024 // 1024} MiB",
             source=blank,
-            hint=_TAKE_OUT if kind_of(data) else "dump one function at a time: cuobjdump -sass -fun NAME FILE",
+            hint=_EXTRACT if kind_of(data) else "dump one function at a time: cuobjdump -sass -fun NAME FILE",
         )
     if kind_of(data):
         return Image(name, data)
     if b"\0" in data:
         raise InputError(
             "binary-input",
-            f"'{name}' holds NUL bytes; expected text",
+            f"'{name}' contains NUL bytes; expected text",
             source=blank,
-            hint="give a cubin, a program with cubins inside, or a text: cuobjdump -sass FILE > dump.sass",
+            hint="pass a cubin, a program that contains cubins, or a listing: cuobjdump -sass FILE > dump.sass",
         )
     try:
         return Source(name, data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(
-            "not-utf8", f"'{name}' is not UTF-8 text: byte {error.start}, on line {line}", source=blank, hint="give a text in UTF-8"
+            "not-utf8",
+            f"'{name}' is not UTF-8 text: byte {error.start}, on line {line}",
+            source=blank,
+            hint="convert the file to UTF-8",
         ) from None
 
 
@@ -62,8 +65,8 @@ def _bytes(path: str, blank: Source) -> bytes:
     except FileNotFoundError:
         raise InputError("missing-file", f"there is no file '{path}'", source=blank) from None
     except IsADirectoryError:
-        raise InputError("is-directory", f"'{path}' is a directory", source=blank, hint="name the files in it") from None
+        raise InputError("is-directory", f"'{path}' is a directory", source=blank, hint="pass the files in it") from None
     except PermissionError:
-        raise InputError("no-permission", f"'{path}' may not be read", source=blank, hint="check its permissions") from None
+        raise InputError("no-permission", f"no permission to read '{path}'", source=blank, hint="check its permissions") from None
     except (OSError, ValueError) as error:
         raise InputError("unreadable", f"'{path}' cannot be read: {error}", source=blank) from None

@@ -1,7 +1,7 @@
 """From parse trees to operands, in two steps so that a tree can serve many operands of one shape.
 
-A *maker* is an operand with holes: called with the digits that fill the holes, it returns the operand. The plain twin makes
-operands without holes; the fast twin (`instructions.py`) parses one operand of each shape and fills in the digits of the others.
+A *maker* is an operand with holes: called with the digits that fill the holes, it returns the operand. The plain parser makes
+operands without holes; the fast parser (`instructions.py`) parses one operand of each shape and fills in the digits of the others.
 """
 
 import math
@@ -31,13 +31,13 @@ _NAN = {False: math.nan, True: -math.nan}
 
 
 class Makers:
-    """Turns the trees of one `operands` node into makers; `holes` maps a position in the parsed text to the number of a hole."""
+    """Converts the trees of one `operands` node to makers; `holes` maps a position in the parsed text to the number of a hole."""
 
     def __init__(self, holes: Mapping[int, int]) -> None:
         """Start with no hole used."""
         self._holes = holes
         self.filled = 0
-        """How many holes the makers use: a shape is reusable only if it is all of them."""
+        """The number of holes that the makers use: a shape is reusable only if they use all."""
 
     def operand(self, tree: "Tree[Token]") -> Maker:
         """Return the maker of one operand."""
@@ -52,7 +52,7 @@ class Makers:
         return special(tree) if special else _fixed(_plain(tree))
 
     def _digits(self, text: str, position: int, base: int) -> Callable[[Digits], int]:
-        """Return the maker of the integer whose digits stand at `position`."""
+        """Return the maker of the integer whose digits are at `position`."""
         hole = self._holes.get(position)
         if hole is None:
             value = int(text, base)
@@ -64,13 +64,13 @@ class Makers:
         self, tree: "Tree[Token]", *, absolute: bool = False, negated: bool = False, suffix: tuple[str, ...] = ()
     ) -> Callable[[Digits], Register]:
         token, *rest = _tokens(tree)
-        found = _REGISTER.match(token)
-        assert found is not None
-        sign, file = found.groups()
+        match = _REGISTER.match(token)
+        assert match is not None
+        sign, file = match.groups()
         modifiers = _suffix(rest) + suffix
         minus, tilde = negated or sign in ("-", "!"), sign == "~"
-        start = _start(token) + found.end()
-        number = token[found.end() :]
+        start = _start(token) + match.end()
+        number = token[match.end() :]
         if not number.isdigit():
             index = 0 if file == "CC" else None
             return _fixed(Register(file, index, minus, absolute, tilde, modifiers))
@@ -108,8 +108,8 @@ class Makers:
     def _label(self, tree: "Tree[Token]") -> Maker:
         token = _tokens(tree)[0]
         name = token[2:-1]
-        found = _LABEL_DIGITS.match(token)
-        hole = self._holes.get(_start(token) + found.end()) if found else None
+        match = _LABEL_DIGITS.match(token)
+        hole = self._holes.get(_start(token) + match.end()) if match else None
         if hole is None:
             return _fixed(Target(UNRESOLVED, name))
         self.filled += 1
@@ -130,7 +130,7 @@ class Makers:
 
         def make(holes: Digits) -> Constant:
             bank = bank_base[0](holes) if bank_base else offset_of(bank_offset, holes)
-            registers = tuple([one(holes) for one in base])
+            registers = tuple([register(holes) for register in base])
             return Constant(bank, registers, offset_of(offset, holes), minus, absolute, tilde, modifiers)
 
         return make
@@ -146,14 +146,14 @@ class Makers:
         modifiers = _suffix(tokens)
 
         def make(holes: Digits) -> Memory:
-            registers = tuple([one(holes) for one in base])
-            return Memory(registers, offset_of(offset, holes), tuple([one(holes) for one in descriptor]), prefix, modifiers)
+            registers = tuple([register(holes) for register in base])
+            return Memory(registers, offset_of(offset, holes), tuple([register(holes) for register in descriptor]), prefix, modifiers)
 
         return make
 
     def _bracket(self, tree: "Tree[Token]") -> "tuple[tuple[Callable[[Digits], Register], ...], tuple[Callable[[Digits], int], ...]]":
-        base = tuple(self._register(one) for one in _trees(tree) if one.data == "register")
-        offset = tuple(self._offset(one) for one in _trees(tree) if one.data == "number")
+        base = tuple(self._register(part) for part in _trees(tree) if part.data == "register")
+        offset = tuple(self._offset(part) for part in _trees(tree) if part.data == "number")
         return base, offset
 
     def _offset(self, tree: "Tree[Token]") -> Callable[[Digits], int]:
@@ -165,7 +165,7 @@ class Makers:
 
 
 def offset_of(parts: Sequence[Callable[[Digits], int]], holes: Digits) -> int:
-    """Return the byte offset that the numbers between two brackets add up to."""
+    """Return the byte offset between two brackets, the sum of its numbers."""
     return sum([part(holes) for part in parts])
 
 
@@ -174,7 +174,7 @@ def _fixed(value: _Made) -> Callable[[Digits], _Made]:
 
 
 def _plain(tree: "Tree[Token]") -> Operand:
-    """Return an operand that holds no number."""
+    """Return an operand without numbers."""
     tokens = _tokens(tree)
     match tree.data:
         case "special":

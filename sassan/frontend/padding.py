@@ -1,4 +1,4 @@
-"""What fills a section after its code: `BRA` to itself, then NOPs up to the alignment. Dropped where nothing can reach it."""
+"""The padding of a section after its code, `BRA` to itself and NOPs up to the alignment: removed where it is unreachable."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ _ENDS = frozenset(("EXIT", "RET", "BRA", "JMP", "BRX", "BRXU", "JMX", "JMXU", "S
 
 
 def without_padding(instructions: Sequence[Instruction], symbols: frozenset[int]) -> tuple[Instruction, ...]:
-    """Return the instructions without the padding at their end; all of it stays if a branch, a symbol or the code before reaches it."""
+    """Return the instructions without the padding at their end; it is kept if a branch, a symbol or the code before reaches it."""
     end = len(instructions)
     while end and _is_nop(instructions[end - 1]):
         end -= 1
-    # The BRA to itself goes too, unless something leads there: then it ends the code, and only the NOPs behind it go.
+    # The BRA to itself is removed, too, unless it is reachable: then it ends the code, and only the NOPs after it are removed.
     starts = (end - 1, end) if end and _is_self_branch(instructions[end - 1]) else (end,)
     for start in starts:
         if start < len(instructions) and _unreachable(instructions, start, symbols):
@@ -21,20 +21,20 @@ def without_padding(instructions: Sequence[Instruction], symbols: frozenset[int]
     return tuple(instructions)
 
 
-def _is_nop(one: Instruction) -> bool:
-    return one.opcode == "NOP" and not one.operands
+def _is_nop(instruction: Instruction) -> bool:
+    return instruction.opcode == "NOP" and not instruction.operands
 
 
-def _is_self_branch(one: Instruction) -> bool:
-    match one.operands:
+def _is_self_branch(instruction: Instruction) -> bool:
+    match instruction.operands:
         case (Target(address=address),):
-            return one.opcode == "BRA" and address == one.address and _always(one)
+            return instruction.opcode == "BRA" and address == instruction.address and _is_unconditional(instruction)
         case _:
             return False
 
 
-def _always(one: Instruction) -> bool:
-    return one.guard is None and not one.condition
+def _is_unconditional(instruction: Instruction) -> bool:
+    return instruction.guard is None and not instruction.condition
 
 
 def _unreachable(instructions: Sequence[Instruction], start: int, symbols: frozenset[int]) -> bool:
@@ -42,14 +42,14 @@ def _unreachable(instructions: Sequence[Instruction], start: int, symbols: froze
         return False
     first = instructions[start].address
     code = instructions[:start]
-    targets = {operand.address for one in code for operand in one.operands if isinstance(operand, Target)}
-    targets.update(address for one in code for address in one.targets)
+    targets = {operand.address for instruction in code for operand in instruction.operands if isinstance(operand, Target)}
+    targets.update(address for instruction in code for address in instruction.targets)
     return not any(address >= first for address in targets | symbols)
 
 
-def _ends_flow(one: Instruction) -> bool:
-    mnemonic = one.opcode.partition(".")[0]
-    if mnemonic not in _ENDS or not _always(one):
+def _ends_flow(instruction: Instruction) -> bool:
+    mnemonic = instruction.opcode.partition(".")[0]
+    if mnemonic not in _ENDS or not _is_unconditional(instruction):
         return False
     # `BRA P2, L` and `BRA.DIV UR6, L` may fall through.
-    return mnemonic not in ("BRA", "JMP") or (len(one.operands) == 1 and one.opcode in ("BRA", "JMP"))
+    return mnemonic not in ("BRA", "JMP") or (len(instruction.operands) == 1 and instruction.opcode in ("BRA", "JMP"))

@@ -1,11 +1,11 @@
-"""Recognises what kind of text an input is, and reads it."""
+"""Recognises the kind of an input, and reads it."""
 
 import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sassan.arch import Architecture, known_names, unknown, with_code
 from sassan.errors import InputError, UsageError
-from sassan.frontend.architectures import Architecture, architecture, supported
 from sassan.frontend.image import Image
 from sassan.ir import Function, Program
 from sassan.source import Source, Span
@@ -13,9 +13,9 @@ from sassan.source import Source, Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from sassan.frontend.assemble import Known
+    from sassan.frontend.assemble import SectionFacts
     from sassan.frontend.instructions import Parser
-    from sassan.frontend.sections import Section
+    from sassan.frontend.sections import TextSection
 
 _CUOBJDUMP = re.compile(r"^[ \t]*(?:code for sm_|Function : )", re.MULTILINE)
 _NVDISASM = re.compile(r"^[ \t]*(?:\.section[ \t]|\.headerflags[ \t])", re.MULTILINE)
@@ -23,14 +23,14 @@ _PTX = re.compile(r"^[ \t]*\.version[ \t]+[0-9]", re.MULTILINE)
 _PTX_PART = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.(?:entry|func)\b", re.MULTILINE)
 _OLD = re.compile(r"^[ \t]*(?:code for (sm_[0-9]{2,3}[af]?)|\.headerflags[ \t].*?[ \"](EF_CUDA_SM[0-9]{2,3})\b)", re.MULTILINE)
 _CUOBJDUMP_WORDS, _PTX_WORDS = ("code for sm_", "Function : "), (".version",)
-_DUMP_HINT = "make a text with: cuobjdump -sass FILE > dump.sass, or nvdisasm -c FILE > dump.sass"
+_DUMP_HINT = "create a listing with: cuobjdump -sass FILE > dump.sass, or nvdisasm -c FILE > dump.sass"
 
 
 def read(source: Source | Image, *, arch: str | None = None, cached: bool = True) -> Program:
-    """Return the functions of a listing in the order of the text, or those of a cubin or of a file that holds cubins.
+    """Return the functions of a listing in the order of the text, or those of a cubin or of a file that contains cubins.
 
-    `arch` (`sm_61`) overrides what the input says of its architecture; of several cubins it picks those that are for it, where there are
-    some. `cached` False disassembles a cubin anew.
+    `arch` (`sm_61`) overrides the architecture in the input; of several cubins it selects those for it, if there are any. `cached` False
+    disassembles a cubin again.
 
     Raises InputError with one of the codes empty-input, binary-input, unknown-input, no-function, no-architecture,
     unsupported-architecture, truncated, syntax, missing-instructions, missing-encodings, undefined-label; of PTX also those of
@@ -43,8 +43,8 @@ def read(source: Source | Image, *, arch: str | None = None, cached: bool = True
 
 
 def read_with(source: Source | Image, make_parser: "Callable[[], Parser]", *, arch: str | None = None, cached: bool = True) -> Program:
-    """Return what `read` returns, with the instruction parser that `make_parser` makes: tests hold the twins to each other."""
-    # Imported here because lark, which these stand on, is slow to import and `sassan --help` needs none of it.
+    """Return the result of `read` with the instruction parser of `make_parser`: tests compare the two parsers."""
+    # Imported here because lark, which these depend on, is slow to import and `sassan --help` needs none of it.
     from sassan.frontend.link import link  # noqa: PLC0415
 
     forced = _forced(arch)
@@ -60,51 +60,53 @@ def read_with(source: Source | Image, make_parser: "Callable[[], Parser]", *, ar
 
 
 def _listed(
-    make_parser: "Callable[[], Parser]", forced: Architecture | None, source: Source, known: "Mapping[str, Known]"
+    make_parser: "Callable[[], Parser]", forced: Architecture | None, source: Source, facts: "Mapping[str, SectionFacts]"
 ) -> tuple[Function, ...]:
-    """Return the functions of a listing, not linked; `known` is what a cubin says of each section, by name."""
+    """Return the functions of a listing, not linked; `facts` are those of a cubin about each section, by name."""
     from sassan.frontend.assemble import assemble  # noqa: PLC0415 - see read_with
 
     refuse_other_kinds(source)
     text = source.text.removeprefix("\ufeff").replace("\r\n", "\n")
     sections = _sections(source, text, forced is not None)
     parser = make_parser()
-    functions = tuple(assemble(source, one, forced or _known(source, one), parser, known.get(one.name)) for one in sections)
+    functions = tuple(
+        assemble(source, section, forced or _architecture_of(source, section), parser, facts.get(section.name)) for section in sections
+    )
     if not functions:
-        raise InputError("no-function", "the listing holds no code", source=source, span=_top(source), hint=_DUMP_HINT)
+        raise InputError("no-function", "the listing contains no code", source=source, span=_top(source), hint=_DUMP_HINT)
     return functions
 
 
 def is_ptx(source: Source) -> bool:
-    """Say whether a text is PTX: a module, a part of one, or, by the name of its file, statements as papers print them.
+    """Say whether a text is PTX: a module, a part of one, or, by the name of its file, single statements as papers print them.
 
-    A text that holds machine code and PTX is read as machine code.
+    A text with both machine code and PTX is read as machine code.
     """
     text = source.text
-    if _found(_CUOBJDUMP, _CUOBJDUMP_WORDS, text) or "\0" in text or not text.strip("\ufeff \t\r\n"):
+    if _search(_CUOBJDUMP, _CUOBJDUMP_WORDS, text) or "\0" in text or not text.strip("\ufeff \t\r\n"):
         return False
-    if _found(_PTX, _PTX_WORDS, text):
+    if _search(_PTX, _PTX_WORDS, text):
         return True
     return not _NVDISASM.search(text) and (bool(_PTX_PART.search(text)) or source.name.endswith(".ptx"))
 
 
-def _found(pattern: re.Pattern[str], words: tuple[str, ...], text: str) -> re.Match[str] | None:
-    """Return the first match of a pattern, each of which holds one of `words`: without these the lines need not be looked at one by one."""
+def _search(pattern: re.Pattern[str], words: tuple[str, ...], text: str) -> re.Match[str] | None:
+    """Return the first match of a pattern; each match contains one of `words`, so that a text without them is not searched line by line."""
     return pattern.search(text) if any(word in text for word in words) else None
 
 
 def refuse_other_kinds(source: Source) -> None:
-    """Raise InputError unless the text is a SASS listing, as far as its first look tells."""
+    """Raise InputError unless the text looks like a SASS listing."""
     text = source.text
     if not text.strip("\ufeff \t\r\n"):
         raise InputError("empty-input", "the input is empty; expected a SASS listing", source=source, hint=_DUMP_HINT)
     if "\0" in text:
-        raise InputError("binary-input", "the input holds NUL bytes; expected text", source=source, span=_top(source), hint=_DUMP_HINT)
-    if _NVDISASM.search(text) or _found(_CUOBJDUMP, _CUOBJDUMP_WORDS, text):
+        raise InputError("binary-input", "the input contains NUL bytes; expected text", source=source, span=_top(source), hint=_DUMP_HINT)
+    if _NVDISASM.search(text) or _search(_CUOBJDUMP, _CUOBJDUMP_WORDS, text):
         return
     raise InputError(
         "unknown-input",
-        "the input is no listing and no PTX; expected 'Function : NAME', '.headerflags' and '.section .text.NAME', or '.version'",
+        "the input is neither a SASS listing nor PTX; expected 'Function : NAME', '.headerflags' and '.section .text.NAME', or '.version'",
         source=source,
         span=_top(source),
         hint=_DUMP_HINT,
@@ -114,19 +116,19 @@ def refuse_other_kinds(source: Source) -> None:
 def _forced(arch: str | None) -> Architecture | None:
     if arch is None:
         return None
-    found = architecture(arch)
+    found = with_code(arch)
     if found is None:
-        raise UsageError("unsupported-architecture", f"there is no architecture '{arch}'", hint=f"one of {supported()}")
+        raise UsageError("unsupported-architecture", f"unknown architecture {arch}", hint=f"known: {known_names()}")
     return found
 
 
-def _sections(source: Source, text: str, forced: bool) -> "list[Section]":
+def _sections(source: Source, text: str, forced: bool) -> "list[TextSection]":
     from sassan.frontend.sections import cuobjdump_sections, nvdisasm_sections  # noqa: PLC0415 - see read_with
 
     if not forced:
         _refuse_old(source, text)
     complete = text if text.endswith("\n") else text + "\n"
-    old, new = _found(_CUOBJDUMP, _CUOBJDUMP_WORDS, text), _NVDISASM.search(text)
+    old, new = _search(_CUOBJDUMP, _CUOBJDUMP_WORDS, text), _NVDISASM.search(text)
     is_cuobjdump = old is not None and (new is None or old.start() < new.start())
     sections = list((cuobjdump_sections if is_cuobjdump else nvdisasm_sections)(source, complete))
     if complete is not text:
@@ -136,11 +138,11 @@ def _sections(source: Source, text: str, forced: bool) -> "list[Section]":
 
 def _refuse_old(source: Source, text: str) -> None:
     """Refuse an architecture that is not known before its unknown syntax is met."""
-    for found in _OLD.finditer(text):
-        name = found[1] or "sm_" + found[2].removeprefix("EF_CUDA_SM")
-        if architecture(name) is None:
-            line = text.count("\n", 0, found.start()) + 1
-            raise _unsupported(source, name, Span(line, 1, found.end() - found.start()))
+    for match in _OLD.finditer(text):
+        name = match[1] or "sm_" + match[2].removeprefix("EF_CUDA_SM")
+        if with_code(name) is None:
+            line = text.count("\n", 0, match.start()) + 1
+            raise unknown(name, source, Span(line, 1, match.end() - match.start()))
 
 
 def _refuse_cut_line(source: Source, text: str) -> None:
@@ -152,28 +154,18 @@ def _refuse_cut_line(source: Source, text: str) -> None:
         raise cut_line(source, text.count("\n") + 1)
 
 
-def _known(source: Source, section: "Section") -> Architecture:
-    found = architecture(section.arch)
+def _architecture_of(source: Source, section: "TextSection") -> Architecture:
+    found = with_code(section.arch)
     if found is not None:
         return found
     if section.arch:
-        raise _unsupported(source, section.arch, section.span)
+        raise unknown(section.arch, source, section.span)
     raise InputError(
         "no-architecture",
-        f"nothing says for which architecture '{section.name}' is; expected 'code for sm_NN' or .headerflags",
+        f"the architecture of '{section.name}' is missing; expected 'code for sm_NN' or .headerflags",
         source=source,
         span=section.span,
-        hint="say it with --sm",
-    )
-
-
-def _unsupported(source: Source, name: str, span: Span) -> InputError:
-    return InputError(
-        "unsupported-architecture",
-        f"the architecture '{name}' is not supported",
-        source=source,
-        span=span,
-        hint=f"supported are {supported()}; override a wrong name with --sm",
+        hint="pass --sm",
     )
 
 

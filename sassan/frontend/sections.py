@@ -1,8 +1,8 @@
 """From a listing to its text sections: the frame that cuobjdump and nvdisasm print around the instructions.
 
-Where a listing was cut off is noticed as far as the text allows. cuobjdump ends each function with a dotted line, nvdisasm
+A truncated listing is detected as far as the text allows. cuobjdump ends each function with a dotted line, nvdisasm
 with the label that `.size` names; a listing without it ended inside that function. A cut exactly between two functions
-leaves a complete, shorter listing, which nothing in the text tells from a whole one.
+leaves a complete, shorter listing, which cannot be distinguished from a whole one.
 """
 
 import re
@@ -31,8 +31,8 @@ _CODE_LINES = frozenset(("LINES", "LABEL"))
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """One text section: its lines of code and, of nvdisasm, the symbols that it declares. `arch` is as printed, or ''."""
+class TextSection:
+    """A text section: its lines of code and, of nvdisasm, the symbols that it declares. `arch` is as printed, or ''."""
 
     name: str
     arch: str
@@ -43,7 +43,7 @@ class Section:
     declared: Declared = field(default_factory=Declared)
 
 
-def cuobjdump_sections(source: Source, text: str) -> "Iterator[Section]":
+def cuobjdump_sections(source: Source, text: str) -> "Iterator[TextSection]":
     """Yield the functions of a `cuobjdump -sass` listing; raises InputError."""
     code = ""
     for child in _frame(source, text, "cuobjdump").children:
@@ -53,7 +53,7 @@ def cuobjdump_sections(source: Source, text: str) -> "Iterator[Section]":
             yield _cuobjdump_function(child, code)
 
 
-def nvdisasm_sections(source: Source, text: str) -> "Iterator[Section]":
+def nvdisasm_sections(source: Source, text: str) -> "Iterator[TextSection]":
     """Yield the text sections of an nvdisasm listing; raises InputError."""
     arch = ""
     tree = _frame(source, text, "nvdisasm")
@@ -62,12 +62,12 @@ def nvdisasm_sections(source: Source, text: str) -> "Iterator[Section]":
         if isinstance(child, str):
             arch = arch or _arch_of(child)
         elif child.data == "text":
-            one = _nvdisasm_section(source, child, arch)
-            yield replace(one, declared=replace(one.declared, shared=shared.get(one.name)))
+            section = _nvdisasm_section(source, child, arch)
+            yield replace(section, declared=replace(section.declared, shared=shared.get(section.name)))
 
 
 def span_of(token: "Token") -> Span:
-    """Return where the printed part of a line stands."""
+    """Return the span of the printed part of a line."""
     text = token.strip()
     return Span(token.line or 1, token.index(text) + 1, max(1, len(text)))
 
@@ -79,18 +79,18 @@ def truncated(source: Source, name: str, span: Span) -> InputError:
         f"the listing ends inside function '{name}'",
         source=source,
         span=span,
-        hint="the dump was cut off: make it again, and check that the disk was not full",
+        hint="the dump was truncated: create it again, and check that the disk is not full",
     )
 
 
 def cut_line(source: Source, line: int) -> InputError:
-    """Return the error for a listing whose last line is no whole line."""
+    """Return the error for a listing whose last line is incomplete."""
     return InputError(
         "truncated",
         "the listing ends inside a line",
         source=source,
         span=Span(line, 1, max(1, len(source.line(line)))),
-        hint="the dump was cut off: make it again, and check that the disk was not full",
+        hint="the dump was truncated: create it again, and check that the disk is not full",
     )
 
 
@@ -107,7 +107,7 @@ def _frame(source: Source, text: str, start: str) -> "Tree[Token]":
 
 
 def _frame_error(source: Source, text: str, problem: SyntaxProblem) -> InputError:
-    """Return what a line that the frame has no place for, or the lack of one, means."""
+    """Return the error for an unexpected or a missing line."""
     before, after = text[: problem.position], text[problem.position :]
     line = before.count("\n") + 1
     if problem.at_end or (after.count("\n") == 1 and not source.text.endswith("\n")):
@@ -115,23 +115,23 @@ def _frame_error(source: Source, text: str, problem: SyntaxProblem) -> InputErro
     shown = text[before.rfind("\n") + 1 :].partition("\n")[0]
     return InputError(
         "syntax",
-        f"this line does not belong here; expected {', '.join(problem.expected)}",
+        f"unexpected line; expected {', '.join(problem.expected)}",
         source=source,
         span=Span(line, len(shown) - len(shown.lstrip()) + 1, max(1, len(shown.strip()))),
-        hint="give the unchanged output of cuobjdump -sass or nvdisasm -c",
+        hint="pass the unchanged output of cuobjdump -sass or nvdisasm -c",
     )
 
 
 def _cut_off(source: Source, before: str, line: int) -> InputError:
-    """Return the error for a listing that ends behind `before`, naming the function that it ends in."""
-    found = None
-    for found in _OPENING.finditer(before):  # noqa: B007 - the last one is wanted
+    """Return the error for a listing that ends after `before`; it names the function in which it ends."""
+    opening_match = None
+    for opening_match in _OPENING.finditer(before):  # noqa: B007 - the last one is wanted
         pass
-    if found is None or found[1] is found[2] is None:
+    if opening_match is None or opening_match[1] is opening_match[2] is None:
         return cut_line(source, line)
-    name = found[1] if found[1] is not None else section_name(found[2])
-    opening = found[0].strip()
-    start = found.end() - len(opening)
+    name = opening_match[1] if opening_match[1] is not None else section_name(opening_match[2])
+    opening = opening_match[0].strip()
+    start = opening_match.end() - len(opening)
     return truncated(source, name, Span(before.count("\n", 0, start) + 1, start - before.rfind("\n", 0, start), len(opening)))
 
 
@@ -139,53 +139,53 @@ def _arch_of(token: "Token") -> str:
     """Return the architecture that a line names, as printed, or ''."""
     match token.type:
         case "CODE":
-            found = _CODE.search(token)
-            return found[1] if found else ""
+            match = _CODE.search(token)
+            return match[1] if match else ""
         case "TARGET":
-            found = _TARGET.search(token)
-            return found[1].rstrip(",") if found else ""
+            match = _TARGET.search(token)
+            return match[1].rstrip(",") if match else ""
         case "HEADER":
-            found = _FLAG.search(token)
-            return f"sm_{found[1]}" if found else ""
+            match = _FLAG.search(token)
+            return f"sm_{match[1]}" if match else ""
         case _:
             return ""
 
 
-def _cuobjdump_function(tree: "Tree[Token]", code: str) -> Section:
+def _cuobjdump_function(tree: "Tree[Token]", code: str) -> TextSection:
     head, *rest = [child for child in tree.children if isinstance(child, str)]
     arch = code or next((name for name in map(_arch_of, rest) if name), "")
     name = head.partition(_FUNCTION)[2][:-1]
-    return Section(name, arch, span_of(head), [token for token in rest if token.type in _CODE_LINES], (name,))
+    return TextSection(name, arch, span_of(head), [token for token in rest if token.type in _CODE_LINES], (name,))
 
 
-def _nvdisasm_section(source: Source, tree: "Tree[Token]", arch: str) -> Section:
+def _nvdisasm_section(source: Source, tree: "Tree[Token]", arch: str) -> TextSection:
     head, *rest = [child for child in tree.children if isinstance(child, str)]
     name = section_name(head.partition(".text.")[2][:-1])
     lines = [token for token in rest if token.type in _CODE_LINES]
     directives = [token.strip() for token in rest if token.type == "DIRECTIVE"]
     last = lines[-1] if lines else head
-    # The kernel's size is that of the whole section, device functions included: its end label stands behind all code.
+    # The kernel's size is that of the whole section, device functions included: its end label follows all code.
     ends = [end for end in (_end_label(line, name) for line in directives) if end]
     if not lines or last.type != "LABEL" or label_name(last) not in ends:
         raise truncated(source, name, span_of(last))
     kernel = any(_is_entry(line, name) for line in directives)
-    told = next((int(found[1]) for line in directives if (found := _REGISTERS.fullmatch(line))), None)
-    return Section(name, arch, span_of(head), lines, tuple(_function_symbols(directives)), kernel, Declared(told))
+    registers = next((int(match[1]) for line in directives if (match := _REGISTERS.fullmatch(line))), None)
+    return TextSection(name, arch, span_of(head), lines, tuple(_function_symbols(directives)), kernel, Declared(registers))
 
 
 def _shared(tree: "Tree[Token]") -> dict[str, int]:
-    """Return the static shared memory of every function whose attributes are listed; without them (`-c`) data is left out, too."""
-    found: dict[str, int] = {}
+    """Return the static shared memory, in bytes, of every function whose attributes are listed; `-c` lists neither."""
+    sizes: dict[str, int] = {}
     for child in tree.children:
         if isinstance(child, str) or child.data != "data":
             continue
         head, *rest = [line.strip() for line in child.children if isinstance(line, str)]
         kind = _DATA.fullmatch(head)
         if kind is not None and kind[1] == "info":
-            found.setdefault(kind[2], 0)
+            sizes.setdefault(kind[2], 0)
         elif kind is not None:
-            found[kind[2]] = found.get(kind[2], 0) + sum(int(zero[1]) for line in rest if (zero := _ZERO.fullmatch(line)))
-    return found
+            sizes[kind[2]] = sizes.get(kind[2], 0) + sum(int(zero[1]) for line in rest if (zero := _ZERO.fullmatch(line)))
+    return sizes
 
 
 def label_name(token: "Token") -> str:
@@ -194,7 +194,7 @@ def label_name(token: "Token") -> str:
 
 
 def _function_symbols(directives: list[str]) -> "Iterator[str]":
-    """Yield what `.type NAME,@function` names; the names are untrusted text."""
+    """Yield NAME of every `.type NAME,@function`; the names are untrusted text."""
     for line in directives:
         directive, _, rest = line.replace("\t", " ", 1).partition(" ")
         if directive == ".type" and rest.endswith(",@function"):

@@ -8,13 +8,13 @@ from pathlib import Path
 from sassan.errors import InputError, SassanError
 from sassan.frontend.cubin.elf import Elf, is_gpu
 from sassan.frontend.cubin.extract import cubins
-from sassan.frontend.cubin.run import Limits, ToolProblem, run
+from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
 
 _MARKS = (b".nv_fatbin", b"__nv_relfatbin")
 """Sections of host code that hold GPU code."""
-_LIMITS = Limits(seconds=120, size=64 * 1024 * 1024)
+_LIMITS = ToolLimits(seconds=120, size=64 * 1024 * 1024)
 _KINDS = re.compile(rb"^Fatbin (.*) code:\s*$", re.MULTILINE)
 _PTX = re.compile(rb"^\s*\.version\s", re.MULTILINE)
 _PTX_CODE = re.compile(rb"\.(?:entry|func)\b")

@@ -4,18 +4,19 @@ A fact speaks of the loop head at an address, in every call context: `bound` is 
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import cast
+from math import inf
 
+from sassan.checked import Fields, Format, quoted, shown
 from sassan.errors import Gap, InputError, UsageError
 from sassan.ipet.loop_bounds import Inferred
 from sassan.ir import Function
 from sassan.machine.parameters import Named, places
 from sassan.warpcfg.graph import External, WarpCfg
 
+_FORMAT = Format("facts-value", "sassan ipet --facts-template writes such a file", syntax="facts-syntax")
 _MOST_COST = 10**12
 _BARE = re.compile("[A-Za-z0-9_-]+", re.ASCII)
 _EXTERNAL = "external-function"
@@ -79,93 +80,49 @@ class Bounds:
 def read(name: str, text: str) -> FlowFacts:
     """Return the facts of a TOML text that the user called `name`.
 
-    Raises InputError where the text is not TOML or a value is not what cli.md says.
+    Raises InputError `facts-syntax` where the text is not TOML, `facts-value` where a value is not what README.md says.
     """
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError("facts-syntax", f"{name}: {error}", hint="sassan ipet --facts-template writes such a file") from error
-    _only(name, "the file", document, {"function", "external"})
-    functions = _table(name, "function", document.get("function", {}))
-    external = _table(name, "external", document.get("external", {}))
+    file = _FORMAT.toml(name, text)
+    file.only("function", "external")
+    functions, external = file.table("function"), file.table("external")
     return FlowFacts(
         name,
-        tuple((function, _function(name, function, value)) for function, value in functions.items()),
-        tuple((callee, _external(name, callee, value)) for callee, value in external.items()),
+        tuple((function, _function(functions.table(function))) for function in functions.values),
+        tuple((callee, _external(external, callee)) for callee in external.values),
     )
 
 
-def _external(name: str, callee: str, value: object) -> int | None:
-    where = f"external function {callee!r}"
-    table = _table(name, where, value)
-    _only(name, where, table, {"cost", "calls"})
-    if len(table) != 1:
-        raise _refused(name, where, 'needs one of cost = N and calls = "never"')
+def _external(functions: Fields, callee: str) -> int | None:
+    table = functions.table(callee)
+    table.only("cost", "calls")
+    if len(table.values) != 1:
+        raise functions.fail(callee, 'must hold either cost = N or calls = "never"')
     if "calls" in table:
-        if table["calls"] != "never":
-            raise _refused(name, where, f'has calls = {table["calls"]!r}: only "never" can be said')
+        table.choice("calls", ("never",))
         return None
-    cost = table["cost"]
-    if not isinstance(cost, int) or isinstance(cost, bool) or not 0 <= cost <= _MOST_COST:
-        raise _refused(name, where, f"has the cost {cost!r}: it must be a whole number from 0 to {_MOST_COST}")
-    return cost
+    return table.whole("cost", least=0, most=_MOST_COST)
 
 
-def _function(name: str, function: str, value: object) -> FunctionFacts:
-    where = f"function {function!r}"
-    table = _table(name, where, value)
-    _only(name, where, table, {"text", "loop", "parameters"})
-    text = table.get("text")
-    if not isinstance(text, str):
-        raise _refused(name, where, 'needs text = "sha256:…", the hash of its instructions')
-    loops = table.get("loop", [])
-    if not isinstance(loops, list):
-        raise _refused(name, where, "needs its loops as [[function.NAME.loop]] tables")
+def _function(table: Fields) -> FunctionFacts:
+    table.only("text", "loop", "parameters")
     bounds: dict[int, int] = {}
-    for one in cast("list[object]", loops):
-        head, bound = _loop(name, where, one)
+    for loop in table.tables("loop"):
+        loop.only("head", "bound")
+        head = loop.address("head")
         if head in bounds:
-            raise _refused(name, where, f"has two bounds for the loop at 0x{head:04x}")
-        bounds[head] = bound
-    told = _table(name, f"the parameters of {where}", table.get("parameters", {}))
-    return FunctionFacts(text, tuple(sorted(bounds.items())), tuple((key, _offset(name, where, key, value)) for key, value in told.items()))
+            raise loop.fail("head", f"the loop at 0x{head:04x} has two bounds")
+        bounds[head] = loop.whole("bound", least=0, most=inf)
+    parameters = table.table("parameters")
+    return FunctionFacts(
+        table.text("text"), tuple(sorted(bounds.items())), tuple((key, _offset(parameters, key)) for key in parameters.values)
+    )
 
 
-def _offset(name: str, where: str, parameter: str, value: object) -> int:
-    if isinstance(value, str) and re.fullmatch("0x[0-9a-fA-F]{1,4}", value):
-        return int(value, 16)
-    raise _refused(name, where, f'has parameter {parameter!r} at {value!r}: it must be a place in constant bank 0 such as "0x140"')
-
-
-def _loop(name: str, where: str, value: object) -> tuple[int, int]:
-    table = _table(name, f"a loop of {where}", value)
-    _only(name, f"a loop of {where}", table, {"head", "bound"})
-    head, bound = table.get("head"), table.get("bound")
-    try:
-        address = int(head, 16) if isinstance(head, str) else -1
-    except ValueError:
-        address = -1
-    if address < 0:
-        raise _refused(name, where, f'has a loop whose head is {head!r}: it must be an address such as "0x00c8"')
-    if not isinstance(bound, int) or isinstance(bound, bool) or bound < 0:
-        raise _refused(name, where, f"has the bound {bound!r} at 0x{address:04x}: it must be a whole number, 0 or more")
-    return address, bound
-
-
-def _table(name: str, where: str, value: object) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        raise _refused(name, where, "must be a table")
-    return cast("Mapping[str, object]", value)
-
-
-def _only(name: str, where: str, table: Mapping[str, object], known: set[str]) -> None:
-    unknown = sorted(set(table) - known)
-    if unknown:
-        raise _refused(name, where, f"has the unknown key {unknown[0]!r}; known: {', '.join(sorted(known))}")
-
-
-def _refused(name: str, where: str, why: str) -> InputError:
-    return InputError("facts-value", f"{name}: {where} {why}", hint="sassan ipet --facts-template writes such a file")
+def _offset(parameters: Fields, name: str) -> int:
+    value = parameters.text(name)
+    if re.fullmatch("0x[0-9a-fA-F]{1,4}", value) is None:
+        raise parameters.fail(name, f'must be a place in constant bank 0 such as "0x140", not {shown(value)}')
+    return int(value, 16)
 
 
 def check_functions(facts: FlowFacts, functions: Iterable[Function]) -> None:
@@ -223,7 +180,7 @@ def _of_external(name: str, cost: int | None) -> str:
 
 
 def _external_gap(one: External) -> Gap:
-    key = one.name if _BARE.fullmatch(one.name) else _quoted(one.name)
+    key = one.name if _BARE.fullmatch(one.name) else quoted(one.name)
     remedy = f'say what a call costs, in a file for --bounds: [external.{key}] cost = N, or calls = "never"'
     return Gap(one.address, _EXTERNAL, f"{one.name} is called, and it is not in the input: {remedy}")
 
@@ -269,9 +226,9 @@ def template(cfgs: Iterable[tuple[WarpCfg, Bounds]]) -> str:
     every = tuple(cfgs)
     missing = {gap.address for _, bounds in every for gap in bounds.gaps if gap.code == _EXTERNAL}
     for callee in sorted({one.name for cfg, _ in every for one in cfg.externals if one.address in missing}):
-        lines += ["", f"[external.{_quoted(callee)}]", "# cost = ", '# calls = "never"']
+        lines += ["", f"[external.{quoted(callee)}]", "# cost = ", '# calls = "never"']
     for cfg, bounds in every:
-        name = _quoted(cfg.function.name)
+        name = quoted(cfg.function.name)
         loops = [gap for gap in bounds.gaps if gap.code != _EXTERNAL]
         if not loops:
             continue
@@ -283,16 +240,10 @@ def template(cfgs: Iterable[tuple[WarpCfg, Bounds]]) -> str:
 
 def _parameters(function: Function) -> list[str]:
     """Return the line that gives the parameters names, where the input says where they stand."""
-    known = [f'{_quoted(one.source or one.name)} = "0x{one.offset:x}"' for one in places(function) if one.offset >= 0]
+    known = [f'{quoted(one.source or one.name)} = "0x{one.offset:x}"' for one in places(function) if one.offset >= 0]
     return [f"parameters = {{ {', '.join(known)} }} # as --param calls them: change the names"] if known else []
 
 
 def _why(gap: Gap) -> list[str]:
     _, _, why = gap.message.partition(" has no bound (")
     return [f"# {why.rpartition('):')[0]}"] if why else []
-
-
-def _quoted(name: str) -> str:
-    """Return a TOML basic string: kernel names are untrusted text."""
-    plain = {'"': '\\"', "\\": "\\\\"}
-    return '"' + "".join(plain.get(one, one if one.isprintable() else f"\\U{ord(one):08x}") for one in name) + '"'

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from sassan.ir import Constant, Immediate, Instruction, Memory, Operand, Register, Special, Word
+from sassan.isa.computations import Computation
+from sassan.isa.effects import slot_names
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Slot, assign, kind
 from sassan.isa.registers import bit, span
@@ -76,6 +78,7 @@ class Builder:
             guard_alone=not (self.instruction.condition or self.decided_by_operand or row.undecided),
             uniform=row.uniform,
             undecided=row.undecided,
+            computes=self.computes(),
         )
 
     def operand(self, slot: Slot, operand: Operand) -> None:
@@ -187,6 +190,11 @@ class Builder:
         if not width:
             raise Uncovered
         return max(width, 2) if "64" in register.modifiers else width
+
+    def computes(self) -> Computation | None:
+        """Return what the instruction computes, None where no effect of the row covers its modifiers."""
+        effect = next((one for one in self.row.effects if one.covers(self.modifiers)), None)
+        return None if effect is None else Computation(effect, {name: place for place, name in slot_names(self.slots)})
 
     def known(self, register: Register) -> bool:
         """Return whether every suffix of the operand is one that the table knows."""

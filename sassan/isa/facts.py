@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from sassan.alphabet import Letter
+from sassan.isa.computations import Computation
 
 
 class Flow(StrEnum):
@@ -51,6 +52,7 @@ class Facts(NamedTuple):
     instruction: guard, CC test and predicate operands. `guard_alone` says that the guard by itself decides. `uniform` says that the
     condition cannot differ inside a warp (uniform predicates, BRA.U, BRA.DIV). `tag` belongs to PUSH, POP, BREAK, BARRIER_MOVE and CALL:
     SYNC, BRK, CONT, RET (pre-Volta), `B0`…. `target` is the direct code target of a BRANCH, CALL or PUSH, None where there is none.
+    `computes` says what is written, None where no effect covers the opcode: its results are unknown.
     """
 
     reads: int
@@ -63,6 +65,7 @@ class Facts(NamedTuple):
     uniform: bool = False
     tag: str = ""
     target: int | None = None
+    computes: Computation | None = None
 
     @property
     def is_barrier(self) -> bool:

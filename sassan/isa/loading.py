@@ -1,17 +1,22 @@
 """From the TOML files of `data/` to checked tables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pkgutil import get_data
 
 from sassan.alphabet import Letter
+from sassan.checked import Fields, Format
+from sassan.isa.effects import BadEffect, Effect, parse_effect
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Form, parse_form
-from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
-from sassan.isa.toml import Section
+from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Unit, Width
 
-_FILE_KEYS = ("archs", "base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
-_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source")
+TABLES = Format("bad-table")
+_FILE_KEYS = ("base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
+_RARE_KEYS = ("partial", "masked")
+_ROW_KEYS = ("names", "unit", "with", "forms", "modifiers", "agree", "effect", "flow", "tag", "uniform", "undecided", *_RARE_KEYS, "source")
 _NTH = {"": -1, "first": 0, "second": 1}
+_AGREE_BY_FUNCTION = {"special": Agree.SPECIAL, "constant": Agree.ADDRESS, "lane": Agree.ALWAYS}
 _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
 
 
@@ -27,41 +32,37 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
 
     Raises InputError `bad-table` with the file and the key.
     """
-    file = Section.parse(name, text)
+    file = TABLES.toml(name, text)
     file.only(*_FILE_KEYS)
-    parent = file.string("base", "")
+    parent = file.text("base", "")
     base = find(parent) if parent else None
     if parent and base is None:
-        raise file.fail("base", "the name of an earlier table")
-    operands, special = file.section("operands"), file.section("special")
-    widths = dict(base.widths if base else {}) | _widths(file.section("widths"))
-    table = Table(
+        raise file.fail("base", "must be the name of another table")
+    operands, special = file.table("operands"), file.table("special")
+    widths = dict(base.widths if base else {}) | _widths(file.table("widths"))
+    return Table(
         name=name,
-        archs=file.strings("archs"),
         rows=_merged(_rows(file, widths), base.rows if base else {}),
         widths=widths,
-        carry_in=frozenset(file.section("rule").strings("carry_in")) | (base.carry_in if base else frozenset()),
-        selectors=frozenset(operands.strings("selectors")) | (base.selectors if base else frozenset()),
-        sets=dict(base.sets if base else {}) | _sets(operands.section("sets")),
-        prefixes=dict(base.prefixes if base else {}) | _counts(operands.section("prefixes")),
-        agreeing=frozenset(special.strings("agree")) | (base.agreeing if base else frozenset()),
-        block_dim=frozenset(special.strings("block_dim")) | (base.block_dim if base else frozenset()),
+        carry_in=frozenset(file.table("rule").texts("carry_in")) | (base.carry_in if base else frozenset()),
+        selectors=frozenset(operands.texts("selectors")) | (base.selectors if base else frozenset()),
+        sets=dict(base.sets if base else {}) | _sets(operands.table("sets")),
+        prefixes=dict(base.prefixes if base else {}) | _counts(operands.table("prefixes")),
+        agreeing=frozenset(special.texts("agree")) | (base.agreeing if base else frozenset()),
+        block_dim=frozenset(special.texts("block_dim")) | (base.block_dim if base else frozenset()),
     )
-    if not table.archs:
-        raise file.fail("archs", "at least one architecture")
-    return table
 
 
 def read_letters(name: str, text: str, mapping: str) -> Letters:
     """Return one mapping to L/C/S/D letters; raises InputError `bad-table`."""
-    section = Section.parse(name, text).section(mapping)
+    section = TABLES.toml(name, text).table(mapping)
     section.only("source", "default", "rule")
-    section.string("source")
+    section.text("source")
     rules: list[LetterRule] = []
-    for one in section.sections("rule"):
+    for one in section.tables("rule"):
         one.only("letter", "names", "immediate_address", "constant_operand")
         letter = one.choice("letter", Letter, Letter.COMPUTE)
-        rules.append(LetterRule(letter, one.strings("names"), one.flag("immediate_address"), one.flag("constant_operand")))
+        rules.append(LetterRule(letter, one.texts("names"), one.flag("immediate_address"), one.flag("constant_operand")))
     return Letters(tuple(rules), section.choice("default", Letter, Letter.COMPUTE))
 
 
@@ -72,71 +73,104 @@ def _merged(first: Mapping[str, tuple[Row, ...]], then: Mapping[str, tuple[Row, 
     return out
 
 
-def _rows(file: Section, widths: Mapping[str, Width]) -> dict[str, tuple[Row, ...]]:
-    groups = {f"@{key}": file.section("modifiers").strings(key) for key in file.section("modifiers").values}
-    sources = frozenset(file.section("sources").values)
+def _rows(file: Fields, widths: Mapping[str, Width]) -> dict[str, tuple[Row, ...]]:
+    groups = {f"@{key}": file.table("modifiers").texts(key) for key in file.table("modifiers").values}
+    sources = sorted(file.table("sources").values)
     out: dict[str, tuple[Row, ...]] = {}
-    for one in file.sections("op"):
+    for one in file.tables("op"):
         one.only(*_ROW_KEYS)
+        one.choice("source", sources)
         row = _row(one, groups, widths)
-        if row.source not in sources:
-            raise one.fail("source", f"one of {', '.join(sorted(sources))}")
-        if not one.strings("names"):
-            raise one.fail("names", "at least one mnemonic")
-        for name in one.strings("names"):
-            out[name] = (*out.get(name, ()), row)
+        names, units = one.texts("names"), _row_units(one)
+        if not names:
+            raise one.fail("names", "must name a mnemonic")
+        if len(units) not in {1, len(names)}:
+            raise one.fail("unit", "must be one unit, or one for each mnemonic")
+        for index, name in enumerate(names):
+            out[name] = (*out.get(name, ()), replace(row, unit=units[index % len(units)]))
     return out
 
 
-def _row(one: Section, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> Row:
-    modifiers: list[str] = [*one.strings("with"), *one.strings("partial")]
-    for name in one.strings("modifiers"):
+def _row_units(row: Fields) -> tuple[Unit, ...]:
+    if not isinstance(row.values.get("unit"), list):
+        return (row.choice("unit", Unit),)
+    units = row.texts("unit")
+    if not set(units) <= set(Unit):
+        raise row.fail("unit", f"must be of {', '.join(Unit)}")
+    return tuple(map(Unit, units))
+
+
+def _row(one: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> Row:
+    modifiers: list[str] = [*one.texts("with"), *one.texts("partial")]
+    for name in one.texts("modifiers"):
         if name.startswith("@") and name not in groups:
-            raise one.fail("modifiers", f"a group that exists, not '{name}'")
+            raise one.fail("modifiers", f"unknown group '{name}'")
         modifiers += groups.get(name, (name,))
-    forms = tuple(parse_form(text, f"{one.name}: {one.where}forms") for text in one.strings("forms"))
+    forms = tuple(parse_form(text, one.path("forms")) for text in one.texts("forms"))
     if not forms:
-        raise one.fail("forms", "at least one form")
+        raise one.fail("forms", "must hold a form")
     for name in _width_names(forms):
         if name not in widths:
-            raise one.fail("forms", f"a width rule that exists, not '{name}'")
+            raise one.fail("forms", f"unknown width rule '{name}'")
         modifiers += widths[name].spans
+    effects = tuple(_effects(one, forms, groups, frozenset(modifiers)))
     row = Row(
-        required=frozenset(one.strings("with")),
+        required=frozenset(one.texts("with")),
         modifiers=frozenset(modifiers),
         forms=forms,
-        agree=one.choice("agree", Agree, Agree.NEVER),
+        agree=_agree(one, effects),
         flow=one.choice("flow", Flow, Flow.NONE),
-        tag=one.string("tag", ""),
+        tag=one.text("tag", ""),
         uniform=one.flag("uniform"),
         undecided=one.flag("undecided"),
-        partial=frozenset(one.strings("partial")),
+        partial=frozenset(one.texts("partial")),
         masked=one.flag("masked"),
-        source=one.string("source"),
+        source=one.text("source"),
+        unit=_row_units(one)[0],
+        effects=effects,
     )
     if row.tag and row.flow not in _TAGGED:
-        raise one.fail("tag", "none for this flow class")
+        raise one.fail("tag", "must be absent for this flow class")
     return row
+
+
+def _effects(one: Fields, forms: tuple[Form, ...], groups: Mapping[str, tuple[str, ...]], modifiers: frozenset[str]) -> Iterator[Effect]:
+    """Yield the effects of a row: a text for opcodes without modifiers, or one for each set of modifiers."""
+    text = one.values.get("effect", {})
+    section = replace(one, values={"effect": {"": text} if isinstance(text, str) else text}).table("effect")
+    for key in section.values:
+        try:
+            yield parse_effect(key, section.text(key), forms, groups, modifiers)
+        except BadEffect as error:
+            raise section.fail(key, str(error)) from None
+
+
+def _agree(one: Fields, effects: tuple[Effect, ...]) -> Agree:
+    """Return when threads agree on the results: an effect says it, other rows say so themselves."""
+    if not effects:
+        return one.choice("agree", Agree, Agree.NEVER)
+    if "agree" in one.values:
+        raise one.fail("agree", "must be absent beside an effect, which implies it")
+    used = frozenset(name for effect in effects for name in effect.functions)
+    return next((agree for name, agree in _AGREE_BY_FUNCTION.items() if name in used), Agree.LANEWISE)
 
 
 def _width_names(forms: tuple[Form, ...]) -> list[str]:
     return [slot.width for form in forms for slot in form if isinstance(slot.width, str)]
 
 
-def _widths(section: Section) -> dict[str, Width]:
+def _widths(section: Fields) -> dict[str, Width]:
     out: dict[str, Width] = {}
     for key in section.values:
-        one = section.section(key)
+        one = section.table(key)
         one.only("spans", "columns", "nth", "absent")
-        nth = one.string("nth", "")
-        if nth not in _NTH:
-            raise one.fail("nth", "first or second")
-        spans = _counts(one.section("spans")) | _columns(one.section("columns"))
-        out[key] = Width(spans, _NTH[nth], one.count("absent"))
+        nth = one.choice("nth", _NTH, "")
+        spans = _counts(one.table("spans")) | _columns(one.table("columns"))
+        out[key] = Width(spans, _NTH[nth], one.whole("absent", least=0))
     return out
 
 
-def _columns(section: Section) -> dict[str, int]:
+def _columns(section: Fields) -> dict[str, int]:
     """Return the spans of a family of matrix shapes: `64x8x16 = 2` stands for 64xNx16 with N / 2 registers, N = 8, 16 … 256."""
     out: dict[str, int] = {}
     for shape, divisor in _counts(section).items():
@@ -144,20 +178,20 @@ def _columns(section: Section) -> dict[str, int]:
             case [rows, "8", depth] if divisor:
                 out |= {f"{rows}x{columns}x{depth}": columns // divisor for columns in range(8, 257, 8)}
             case _:
-                raise section.fail(shape, "a shape of 8 columns and what divides them")
+                raise section.fail(shape, "must be a shape of 8 columns and what divides them")
     return out
 
 
-def _counts(section: Section) -> dict[str, int]:
-    return {key: section.count(key) for key in section.values}
+def _counts(section: Fields) -> dict[str, int]:
+    return {key: section.whole(key, least=0) for key in section.values}
 
 
-def _sets(section: Section) -> dict[str, tuple[str, int]]:
+def _sets(section: Fields) -> dict[str, tuple[str, int]]:
     out: dict[str, tuple[str, int]] = {}
     for key, value in section.values.items():
         match value:
             case [str(file), int(count)]:
                 out[key] = (file, count)
             case _:
-                raise section.fail(key, "a register file and a number")
+                raise section.fail(key, "must be a register file and a number")
     return out

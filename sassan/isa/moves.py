@@ -1,20 +1,19 @@
-"""What a few opcodes copy and add: enough to follow return addresses, stack pointers and saved barriers from register to register.
+"""What an instruction moves where: enough to follow return addresses, stack pointers and saved barriers from register to register.
 
-Nothing here is needed for agreement; whatever is not listed is an unknown value, which is always a safe answer.
+Copies and sums are the effects of the opcode tables over linear values: a number, or a register plus a number. Memory and barriers have
+rules of their own. Nothing here is needed for agreement; whatever is not listed is an unknown value, which is always a safe answer.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sassan.ir import CodeAddress, Constant, Immediate, Instruction, Memory, Operand, Register, Special
+from sassan.ir import CodeAddress, Constant, Instruction, Memory, Operand, Register, Special
+from sassan.isa.computations import Apply, Computation, Fixed, Local, Number, Read, Select, Term, Write
+from sassan.isa.effects import ABOUT_OPERANDS
 from sassan.isa.registers import bit
 
 WORD = 0xFFFFFFFF
 _STACK_POINTER = 1
-_COPIES = frozenset({"MOV", "UMOV", "MOV32I", "R2UR", "S2UR"})
-_SUMS = frozenset({"IADD3", "UIADD3", "IADD", "VIADD", "IADD32I"})
-_EXACT = frozenset({"MOV", "IADD", "U32", "S32", "MMA", "32", "64", "reuse"})
-"""Modifiers under which the opcodes below still move or add whole words."""
 _SIZES = {"64": 2, "128": 4}
 _NARROW = frozenset({"U8", "S8", "U16", "S16"})
 
@@ -82,44 +81,115 @@ class RestoreBarrier:
 Move = Put | Add | Frame | Store | Load | SaveBarrier | RestoreBarrier
 
 
-def moves(one: Instruction) -> tuple[Move, ...]:
-    """Return what an instruction moves where, as far as it is one of the few; its guard aside. () says nothing about what it writes."""
+def moves(one: Instruction, computes: Computation | None) -> tuple[Move, ...]:
+    """Return what an instruction moves where, its guard aside; `computes` is its effect. () says nothing about what it writes."""
     base, *modifiers = one.opcode.split(".")
     special = _SPECIAL.get(base)
     if special is not None:
         return special(one, modifiers)
-    if base in _COPIES and _EXACT.issuperset(modifiers) and len(one.operands) == 2 and "64" not in modifiers:  # noqa: PLR2004 - to, from
-        return _copy(one, one.operands[1])
-    return _sum(one, one.operands[1:]) if base in _SUMS and not modifiers else ()
-
-
-def _product(one: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
-    """Return moves that are written as arithmetic: `IMAD.MOV R2, RZ, RZ, x`, `IMAD.IADD R2, R3, 0x1, R4`."""
-    if len(one.operands) != 4 or not _EXACT.issuperset(modifiers):  # noqa: PLR2004 - to, two factors, addend
+    if computes is None or not computes.effect.word_functions <= _LINEAR:
         return ()
-    _, left, right, addend = one.operands
-    if _is_zero(left) or _is_zero(right):
-        return _copy(one, addend)
-    if _number(right) == 1:
-        return _sum(one, (left, addend))
-    return ()
+    return tuple(_written(computes.of(one)))
 
 
-def _half_product(one: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
-    """Return the zero of `HFMA2.MMA R2, -RZ, RZ, 0, 0`."""
-    _, *factors, high, low = one.operands
-    zero = len(factors) == 2 and all(map(_is_zero, factors)) and _number(high) == _number(low) == 0  # noqa: PLR2004 - two factors
-    return _zeros(one, 1) if zero and _EXACT.issuperset(modifiers) else ()
+_LINEAR = frozenset(
+    {"add", "subtract", "multiply", "bit", "lane", "special", "constant", "float_halves", "masked", "negation", *ABOUT_OPERANDS}
+)
+"""Functions of effects that may leave a linear value."""
 
 
-def _constant(one: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
-    """Return what loads the stack pointer: `LDC R1, c[0x0][0x37c]`."""
-    return _copy(one, one.operands[1]) if not modifiers and _to(one.operands[0]) == _STACK_POINTER else ()
+@dataclass(frozen=True, slots=True)
+class _Linear:
+    """The word of a register (None: 0) plus a number, modulo 2^32."""
+
+    register: int | None
+    number: int
 
 
-def _special(one: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
-    zero = isinstance(one.operands[-1], Special) and one.operands[-1].name == "SRZ"
-    return _zeros(one, 1 if "32" in modifiers else 2) if zero else ()
+_Word = _Linear | CodeAddress | Constant
+"""Constant: a word of constant bank 0, at a known address."""
+
+
+def _written(steps: tuple[Write | Select, ...]) -> Iterator[Move]:
+    known: dict[str, _Word | None] = {}
+    for step in steps:
+        if isinstance(step, Write):
+            value = known[step.name] = _value(step.value, known)
+            for target in step.targets:
+                yield from _put(target, value)
+
+
+def _put(to: int, value: _Word | None) -> Iterator[Move]:
+    match value:
+        case CodeAddress():
+            yield Put(to, value)
+        case Constant() if to == _STACK_POINTER:
+            yield Frame(to)
+        case _Linear(None, number):
+            yield Put(to, number)
+        case _Linear(int(register), number):
+            yield Add(to, register, number)
+        case _:
+            pass
+
+
+def _value(term: Term, known: Mapping[str, _Word | None]) -> _Word | None:
+    """Return a linear value, None for any other."""
+    match term:
+        case Number(value):
+            return _Linear(None, value & WORD)
+        case Read(operand, 0):
+            return _operand(operand)
+        case Local(name):
+            return known[name]
+        case Apply():
+            return _applied(term, known)
+        case _:
+            return None
+
+
+def _applied(term: Apply, known: Mapping[str, _Word | None]) -> _Word | None:
+    match term:
+        case Apply("add", (first, second)):
+            return _sum(_value(first, known), _value(second, known))
+        case Apply("multiply", (first, second)):
+            return _product(_value(first, known), _value(second, known))
+        case Apply("lane", (word,)):
+            return _value(word, known)
+        case Apply("special", (Fixed(value=Special(name="SRZ")),)):
+            return _Linear(None, 0)
+        case Apply("constant", (Fixed(value=Constant() as operand), Fixed(value=0), Fixed(value=4), _)):
+            return _operand(operand)
+        case _:
+            return None
+
+
+def _operand(operand: Operand) -> _Word | None:
+    if isinstance(operand, CodeAddress):
+        return operand
+    if isinstance(operand, Constant):
+        plain = operand.bank == 0 and not (operand.base or operand.negated or operand.absolute or operand.inverted or operand.modifiers)
+        return operand if plain else None
+    index = _index(operand)
+    return None if index is None else _Linear(index, 0)
+
+
+def _sum(first: _Word | None, second: _Word | None) -> _Word | None:
+    for word, other in ((first, second), (second, first)):
+        if isinstance(other, _Linear) and other.register is None:
+            if isinstance(word, _Linear):
+                return _Linear(word.register, word.number + other.number & WORD)
+            return word if not other.number else None
+    return None
+
+
+def _product(first: _Word | None, second: _Word | None) -> _Word | None:
+    for word, factor in ((first, second), (second, first)):
+        if factor == _Linear(None, 0):
+            return factor
+        if factor == _Linear(None, 1):
+            return word
+    return None
 
 
 def _to(operand: Operand) -> int | None:
@@ -132,57 +202,6 @@ def _index(operand: Operand) -> int | None:
         return None
     mask = bit(operand.file, operand.index)
     return mask.bit_length() - 1 if mask else None
-
-
-def _number(operand: Operand) -> int | None:
-    if isinstance(operand, Immediate) and operand.value == 0:
-        return 0
-    if isinstance(operand, Immediate) and isinstance(operand.value, int) and not operand.modifiers:
-        return operand.value & WORD
-    return 0 if _is_zero(operand) else None
-
-
-def _is_zero(operand: Operand) -> bool:
-    return isinstance(operand, Register) and operand.index is None and operand.file in ("R", "UR") and not operand.inverted
-
-
-def _copy(one: Instruction, source: Operand) -> tuple[Move, ...]:
-    to = _to(one.operands[0])
-    if to is None:
-        return ()
-    if isinstance(source, CodeAddress):
-        return (Put(to, source),)
-    if isinstance(source, Constant) and to == _STACK_POINTER and source.bank == 0 and not source.base:
-        return (Frame(to),)
-    number, index = _number(source), _index(source)
-    if number is not None:
-        return (Put(to, number),)
-    return () if index is None else (Add(to, index),)
-
-
-def _sum(one: Instruction, terms: tuple[Operand, ...]) -> tuple[Move, ...]:
-    """Return the sum of at most one register and any numbers; predicates are carries, and must be constant."""
-    to, source, addend = _to(one.operands[0]), None, 0
-    for term in terms:
-        if isinstance(term, Register) and term.file in ("P", "UP"):
-            continue
-        number, index = _number(term), _index(term)
-        if number is not None:
-            addend += number
-        elif index is not None and source is None:
-            source = index
-        else:
-            return ()
-    if to is None:
-        return ()
-    return (Put(to, addend & WORD),) if source is None else (Add(to, source, addend & WORD),)
-
-
-def _zeros(one: Instruction, count: int) -> tuple[Move, ...]:
-    to = _to(one.operands[0])
-    if to is None:
-        return ()
-    return tuple(Put(to + place, 0) for place in range(count))
 
 
 def _lepc(one: Instruction, _: list[str]) -> tuple[Move, ...]:
@@ -235,13 +254,8 @@ def _barrier(one: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
 
 _SPECIAL: Mapping[str, Callable[[Instruction, list[str]], tuple[Move, ...]]] = {
     "BMOV": _barrier,
-    "CS2R": _special,
-    "HFMA2": _half_product,
-    "IMAD": _product,
-    "LDC": _constant,
     "LDL": _load,
     "LEPC": _lepc,
     "ST": _anywhere,
     "STL": _store,
-    "UIMAD": _product,
 }

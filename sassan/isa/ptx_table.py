@@ -16,15 +16,15 @@ all opcodes are one list, and one that is not there makes the opcode unknown.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import translate
 from functools import lru_cache
 
+from sassan.checked import Fields
 from sassan.isa.facts import Flow
-from sassan.isa.loading import data_text
-from sassan.isa.toml import Section
+from sassan.isa.loading import TABLES, data_text
 
 FILE = "ptx.toml"
 _KEYS = ("names", "with", "writes", "agree", "partly", "carry", "flow", "source")
@@ -107,38 +107,37 @@ def table() -> Table:
 
 def read(name: str, text: str) -> Table:
     """Return the checked table of a file; raises InputError `bad-table` with the file and the key."""
-    file = Section.parse(name, text)
+    file = TABLES.toml(name, text)
     file.only("sources", "special", "modifiers", "op")
-    special, modifiers = file.section("special"), file.section("modifiers")
+    special, modifiers = file.table("special"), file.table("modifiers")
     special.only("agree", "differ")
-    patterns = modifiers.strings("patterns")
+    patterns = modifiers.texts("patterns")
     return Table(
         _rows(file),
-        frozenset(special.strings("agree")),
-        frozenset((*special.strings("agree"), *special.strings("differ"))),
-        frozenset(one for key in modifiers.values if key != "patterns" for one in modifiers.strings(key)),
+        frozenset(special.texts("agree")),
+        frozenset((*special.texts("agree"), *special.texts("differ"))),
+        frozenset(one for key in modifiers.values if key != "patterns" for one in modifiers.texts(key)),
         re.compile("|".join(translate(pattern) for pattern in patterns) or r"(?!)"),
     )
 
 
-def _rows(file: Section) -> dict[str, tuple[Row, ...]]:
-    sources = frozenset(file.section("sources").values)
+def _rows(file: Fields) -> dict[str, tuple[Row, ...]]:
+    sources = sorted(file.table("sources").values)
     out: dict[str, tuple[Row, ...]] = {}
-    for one in file.sections("op"):
+    for one in file.tables("op"):
         row = _row(one, sources)
-        for name in one.strings("names"):
+        for name in one.texts("names"):
             out[name] = (*out.get(name, ()), row)
     return out
 
 
-def _row(one: Section, sources: frozenset[str]) -> Row:
+def _row(one: Fields, sources: Sequence[str]) -> Row:
     one.only(*_KEYS)
-    if one.string("source") not in sources:
-        raise one.fail("source", f"one of {', '.join(sorted(sources))}")
-    if not one.strings("names"):
-        raise one.fail("names", "at least one mnemonic")
+    one.choice("source", sources)
+    if not one.texts("names"):
+        raise one.fail("names", "must name a mnemonic")
     return Row(
-        tuple(frozenset(alternatives.split("|")) for alternatives in one.strings("with")),
+        tuple(frozenset(alternatives.split("|")) for alternatives in one.texts("with")),
         one.choice("writes", Writes, Writes.FIRST),
         one.choice("agree", Agree, Agree.NEVER),
         one.flag("partly"),

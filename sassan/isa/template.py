@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sassan.alphabet import Letter
 from sassan.ir import Instruction, Register, Target
+from sassan.isa.computations import Computation
 from sassan.isa.facts import Effect, Facts, Flow
 from sassan.isa.registers import bit, span
 
@@ -43,6 +44,7 @@ class Template(NamedTuple):
     guard_alone: bool
     uniform: bool
     undecided: bool
+    computes: Computation | None
 
     def apply(self, instruction: Instruction, indices: Sequence[int]) -> Facts:
         """Return the facts of an instruction of this shape; `indices` are those of its registers (`shape.shape`)."""
@@ -60,7 +62,7 @@ class Template(NamedTuple):
         guard = instruction.guard
         held = bit(guard.file, guard.index) if guard is not None else 0
         if self.flow is Flow.NONE:
-            return Facts(reads, effects, held, Flow.NONE, self.letter, held)
+            return Facts(reads, effects, held, Flow.NONE, self.letter, held, computes=self.computes)
         return self._control(instruction, indices, reads, effects, held)
 
     def _needs(self, reads: int, indices: Sequence[int]) -> int | None:

@@ -17,13 +17,12 @@ seed = 0
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import cast
 
 from sassan.alphabet import Letter
+from sassan.checked import Fields, Format
 from sassan.errors import InputError, UsageError
 from sassan.machine import MachineFile
 from sassan.machine.multiprocessor import WARP_SIZE
@@ -33,7 +32,8 @@ MOST_WARPS = 1_000_000
 """An upper limit on the warps of an instance."""
 _LARGEST = 1_000_000
 _NUMBER = re.compile(r"[0-9]{1,9}(/[0-9]{1,9}|\.[0-9]{1,9})?", re.ASCII)
-_HINT = "samples/makespan/ has examples"
+_SHORTEST = 1e-9
+_FORMAT = Format("config-value", "samples/makespan/ has examples", syntax="config-syntax")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def latencies(text: str) -> dict[Letter, int]:
 
     Raises UsageError `bad-latency`.
     """
-    return {letter: _whole(f"--latency {letter}", value, "bad-latency", UsageError) for letter, value in _pairs("--latency", text)}
+    return {letter: _latency(letter, value) for letter, value in _pairs("--latency", text)}
 
 
 def _pairs(option: str, text: str) -> list[tuple[Letter, str]]:
@@ -115,10 +115,9 @@ def _capacity(where: str, value: object, kind: Kind) -> Fraction:
     return capacity
 
 
-def _whole(where: str, value: object, code: str, kind: Kind, most: int = _LARGEST) -> int:
-    text = str(value)
-    if isinstance(value, bool | float) or not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not 1 <= int(text) <= most:
-        raise kind(code, f"{where}: {text!r} is not a whole number from 1 to {most}")
+def _latency(letter: Letter, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not 1 <= int(text) <= _LARGEST:
+        raise UsageError("bad-latency", f"--latency {letter}: {text!r} is not a whole number of slots from 1 to {_LARGEST}")
     return int(text)
 
 
@@ -127,95 +126,45 @@ def read(name: str, text: str) -> Configuration:
 
     Raises InputError that names the file and the key.
     """
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError("config-syntax", f"{name}: {error}", hint=_HINT) from error
-    _check_keys(name, "the file", document, {"kernel", "warps", "multiprocessor", "search"})
-    multiprocessor = _table(name, "multiprocessor", document.get("multiprocessor", {}))
-    search = _table(name, "search", document.get("search", {}))
-    _check_keys(name, "[multiprocessor]", multiprocessor, {"sm", "units", "warp_size", "capacity", "issue", "latency"})
-    _check_keys(name, "[search]", search, {"engine", "time_limit", "seed"})
+    file = _FORMAT.toml(name, text)
+    file.only("kernel", "warps", "multiprocessor", "search")
+    multiprocessor, search = file.table("multiprocessor"), file.table("search")
+    multiprocessor.only("sm", "units", "warp_size", "capacity", "issue", "latency")
+    search.only("engine", "time_limit", "seed")
+    latency = multiprocessor.table("latency")
     return Configuration(
-        strings=_strings(name, document.get("kernel")),
-        warps=_maybe_whole(name, "warps", document.get("warps"), MOST_WARPS),
-        sm=_maybe_text(name, "multiprocessor.sm", multiprocessor.get("sm")),
-        capacity=_capacities(name, multiprocessor),
-        issue=_maybe_whole(name, "multiprocessor.issue", multiprocessor.get("issue")),
-        latency={
-            letter: _whole(f"{name}: multiprocessor.latency.{letter}", value, "config-value", InputError)
-            for letter, value in _letters(name, "multiprocessor.latency", multiprocessor.get("latency", {}))
-        },
-        engine=_maybe_text(name, "search.engine", search.get("engine")),
-        time_limit=_seconds(name, search.get("time_limit")),
-        seed=_seed(name, search.get("seed")),
+        strings=_strings(file),
+        warps=file.whole("warps", most=MOST_WARPS) if "warps" in file else None,
+        sm=multiprocessor.text("sm") if "sm" in multiprocessor else None,
+        capacity=_capacities(multiprocessor),
+        issue=multiprocessor.whole("issue", most=_LARGEST) if "issue" in multiprocessor else None,
+        latency={letter: latency.whole(letter, most=_LARGEST) for letter in _letters(latency)},
+        engine=search.text("engine") if "engine" in search else None,
+        time_limit=search.number("time_limit", least=_SHORTEST, most=_LARGEST) if "time_limit" in search else None,
+        seed=search.whole("seed", least=0) if "seed" in search else None,
     )
 
 
-def _strings(name: str, value: object) -> tuple[KernelString, ...]:
-    rows = [value] if isinstance(value, str) else value
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, str) for row in cast("list[object]", rows)):
-        raise _refused(name, 'needs kernel = "LLC", a string or a list of strings')
-    return tuple(parse(row, f"{name}: kernel") for row in cast("list[str]", rows))
+def _strings(file: Fields) -> tuple[KernelString, ...]:
+    texts = (file.text("kernel"),) if isinstance(file.values.get("kernel"), str) else file.texts("kernel")
+    if not texts:
+        raise file.fail("kernel", 'must be a string such as "LLC" or an array of strings')
+    return tuple(parse(text, file.path("kernel")) for text in texts)
 
 
-def _capacities(name: str, table: Mapping[str, object]) -> dict[Letter, Fraction]:
-    if "units" in table and "capacity" in table:
-        raise _refused(name, "has both multiprocessor.units and multiprocessor.capacity; keep one of them")
+def _capacities(table: Fields) -> dict[Letter, Fraction]:
     if "units" in table:
-        size = _whole(f"{name}: multiprocessor.warp_size", table.get("warp_size", WARP_SIZE), "config-value", InputError)
-        units = _letters(name, "multiprocessor.units", table["units"])
-        return {
-            letter: Fraction(_whole(f"{name}: multiprocessor.units.{letter}", value, "config-value", InputError), size)
-            for letter, value in units
-        }
+        if "capacity" in table:
+            raise table.fail("capacity", "contradicts multiprocessor.units: give one of them")
+        size, units = table.whole("warp_size", WARP_SIZE, most=_LARGEST), table.table("units")
+        return {letter: Fraction(units.whole(letter, most=_LARGEST), size) for letter in _letters(units)}
     if "warp_size" in table:
-        raise _refused(name, "has multiprocessor.warp_size without multiprocessor.units")
-    values = _letters(name, "multiprocessor.capacity", table.get("capacity", {}))
-    return {letter: _capacity(f"{name}: multiprocessor.capacity.{letter}", value, InputError) for letter, value in values}
+        raise table.fail("warp_size", "needs multiprocessor.units")
+    capacity = table.table("capacity")
+    return {letter: _capacity(capacity.path(letter), capacity.values[letter], InputError) for letter in _letters(capacity)}
 
 
-def _letters(name: str, key: str, value: object) -> list[tuple[Letter, object]]:
-    table = _table(name, key, value)
-    _check_keys(name, key, table, set(Letter))
-    return [(letter, table[letter]) for letter in Letter if letter in table]
-
-
-def _maybe_whole(name: str, key: str, value: object, most: int = _LARGEST) -> int | None:
-    return None if value is None else _whole(f"{name}: {key}", value, "config-value", InputError, most)
-
-
-def _maybe_text(name: str, key: str, value: object) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise _refused(name, f"has {key} = {value!r}: it must be a string")
-    return value
-
-
-def _seconds(name: str, value: object) -> float | None:
-    if value is None:
-        return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= _LARGEST:
-        raise _refused(name, f"has search.time_limit = {value!r}: it must be a number of seconds above 0")
-    return float(value)
-
-
-def _seed(name: str, value: object) -> int | None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise _refused(name, f"has search.seed = {value!r}: it must be a whole number, 0 or more")
-    return value
-
-
-def _table(name: str, where: str, value: object) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        raise _refused(name, f"has a {where} that is not a table")
-    return cast("Mapping[str, object]", value)
-
-
-def _check_keys(name: str, where: str, table: Mapping[str, object], allowed: set[str] | set[Letter]) -> None:
-    unknown = sorted(set(table) - allowed)
-    if unknown:
-        raise _refused(name, f"has the unknown key {unknown[0]!r} in {where}; known: {', '.join(sorted(allowed))}")
-
-
-def _refused(name: str, reason: str) -> InputError:
-    return InputError("config-value", f"{name} {reason}", hint=_HINT)
+def _letters(table: Fields) -> list[Letter]:
+    """Return the letters that are keys of a table."""
+    table.only(*Letter)
+    return [letter for letter in Letter if letter in table]

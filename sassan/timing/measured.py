@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sassan.errors import Gap, InputError
-from sassan.isa.toml import Section
+from sassan.isa.loading import TABLES
 from sassan.timing.model import Prices
 from sassan.warpcfg.graph import WarpCfg
 
@@ -98,21 +98,15 @@ Row = tuple[str, str, int, int]
 
 
 def _toml(name: str, text: str) -> Iterator[Row]:
-    file = Section.parse(name, text)
+    file = TABLES.toml(name, text)
     file.only("function")
-    functions = file.section("function")
+    functions = file.table("function")
     for function in functions.values:
-        one = functions.section(function)
+        one = functions.table(function)
         one.only("text", "block")
-        for block in one.sections("block"):
+        for block in one.tables("block"):
             block.only("start", "cycles")
-            start = _address(block.string("start"))
-            cycles = block.values.get("cycles")
-            if start is None:
-                raise block.fail("start", 'an address such as "0x0068"')
-            if not isinstance(cycles, int) or isinstance(cycles, bool) or cycles < 0:
-                raise block.fail("cycles", "a whole number of cycles")
-            yield function, one.string("text"), start, cycles
+            yield function, one.text("text"), block.address("start"), block.whole("cycles", least=0)
 
 
 def _csv(name: str, text: str) -> Iterator[Row]:

@@ -38,7 +38,7 @@ def operations(blocks: Blocks) -> tuple[list[list[Operation]], int]:
     following = any(facts is not None and facts.flow in _USES_VALUES for block in blocks.blocks for facts in block.facts)
     read = [
         [
-            (one, facts, moves(one) if following else ())
+            (one, facts, moves(one, facts.computes) if following else ())
             for one, facts in zip(block.instructions, block.facts, strict=True)
             if facts is not None and (following or facts.flow is not Flow.NONE)
         ]

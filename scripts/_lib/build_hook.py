@@ -41,5 +41,5 @@ class SharedFiles(BuildHookInterface[Any]):
         # pip isolates a build by the path of this process, and a child must find typer there.
         modules = os.pathsep.join([self.root, *sys.path])
         ask = {**os.environ, "PYTHONPATH": modules, "_SASSAN_COMPLETE": f"source_{shell}"}
-        command = [sys.executable, "-c", "from sassan.cli.app import main; main()"]
+        command = [sys.executable, "-c", "from sassan.cli.main import main; main()"]
         return subprocess.run(command, env=ask, check=True, capture_output=True, text=True).stdout.strip() + "\n"  # noqa: S603 - the command of this package

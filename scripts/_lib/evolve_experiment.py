@@ -13,11 +13,11 @@ from scipy.stats import mannwhitneyu, wilcoxon
 
 from sassan.errors import InputError
 from sassan.evolve import config as configurations
-from sassan.evolve.answer import answer
 from sassan.evolve.config import Config, Objective
+from sassan.evolve.result import search_result
 from sassan.evolve.run import Runner, tools_of
 from sassan.evolve.search import Search
-from sassan.evolve.state import State, begin
+from sassan.evolve.state import State, initial_state
 from sassan.executor import Processes
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ def _searched(config: Config, runner: Runner, seeds: Sequence[int]) -> Iterator[
     known: State | None = None
     for seed in seeds:
         one = replace(config, plan=replace(config.plan, seed=seed, baseline=True))
-        state = begin(seed)
+        state = initial_state(seed)
         if known is not None:
             state.known = known.known  # an outcome is a function of its genome: no seed need compile it again
-        found = answer(one, Search(one, runner).run(state))
+        found = search_result(one, Search(one, runner).run(state))
         known = state
         if found.best is None or found.sampled is None or not found.default.outcome.costs:
             raise InputError("unbounded", f"{config.file}: seed {seed} found nothing that is bounded")

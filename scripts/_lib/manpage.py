@@ -7,7 +7,8 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from sassan import __version__
-from sassan.cli.app import app
+from sassan.cli import group
+from sassan.cli.main import app
 
 Command = TyperCommand | TyperGroup
 
@@ -39,7 +40,7 @@ def pages() -> dict[str, str]:
 def _pages(path: str, command: Command, context: typer.Context) -> Iterator[tuple[str, str]]:
     """Yield the page of a command, then those of the commands below it."""
     name = path.replace(" ", "-")
-    below = dict(getattr(command, "commands", {}))
+    below = {key: group.command(key) for key in group.SUMMARIES} if isinstance(command, TyperGroup) else {}
     arguments = [rf"\fI{_escaped(_spelled(one))}\fR" for one in command.params if one.param_type_name == "argument"]
     if below:
         arguments = [r"\fICOMMAND\fR", r"[\fIARGUMENT\fR]..."]

@@ -6,22 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sassan.checked import Format
 from sassan.errors import InputError
 from sassan.evolve.shapes import ShapeProblem, names
-from sassan.machine.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sassan.checked import Fields
     from sassan.recorded.types import Value
 
+_FORMAT = Format("bad-recipe", "the head of scripts/_lib/silicon_recipes.toml describes recipes")
 FILE = Path(__file__).with_suffix(".toml")
 _AXES = 3
-
-
-class _Fields(Fields):
-    code = "bad-recipe"
-    hint = "the head of scripts/_lib/silicon_recipes.toml describes recipes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ def read(path: Path = FILE) -> Recipes:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("cannot-read", f"cannot read '{path}': {error}") from None
-    whole = _Fields.parse(path.name, text)
+    whole = _FORMAT.toml(path.name, text)
     whole.only("device", "kernel")
     devices, kernels = whole.table("device"), whole.table("kernel")
     return Recipes(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cli.shell import Input, Result, Sassan
-from sassan.cli import app
+from sassan.cli import main
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def sassan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     def call(*arguments: str | Path, stdin: bytes = b"") -> Result:
         monkeypatch.setattr(sys, "stdin", Input(stdin))
         capsys.readouterr()
-        status = app.run([str(one) for one in arguments])
+        status = main.run([str(one) for one in arguments])
         seen = capsys.readouterr()
         return Result(status, seen.out, seen.err)
 

@@ -210,7 +210,7 @@ def test_a_baseline_of_another_schema_is_refused(sassan: Sassan, old: Path):
     edited(old, old, ('"schema": 1', '"schema": 2'))
     result = sassan("check", *BOUNDED, "--baseline", old)
     assert_refused(result, 3)
-    assert "schema 2 is not that of this version (1)" in result.err
+    assert "schema: 2 is not that of this version (1)" in result.err
 
 
 def test_gates_of_a_file_hold_the_functions_that_they_name(sassan: Sassan, tmp_path: Path):
@@ -219,7 +219,7 @@ def test_gates_of_a_file_hold_the_functions_that_they_name(sassan: Sassan, tmp_p
     result = sassan("check", TWO, "--loop-bound", "10", "--gates", path)
     assert result.status == 1
     assert result.out.splitlines() == [
-        f"{TWO}:two_kernels_first:0x0008: max-wcet: the WCET (unit model) is 54, above the limit 53 of {path}: function.'*_first'",
+        f'{TWO}:two_kernels_first:0x0008: max-wcet: the WCET (unit model) is 54, above the limit 53 of {path}: function."*_first"',
         "2 functions checked, 1 failed",
     ]
 

@@ -5,11 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 
 from cli.shell import SAMPLES, Sassan, assert_refused
 from sassan import __version__
-from sassan.cli.app import app
+from sassan.cli.group import SUMMARIES
 from sassan.errors import SelfCheckError
 
 SM_61 = SAMPLES / "sm_61"
@@ -74,7 +73,7 @@ def test_a_wrong_command_line_is_a_usage_error(arguments: list[str], sassan: Sas
     assert_refused(sassan(*arguments), 2)
 
 
-@pytest.mark.parametrize("command", [[], *([one] for one in sorted(typer.main.get_command(app).commands))])
+@pytest.mark.parametrize("command", [[], *([one] for one in sorted(SUMMARIES))])
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_teaches_with_examples(command: list[str], option: str, sassan: Sassan):
     result = sassan(*command, option)
@@ -98,7 +97,7 @@ def test_a_defect_is_one_line_and_no_traceback(sassan: Sassan, monkeypatch: pyte
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a defect")
 
-    monkeypatch.setattr("sassan.app.analysis.analyze", broken)
+    monkeypatch.setattr("sassan.cli.options.request.analyze", broken)
     result = sassan("analyze", SAXPY)
     assert result.status == 5
     assert result.codes == ["internal"]
@@ -110,7 +109,7 @@ def test_a_defect_can_be_traced(sassan: Sassan, monkeypatch: pytest.MonkeyPatch)
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("sassan.app.analysis.analyze", broken)
+    monkeypatch.setattr("sassan.cli.options.request.analyze", broken)
     monkeypatch.setenv("SASSAN_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         sassan("analyze", SAXPY)
@@ -120,7 +119,7 @@ def test_ctrl_c_ends_with_130_and_nothing_printed(sassan: Sassan, monkeypatch: p
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sassan.app.analysis.analyze", interrupted)
+    monkeypatch.setattr("sassan.cli.options.request.analyze", interrupted)
     result = sassan("analyze", SAXPY)
     assert (result.status, result.out, result.err) == (130, "", "")
 
@@ -129,7 +128,7 @@ def test_a_failed_self_check_is_status_5(sassan: Sassan, monkeypatch: pytest.Mon
     def wrong(*_: object) -> None:
         raise SelfCheckError("fixpoint", "the fixpoint is none")
 
-    monkeypatch.setattr("sassan.app.analysis.analyze", wrong)
+    monkeypatch.setattr("sassan.cli.options.request.analyze", wrong)
     assert_refused(sassan("analyze", SAXPY), 5, silent=False)
 
 

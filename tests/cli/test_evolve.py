@@ -13,12 +13,12 @@ import pytest
 from budget import PATIENCE
 from cli.shell import SAMPLES, assert_refused
 from evolving import CONFIG, PTX, config_file, copying, need_nvrtc, ptxas, toy
-from sassan.cli.evolve import progress_text
+from sassan.cli.commands.evolve import progress_text
 from sassan.errors import MissingToolError
 from sassan.evolve import bench, compilers, report
 from sassan.evolve.cache import program
-from sassan.evolve.compile import Built, Fate
-from sassan.evolve.search import Step
+from sassan.evolve.compile import CompileResult, CompileStatus
+from sassan.evolve.search import SearchProgress
 from sassan.extras import install
 
 pytestmark = pytest.mark.slow
@@ -132,7 +132,7 @@ def test_the_report_says_what_was_found_and_what_it_rests_on(sassan, fake, folde
     assert found.status == 0
     assert found.out.startswith("individual")
     assert "best against the default: grid " in found.out
-    assert "4 individuals in 1 generations: 4 compiled; 0 failed, 0 hung the compiler, 0 with gaps" in found.out
+    assert "4 individuals in 1 generation: 4 compiled; 0 failed, 0 exceeded the compile time, 0 with gaps" in found.out
     assert "launched as: block 256 x 1 x 1, grid 4 x 1 x 1\n" in found.out
     assert "no GPU ran the individuals" in found.out
     assert "compared: grid: the whole launch of 1024 / BLOCK blocks of BLOCK threads on 1 SM" in found.out
@@ -160,7 +160,7 @@ def test_an_interrupt_keeps_the_state_and_says_how_to_go_on(fake, folder):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert err == "interrupted: 'killed' holds the state, and the same command with --resume goes on\n"
+    assert err == "interrupted: the state is in 'killed'; the same command with --resume continues\n"
     assert json.loads((folder / "killed" / "state.json").read_text())["done"] is False
 
 
@@ -245,7 +245,7 @@ def test_a_default_that_comes_to_nothing_ends_the_search(sassan, fake, before, a
 
 
 def test_a_cubin_that_is_not_the_one_that_was_bounded_is_a_defect(sassan, fake, folder, monkeypatch):
-    monkeypatch.setattr(report, "compiled", lambda _: Built(Fate.DONE, b"another"))
+    monkeypatch.setattr(report, "compiled", lambda _: CompileResult(CompileStatus.DONE, b"another"))
     found = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial")
     assert (found.status, found.codes) == (5, ["not-again"])
     assert [path.name for path in (folder / "out").iterdir()] == ["state.json"]
@@ -268,5 +268,7 @@ def test_a_result_is_the_same_text_from_the_cache(sassan, fake, folder):
 
 def test_a_person_sees_the_search_and_the_best_so_far():
     config = toy(objectives=2)
-    assert progress_text(config, Step("evolution", 3, 20, 40, (54.0, 12.0))) == "evolution, generation 3: best wcet 54, registers 12"
-    assert progress_text(config, Step("random search", 3, 1, 40, None)) == "random search: best nothing bounded yet"
+    assert (
+        progress_text(config, SearchProgress("evolution", 3, 20, 40, (54.0, 12.0))) == "evolution, generation 3: best wcet 54, registers 12"
+    )
+    assert progress_text(config, SearchProgress("random search", 3, 1, 40, None)) == "random search: best nothing bounded yet"

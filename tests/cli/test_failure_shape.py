@@ -1,6 +1,6 @@
 """The shape of an error (style.md, habit 9), whatever the input held."""
 
-from sassan.cli.failure import describe
+from sassan.cli.output.failure import describe
 from sassan.errors import InputError, UsageError
 from sassan.source import Source, Span
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sassan.cli import files
+from sassan.cli.output import files
 from sassan.errors import UsageError
 
 HOSTILE = [

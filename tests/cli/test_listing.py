@@ -121,7 +121,7 @@ def test_a_folder_of_sources_must_be_there(sassan: Sassan):
 
 def test_a_terminal_gets_colours_and_the_same_text(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
     plain = sassan("listing", SAXPY).out
-    monkeypatch.setattr("sassan.cli.listing.colourful", lambda stream: stream is sys.stdout)
+    monkeypatch.setattr("sassan.cli.commands.listing.colourful", lambda stream: stream is sys.stdout)
     coloured = sassan("listing", SAXPY).out
     assert "\x1b[36m@P0 EXIT\x1b[0m" in coloured
     assert re.sub(r"\x1b\[\d+m", "", coloured) == plain

@@ -145,7 +145,7 @@ class Interrupted:
 
 
 def test_an_interrupt_gives_the_best_result_so_far_and_the_status_says_so(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("sassan.makespan.engines.load", lambda name, *_: Interrupted(1) if name == "all" else load(name))
+    monkeypatch.setattr("sassan.cli.commands.makespan.load", lambda name, *_: Interrupted(1) if name == "all" else load(name))
     result = sassan("makespan", "LC", "-W", "2", "--json")
     assert result.status == 130
     assert (result.document["lower"], result.document["stopped"]) == (3, "interrupt")
@@ -153,7 +153,7 @@ def test_an_interrupt_gives_the_best_result_so_far_and_the_status_says_so(sassan
 
 
 def test_a_second_interrupt_ends_the_command(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("sassan.makespan.engines.load", lambda *_: Interrupted(2))
+    monkeypatch.setattr("sassan.cli.commands.makespan.load", lambda *_: Interrupted(2))
     result = sassan("makespan", "LC", "-W", "2", "--json")
     assert (result.status, result.out, result.err) == (130, "", "")
 
@@ -366,7 +366,7 @@ def test_a_string_of_100_000_letters_is_bounded_without_writing_it_out(sassan: S
 def test_the_configurations_are_named_in_the_help_that_mentions_them():
     assert [
         one
-        for one in re.findall(r"samples/makespan/[a-z0-9-]+\.toml", (ROOT / "sassan/cli/makespan.py").read_text("utf-8"))
+        for one in re.findall(r"samples/makespan/[a-z0-9-]+\.toml", (ROOT / "sassan/cli/commands/makespan.py").read_text("utf-8"))
         if not (ROOT / one).exists()
     ] == []
 

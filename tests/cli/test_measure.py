@@ -279,7 +279,7 @@ def test_help_teaches_with_examples_and_fits_80_columns(sassan: Sassan):
 
 
 def test_the_files_that_the_help_names_exist():
-    text = (ROOT / "sassan/cli/measure.py").read_text("utf-8")
+    text = (ROOT / "sassan/cli/commands/measure.py").read_text("utf-8")
     named = re.findall(r"samples/measure/[\w.-]+", text)
     assert named
     assert [one for one in named if not (ROOT / one).exists()] == []

@@ -9,11 +9,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import typer
 
 from budget import PATIENCE
 from cli.shell import ROOT
-from sassan.cli.app import app
+from sassan.cli.group import SUMMARIES, command
 
 pytestmark = pytest.mark.slow
 
@@ -50,12 +49,12 @@ def test_bash_completes_a_command_line(words: str, completed: list[str]):
     assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", completed)
 
 
-def test_the_command_needs_nothing_but_typer_to_describe_itself():
-    # What builds the wheel has typer only; and completion answers in a blink.
+def test_the_group_needs_nothing_but_typer_to_name_its_commands():
+    # Help and completion answer at once.
     script = "import sys, {}; print(*{{one.partition('.')[0] for one in sys.modules}} - set(sys.stdlib_module_names))"
     loaded = [
         subprocess.run([sys.executable, "-c", script.format(one)], capture_output=True, text=True, check=True)
-        for one in ("typer", "sassan.cli.app")
+        for one in ("typer", "sassan.cli.main")
     ]
     typers, ours = (set(one.stdout.split()) for one in loaded)
     assert ours - typers == {"sassan"}
@@ -63,11 +62,16 @@ def test_the_command_needs_nothing_but_typer_to_describe_itself():
 
 def test_every_command_has_a_page_with_every_option(manpage: ModuleType):
     pages = manpage.pages()
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    commands = {name: command(name) for name in SUMMARIES}
     assert {f"sassan-{name}.1" for name in commands} < set(pages)
-    for name, command in commands.items():
+    for name, one in commands.items():
         text = pages[f"sassan-{name}.1"].replace("\\-", "-")
-        assert [one for option in command.params for one in option.opts if one.startswith("--") and one not in text] == []
+        assert [option for parameter in one.params for option in parameter.opts if option.startswith("--") and option not in text] == []
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_summary_of_a_command_is_the_first_sentence_of_its_help(name: str):
+    assert (command(name).help or "").partition("\n\n")[0].replace("\n", " ") == SUMMARIES[name]
 
 
 def test_pages_are_what_groff_reads(manpage: ModuleType, tmp_path: Path):

@@ -31,10 +31,10 @@ def test_the_status_of_the_process_is_that_of_the_command():
 
 
 def test_help_imports_nothing_heavy():
-    code = "import sys; from sassan.cli.app import run; run(['--help']); print(*sys.modules)"
+    code = "import sys; from sassan.cli.main import run; run(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     loaded = done.stdout.splitlines()[-1].split()
-    assert "sassan.cli.app" in loaded
+    assert "sassan.cli.main" in loaded
     assert [one for one in HEAVY if one in loaded] == []
 
 

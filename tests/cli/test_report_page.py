@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from cli.shell import SAMPLES, Sassan, assert_refused
-from sassan.render.html import page
 
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
 SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
@@ -118,7 +117,7 @@ def test_an_interrupt_leaves_the_old_page_and_no_half_one(sassan: Sassan, tmp_pa
     def interrupt(_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(page, "html", interrupt)
+    monkeypatch.setattr("sassan.cli.commands.report.html", interrupt)
     assert sassan("report", SAXPY, "-o", out).status == 130
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
     assert out.read_text("utf-8") == "the old page"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sassan.cli.table import Column, Table, show
-from sassan.cli.terminal import cut, middle, safe
+from sassan.cli.output.table import Column, Table, show
+from sassan.cli.output.terminal import cut, middle, safe
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,6 @@ def test_a_table_without_rows_is_its_head(capsys: pytest.CaptureFixture[str]):
 
 def test_a_table_on_a_terminal_has_the_same_cells(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("sassan.cli.table.colourful", lambda _: True)
+    monkeypatch.setattr("sassan.cli.output.table.colourful", lambda _: True)
     show(Table((Column("function"), Column("WCET", number=True)), (("[bold]k[/]", "12"), ("\x1b[2J", "-"))))
     assert capsys.readouterr().out.split() == ["function", "WCET", "[bold]k[/]", "12", "\\x1b[2J", "-"]

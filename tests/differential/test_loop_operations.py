@@ -10,9 +10,9 @@ from integer_step import number, outputs
 from listing import assemble
 from sassan.domains import ranges
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.operands import CARRY, ZERO
 from sassan.ipet.loop_bounds.surroundings import Surroundings
 from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Value, constant, unknown
+from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.tables import load
 from sassan.machine.launch import Launch
 

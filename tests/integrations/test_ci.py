@@ -14,7 +14,7 @@ import yaml
 from budget import PATIENCE
 from cli.shell import ROOT, SAMPLES
 from sarif import assert_valid
-from sassan.cli import app
+from sassan.cli import main
 
 pytestmark = pytest.mark.slow
 
@@ -127,4 +127,4 @@ def test_the_hooks_that_are_published_name_commands_that_exist():
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
     assert [one["id"] for one in hooks] == ["sassan-check", "sassan-check-control"]
     listing = str(SAMPLES / "sm_75" / "saxpy.cuobjdump.sass")
-    assert [app.run([*one["entry"].split()[1:], *one.get("args", []), listing]) for one in hooks] == [0, 0]
+    assert [main.run([*one["entry"].split()[1:], *one.get("args", []), listing]) for one in hooks] == [0, 0]

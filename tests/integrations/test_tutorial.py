@@ -15,7 +15,7 @@ import pytest
 from budget import PATIENCE
 from cli.shell import SAMPLES
 from integrations.tutorial import COMMANDS, COMPILE, INSTALL, PAGE, PYTHON, TEXT, matches
-from sassan.cli import app
+from sassan.cli import main
 from sassan.frontend.cubin.tools import tools
 
 TUTORIAL = PAGE.parent
@@ -44,7 +44,7 @@ def run(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
     words = shlex.split(command)
     if words[0] == "sassan" and not {">", "||", "|"}.intersection(words):
         capsys.readouterr()
-        assert app.run(words[1:]) == 0
+        assert main.run(words[1:]) == 0
         seen = capsys.readouterr()
         return seen.out + seen.err
     here = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolving import price, toy
-from sassan.evolve.genes import Choice, Gene, Kind, Space
+from sassan.evolve.genes import Choice, Gene, GeneKind, Space
 from sassan.evolve.operators import Operators
 
 pytest.importorskip("deap", reason="the extra 'evolve' is not installed")
 GENES = st.one_of(
-    st.integers(2, 5).map(lambda count: Gene(Kind.MACRO, f"M{count}", tuple(range(count)))),
-    st.integers(2, 4).map(lambda count: Gene(Kind.FLAG, "--maxrregcount", tuple(range(16, 16 + count)))),
-    st.tuples(st.integers(1, 6), st.integers(2, 4)).map(lambda both: Gene(Kind.ORDER, "order", (), *both)),
+    st.integers(2, 5).map(lambda count: Gene(GeneKind.MACRO, f"M{count}", tuple(range(count)))),
+    st.integers(2, 4).map(lambda count: Gene(GeneKind.FLAG, "--maxrregcount", tuple(range(16, 16 + count)))),
+    st.tuples(st.integers(1, 6), st.integers(2, 4)).map(lambda both: Gene(GeneKind.ORDER, "order", (), *both)),
 )
 SPACES = st.lists(GENES, min_size=1, max_size=4).map(lambda genes: Space(tuple(genes)))
 SEEDS = st.integers(0, 2**32)
@@ -29,7 +29,7 @@ def test_draws_mutants_and_children_are_genomes_of_the_space(space, seed):
     chance, tools = random.Random(seed), operators(space)
     first, second = tools.draw(chance), tools.draw(chance)
     family = [first, second, tools.mutated(first, chance), *tools.children(first, second, chance)]
-    assert all(space.holds(one) for one in family)
+    assert all(space.contains(one) for one in family)
     assert all(isinstance(space.choice(one), Choice) for one in family)
 
 
@@ -66,5 +66,5 @@ def test_offspring_are_new_and_all_different(seed):
 
 @given(SPACES)
 def test_the_default_is_a_genome_that_leaves_everything_to_the_compiler(space):
-    assert space.holds(space.default)
+    assert space.contains(space.default)
     assert space.choice(space.default).order == ()

@@ -13,7 +13,7 @@ from budget import PATIENCE
 from cli.shell import SAMPLES
 from record.programs import build, needs_compiler
 from sassan import launches
-from sassan.cli import app
+from sassan.cli import main
 from sassan.launches import Buffer, Launches
 
 CUBIN = SAMPLES / "sm_61" / "saxpy.cubin"
@@ -30,7 +30,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def recorded(tmp_path: Path, program: Path, mode: str, *options: str, status: int = 0) -> Launches:
     output = tmp_path / "launches.toml"
-    assert app.run(["record", "-q", "-o", str(output), "--sm", "6.1", *options, "--", str(program), mode, str(CUBIN)]) == status
+    assert main.run(["record", "-q", "-o", str(output), "--sm", "6.1", *options, "--", str(program), mode, str(CUBIN)]) == status
     return launches.read(str(output))
 
 
@@ -83,7 +83,7 @@ def test_a_launch_that_a_gpu_would_refuse_is_refused_and_not_recorded(tmp_path: 
 
 
 def test_a_function_that_is_not_supported_is_named(tmp_path: Path, program: Path):
-    assert "cudaMallocMipmappedArray is not supported: 2 calls answered with an error" in recorded(tmp_path, program, "unknown").notes
+    assert "cudaMallocMipmappedArray is not supported: 2 calls returned an error" in recorded(tmp_path, program, "unknown").notes
 
 
 def test_what_a_program_launched_before_it_crashed_is_kept(tmp_path: Path, program: Path):
@@ -98,7 +98,7 @@ def test_the_status_of_the_program_is_written_down(tmp_path: Path, program: Path
 def test_an_endless_program_is_cut_off_after_so_many_launches(tmp_path: Path, program: Path):
     found = recorded(tmp_path, program, "endless", "--max-launches", "5")
     assert len(found.launches) == 5
-    assert found.cut.endswith("5 of them different from the one before (--max-launches)")
+    assert found.cut.endswith("5 distinct consecutive launches (--max-launches)")
     assert found.status is None
 
 
@@ -106,7 +106,7 @@ def test_a_program_that_waits_is_cut_off_after_so_many_seconds(tmp_path: Path, p
     # A busy machine may need longer for the launches before: then the limit is longer, too.
     output = tmp_path / "launches.toml"
     for seconds in ("0.5", "5", "50"):
-        status = app.run(
+        status = main.run(
             ["record", "-q", "-o", str(output), "--sm", "6.1", "--time-limit", seconds, "--", str(program), "wait", str(CUBIN)]
         )
         if status == 0 and launches.read(str(output)).total == 4:
@@ -139,7 +139,7 @@ def test_an_interrupt_leaves_what_was_recorded(tmp_path: Path, program: Path):
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert b"cut off interrupted" in said
+    assert b"stopped interrupted" in said
     assert (launches.read(str(output)).cut, launches.read(str(output)).total) == ("interrupted", 4)
 
 
@@ -148,7 +148,7 @@ def test_a_program_of_the_driver_is_recorded_with_machine_code_and_with_ptx(tmp_
     made = build(tmp_path, "driver", "libcuda.so.1")
     output = tmp_path / "launches.toml"
     image = SAMPLES / "sm_61" / f"saxpy.{kind}"
-    assert app.run(["record", "-q", "-o", str(output), "--", str(made), str(image)]) == 0
+    assert main.run(["record", "-q", "-o", str(output), "--", str(made), str(image)]) == 0
     found = launches.read(str(output))
     assert [(one.kernel, one.grid, one.block, one.shared) for one in found.launches] == [("saxpy", (2, 1, 1), (32, 1, 1), 64)] * 2
     assert [[argument.value for argument in one.arguments or ()][:3] for one in found.launches] == [
@@ -161,5 +161,5 @@ def test_a_program_of_the_driver_is_recorded_with_machine_code_and_with_ptx(tmp_
 def test_the_properties_of_the_device_have_the_layout_of_the_runtime_that_was_linked(tmp_path: Path, runtime: str, place: int):
     made = build(tmp_path, "properties", runtime, f'-DVERSION="{runtime}"', f"-DPLACE={place}")
     output = tmp_path / "launches.toml"
-    app.run(["record", "-q", "-o", str(output), "--sm", "8.6", "--", str(made)])
+    main.run(["record", "-q", "-o", str(output), "--sm", "8.6", "--", str(made)])
     assert launches.read(str(output)).status == 0

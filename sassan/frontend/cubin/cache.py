@@ -6,7 +6,7 @@ from pathlib import Path
 from sassan.entries import Entries
 
 FORMAT = b"sassan-disassembly-1"
-"""Part of every key: an entry of another version of this module is never found."""
+"""Part of every key: entries of other versions of this module do not match."""
 ENTRIES = Entries("disassembly", FORMAT)
 _SUFFIX = ".sass"
 
@@ -17,7 +17,7 @@ def folder() -> Path:
 
 
 def key(data: bytes, *context: str) -> str:
-    """Return the name of the entry for an input and everything else that its disassembly depends on."""
+    """Return the name of the entry for an input and everything else that determines its disassembly."""
     digest = hashlib.sha256(FORMAT)
     for part in (hashlib.sha256(data).hexdigest(), *context):
         digest.update(f"\0{part}".encode())
@@ -25,10 +25,10 @@ def key(data: bytes, *context: str) -> str:
 
 
 def get(name: str) -> bytes | None:
-    """Return the text of an entry, None when there is none that is whole."""
+    """Return the text of an entry, None if it is missing or damaged."""
     return ENTRIES.get(f"{name}{_SUFFIX}")
 
 
 def put(name: str, text: bytes) -> None:
-    """Keep an entry, where that is possible."""
+    """Store an entry, if possible."""
     ENTRIES.put(f"{name}{_SUFFIX}", text)

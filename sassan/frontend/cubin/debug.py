@@ -1,11 +1,11 @@
-"""Debug sections are a row of units, each behind its length; where the lengths do not add up nvdisasm can read on for ever."""
+"""The check of debug sections: each is a sequence of units after their lengths; if these do not add up, nvdisasm may loop for ever."""
 
 from sassan.frontend.cubin.elf import Elf, malformed
 from sassan.frontend.image import Image
 
 _ROWS = (".debug_frame", ".debug_line", ".nv_debug_line_sass", ".debug_info")
 _LONG = 0xFFFFFFFF
-"""This length means that the real one follows in 8 bytes (DWARF 5, section 7.4)."""
+"""This length means that the actual length follows in 8 bytes (DWARF 5, section 7.4)."""
 
 
 def check_debug(image: Image, elf: Elf) -> None:

@@ -1,11 +1,11 @@
-"""The text of a cubin, as nvdisasm prints it."""
+"""The text of a cubin as printed by nvdisasm."""
 
 import tempfile
 from pathlib import Path
 
 from sassan.errors import InputError
 from sassan.frontend.cubin import cache
-from sassan.frontend.cubin.run import Limits, ToolProblem, run
+from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.cubin.tools import nvdisasm
 from sassan.frontend.image import Image
 from sassan.source import Source
@@ -16,7 +16,7 @@ LINES = ("-c", "-g")
 
 
 def disassemble(image: Image, sm: int, options: tuple[str, ...] = CODE, *, cached: bool = True) -> str:
-    """Return what nvdisasm prints of a cubin of architecture `sm`.
+    """Return the output of nvdisasm for a cubin of architecture `sm`.
 
     Raises MissingToolError when no nvdisasm reads it, InputError nvdisasm-failed.
     """
@@ -30,14 +30,14 @@ def disassemble(image: Image, sm: int, options: tuple[str, ...] = CODE, *, cache
     return text.decode("utf-8", "replace")
 
 
-def limits(size: int) -> Limits:
-    """Return what nvdisasm may take for a cubin of `size` bytes.
+def limits(size: int) -> ToolLimits:
+    """Return the limits of nvdisasm for a cubin of `size` bytes.
 
-    For a kernel of 5000 instructions (88 kB) it takes 0.3 s of processor time and 80 MB, and prints 0.4 MB; it takes 0.1 s and 40 MB to
-    start. A damaged cubin can make it loop for ever.
+    For a kernel of 5,000 instructions (88 kB) it takes 0.3 s of processor time and 80 MB, and prints 0.4 MB; it takes 0.1 s and 40 MB to
+    start. On a damaged cubin it may loop for ever.
     """
     processor = 1 + size // 32768
-    return Limits(seconds=20 + 10 * processor, size=256 * _MIB, processor=processor, memory=256 * _MIB + 4096 * size)
+    return ToolLimits(seconds=20 + 10 * processor, size=256 * _MIB, processor=processor, memory=256 * _MIB + 4096 * size)
 
 
 def _run(image: Image, command: list[str]) -> bytes:
@@ -48,5 +48,5 @@ def _run(image: Image, command: list[str]) -> bytes:
             return run([*command, "k.cubin"], folder, limits(len(image.data)))
         except ToolProblem as problem:
             message = f"the disassembler refused the cubin: {problem}"
-            hint = "the file is damaged, or of a CUDA version that this nvdisasm does not know"
+            hint = "the file is damaged, or is of a CUDA version that this nvdisasm does not support"
             raise InputError("nvdisasm-failed", message, source=Source(image.name, ""), hint=hint) from None

@@ -1,7 +1,7 @@
 """The ELF frame of a cubin: every offset, size and count is checked before anything is read through it.
 
-pyelftools decodes the headers; it is never asked to follow a reference. Both generations of cubins are told
-by EI_OSABI (sass.md): 51 up to CUDA 12, with the SM number in the low byte of e_flags, and 65 since, with it in bits 8 to 15.
+pyelftools decodes the headers; it never follows a reference. The two generations of cubins differ in EI_OSABI: 51 up to CUDA 12,
+with the SM number in the low byte of e_flags, and 65 since, with it in bits 8 to 15.
 """
 
 import re
@@ -15,13 +15,13 @@ from sassan.frontend.image import Image
 from sassan.source import Source
 
 _HEADER, _SECTION, _SEGMENT, _SYMBOL = 64, 64, 56, 24
-"""Bytes of a header and of a symbol, as 64-bit ELF has them."""
+"""Bytes of the headers and of a symbol in 64-bit ELF."""
 _EI_CLASS, _EI_DATA, _EI_VERSION, _EI_OSABI = 4, 5, 6, 7
 _FLAGS_32 = 36
 _MACHINE_CUDA = 190
 _OLD_ABI, _NEW_ABI = 51, 65
 _LAST_SECTION = 0xFEFF
-"""More sections are counted elsewhere, and are refused: their headers alone would take seconds."""
+"""Larger counts are stored elsewhere in ELF, and are refused: the headers alone would take seconds."""
 _LAST_SEGMENT = 4096
 _OBJECT = 1
 """STT_OBJECT: the symbol of a variable."""
@@ -36,10 +36,10 @@ _LONGEST_CHAIN = 4
 """`.rela.nv.constant2.k` belongs to `.nv.constant2.k`, which belongs to `.text.k`."""
 _TEXT = ".text."
 _NAMES_LIMIT = 64 * 1024 * 1024
-"""Bytes of all section names together: names may share their ends, but not to any length."""
-_STEERING = re.compile(rb"[\x01-\x1f\x7f]")
+"""Limit on the bytes of all section names together; names may share their ends."""
+_CONTROL_CHARACTERS = re.compile(rb"[\x01-\x1f\x7f]")
 
-# The names that pyelftools gives to the section types that are asked for; it leaves unknown ones numbers.
+# The names of pyelftools for the section types that are used; unknown types stay numbers.
 _TYPES = {
     "SHT_NULL": _NULL,
     "SHT_PROGBITS": _PROGBITS,
@@ -52,8 +52,8 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """One section header, checked; `type` is -1 for the types that nothing here reads."""
+class ElfSection:
+    """A checked section header; `type` is -1 for the types that are not used here."""
 
     name: str
     type: int
@@ -65,12 +65,12 @@ class Section:
 
     @property
     def is_code(self) -> bool:
-        """Return whether the section is a function's text."""
+        """Say whether the section is a function's text."""
         return self.name.startswith(_TEXT)
 
 
 class Elf:
-    """An ELF file whose headers hold together; of a host program only what leads to its sections is checked."""
+    """An ELF file with consistent headers; of a host program only the headers that lead to its sections are checked."""
 
     def __init__(self, image: Image) -> None:
         """Check all headers; raises InputError malformed-elf, unsupported-elf or too-large."""
@@ -96,43 +96,43 @@ class Elf:
 
     @property
     def is_cubin(self) -> bool:
-        """Return whether the file is for a GPU."""
+        """Say whether the file is for a GPU."""
         return self._header["e_machine"] in ("EM_CUDA", _MACHINE_CUDA)
 
     @property
     def sm(self) -> int:
-        """Return the number of the SM architecture; raises InputError unsupported-elf when the file is of no known generation."""
+        """Return the number of the SM architecture; raises InputError unsupported-elf for a file of an unknown generation."""
         return sm_of(self._image)
 
     @cached_property
-    def by_name(self) -> dict[str, Section]:
-        """Return the sections by name; raises InputError when two sections of code have one name."""
-        found: dict[str, Section] = {}
-        for one in self.sections:
-            if one.is_code and one.name in found:
-                raise malformed(self._image, f"two sections are called '{one.name}'")
-            found.setdefault(one.name, one)
-        return found
+    def by_name(self) -> dict[str, ElfSection]:
+        """Return the sections by name; raises InputError when two sections of code have the same name."""
+        sections: dict[str, ElfSection] = {}
+        for section in self.sections:
+            if section.is_code and section.name in sections:
+                raise malformed(self._image, f"two sections are called '{section.name}'")
+            sections.setdefault(section.name, section)
+        return sections
 
     @cached_property
-    def code(self) -> tuple[Section, ...]:
-        """Return the text sections in the order of the file; raises InputError where they and the code are not the same."""
-        for one in self.sections:
-            if one.type == _PROGBITS and one.flags & _EXECUTABLE and not one.is_code:
-                raise malformed(self._image, f"the section '{one.name}' is marked as code, and no function has that name")
-        found = tuple(one for one in self.sections if one.is_code and one.size)
-        for one in found:
-            if one.type != _PROGBITS or one.flags & _ALLOC_EXEC != _ALLOC_EXEC:
-                raise malformed(self._image, f"the section '{one.name}' is not marked as code")
+    def code(self) -> tuple[ElfSection, ...]:
+        """Return the text sections in the order of the file; raises InputError if other sections are code, or these are not."""
+        for section in self.sections:
+            if section.type == _PROGBITS and section.flags & _EXECUTABLE and not section.is_code:
+                raise malformed(self._image, f"the section '{section.name}' is marked as code, but is not the text of a function")
+        sections = tuple(section for section in self.sections if section.is_code and section.size)
+        for section in sections:
+            if section.type != _PROGBITS or section.flags & _ALLOC_EXEC != _ALLOC_EXEC:
+                raise malformed(self._image, f"the section '{section.name}' is not marked as code")
         end, before = 0, ""
-        for one in sorted(found, key=lambda section: section.offset):
-            if one.offset < end:
-                raise malformed(self._image, f"the sections '{before}' and '{one.name}' overlap")
-            end, before = one.offset + one.size, one.name
-        return found
+        for section in sorted(sections, key=lambda section: section.offset):
+            if section.offset < end:
+                raise malformed(self._image, f"the sections '{before}' and '{section.name}' overlap")
+            end, before = section.offset + section.size, section.name
+        return sections
 
-    def bytes_of(self, section: Section) -> bytes:
-        """Return the contents of a section, b'' where the file holds none."""
+    def bytes_of(self, section: ElfSection) -> bytes:
+        """Return the contents of a section, b'' if it has none in the file."""
         if section.type in (_NULL, _NOBITS):
             return b""
         return self._data[section.offset : section.offset + section.size]
@@ -147,34 +147,34 @@ class Elf:
     @cached_property
     def _symbol_table(self) -> tuple[bytes, bytes]:
         """Return the bytes of the symbols and those of their names."""
-        tables = [one for one in self.sections if one.type == _SYMTAB]
+        tables = [section for section in self.sections if section.type == _SYMTAB]
         if len(tables) != 1:
             raise malformed(self._image, f"expected one symbol table, found {len(tables)}")
         table = tables[0]
         if table.size % _SYMBOL or self.sections[table.link].type != _STRTAB:
-            raise malformed(self._image, "the symbol table has no whole entries, or no names")
+            raise malformed(self._image, "the symbol table has incomplete entries, or no names")
         names = self.bytes_of(self.sections[table.link])
         self._check_names(names)
         return self.bytes_of(table), names
 
     def variables(self) -> dict[str, int]:
-        """Return the size in bytes of every variable that the symbol table names; raises InputError when there is no table."""
+        """Return the size in bytes of every variable in the symbol table; raises InputError when there is no table."""
         table, names = self._symbol_table
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for at in range(0, len(table), _SYMBOL):
             name, kind, size = (int.from_bytes(table[at + first : at + last], "little") for first, last in ((0, 4), (4, 5), (16, 24)))
             if kind & 0xF == _OBJECT and size:
-                found[_name_at(self._image, names, name)] = size
-        return found
+                sizes[_name_at(self._image, names, name)] = size
+        return sizes
 
     def check_symbols(self) -> None:
         """Raise InputError unless there is one symbol table, with names."""
         _ = self._symbol_table
 
     def _check_names(self, names: bytes) -> None:
-        # A name with a line end in it could pass for lines of the disassembly.
-        if not names.endswith(b"\0") or _STEERING.search(names):
-            raise malformed(self._image, "a table of names does not end, or holds control characters")
+        # A name with a line end in it could imitate lines of the disassembly.
+        if not names.endswith(b"\0") or _CONTROL_CHARACTERS.search(names):
+            raise malformed(self._image, "a table of names is not terminated, or contains control characters")
 
     def _decode(self, struct: str, offset: int, size: int) -> Any:  # noqa: ANN401 - pyelftools has no types
         if offset + size > len(self._data):
@@ -191,22 +191,22 @@ class Elf:
         if size != _SEGMENT or count > _LAST_SEGMENT or offset + count * size > len(self._data):
             raise malformed(self._image, f"{count} program headers of {size} bytes at byte {offset} are not in the file")
         for index in range(count):
-            one = self._decode("Elf_Phdr", offset + index * size, size)
-            if one["p_offset"] + one["p_filesz"] > len(self._data):
+            header = self._decode("Elf_Phdr", offset + index * size, size)
+            if header["p_offset"] + header["p_filesz"] > len(self._data):
                 raise malformed(self._image, f"segment {index} is not in the file")
 
-    def _read_sections(self) -> tuple[Section, ...]:
+    def _read_sections(self) -> tuple[ElfSection, ...]:
         offset, count, size = (self._header[key] for key in ("e_shoff", "e_shnum", "e_shentsize"))
         if not offset or not count or count > _LAST_SECTION:
-            raise malformed(self._image, f"it has {count} sections, at byte {offset}")
+            raise malformed(self._image, f"it claims {count} sections at byte {offset}")
         if size != _SECTION or offset + count * size > len(self._data):
             raise malformed(self._image, f"{count} section headers of {size} bytes at byte {offset} are not in the file")
         headers = [self._decode("Elf_Shdr", offset + index * size, size) for index in range(count)]
         index = self._header["e_shstrndx"]
         if not isinstance(index, int) or index >= count or headers[index]["sh_type"] != "SHT_STRTAB":
             raise malformed(self._image, "it has no table of section names")
-        for number, one in enumerate(headers):
-            self._check_section(number, one, count)
+        for number, header in enumerate(headers):
+            self._check_section(number, header, count)
         names = self._data[headers[index]["sh_offset"] : headers[index]["sh_offset"] + headers[index]["sh_size"]]
         self._check_names(names)
         return self._named(headers, names)
@@ -219,37 +219,39 @@ class Elf:
             raise malformed(self._image, f"section {number} has a link, an alignment or flags that no cubin has")
 
     def _check_owners(self) -> None:
-        """Refuse sections that belong to another one than their name says, or to each other: nvdisasm would follow such links for ever."""
-        for one in self.sections:
-            owner, steps = one, 0
+        """Refuse sections whose owner contradicts their name, or that own each other: nvdisasm would follow such links for ever."""
+        for section in self.sections:
+            owner, steps = section, 0
             while owner.flags & _INFO_LINK:
                 if owner.info >= len(self.sections) or steps == _LONGEST_CHAIN:
-                    raise malformed(self._image, f"the section '{one.name}' belongs to no other one")
+                    raise malformed(self._image, f"the section '{section.name}' has no valid owner")
                 owner, steps = self.sections[owner.info], steps + 1
-            direct = self.sections[one.info] if one.flags & _INFO_LINK else one
-            if one.name.startswith(_OWNED) and not one.name.endswith(direct.name.removeprefix(".text")):
-                raise malformed(self._image, f"the section '{one.name}' belongs to '{direct.name}'")
-            # Relocations that nvdisasm overlooks would leave calls without their targets.
-            if any(one.name.startswith(prefix) and one.type != kind for prefix, kind in _RELOCATIONS):
-                raise malformed(self._image, f"the section '{one.name}' holds no relocations")
+            direct = self.sections[section.info] if section.flags & _INFO_LINK else section
+            if section.name.startswith(_OWNED) and not section.name.endswith(direct.name.removeprefix(".text")):
+                raise malformed(self._image, f"the section '{section.name}' belongs to '{direct.name}'")
+            # With relocations that nvdisasm ignores, calls would lack their targets.
+            if any(section.name.startswith(prefix) and section.type != kind for prefix, kind in _RELOCATIONS):
+                raise malformed(self._image, f"the section '{section.name}' contains no relocations")
 
-    def _named(self, headers: list[Any], names: bytes) -> tuple[Section, ...]:
-        out: list[Section] = []
+    def _named(self, headers: list[Any], names: bytes) -> tuple[ElfSection, ...]:
+        out: list[ElfSection] = []
         total = 0
-        for one in headers:
-            name = _name_at(self._image, names, one["sh_name"])
+        for header in headers:
+            name = _name_at(self._image, names, header["sh_name"])
             total += len(name)
             if total > _NAMES_LIMIT:
                 raise malformed(self._image, "the names of its sections are too long")
-            kind = _TYPES.get(one["sh_type"], -1)
-            out.append(Section(name, kind, one["sh_flags"], one["sh_offset"], one["sh_size"], one["sh_link"], one["sh_info"]))
+            kind = _TYPES.get(header["sh_type"], -1)
+            out.append(
+                ElfSection(name, kind, header["sh_flags"], header["sh_offset"], header["sh_size"], header["sh_link"], header["sh_info"])
+            )
         return tuple(out)
 
 
 def sm_of(image: Image) -> int:
-    """Return the SM number that the header of a cubin names, of 32-bit ones too.
+    """Return the SM number in the header of a cubin, 64-bit or 32-bit.
 
-    Raises InputError unsupported-elf when the file is of no known generation.
+    Raises InputError unsupported-elf for a file of an unknown generation.
     """
     data = image.data
     at = 48 if data[_EI_CLASS] == 2 else _FLAGS_32  # noqa: PLR2004 - ELFCLASS64
@@ -264,19 +266,19 @@ def sm_of(image: Image) -> int:
 
 
 def machine_of(image: Image) -> int:
-    """Return e_machine of an ELF header, -1 when it is cut off."""
+    """Return e_machine of an ELF header, -1 if it is truncated."""
     return int.from_bytes(image.data[18:20], "little") if len(image.data) >= _HEADER else -1
 
 
 def is_gpu(image: Image) -> bool:
-    """Return whether an ELF file is a cubin."""
+    """Say whether an ELF file is a cubin."""
     return machine_of(image) == _MACHINE_CUDA
 
 
-def malformed(image: Image, what: str) -> InputError:
+def malformed(image: Image, reason: str) -> InputError:
     """Return the error for an ELF file that contradicts itself."""
-    hint = "the file is damaged or was cut off: make it again"
-    return InputError("malformed-elf", f"the ELF file is damaged: {what}", source=Source(image.name, ""), hint=hint)
+    hint = "the file is damaged or truncated: create it again"
+    return InputError("malformed-elf", f"the ELF file is damaged: {reason}", source=Source(image.name, ""), hint=hint)
 
 
 def _check_class(image: Image) -> None:
@@ -290,5 +292,5 @@ def _check_class(image: Image) -> None:
 
 def _name_at(image: Image, names: bytes, offset: int) -> str:
     if not 0 <= offset < len(names):
-        raise malformed(image, f"a name stands outside its table, at {offset}")
+        raise malformed(image, f"a name lies outside its table, at byte {offset}")
     return names[offset : names.index(b"\0", offset)].decode("utf-8", "replace")

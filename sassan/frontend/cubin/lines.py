@@ -1,8 +1,8 @@
-"""Source lines of a cubin with line information, from what `nvdisasm -g` prints between the instructions."""
+"""Source lines of a cubin with line information, from the comments of `nvdisasm -g` between the instructions."""
 
 import re
 
-from sassan.frontend.architectures import Architecture
+from sassan.arch import Architecture
 from sassan.ir import SourceLine
 
 _SECTION = re.compile(r"[ \t]*\.section[ \t]+(?:\.text\.(.*))?")
@@ -11,17 +11,17 @@ _CODE = re.compile(r"[ \t]*/\*([0-9a-f]{4,16})\*/")
 
 
 def source_lines(text: str, arch: Architecture) -> dict[str, tuple[SourceLine, ...]]:
-    """Return for the name of every text section where its code was made from; of inlined code the line that was inlined."""
-    found: dict[str, list[SourceLine]] = {}
-    here: list[SourceLine] | None = None
+    """Return the source lines of every text section by its name; of inlined code, the line of the inlined function."""
+    by_section: dict[str, list[SourceLine]] = {}
+    current: list[SourceLine] | None = None
     pending: tuple[str, int] | None = None
     for line in text.split("\n"):
         if section := _SECTION.match(line):
             name = (section[1] or "").rpartition(',"')[0]
-            here, pending = (found.setdefault(name, []) if name else None), None
+            current, pending = (by_section.setdefault(name, []) if name else None), None
         elif place := _LINE.fullmatch(line):
             pending = place[1], int(place[2])
-        elif pending is not None and here is not None and (code := _CODE.match(line)):
-            here.append(SourceLine(arch.normalise(int(code[1], 16)), *pending))
+        elif pending is not None and current is not None and (code := _CODE.match(line)):
+            current.append(SourceLine(arch.normalise(int(code[1], 16)), *pending))
             pending = None
-    return {name: tuple(lines) for name, lines in found.items() if lines}
+    return {name: tuple(lines) for name, lines in by_section.items() if lines}

@@ -1,7 +1,7 @@
-"""Names of kernel parameters from the debug information that `nvcc -G` leaves (DWARF 2 to 4): formal parameters in the order of the source.
+"""Names of kernel parameters from the debug information of `nvcc -G` (DWARF 2 to 4): formal parameters in the order of the source.
 
-Only what that takes is read, in one pass from front to end; no reference is followed. What is cut off, too large or of another
-version tells no names.
+Only the needed entries are read, in one pass from front to end; no reference is followed. Data that is truncated, too large or of
+another version yields no names.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from sassan.frontend.cubin.elf import Elf
 
 _MOST = 1 << 22
-"""Attributes, and bytes of names and of abbreviations, that are read: those of a large program, and a few seconds."""
+"""Limit on the attributes, and on the bytes of names and of abbreviations: those of a large program, read in a few seconds."""
 _VERSIONS = (2, 3, 4)
 _SUBPROGRAM, _FORMAL_PARAMETER = 0x2E, 0x05
 _NAME, _LINKAGE_NAME, _MIPS_LINKAGE_NAME = 0x03, 0x6E, 0x2007
 _NAMES = (_MIPS_LINKAGE_NAME, _LINKAGE_NAME, _NAME)
-"""Where the name of a symbol stands, first one first."""
+"""The attributes that may hold the name of a symbol, by priority."""
 _ADDRESS = 8
-# DWARF 4, section 7.5.4: forms of a fixed size in bytes, blocks behind a length of so many bytes, and numbers of 7 bits a byte.
+# DWARF 4, section 7.5.4: forms of a fixed size in bytes, blocks after a length of so many bytes, and LEB128 numbers.
 _FIXED = {
     0x01: _ADDRESS,
     0x0B: 1,
@@ -40,7 +40,7 @@ _STRING, _STRP, _LONG_BLOCK, _EXPRESSION = 0x08, 0x0E, 0x09, 0x18
 
 
 class _UnreadableError(Exception):
-    """The bytes are not what is read here."""
+    """The bytes cannot be read."""
 
 
 @dataclass(slots=True)
@@ -60,13 +60,13 @@ class _Bytes:
         return int.from_bytes(self.take(size), "little")
 
     def leb(self) -> int:
-        """Return the next number of 7 bits a byte."""
+        """Return the next LEB128 number."""
         value = shift = 0
         while True:
-            one = self.number(1)
-            value |= (one & 0x7F) << shift
+            byte = self.number(1)
+            value |= (byte & 0x7F) << shift
             shift += 7
-            if one < 0x80:  # noqa: PLR2004 - the bit that says that more follow
+            if byte < 0x80:  # noqa: PLR2004 - the continuation bit
                 return value
             if shift > 63:  # noqa: PLR2004 - no number is longer
                 raise _UnreadableError
@@ -81,16 +81,16 @@ class _Bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """An abbreviation: the tag of an entry, whether others are below it, and (attribute, form) of what it says."""
+    """An abbreviation: the tag of an entry, whether it has children, and its attributes as (attribute, form)."""
 
     tag: int
     children: bool
-    says: tuple[tuple[int, int], ...]
+    attributes: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An entry so many levels below its unit, with its texts by attribute."""
+    """An entry `depth` levels below its unit, with its texts by attribute."""
 
     depth: int
     tag: int
@@ -98,9 +98,9 @@ class _Entry:
 
 
 def parameter_names(elf: Elf) -> dict[str, tuple[str, ...]]:
-    """Return for the symbol of each function that the debug information describes the names of its parameters, in order."""
+    """Return the names of the parameters, in order, of each function in the debug information, by its symbol."""
     sections = [elf.by_name.get(name) for name in (".debug_info", ".debug_abbrev", ".debug_str")]
-    info, kinds, texts = (elf.bytes_of(one) if one is not None and one.size <= _MOST else b"" for one in sections)
+    info, kinds, texts = (elf.bytes_of(section) if section is not None and section.size <= _MOST else b"" for section in sections)
     if not info or not kinds:
         return {}
     try:
@@ -110,20 +110,20 @@ def parameter_names(elf: Elf) -> dict[str, tuple[str, ...]]:
 
 
 def _described(entries: Iterator[_Entry]) -> dict[str, tuple[str, ...]]:
-    """Return the parameters of every function; of two that have one name, none: which is meant is not known."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return the parameters of every function; none of two functions with the same name, which are ambiguous."""
+    parameters: dict[str, tuple[str, ...]] = {}
     twice: set[str] = set()
     function, depth = "", 0
-    for one in entries:
-        if one.tag == _SUBPROGRAM:
-            function, depth = next((one.texts[key] for key in _NAMES if key in one.texts), ""), one.depth
-            twice |= {function} & set(found)
-            found[function] = ()
-        elif one.depth <= depth:
+    for entry in entries:
+        if entry.tag == _SUBPROGRAM:
+            function, depth = next((entry.texts[key] for key in _NAMES if key in entry.texts), ""), entry.depth
+            twice |= {function} & set(parameters)
+            parameters[function] = ()
+        elif entry.depth <= depth:
             function = ""
-        elif one.tag == _FORMAL_PARAMETER and function and one.depth == depth + 1:
-            found[function] += (one.texts.get(_NAME, ""),)
-    return {name: names for name, names in found.items() if name and name not in twice}
+        elif entry.tag == _FORMAL_PARAMETER and function and entry.depth == depth + 1:
+            parameters[function] += (entry.texts.get(_NAME, ""),)
+    return {name: names for name, names in parameters.items() if name and name not in twice}
 
 
 def _entries(info: _Bytes, kinds: bytes, texts: bytes) -> Iterator[_Entry]:
@@ -149,26 +149,26 @@ def _entries(info: _Bytes, kinds: bytes, texts: bytes) -> Iterator[_Entry]:
             kind = tables[table].get(code)
             if kind is None or left < 0:
                 raise _UnreadableError
-            found = {key: value for key, form in kind.says if (value := _value(unit, form, texts))}
-            left -= 1 + len(kind.says) + sum(map(len, found.values()))
-            yield _Entry(depth, kind.tag, found)
+            attributes = {key: value for key, form in kind.attributes if (value := _value(unit, form, texts))}
+            left -= 1 + len(kind.attributes) + sum(map(len, attributes.values()))
+            yield _Entry(depth, kind.tag, attributes)
             depth += kind.children
 
 
 def _kinds(table: _Bytes) -> dict[int, _Kind]:
     """Return the abbreviations of a table by their code."""
-    found: dict[int, _Kind] = {}
+    kinds: dict[int, _Kind] = {}
     while code := table.leb():
         tag, children = table.leb(), table.number(1)
-        says: list[tuple[int, int]] = []
+        attributes: list[tuple[int, int]] = []
         while any(pair := (table.leb(), table.leb())):
-            says.append(pair)
-        found[code] = _Kind(tag, bool(children), tuple(says))
-    return found
+            attributes.append(pair)
+        kinds[code] = _Kind(tag, bool(children), tuple(attributes))
+    return kinds
 
 
 def _value(unit: _Bytes, form: int, texts: bytes) -> str:
-    """Return the text of an attribute, '' for what is none."""
+    """Return the text of an attribute, '' for other values."""
     if form == _STRING:
         return unit.text()
     if form == _STRP:

@@ -1,12 +1,12 @@
-"""From the bytes of a cubin, or of a file that holds cubins, to functions."""
+"""From the bytes of a cubin, or of a file that contains cubins, to functions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
+from sassan.arch import Architecture, unknown, with_code
 from sassan.errors import InputError
-from sassan.frontend.architectures import Architecture, architecture, supported
-from sassan.frontend.assemble import Known
+from sassan.frontend.assemble import SectionFacts
 from sassan.frontend.cubin.debug import check_debug
 from sassan.frontend.cubin.disassembly import CODE, LINES, disassemble
 from sassan.frontend.cubin.elf import Elf, is_gpu, malformed, sm_of
@@ -23,29 +23,29 @@ _DEBUG_LINES = ".debug_line"
 _HEADER = 64
 NO_FUNCTION = "no-function"
 
-Listed = Callable[[Source, Mapping[str, Known]], tuple[Function, ...]]
-"""Reads a listing, given what the cubin says of each text section; the functions are not linked yet."""
+Listed = Callable[[Source, Mapping[str, SectionFacts]], tuple[Function, ...]]
+"""Reads a listing, given the facts of the cubin about each text section; the functions are not linked yet."""
 
 
 def read_image(image: Image, listed: Listed, wanted: Architecture | None = None, *, cached: bool = True) -> tuple[Function, ...]:
-    """Return the functions of an image, of several cubins only of those for `wanted`, if there are any; `listed` reads the disassembly.
+    """Return the functions of an image; of several cubins, only of those for `wanted`, if there are any. `listed` reads the disassembly.
 
     Raises InputError, MissingToolError.
     """
     if image.kind == "ELF" and is_gpu(image):
         return _read_cubin(image, listed, cached=cached)
-    found = cubins(image)
-    picked = [one for one in found if wanted is not None and is_gpu(one) and f"sm_{sm_of(one)}" == wanted.name]
-    return _read_several(picked or found, listed, cached=cached)
+    images = cubins(image)
+    wanted_images = [cubin for cubin in images if wanted is not None and is_gpu(cubin) and f"sm_{sm_of(cubin)}" == wanted.name]
+    return _read_several(wanted_images or images, listed, cached=cached)
 
 
 def _read_several(images: Sequence[Image], listed: Listed, *, cached: bool) -> tuple[Function, ...]:
-    """Return the functions of all cubins of a container; those that hold only data are passed over while others have code."""
+    """Return the functions of all cubins of a container; those without code are skipped if others have code."""
     functions: list[Function] = []
     empty: InputError | None = None
-    for one in images:
+    for image in images:
         try:
-            functions += _read_cubin(one, listed, cached=cached)
+            functions += _read_cubin(image, listed, cached=cached)
         except InputError as error:
             if error.code != NO_FUNCTION:
                 raise
@@ -62,12 +62,14 @@ def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function
     check_debug(image, elf)
     facts = compiler_facts(image, elf, arch)
     if not facts:
-        raise InputError(NO_FUNCTION, "the cubin holds no code", source=Source(image.name, ""))
-    known = {name: Known(elf.bytes_of(elf.by_name[_TEXT + name]), dict(one.indirect_targets)) for name, one in facts.items()}
+        raise InputError(NO_FUNCTION, "the cubin contains no code", source=Source(image.name, ""))
+    section_facts = {name: SectionFacts(elf.bytes_of(elf.by_name[_TEXT + name]), dict(one.indirect_targets)) for name, one in facts.items()}
     source = Source(image.name, disassemble(image, elf.sm, CODE, cached=cached))
-    functions = listed(source, known)
+    functions = listed(source, section_facts)
     if sorted(one.name for one in functions) != sorted(facts):
-        raise InputError("listing-differs", "the disassembler lists other functions than the cubin has", source=Source(image.name, ""))
+        raise InputError(
+            "listing-differs", "the functions of the disassembly differ from those of the cubin", source=Source(image.name, "")
+        )
     lines = _lines(image, elf, arch, cached=cached)
     digest = f"sha256:{sha256(image.data).hexdigest()}"
     return link(tuple(replace(one, compiler=facts[one.name], lines=lines.get(one.name, ()), image=digest) for one in functions))
@@ -84,8 +86,7 @@ def _architecture(image: Image) -> Architecture:
     if len(image.data) < _HEADER:
         raise malformed(image, f"it has {len(image.data)} bytes, less than a header")
     sm = sm_of(image)
-    found = architecture(f"sm_{sm}")
+    found = with_code(f"sm_{sm}")
     if found is None:
-        message = f"the architecture 'sm_{sm}' is not supported"
-        raise InputError("unsupported-architecture", message, source=Source(image.name, ""), hint=f"supported are {supported()}")
+        raise unknown(f"sm_{sm}", Source(image.name, ""))
     return found

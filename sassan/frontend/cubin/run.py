@@ -1,4 +1,4 @@
-"""Runs one of NVIDIA's tools: no shell, a time limit, a limit on what it may print."""
+"""Runs one of NVIDIA's tools: no shell, a time limit, a limit on its output."""
 
 import contextlib
 import signal
@@ -11,19 +11,19 @@ from pathlib import Path
 
 _OUT_OF_TIME = (signal.SIGKILL, getattr(signal, "SIGXCPU", signal.SIGKILL))
 _SHOWN = 300
-"""Characters of a tool's own message that an error repeats."""
+"""Characters of a tool's message that an error quotes."""
 
 
 class ToolProblem(Exception):  # noqa: N818 - it becomes an error of the input where the input is known
-    """The tool failed; the message says how."""
+    """The tool failed; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What a run may take: `seconds` of wall-clock time and `size` bytes of output.
+class ToolLimits:
+    """The limits of a run: `seconds` of wall-clock time and `size` bytes of output.
 
-    Where the system can hold a process to it (Linux), also `processor` whole seconds of processor time and `memory` bytes of address
-    space; None: no limit.
+    Where the system can enforce it (Linux), also `processor` whole seconds of processor time and `memory` bytes of address space; None:
+    no limit.
     """
 
     seconds: float
@@ -32,12 +32,12 @@ class Limits:
     memory: int | None = None
 
 
-def run(command: list[str], folder: Path, limits: Limits) -> bytes:
-    """Return what the command prints on standard output, run in `folder`; raises ToolProblem."""
+def run(command: list[str], folder: Path, limits: ToolLimits) -> bytes:
+    """Run a command in `folder` and return its standard output; raises ToolProblem."""
     name = Path(command[0]).name
     with tempfile.TemporaryFile() as errors:
         try:
-            process = subprocess.Popen(  # noqa: S603 - the tool was found, its arguments are ours
+            process = subprocess.Popen(  # noqa: S603 - a located tool, with arguments of sassan
                 command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
             )
         except OSError as error:
@@ -48,15 +48,15 @@ def run(command: list[str], folder: Path, limits: Limits) -> bytes:
         errors.seek(0)
         message = errors.read(4 * _SHOWN).decode("utf-8", "replace")
     if late.is_set():
-        raise ToolProblem(f"{name} gave no answer in {limits.seconds:g} s")
+        raise ToolProblem(f"{name} did not finish within {limits.seconds:g} s")
     if len(output) > limits.size:
         raise ToolProblem(f"{name} printed more than {limits.size} bytes")
     if process.returncode:
-        raise ToolProblem(f"{name} {_how(process.returncode)}{_first_line(message)}")
+        raise ToolProblem(f"{name} {_ending(process.returncode)}{_first_line(message)}")
     return output
 
 
-def _read(process: subprocess.Popen[bytes], limits: Limits, late: threading.Event) -> bytes:
+def _read(process: subprocess.Popen[bytes], limits: ToolLimits, late: threading.Event) -> bytes:
     """Return at most one byte more than the limit; the process has ended."""
 
     def stop() -> None:
@@ -79,22 +79,22 @@ def _read(process: subprocess.Popen[bytes], limits: Limits, late: threading.Even
     return output
 
 
-def _confine(process: int, limits: Limits) -> None:
-    """Have the system end the process when it takes more; a run that has ended already needs none of it."""
+def _confine(process: int, limits: ToolLimits) -> None:
+    """Let the system enforce the limits on the process, which may have ended already."""
     if sys.platform != "linux":
         return
     import resource  # noqa: PLC0415 - there is none on Windows
 
-    for which, limit in ((resource.RLIMIT_CPU, limits.processor), (resource.RLIMIT_AS, limits.memory)):
+    for resource_limit, limit in ((resource.RLIMIT_CPU, limits.processor), (resource.RLIMIT_AS, limits.memory)):
         if limit is not None:
             with contextlib.suppress(OSError, ValueError):
-                resource.prlimit(process, which, (limit, limit))
+                resource.prlimit(process, resource_limit, (limit, limit))
 
 
-def _how(status: int) -> str:
+def _ending(status: int) -> str:
     if status > 0:
         return f"ended with status {status}"
-    return "was stopped: it took too long" if -status in _OUT_OF_TIME else f"crashed with signal {-status}"
+    return "was stopped because it took too long" if -status in _OUT_OF_TIME else f"crashed with signal {-status}"
 
 
 def _first_line(message: str) -> str:

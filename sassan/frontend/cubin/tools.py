@@ -1,7 +1,7 @@
-"""Finds NVIDIA's disassembler and says, before it is called, which architectures it reads.
+"""Finds NVIDIA's disassembler and, before it is used, the architectures that it supports.
 
-Looked for on PATH, in CUDA_HOME and CUDA_PATH, and in installed wheels: nvidia-cuda-nvdisasm (nvidia/cu13/bin) and triton.
-What each one reads is asked of itself: `--help` lists the architectures of `--binary`.
+It is searched on PATH, in CUDA_HOME and CUDA_PATH, and in installed wheels: nvidia-cuda-nvdisasm (nvidia/cu13/bin) and triton.
+Its `--help` lists the architectures of `--binary`.
 """
 
 import importlib.util
@@ -15,10 +15,10 @@ from pathlib import Path
 
 from sassan.errors import MissingToolError
 from sassan.extras import install
-from sassan.frontend.cubin.run import Limits, ToolProblem, run
+from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 
 NVDISASM, CUOBJDUMP = "nvdisasm", "cuobjdump"
-_ASKING = Limits(seconds=20, size=1_000_000)
+_PROBE_LIMITS = ToolLimits(seconds=20, size=1_000_000)
 _VERSION = re.compile(rb"\bV([0-9]+(?:\.[0-9]+)+)")
 _BINARY = re.compile(r"^--binary\b.*?(?=^--|\Z)", re.DOTALL | re.MULTILINE)
 _SM = re.compile(r"'SM([0-9]{2,3})[a-z]?'")
@@ -28,7 +28,7 @@ _INSTALL_OLD = "pip install triton==3.3.1"
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that answered: its version (`12.8.55`) and the SM numbers that it reads; those of cuobjdump are not asked for."""
+    """A working tool: its version (`12.8.55`) and the SM numbers that it supports (not determined for cuobjdump)."""
 
     path: str
     version: str
@@ -36,32 +36,34 @@ class Tool:
 
 
 def nvdisasm(sm: int) -> Tool:
-    """Return the first nvdisasm that reads `sm`.
+    """Return the first nvdisasm that supports `sm`.
 
     Raises MissingToolError nvdisasm-missing; the hint is the install command.
     """
-    found = tools(NVDISASM)
-    for tool in found:
+    candidates = tools(NVDISASM)
+    for tool in candidates:
         if sm in tool.reads:
             return tool
-    seen = "; ".join(f"{one.path} ({one.version}) reads {_range(one.reads)}" for one in found) or "none was found"
-    command = install("cubin") if sm >= _FIRST_OF_CUDA_13 else f"{_INSTALL_OLD} (its wheel carries nvdisasm 12.8)"
-    raise MissingToolError("nvdisasm-missing", f"no nvdisasm reads sm_{sm}: {seen}", hint=f"{command}, or give a text: {NVDISASM} -c FILE")
+    listed = "; ".join(f"{tool.path} ({tool.version}) supports {_range(tool.reads)}" for tool in candidates) or "none was found"
+    command = install("cubin") if sm >= _FIRST_OF_CUDA_13 else f"{_INSTALL_OLD} (its wheel contains nvdisasm 12.8)"
+    raise MissingToolError(
+        "nvdisasm-missing", f"no nvdisasm for sm_{sm}: {listed}", hint=f"{command}, or pass a listing: {NVDISASM} -c FILE"
+    )
 
 
 def cuobjdump() -> Tool:
     """Return the first cuobjdump; raises MissingToolError cuobjdump-missing, the hint is the install command."""
-    found = tools(CUOBJDUMP)
-    if found:
-        return found[0]
-    message = "the file holds cubins inside; taking them out needs cuobjdump, and none was found"
+    candidates = tools(CUOBJDUMP)
+    if candidates:
+        return candidates[0]
+    message = "the file contains cubins; cuobjdump, which extracts them, was not found"
     raise MissingToolError("cuobjdump-missing", message, hint=install("cubin"))
 
 
 def tools(name: str) -> tuple[Tool, ...]:
-    """Return every tool of this name that answers, in the order of search."""
-    found = (_ask(path, Path(path).stat().st_mtime_ns) for path in dict.fromkeys(_places(name)))
-    return tuple(one for one in found if one is not None)
+    """Return every working tool of this name, in the order of search."""
+    probed = (_probe(path, Path(path).stat().st_mtime_ns) for path in dict.fromkeys(_places(name)))
+    return tuple(tool for tool in probed if tool is not None)
 
 
 def _range(reads: frozenset[int]) -> str:
@@ -71,13 +73,13 @@ def _range(reads: frozenset[int]) -> str:
 def _places(name: str) -> Iterator[str]:
     """Yield the full path of every executable of this name, in the order of search."""
     for folder in _folders():
-        found = shutil.which(name, path=folder)
-        if found is not None:
-            yield str(Path(found).resolve())
+        path = shutil.which(name, path=folder)
+        if path is not None:
+            yield str(Path(path).resolve())
 
 
 def _folders() -> Iterator[str]:
-    # Each folder of PATH on its own: the first tool may be too old, or too new, where a later one is not.
+    # Each folder of PATH by itself: the first tool may be too old, or too new, and a later one suitable.
     yield from filter(None, os.environ.get("PATH", "").split(os.pathsep))
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         if home := os.environ.get(variable):
@@ -91,18 +93,18 @@ def _folders() -> Iterator[str]:
 def _package_folders(name: str) -> list[Path]:
     """Return the folders of an installed package, without importing it."""
     spec = importlib.util.find_spec(name)
-    return [Path(one) for one in spec.submodule_search_locations or ()] if spec is not None else []
+    return [Path(location) for location in spec.submodule_search_locations or ()] if spec is not None else []
 
 
 @lru_cache(maxsize=64)
-def _ask(path: str, changed: int) -> Tool | None:  # noqa: ARG001 - a tool that was replaced is asked again
-    """Return what the tool says of itself, None when it does not answer."""
+def _probe(path: str, changed: int) -> Tool | None:  # noqa: ARG001 - a tool that was replaced is probed again
+    """Return the tool with its version and architectures, None when it does not work."""
     try:
-        said = _VERSION.search(run([path, "--version"], Path(path).parent, _ASKING))
-        if said is None:
+        version = _VERSION.search(run([path, "--version"], Path(path).parent, _PROBE_LIMITS))
+        if version is None:
             return None
-        help_text = run([path, "--help"], Path(path).parent, _ASKING).decode("utf-8", "replace")
+        help_text = run([path, "--help"], Path(path).parent, _PROBE_LIMITS).decode("utf-8", "replace")
     except ToolProblem:
         return None
     binary = _BINARY.search(help_text)
-    return Tool(path, said[1].decode(), frozenset(int(one) for one in _SM.findall(binary[0])) if binary else frozenset())
+    return Tool(path, version[1].decode(), frozenset(int(number) for number in _SM.findall(binary[0])) if binary else frozenset())

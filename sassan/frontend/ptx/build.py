@@ -1,4 +1,4 @@
-"""From the parse tree of a module to its records; runs of plain lines go to the parser of lines."""
+"""From the parse tree of a module to its records; runs of plain lines are left to the parser of lines."""
 
 import re
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from sassan.frontend.ptx.syntax import (
     Prototype,
     Scope,
     Statement,
-    Table,
+    TargetTable,
     Variable,
 )
 from sassan.source import Source, Span
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from lark import Token, Tree
 
-_HINT = "give the PTX as nvcc, NVRTC or cuobjdump -ptx wrote it"
+_HINT = "pass the unchanged PTX of nvcc, NVRTC or cuobjdump -ptx"
 _SPACES = re.compile(r"[ \t\n]+")
 _QUOTED = re.compile(r'("[^"\n]*")')
 
@@ -40,13 +40,13 @@ class Text:
     """One module inside a source: `first` is the line of the source on which it starts, from 0."""
 
     def __init__(self, source: Source, text: str, first: int) -> None:
-        """Remember what errors name."""
+        """Locate the module in its source."""
         self.source = source
         self.text = text
         self.first = first
 
     def span(self, line: int, column: int, width: int) -> Span:
-        """Return the place of something in the source; `line` and `column` count from 1 in the module."""
+        """Return a span of the source; `line` and `column` count from 1 in the module."""
         return Span(line + self.first, column, max(1, width))
 
     def problem(self, position: int, problem: SyntaxProblem) -> InputError:
@@ -98,10 +98,10 @@ class _Builder:
         head, rest = trees[0], trees[1:]
         words, below = parts(head)
         name = next(token for token in words if token.type == "NAME")
-        lists = {str(one.data): one for one in below}
+        lists = {str(child.data): child for child in below}
         returns = parts(lists["returns"])[1][0] if "returns" in lists else None
         attributes = parts(lists["attributes"])[0] if "attributes" in lists else []
-        body = next((one for one in rest if one.data == "body"), None)
+        body = next((child for child in rest if child.data == "body"), None)
         return Function(
             linkage,
             head.data == "entry",
@@ -109,13 +109,13 @@ class _Builder:
             None if returns is None else self._parameters(returns),
             str(name),
             self._parameters(lists["parameters"]) if "parameters" in lists else None,
-            tuple(_words(one) for one in rest if one.data == "tuning"),
+            tuple(_words(child) for child in rest if child.data == "tuning"),
             None if body is None else Scope(tuple(self.statements(body))),
             self._span(name),
         )
 
     def _parameters(self, tree: "Tree[Token]") -> tuple[Parameter, ...]:
-        return tuple(self._parameter(one) for one in parts(tree)[1])
+        return tuple(self._parameter(child) for child in parts(tree)[1])
 
     def _parameter(self, tree: "Tree[Token]") -> Parameter:
         tokens, trees = parts(tree)
@@ -123,12 +123,12 @@ class _Builder:
 
     def _variable(self, tree: "Tree[Token]") -> Variable:
         tokens, trees = parts(tree)
-        names = tuple(self._declarator(one) for one in trees[1:])
+        names = tuple(self._declarator(child) for child in trees[1:])
         return Variable(tuple(map(str, tokens[:-1])), str(tokens[-1]), _kinds(trees[0]), names)
 
     def _declarator(self, tree: "Tree[Token]") -> Declarator:
         tokens, trees = parts(tree)
-        below = {str(one.data): one for one in trees}
+        below = {str(child.data): child for child in trees}
         count = str(parts(below["count"])[0][0]) if "count" in below else ""
         try:
             initial = _initial(below["initial"]) if "initial" in below else ""
@@ -148,25 +148,25 @@ class _Builder:
             elif child.data == "instruction":
                 yield self._instruction(child)
             else:
-                yield self._other(child)
+                yield self._statement(child)
 
     def _too_deep(self) -> InputError:
-        return self._text.problem(0, SyntaxProblem(f"more than {DEEPEST} brackets stand in each other", 0, ("_END",)))
+        return self._text.problem(0, SyntaxProblem(f"brackets are nested more than {DEEPEST} deep", 0, ("_END",)))
 
-    def _other(self, tree: "Tree[Token]") -> Statement:
+    def _statement(self, tree: "Tree[Token]") -> Statement:
         tokens, trees = parts(tree)
         match tree.data:
             case "directive":
                 return _directive(tokens)
             case "table":
-                return Table(tokens[0][:-1].rstrip(), str(tokens[1]), tuple(map(str, tokens[2:])), self._span(tokens[0]))
+                return TargetTable(tokens[0][:-1].rstrip(), str(tokens[1]), tuple(map(str, tokens[2:])), self._span(tokens[0]))
             case "prototype":
                 return self._prototype(tokens, trees)
             case _:
                 return self._variable(tree)
 
     def _prototype(self, tokens: "list[Token]", trees: "list[Tree[Token]]") -> Prototype:
-        below = {str(one.data): one for one in trees}
+        below = {str(child.data): child for child in trees}
         returns = parts(below["returns"])[1][0] if "returns" in below else None
         return Prototype(
             tokens[0][:-1].rstrip(),
@@ -186,7 +186,7 @@ class _Builder:
         width = len(self._text.text[start:end].split("\n", 1)[0])
         span = self._text.span(first.line or 1, first.column or 1, width)
         try:
-            operands = tuple([operand_of(one) for one in trees])
+            operands = tuple([operand_of(child) for child in trees])
         except SyntaxProblem as problem:
             raise self._text.problem(start, problem) from None
         return Instruction(guard, str(opcode), operands, span)
@@ -215,7 +215,7 @@ def _directive(tokens: "list[Token]") -> Directive:
     if tokens[0].type == "SECTION":
         return Directive("\n".join(" ".join(line.split()) for line in tokens[0].split("\n")))
     pieces = _QUOTED.split(tokens[0].strip())
-    return Directive("".join(one if one.startswith('"') else _SPACES.sub(" ", one) for one in pieces))
+    return Directive("".join(piece if piece.startswith('"') else _SPACES.sub(" ", piece) for piece in pieces))
 
 
 def _kinds(tree: "Tree[Token]") -> tuple[str, ...]:
@@ -236,20 +236,20 @@ def _words(tree: "Tree[Token]") -> str:
 
 
 def _dimensions(trees: "list[Tree[Token]]") -> tuple[str, ...]:
-    found = [parts(one)[0] for one in trees if one.data == "dimension"]
-    return tuple(str(tokens[0]) if tokens else "" for tokens in found)
+    dimensions = [parts(child)[0] for child in trees if child.data == "dimension"]
+    return tuple(str(tokens[0]) if tokens else "" for tokens in dimensions)
 
 
 def _initial(tree: "Tree[Token]", depth: int = 0) -> str:
     """Return an initial value as text."""
     tokens, trees = parts(tree)
     if depth > 2 * DEEPEST:
-        raise SyntaxProblem(f"more than {DEEPEST} brackets stand in each other", 0, ("_END",))
+        raise SyntaxProblem(f"brackets are nested more than {DEEPEST} deep", 0, ("_END",))
     if tokens and trees:
         inner = _initial(trees[0], depth + 1)
         return f"{tokens[0]} = {inner}" if trees[0].data == "initial" else f"{tokens[0]}({inner})"
     if tree.data == "list":
-        return f"{{{', '.join([_initial(one, depth + 1) for one in trees])}}}"
+        return f"{{{', '.join([_initial(child, depth + 1) for child in trees])}}}"
     if not tokens:
         return _initial(trees[0], depth + 1)
     return _leaf(str(tree.data), tokens)
@@ -260,4 +260,4 @@ def _leaf(kind: str, tokens: "list[Token]") -> str:
         return f"{tokens[0]}+{literal(tokens[1])}"
     if kind == "number":
         return literal(tokens[0])
-    return ", ".join(_SPACES.sub("", one) for one in tokens[0].split(",")) if tokens[0].type == "NUMBERS" else str(tokens[0])
+    return ", ".join(_SPACES.sub("", number) for number in tokens[0].split(",")) if tokens[0].type == "NUMBERS" else str(tokens[0])

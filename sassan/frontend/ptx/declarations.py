@@ -1,4 +1,4 @@
-"""What a declaration must say: one known type, alignments that are powers of two, directives that exist."""
+"""The checks of declarations: one known type, alignments that are powers of two, directives that exist."""
 
 from collections.abc import Iterable, Iterator
 from math import prod
@@ -26,23 +26,23 @@ _TUNING = frozenset(
 )
 
 _CLUSTERS = (".reqnctapercluster", ".maxclusterrank", ".explicitcluster", ".blocksareclusters")
-"""What speaks of clusters, the most telling first."""
+"""The directives about clusters, the most specific first."""
 
 
 def cluster(function: Function) -> int | None:
-    """Return how many blocks a cluster has at most, 0 where that is not told, None where nothing is said of clusters."""
-    found = {name: numbers for name, _, numbers in (words.partition(" ") for words in function.tuning)}
-    told = next((found[name] for name in _CLUSTERS if name in found), None)
-    if told is None:
+    """Return the largest number of blocks of a cluster, 0 where it is not given, None without any directive about clusters."""
+    directives = {name: numbers for name, _, numbers in (words.partition(" ") for words in function.tuning)}
+    numbers_given = next((directives[name] for name in _CLUSTERS if name in directives), None)
+    if numbers_given is None:
         return None
     try:
-        return prod(integer(one) for one in told.split(", ")) if told else 0
+        return prod(integer(number) for number in numbers_given.split(", ")) if numbers_given else 0
     except ValueError:
-        return 0  # `1.5` or `08`: no number of blocks
+        return 0  # `1.5` or `08` is not a number of blocks
 
 
 def check(text: Text, module: Module) -> None:
-    """Raise InputError `bad-declaration` for the first declaration that says nothing that PTX knows."""
+    """Raise InputError `bad-declaration` for the first declaration that PTX does not allow."""
     for item in module.items:
         if isinstance(item, Variable):
             _variable(text, item)
@@ -50,33 +50,33 @@ def check(text: Text, module: Module) -> None:
             _function(text, item)
 
 
-def _function(text: Text, one: Function) -> None:
-    _parameters(text, (*(one.returns or ()), *(one.parameters or ())))
-    for words in one.tuning:
+def _function(text: Text, function: Function) -> None:
+    _parameters(text, (*(function.returns or ()), *(function.parameters or ())))
+    for words in function.tuning:
         if words.split("(")[0].split(" ")[0] not in _TUNING:
-            raise _error(text, f"'{words}' is no directive of a function; expected one such as .maxntid", one.span)
-    for each in _statements(one.body.statements if one.body else ()):
-        if isinstance(each, Variable):
-            _variable(text, each)
-        elif isinstance(each, Prototype):
-            _parameters(text, (*(each.returns or ()), *(each.parameters or ())))
+            raise _error(text, f"'{words}' is not a directive of a function; expected one such as .maxntid", function.span)
+    for statement in _statements(function.body.statements if function.body else ()):
+        if isinstance(statement, Variable):
+            _variable(text, statement)
+        elif isinstance(statement, Prototype):
+            _parameters(text, (*(statement.returns or ()), *(statement.parameters or ())))
 
 
 def _statements(statements: Iterable[Statement]) -> Iterator[Statement]:
-    for one in statements:
-        if isinstance(one, Scope):
-            yield from _statements(one.statements)
+    for statement in statements:
+        if isinstance(statement, Scope):
+            yield from _statements(statement.statements)
         else:
-            yield one
+            yield statement
 
 
 def _parameters(text: Text, parameters: Iterable[Parameter]) -> None:
-    for one in parameters:
-        _kinds(text, one.kinds, one.span)
+    for parameter in parameters:
+        _kinds(text, parameter.kinds, parameter.span)
 
 
-def _variable(text: Text, one: Variable) -> None:
-    _kinds(text, one.kinds, one.names[0].span)
+def _variable(text: Text, variable: Variable) -> None:
+    _kinds(text, variable.kinds, variable.names[0].span)
 
 
 def _kinds(text: Text, kinds: tuple[str, ...], span: Span) -> None:
@@ -86,12 +86,12 @@ def _kinds(text: Text, kinds: tuple[str, ...], span: Span) -> None:
         if word == ".align":
             bytes_ = integer(number)
             if bytes_ < 1 or bytes_ & (bytes_ - 1):
-                raise _error(text, f"'{kind}' is no alignment; expected a power of two", span)
+                raise _error(text, f"'{kind}' is not an alignment; expected a power of two", span)
         elif kind not in TYPES and kind not in _BESIDE and not kind.startswith(".attribute"):
-            raise _error(text, f"'{kind}' is no type; expected one such as .b32", span)
+            raise _error(text, f"'{kind}' is not a type; expected one such as .b32", span)
     if len(types) != 1:
-        raise _error(text, f"the declaration names {len(types)} types; expected one", span)
+        raise _error(text, f"the declaration has {len(types)} types; expected one", span)
 
 
 def _error(text: Text, message: str, span: Span) -> InputError:
-    return InputError("bad-declaration", message, source=text.source, span=span, hint="ptxas refuses such a text too")
+    return InputError("bad-declaration", message, source=text.source, span=span, hint="ptxas refuses it, too")

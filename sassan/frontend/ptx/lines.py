@@ -1,8 +1,8 @@
-"""From the text of one instruction to its record; a plain parser, and a fast one that a test holds it to.
+"""From the text of one instruction to its record; a plain parser, and a fast one that is tested against it.
 
-The plain parser gives every instruction to the grammar. The fast one splits a line at its commas and remembers, for one input, each operand
-and each *shape* of operand (its text with the digits left out): only a new shape meets the grammar. What its one pattern does not
-recognise, a mistake above all, goes to the plain parser.
+The plain parser parses every instruction with the grammar. The fast one splits a line at its commas and caches, for one input, each operand
+and each *shape* of operand (its text without the digits): only a new shape is parsed with the grammar. A line that does not match its
+pattern, an error in particular, is left to the plain parser.
 """
 
 import re
@@ -15,8 +15,8 @@ from sassan.frontend.ptx.operands import guard_text, operand_of, parts
 from sassan.frontend.ptx.syntax import Address, Group, Name, Not, Number, Operand, Sum
 
 
-class Parsed(NamedTuple):
-    """An instruction without its place."""
+class ParsedLine(NamedTuple):
+    """An instruction without its span."""
 
     guard: str
     opcode: str
@@ -26,24 +26,24 @@ class Parsed(NamedTuple):
 class LineParser(Protocol):
     """Reads one instruction with its `;`; raises SyntaxProblem."""
 
-    def parse(self, text: str) -> Parsed:
+    def parse(self, text: str) -> ParsedLine:
         """Return the instruction that a line holds."""
         ...
 
 
 class PlainLines:
-    """Every instruction through the grammar."""
+    """Parses every instruction with the grammar."""
 
     def __init__(self) -> None:
-        """Get the grammar ready."""
+        """Load the grammar."""
         self._grammar = ptx_grammar()
 
-    def parse(self, text: str) -> Parsed:
+    def parse(self, text: str) -> ParsedLine:
         """Return the instruction that a line holds; raises SyntaxProblem with a position in it."""
         tokens, trees = parts(self._grammar.parse(text, "instruction"))
         guard = next((guard_text(token) for token in tokens if token.type == "GUARD"), "")
         opcode = next(str(token) for token in tokens if token.type == "OPCODE")
-        return Parsed(guard, opcode, tuple([operand_of(tree) for tree in trees]))
+        return ParsedLine(guard, opcode, tuple([operand_of(tree) for tree in trees]))
 
 
 _NAME = r"(?:[%$][\w$]++|[_A-Za-z][\w$]*+)"
@@ -63,42 +63,42 @@ _MARK = 70000
 
 _FLOATS = frozenset({"0f", "0F", "0d", "0D"})
 _KINDS = ("0f" + "0" * 8, "0F" + "0" * 8, "0d" + "0" * 16, "0D" + "0" * 16, "0x", "0X", "1")
-"""One number of every kind that the grammar tells apart."""
+"""One number of every kind that the grammar distinguishes."""
 
 _Fill = Callable[[list[str]], Operand]
 
 
 class FastLines:
-    """The fast twin; holds what it has seen of one input."""
+    """The fast parser; it caches the operands of one input."""
 
     def __init__(self) -> None:
-        """Start with nothing seen."""
+        """Start with empty caches."""
         self._plain = PlainLines()
         self._grammar: Grammar = ptx_grammar()
         self._operands: dict[str, Operand | None] = {}
         self._shapes: dict[str, _Fill | None] = {}
 
-    def parse(self, text: str) -> Parsed:
+    def parse(self, text: str) -> ParsedLine:
         """Return the instruction that a line holds; raises SyntaxProblem with a position in it."""
-        found = _LINE.fullmatch(text)
-        if found is None:
+        match = _LINE.fullmatch(text)
+        if match is None:
             return self._plain.parse(text)
-        guard, opcode, rest = found.groups()
+        guard, opcode, rest = match.groups()
         operands = self._list(rest) if rest else ()
         if operands is None:
             return self._plain.parse(text)
-        return Parsed(guard[1:] if guard else "", opcode, operands)
+        return ParsedLine(guard[1:] if guard else "", opcode, operands)
 
     def _list(self, text: str) -> tuple[Operand, ...] | None:
-        """Return the operands between commas, None where the grammar has to look."""
+        """Return the operands between commas, None where the grammar is needed."""
         if "{" not in text and "[" not in text and "(" not in text:
             pieces = text.split(",")
         else:
             pieces, place = [], 0
-            while found := _PIECE.match(text, place):
-                pieces.append(found[1])
-                place = found.end()
-                if not found[2]:
+            while match := _PIECE.match(text, place):
+                pieces.append(match[1])
+                place = match.end()
+                if not match[2]:
                     break
             if place != len(text):
                 return None
@@ -111,10 +111,10 @@ class FastLines:
         return tuple(out)
 
     def _operand(self, text: str) -> Operand | None:
-        known = self._operands.get(text)
-        if known is None and text not in self._operands:
-            self._operands[text] = known = self._by_shape(text)
-        return known
+        operand = self._operands.get(text)
+        if operand is None and text not in self._operands:
+            self._operands[text] = operand = self._by_shape(text)
+        return operand
 
     def _by_shape(self, text: str) -> Operand | None:
         holes = _HOLE.findall(text)
@@ -127,10 +127,10 @@ class FastLines:
     def _new_shape(self, text: str) -> _Fill | None:
         count = 0
 
-        def numbered(found: re.Match[str]) -> str:
+        def numbered(match: re.Match[str]) -> str:
             nonlocal count
             count += 1
-            return _digits(found[0], count - 1)
+            return _digits(match[0], count - 1)
 
         marked = _HOLE.sub(numbered, text)
         try:
@@ -140,13 +140,13 @@ class FastLines:
         return _fill(operand_of(tree), count)
 
 
-def _mark(found: re.Match[str]) -> str:
-    """Return what stands for a number in a shape: hexadecimal ones and floats keep their kind."""
-    return _digits(found[0], 0)
+def _mark(match: re.Match[str]) -> str:
+    """Return the mark of a number in a shape: hexadecimal numbers and floats keep their kind."""
+    return _digits(match[0], 0)
 
 
 def _digits(number: str, place: int) -> str:
-    """Return the number that marks hole `place`: of the same kind as `number`, which the grammar tells apart."""
+    """Return the number that marks hole `place`, of the same kind as `number`: the grammar distinguishes kinds."""
     if number[:2] in _FLOATS:
         return f"{number[:2]}{_MARK + place:0{len(number) - 2}d}"
     if number[:2] in ("0x", "0X"):
@@ -155,7 +155,7 @@ def _digits(number: str, place: int) -> str:
 
 
 def _fill(operand: Operand, count: int) -> _Fill:
-    """Return what makes an operand of a shape from the numbers of another operand of the same shape."""
+    """Return a function that makes an operand of this shape from the numbers of another operand."""
     marks = {_digits(kind, place): place for kind in _KINDS for place in range(count)}
     return _Filler(marks).operand(operand)
 
@@ -168,8 +168,8 @@ class _Filler:
         longest_first = sorted(marks, key=lambda mark: (-len(mark), mark))
         self._pattern = re.compile("|".join(longest_first) or r"(?!)")
 
-    def operand(self, one: Operand) -> _Fill:
-        match one:
+    def operand(self, operand: Operand) -> _Fill:
+        match operand:
             case Name(value):
                 name = self._text(value)
                 return lambda holes: Name(name(holes))
@@ -186,11 +186,11 @@ class _Filler:
                 makers = [self.operand(item) for item in items]
                 return lambda holes: Group(opening, tuple([maker(holes) for maker in makers]))
             case Address():
-                return self._address(one)
+                return self._address(operand)
 
-    def _address(self, one: Address) -> _Fill:
-        kind, value, distance = type(one.base), self._text(one.base.text), self._text(one.offset)
-        makers = [self.operand(item) for item in one.items]
+    def _address(self, address: Address) -> _Fill:
+        kind, value, distance = type(address.base), self._text(address.base.text), self._text(address.offset)
+        makers = [self.operand(item) for item in address.items]
         return lambda holes: Address(kind(value(holes)), distance(holes), tuple([maker(holes) for maker in makers]))
 
     def _text(self, value: str) -> Callable[[list[str]], str]:

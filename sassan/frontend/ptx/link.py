@@ -1,11 +1,11 @@
-"""From a module to `ir.Function`: each function with the device functions that it calls behind it, as the compiler would place them."""
+"""From a module to `ir.Function`: each function followed by the device functions that it calls, as the compiler would place them."""
 
 from collections.abc import Iterator
 
 from sassan.errors import InputError
 from sassan.frontend.ptx.build import Text
 from sassan.frontend.ptx.declarations import cluster
-from sassan.frontend.ptx.lower import STEP, Around, Body
+from sassan.frontend.ptx.lower import STEP, Body, LoweringContext
 from sassan.frontend.ptx.scopes import Names, Numbers, instructions
 from sassan.frontend.ptx.syntax import Function, Group, Header, Module, Name, Variable
 from sassan.ir import Declared
@@ -16,10 +16,10 @@ ALIGN = 0x1000
 
 
 class Linker:
-    """Makes the functions of one module; `arch` is that of its `.target`, or the one that overrides it."""
+    """Builds the functions of one module; `arch` is that of its `.target`, or the one that overrides it."""
 
     def __init__(self, text: Text, module: Module, arch: str) -> None:
-        """Find what the module declares; raises InputError."""
+        """Collect the declarations of the module; raises InputError."""
         self._text, self._arch = text, arch
         self._functions: dict[str, Function] = {}
         self._names = Names()
@@ -30,64 +30,74 @@ class Linker:
                 self._declare(item)
             elif isinstance(item, Header) and item.keyword == ".alias":
                 self._alias(item)
-        self._devices = [name for name, one in self._functions.items() if one.body is not None and not one.kernel and name == one.name]
+        self._devices = [
+            name
+            for name, function in self._functions.items()
+            if function.body is not None and not function.kernel and name == function.name
+        ]
 
     def functions(self) -> Iterator[IrFunction]:
         """Yield every function that has a body, in order of the text; raises InputError."""
-        for name, one in self._functions.items():
-            if one.body is not None and name == one.name:
-                yield self._link(one)
+        for name, function in self._functions.items():
+            if function.body is not None and name == function.name:
+                yield self._link(function)
 
-    def _add(self, one: Function) -> None:
-        known = self._functions.get(one.name)
-        if known is not None and known.body is not None and one.body is not None:
+    def _add(self, function: Function) -> None:
+        earlier = self._functions.get(function.name)
+        if earlier is not None and earlier.body is not None and function.body is not None:
             raise InputError(
-                "duplicate-name", f"two functions are called '{one.name}'", source=self._text.source, span=one.span, hint="keep one of them"
+                "duplicate-name",
+                f"two functions are called '{function.name}'",
+                source=self._text.source,
+                span=function.span,
+                hint="remove one of them",
             )
-        if known is None or one.body is not None:
-            self._functions[one.name] = one
+        if earlier is None or function.body is not None:
+            self._functions[function.name] = function
 
-    def _alias(self, one: Header) -> None:
-        """Let a name stand for the function that `.alias` names."""
-        name, other = one.words
-        known = self._functions.get(other)
-        if known is None or known.body is None:
+    def _alias(self, directive: Header) -> None:
+        """Bind the name of an `.alias` to its function."""
+        name, target = directive.words
+        function = self._functions.get(target)
+        if function is None or function.body is None:
             raise InputError(
                 "undeclared-name",
-                f"'{other}' has no body here; expected a function that '{name}' may stand for",
+                f"'{target}' has no body; expected a function that '{name}' can be an alias of",
                 source=self._text.source,
-                span=one.span,
-                hint="ptxas refuses such a text too",
+                span=directive.span,
+                hint="ptxas refuses it, too",
             )
-        self._functions[name] = known
+        self._functions[name] = function
 
-    def _declare(self, one: Variable) -> None:
-        if one.space == ".reg":
+    def _declare(self, variable: Variable) -> None:
+        if variable.space == ".reg":
             raise InputError(
                 "syntax",
                 "a register is declared outside of a function; expected .global, .const, .shared or .extern",
                 source=self._text.source,
-                span=one.names[0].span,
+                span=variable.names[0].span,
                 hint="declare it in the function that uses it",
             )
         # An .extern one may be declared again.
-        list(self._names.declare(one, Numbers(), frozenset()))
+        list(self._names.declare(variable, Numbers(), frozenset()))
 
     def _link(self, first: Function) -> IrFunction:
         order, indirect = self._reached(first)
         starts: dict[str, int] = {}
         at = 0
-        for one in order:
-            starts[one.name] = at
-            size = _size(one)
+        for function in order:
+            starts[function.name] = at
+            size = _size(function)
             at += -(-size // ALIGN) * ALIGN
-        around = Around(self._names, {name: (one.name, starts.get(one.name)) for name, one in self._functions.items()})
+        context = LoweringContext(
+            self._names, {name: (function.name, starts.get(function.name)) for name, function in self._functions.items()}
+        )
         numbers = Numbers()
-        parts = [Body(self._text, one, around, numbers, starts[one.name]).part() for one in order]
+        parts = [Body(self._text, function, context, numbers, starts[function.name]).part() for function in order]
         return IrFunction(
             first.name,
             self._arch,
-            tuple(one for part in parts for one in part.code),
+            tuple(function for part in parts for function in part.code),
             symbols=tuple((part.frame.start, part.frame.name) for part in parts),
             span=first.span,
             kernel=first.kernel,
@@ -98,28 +108,30 @@ class Linker:
 
     def _reached(self, first: Function) -> tuple[list[Function], bool]:
         """Return a function and all that it may call, in order of discovery; and whether a call goes through a register."""
-        order, seen, indirect = [first], {first.name}, False
-        for one in order:
-            called = list(self._called(one))
+        order, names, indirect = [first], {first.name}, False
+        for function in order:
+            called = list(self._called(function))
             indirect = indirect or "" in called
             for name in (*called, *(self._devices if indirect else ())):
                 callee = self._functions.get(name)
-                if callee is not None and callee.body is not None and callee.name not in seen:
-                    seen.add(callee.name)
+                if callee is not None and callee.body is not None and callee.name not in names:
+                    names.add(callee.name)
                     order.append(callee)
         return order, indirect
 
     def _called(self, function: Function) -> Iterator[str]:
         """Yield the names of the functions that one calls, '' for a call through a register."""
         statements = function.body.statements if function.body else ()
-        for one in instructions(statements):
-            if one.opcode.partition(".")[0] == "call":
-                callee = next((operand for operand in one.operands if not (isinstance(operand, Group) and operand.opening == "(")), None)
+        for instruction in instructions(statements):
+            if instruction.opcode.partition(".")[0] == "call":
+                callee = next(
+                    (operand for operand in instruction.operands if not (isinstance(operand, Group) and operand.opening == "(")), None
+                )
                 name = callee.text if isinstance(callee, Name) else ""
                 yield name if name in self._functions else ""
 
 
 def _size(function: Function) -> int:
-    """Return the bytes of a function, with a return that it may leave out."""
+    """Return the bytes of a function, with a return that its text may omit."""
     statements = function.body.statements if function.body else ()
     return (sum(1 for _ in instructions(statements)) + 1) * STEP

@@ -6,7 +6,7 @@ _BITS = {"0f": "f32", "0d": "f64"}
 
 
 def immediate(text: str) -> Immediate:
-    """Return the number that a literal stands for; a float given by its bits stays an int of bits, marked `f32` or `f64`.
+    """Return the value of a literal; a float given by its bits stays an int of bits, marked `f32` or `f64`.
 
     Raises ValueError for an octal number with a digit 8 or 9.
     """

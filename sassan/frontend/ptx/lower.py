@@ -1,4 +1,4 @@
-"""From the records of one function to its instructions: names looked up, labels and tables turned into addresses."""
+"""From the records of one function to its instructions: names are resolved, labels and tables become addresses."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from sassan.frontend.ptx.syntax import (
     Scope,
     Statement,
     Sum,
-    Table,
+    TargetTable,
     Variable,
 )
 from sassan.frontend.ptx.text import instruction_text
@@ -33,17 +33,17 @@ from sassan.isa.ptx_table import special_registers
 from sassan.source import Span
 
 STEP = 8
-"""Bytes that an instruction counts for: PTX has no addresses, and every output speaks of them."""
+"""Bytes per instruction: PTX has no addresses, and every output needs them."""
 
 _ENDS = frozenset({"ret", "exit", "bra", "brx"})
 _WARP_SIZE = Immediate(32)
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What a function body may name beside its own: variables of the module, and functions.
+class LoweringContext:
+    """The names that a function body may use besides its own: variables and functions of the module.
 
-    Each name of a function has its own name (another one where it is an alias), and where its code starts, None where the input has none.
+    Each function name is mapped to the name of the function (different for an alias) and the start of its code, None without code.
     """
 
     names: Names
@@ -51,7 +51,7 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LoweredFunction:
     """The code of one function."""
 
     code: tuple[IrInstruction, ...]
@@ -61,30 +61,30 @@ class Part:
 class Body:
     """One function being lowered; its code starts at `start`."""
 
-    def __init__(self, text: Text, function: Function, around: Around, numbers: Numbers, start: int) -> None:
-        """Look at how the function names its registers."""
-        self._text, self._function, self._around, self._numbers, self._start = text, function, around, numbers, start
+    def __init__(self, text: Text, function: Function, context: LoweringContext, numbers: Numbers, start: int) -> None:
+        """Determine how the function names its registers."""
+        self._text, self._function, self._context, self._numbers, self._start = text, function, context, numbers, start
         self._declared = declares_registers(function)
         self._by_use = frozenset[str]() if self._declared else registers_by_use(function)
         self._specials = special_registers()
         self._escaped = frozenset[str]()
-        self._taken: set[str] = set()
+        self._addressed: set[str] = set()
         self._out: list[IrInstruction] = []
 
-    def part(self) -> Part:
-        """Return the code; a call parameter whose address is taken is memory, and then all is lowered once more. Raises InputError."""
+    def part(self) -> LoweredFunction:
+        """Return the code; if the address of a call parameter is taken, it is memory, and all is lowered again. Raises InputError."""
         first = self._numbers.next
         part = self._lower(first)
-        if self._taken:
-            self._escaped = frozenset(self._taken)
+        if self._addressed:
+            self._escaped = frozenset(self._addressed)
             self._numbers.next = first
             part = self._lower(first)
         return part
 
-    def _lower(self, first: int) -> Part:
+    def _lower(self, first: int) -> LoweredFunction:
         self._out = []
         statements = self._function.body.statements if self._function.body else ()
-        top = Names(self._around.names)
+        top = Names(self._context.names)
         returns, parameters = self._bind(top, self._function.returns or ()), self._bind(top, self._function.parameters or ())
         scopes: list[Names] = []
         end = self._collect(statements, top, scopes, self._start)
@@ -92,30 +92,30 @@ class Body:
         self._finish([top, *scopes], end)
         last = self._out[-1].following
         frame = Frame(self._function.name, self._function.kernel, self._start, last, first, self._numbers.next, parameters, returns)
-        return Part(tuple(self._out), frame)
+        return LoweredFunction(tuple(self._out), frame)
 
     def _bind(self, top: Names, parameters: Iterable[Parameter]) -> tuple[IrVariable, ...]:
         """Bind the parameters of a function: those of a kernel are memory that never changes."""
         bound: list[IrVariable] = []
-        for one in parameters:
-            variable = parameter(one, self._numbers)
+        for declared in parameters:
+            variable = parameter(declared, self._numbers)
             bound.append(variable)
-            is_memory = self._function.kernel or one.name in self._escaped
-            top.bound[one.name] = Symbol(one.name) if is_memory and one.space == ".param" else variable
+            is_memory = self._function.kernel or declared.name in self._escaped
+            top.bound[declared.name] = Symbol(declared.name) if is_memory and declared.space == ".param" else variable
         return tuple(bound)
 
     def _collect(self, statements: Iterable[Statement], names: Names, scopes: list[Names], at: int) -> int:
-        """Give every label its address, scope by scope; return the address behind the last statement."""
-        for one in statements:
-            match one:
+        """Assign every label its address, scope by scope; return the address after the last statement."""
+        for statement in statements:
+            match statement:
                 case Instruction():
                     at += STEP
                 case Label(name, span):
                     if name in names.labels:
-                        raise self._error("duplicate-label", f"the label '{name}' stands twice in one scope", span)
+                        raise self._error("duplicate-label", f"the label '{name}' is defined twice in one scope", span)
                     names.labels[name] = at
-                case Table(name):
-                    names.tables[name] = one
+                case TargetTable(name):
+                    names.tables[name] = statement
                 case Scope(inner):
                     scopes.append(Names(names))
                     at = self._collect(inner, scopes[-1], scopes, at)
@@ -124,192 +124,192 @@ class Body:
         return at
 
     def _statements(self, statements: Iterable[Statement], names: Names, scopes: Iterator[Names]) -> None:
-        for one in statements:
-            match one:
+        for statement in statements:
+            match statement:
                 case Instruction():
-                    self._out.append(self._instruction(one, names))
+                    self._out.append(self._instruction(statement, names))
                 case Variable():
-                    for again in names.declare(one, self._numbers, self._escaped):
-                        raise self._error("duplicate-name", f"'{again.name}' is declared twice in one scope", again.span)
+                    for duplicate in names.declare(statement, self._numbers, self._escaped):
+                        raise self._error("duplicate-name", f"'{duplicate.name}' is declared twice in one scope", duplicate.span)
                 case Scope(inner):
                     self._statements(inner, next(scopes), scopes)
                 case _:
                     pass
 
     def _finish(self, scopes: list[Names], end: int) -> None:
-        """Return where the text ends without saying so, or a label stands behind the last instruction."""
+        """Add a return if the text ends without one, or if a label follows the last instruction."""
         last = self._out[-1] if self._out else None
         open_end = last is None or last.guard is not None or last.opcode.partition(".")[0] not in _ENDS
         if open_end or any(address == end for names in scopes for address in names.labels.values()):
             span = last.span if last else self._function.span
             self._out.append(IrInstruction(end, end + STEP, "ret", (), None, span, text="ret", virtual=True))
 
-    def _instruction(self, one: Instruction, names: Names) -> IrInstruction:
+    def _instruction(self, instruction: Instruction, names: Names) -> IrInstruction:
         address = self._start + STEP * len(self._out)
-        guard = self._guard(one, names) if one.guard else None
-        mnemonic = one.opcode.partition(".")[0]
+        guard = self._guard(instruction, names) if instruction.guard else None
+        mnemonic = instruction.opcode.partition(".")[0]
         targets: tuple[int, ...] = ()
         if mnemonic == "bra":
-            operands = tuple([self._label(operand, one, names) for operand in one.operands])
-        elif mnemonic == "brx" and one.operands:
-            targets = self._table(one.operands[-1], one, names)
-            operands = (*self._operands(one.operands[:-1], one, names), Word("targets"))
+            operands = tuple([self._label(operand, instruction, names) for operand in instruction.operands])
+        elif mnemonic == "brx" and instruction.operands:
+            targets = self._table(instruction.operands[-1], instruction, names)
+            operands = (*self._operands(instruction.operands[:-1], instruction, names), Word("targets"))
         elif mnemonic == "call":
-            operands = tuple(self._call(one, names))
+            operands = tuple(self._call(instruction, names))
         else:
-            operands = self._operands(one.operands, one, names)
-        text = instruction_text(one)
-        return IrInstruction(address, address + STEP, one.opcode, operands, guard, one.span, targets=targets, text=text)
+            operands = self._operands(instruction.operands, instruction, names)
+        text = instruction_text(instruction)
+        return IrInstruction(address, address + STEP, instruction.opcode, operands, guard, instruction.span, targets=targets, text=text)
 
-    def _guard(self, one: Instruction, names: Names) -> Guard:
-        name = one.guard.lstrip("!")
-        found = self._variable(name, one, names)
-        if not isinstance(found, IrVariable):
-            raise self._unknown(name, one, "a predicate register")
-        return Guard(name, found.number, one.guard.startswith("!"))
+    def _guard(self, instruction: Instruction, names: Names) -> Guard:
+        name = instruction.guard.lstrip("!")
+        variable = self._variable(name, instruction, names)
+        if not isinstance(variable, IrVariable):
+            raise self._unknown(name, instruction, "a predicate register")
+        return Guard(name, variable.number, instruction.guard.startswith("!"))
 
-    def _label(self, operand: Operand, one: Instruction, names: Names) -> IrOperand:
+    def _label(self, operand: Operand, instruction: Instruction, names: Names) -> IrOperand:
         if not isinstance(operand, Name):
-            raise self._unknown("", one, "a label")
+            raise self._unknown("", instruction, "a label")
         address = names.label(operand.text)
         if address is None:
-            raise self._error("undefined-label", f"no label '{operand.text}' in this scope", self._span(operand.text, one))
+            raise self._error("undefined-label", f"no label '{operand.text}' in this scope", self._span(operand.text, instruction))
         return Target(address, operand.text)
 
-    def _table(self, operand: Operand, one: Instruction, names: Names) -> tuple[int, ...]:
+    def _table(self, operand: Operand, instruction: Instruction, names: Names) -> tuple[int, ...]:
         table = names.table(operand.text) if isinstance(operand, Name) else None
         if table is None or table.kind != ".branchtargets":
-            raise self._unknown(operand.text if isinstance(operand, Name) else "", one, "the name of a .branchtargets")
-        found = [names.label(name) for name in table.items]
-        for name, address in zip(table.items, found, strict=True):
+            raise self._unknown(operand.text if isinstance(operand, Name) else "", instruction, "the name of a .branchtargets")
+        addresses = [names.label(name) for name in table.items]
+        for name, address in zip(table.items, addresses, strict=True):
             if address is None:
                 raise self._error("undefined-label", f"no label '{name}' in this scope", table.span)
-        return tuple(dict.fromkeys(address for address in found if address is not None))
+        return tuple(dict.fromkeys(address for address in addresses if address is not None))
 
-    def _call(self, one: Instruction, names: Names) -> Iterator[IrOperand]:
-        """Yield the operands of a call: lists, the callee, and not what only describes it."""
+    def _call(self, instruction: Instruction, names: Names) -> Iterator[IrOperand]:
+        """Yield the operands of a call: lists and the callee, without its prototype or table."""
         callee = False
-        for operand in one.operands:
+        for operand in instruction.operands:
             if isinstance(operand, Group) and operand.opening == "(":
-                yield Several("(", tuple([self._operand(item, one, names, argument=True) for item in operand.items]))
+                yield Several("(", tuple([self._operand(item, instruction, names, argument=True) for item in operand.items]))
             elif not callee and isinstance(operand, Name):
                 callee = True
-                yield self._callee(operand.text, one, names)
+                yield self._callee(operand.text, instruction, names)
         if not callee:
-            raise self._unknown("", one, "the name of a function")
+            raise self._unknown("", instruction, "the name of a function")
 
-    def _callee(self, name: str, one: Instruction, names: Names) -> IrOperand:
-        if name in self._around.functions:
-            own, start = self._around.functions[name]
-            return Symbol(own) if start is None else Target(start, own)
-        found = self._variable(name, one, names)
-        if isinstance(found, IrVariable):
-            return found
-        raise self._unknown(name, one, "a function, or a register that holds the address of one")
+    def _callee(self, name: str, instruction: Instruction, names: Names) -> IrOperand:
+        if name in self._context.functions:
+            target, start = self._context.functions[name]
+            return Symbol(target) if start is None else Target(start, target)
+        variable = self._variable(name, instruction, names)
+        if isinstance(variable, IrVariable):
+            return variable
+        raise self._unknown(name, instruction, "a function, or a register that holds the address of one")
 
-    def _operands(self, operands: tuple[Operand, ...], one: Instruction, names: Names) -> tuple[IrOperand, ...]:
-        known, out = names.operands, list[IrOperand]()
+    def _operands(self, operands: tuple[Operand, ...], instruction: Instruction, names: Names) -> tuple[IrOperand, ...]:
+        lowered, out = names.operands, list[IrOperand]()
         for operand in operands:
-            found = known.get(operand)
-            if found is None:
-                found = known[operand] = self._operand(operand, one, names)
-            out.append(found)
+            value = lowered.get(operand)
+            if value is None:
+                value = lowered[operand] = self._operand(operand, instruction, names)
+            out.append(value)
         return tuple(out)
 
-    def _operand(self, operand: Operand, one: Instruction, names: Names, *, argument: bool = False) -> IrOperand:
+    def _operand(self, operand: Operand, instruction: Instruction, names: Names, *, argument: bool = False) -> IrOperand:
         match operand:
             case Name(text):
-                return self._name(text, one, names, argument=argument)
+                return self._name(text, instruction, names, argument=argument)
             case Number(text):
-                return self._number(text, one)
+                return self._number(text, instruction)
             case Not(name):
-                found = self._variable(name, one, names)
-                if not isinstance(found, IrVariable):
-                    raise self._unknown(name, one, "a predicate register")
-                return IrVariable(found.name, found.number, negated=True)
+                variable = self._variable(name, instruction, names)
+                if not isinstance(variable, IrVariable):
+                    raise self._unknown(name, instruction, "a predicate register")
+                return IrVariable(variable.name, variable.number, negated=True)
             case Sum(name):
-                # The address of something a known distance further: as good as the address itself.
-                return self._name(name, one, names, argument=False)
+                # An address at a constant distance from a symbol is treated as the symbol's address.
+                return self._name(name, instruction, names, argument=False)
             case Group(opening, items):
-                return Several(opening, tuple([self._operand(item, one, names) for item in items]))
+                return Several(opening, tuple([self._operand(item, instruction, names) for item in items]))
             case Address():
-                return self._address(operand, one, names)
+                return self._address(operand, instruction, names)
 
-    def _number(self, text: str, one: Instruction) -> Immediate:
+    def _number(self, text: str, instruction: Instruction) -> Immediate:
         try:
             return immediate(text)
         except ValueError:
-            raise self._error("bad-number", f"'{text}' is no number", self._span(text, one)) from None
+            raise self._error("bad-number", f"'{text}' is not a number", self._span(text, instruction)) from None
 
-    def _name(self, text: str, one: Instruction, names: Names, *, argument: bool) -> IrOperand:
+    def _name(self, text: str, instruction: Instruction, names: Names, *, argument: bool) -> IrOperand:
         if text == "_":
             return Word("_")
         if text == "WARP_SZ":
             return _WARP_SIZE
         base, _, part = text.partition(".")
-        found = self._variable(base, one, names)
-        if isinstance(found, IrVariable):
-            if found.size and not argument:
-                self._taken.add(base)
-            return IrVariable(text, found.number, part=part, size=found.size) if part else found
-        return found if found is not None else self._undeclared(text, base, one)
+        variable = self._variable(base, instruction, names)
+        if isinstance(variable, IrVariable):
+            if variable.size and not argument:
+                self._addressed.add(base)
+            return IrVariable(text, variable.number, part=part, size=variable.size) if part else variable
+        return variable if variable is not None else self._undeclared(text, base, instruction)
 
-    def _undeclared(self, text: str, base: str, one: Instruction) -> IrOperand:
-        """Return what a name stands for that the function does not declare."""
+    def _undeclared(self, text: str, base: str, instruction: Instruction) -> IrOperand:
+        """Return the operand for a name that the function does not declare."""
         if base in self._specials:
             return Special(text)
-        if base in self._around.functions:
+        if base in self._context.functions:
             return Symbol(base)
         if not self._declared:
-            # As papers print it: a bare name that is no register stands for the memory there.
+            # As papers print it: a bare name that is not a register denotes the memory at its address.
             return Place(Symbol(text), 0, bare=True)
-        raise self._unknown(text, one, "a declared name")
+        raise self._unknown(text, instruction, "a declared name")
 
-    def _variable(self, name: str, one: Instruction, names: Names) -> IrVariable | Symbol | None:
-        """Return the register, parameter or variable with this name; a text that declares no registers has those that it uses."""
-        found = names.variable(name, self._numbers)
-        if found is None and not self._declared and (name[0] in "%$" or name in self._by_use) and name not in self._specials:
+    def _variable(self, name: str, instruction: Instruction, names: Names) -> IrVariable | Symbol | None:
+        """Return the register, parameter or variable with this name; a text without register declarations has those that it uses."""
+        variable = names.variable(name, self._numbers)
+        if variable is None and not self._declared and (name[0] in "%$" or name in self._by_use) and name not in self._specials:
             top = self._top(names)
-            top.bound[name] = found = IrVariable(name, self._numbers.take())
-        if found is None and self._declared and one.guard.lstrip("!") == name:
-            raise self._unknown(name, one, "a declared predicate register")
-        return found
+            top.bound[name] = variable = IrVariable(name, self._numbers.take())
+        if variable is None and self._declared and instruction.guard.lstrip("!") == name:
+            raise self._unknown(name, instruction, "a declared predicate register")
+        return variable
 
     def _top(self, names: Names) -> Names:
-        while names.outer is not None and names.outer is not self._around.names:
+        while names.outer is not None and names.outer is not self._context.names:
             names = names.outer
         return names
 
-    def _address(self, operand: Address, one: Instruction, names: Names) -> Place:
-        items = tuple([self._operand(item, one, names) for item in operand.items])
-        offset = self._offset(operand.offset, one)
+    def _address(self, operand: Address, instruction: Instruction, names: Names) -> Place:
+        items = tuple([self._operand(item, instruction, names) for item in operand.items])
+        offset = self._offset(operand.offset, instruction)
         if isinstance(operand.base, Number):
-            return Place(self._number(operand.base.text, one), offset, items)
+            return Place(self._number(operand.base.text, instruction), offset, items)
         name = operand.base.text
-        found = self._variable(name.partition(".")[0], one, names)
-        if found is None:
-            if self._declared and name not in self._around.functions:
-                raise self._unknown(name, one, "a declared name")
-            found = Symbol(name)
-        return Place(found, offset, items)
+        variable = self._variable(name.partition(".")[0], instruction, names)
+        if variable is None:
+            if self._declared and name not in self._context.functions:
+                raise self._unknown(name, instruction, "a declared name")
+            variable = Symbol(name)
+        return Place(variable, offset, items)
 
-    def _offset(self, text: str, one: Instruction) -> int:
+    def _offset(self, text: str, instruction: Instruction) -> int:
         if not text:
             return 0
         try:
             return -integer(text[1:]) if text.startswith("-") else integer(text)
         except ValueError:
-            raise self._error("bad-number", f"'{text}' is no distance in bytes", self._span(text, one)) from None
+            raise self._error("bad-number", f"'{text}' is not an offset in bytes", self._span(text, instruction)) from None
 
-    def _unknown(self, name: str, one: Instruction, expected: str) -> InputError:
-        what = f"'{name}' is not declared here" if name else f"{one.opcode} lacks an operand"
-        return self._error("undeclared-name", f"{what}; expected {expected}", self._span(name, one))
+    def _unknown(self, name: str, instruction: Instruction, expected: str) -> InputError:
+        problem = f"'{name}' is not declared" if name else f"{instruction.opcode} lacks an operand"
+        return self._error("undeclared-name", f"{problem}; expected {expected}", self._span(name, instruction))
 
-    def _span(self, name: str, one: Instruction) -> Span:
-        """Return the place of a name inside an instruction, as far as it is on its first line."""
-        start = one.span.column - 1
-        found = self._text.source.line(one.span.line).find(name, start) if name else -1
-        return one.span if found < 0 else Span(one.span.line, found + 1, len(name))
+    def _span(self, name: str, instruction: Instruction) -> Span:
+        """Return the span of a name on the first line of an instruction, else that of the instruction."""
+        start = instruction.span.column - 1
+        position = self._text.source.line(instruction.span.line).find(name, start) if name else -1
+        return instruction.span if position < 0 else Span(instruction.span.line, position + 1, len(name))
 
     def _error(self, code: str, message: str, span: Span) -> InputError:
-        return InputError(code, message, source=self._text.source, span=span, hint="ptxas refuses such a text too")
+        return InputError(code, message, source=self._text.source, span=span, hint="ptxas refuses it, too")

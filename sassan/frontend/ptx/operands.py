@@ -9,16 +9,16 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 DEEPEST = 100
-"""Brackets in each other that no PTX needs."""
+"""Limit on the nesting of brackets."""
 
 _OPENING = {"vector": "{", "group": "("}
 
 
 def operand_of(tree: "Tree[Token]", depth: int = 0) -> Operand:
-    """Return the operand that a tree of the grammar stands for; raises SyntaxProblem where brackets stand in each other without end."""
+    """Return the operand of a parse tree; raises SyntaxProblem if brackets are nested too deep."""
     tokens, _ = parts(tree)
     if depth > DEEPEST:
-        raise SyntaxProblem(f"more than {DEEPEST} brackets stand in each other", 0, ("_END",))
+        raise SyntaxProblem(f"brackets are nested more than {DEEPEST} deep", 0, ("_END",))
     match tree.data:
         case "name":
             return Name(str(tokens[0]))
@@ -38,7 +38,7 @@ def _composed(tree: "Tree[Token]", depth: int) -> Operand:
         return Group("|", tuple(Name(str(token)) for token in tokens))
     if tree.data == "address":
         return _address(trees, depth)
-    return Group(_OPENING[str(tree.data)], tuple(operand_of(one, depth + 1) for one in trees))
+    return Group(_OPENING[str(tree.data)], tuple(operand_of(child, depth + 1) for child in trees))
 
 
 def _address(trees: "list[Tree[Token]]", depth: int) -> Address:
@@ -49,11 +49,11 @@ def _address(trees: "list[Tree[Token]]", depth: int) -> Address:
     if rest and rest[0].data == "offset":
         offset = literal(parts(rest[0])[0][0])
         rest = rest[1:]
-    return Address(base, offset, tuple(operand_of(one, depth + 1) for one in rest))
+    return Address(base, offset, tuple(operand_of(child, depth + 1) for child in rest))
 
 
 def literal(token: str) -> str:
-    """Return a literal without the blanks that may stand behind its sign."""
+    """Return a literal without blanks after its sign."""
     return "-" + token[1:].lstrip() if token.startswith("-") else str(token)
 
 

@@ -1,8 +1,9 @@
-"""PTX text to functions: frames of `cuobjdump -ptx` left out, one module after the other."""
+"""From PTX text to functions: frames of `cuobjdump -ptx` are skipped, modules read one after the other."""
 
 import re
 from collections.abc import Callable, Iterator
 
+from sassan.arch import architecture, unknown
 from sassan.errors import InputError
 from sassan.frontend.ptx.build import Text, build
 from sassan.frontend.ptx.declarations import check
@@ -12,6 +13,7 @@ from sassan.frontend.ptx.syntax import Header, Module
 from sassan.ir import Function
 from sassan.source import Source, Span
 
+_MAXWELL = 50
 _VERSION = re.compile(r"^[ \t]*\.version\b", re.MULTILINE)
 _FRAME = re.compile(r"^(?:Fatbin (?:elf|ptx) code:|member [^\n]*|[^\n]*\.cubin:)[ \t]*$", re.MULTILINE)
 _START = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.(?:target|entry|func)\b", re.MULTILINE)
@@ -29,35 +31,42 @@ def read_ptx(source: Source, arch: str | None = None, make_lines: Callable[[], L
         check(text, module)
         functions += Linker(text, module, arch or _arch(text, module)).functions()
     if not functions:
-        raise InputError("no-function", "the PTX holds no code; expected .entry or .func with a body", source=source, span=Span(1, 1, 1))
+        raise InputError("no-function", "the PTX contains no code; expected .entry or .func with a body", source=source, span=Span(1, 1, 1))
     return tuple(functions)
 
 
 def modules(source: Source, lines: LineParser) -> Iterator[tuple[Text, Module]]:
-    """Yield the modules of a text, each with where it stands; raises InputError."""
+    """Yield the modules of a text with their positions; raises InputError."""
     text = source.text.removeprefix("\ufeff").replace("\r\n", "\n")
-    starts = [found.start() for found in _VERSION.finditer(text)]
+    starts = [match.start() for match in _VERSION.finditer(text)]
     if not starts:
         start = "module" if _START.search(text) else "fragment"
-        one = Text(source, text, 0)
-        yield one, build(one, lines, start=start)
+        part = Text(source, text, 0)
+        yield part, build(part, lines, start=start)
         return
     for begin, end in zip([0, *starts[1:]], [*starts[1:], len(text)], strict=True):
         first = starts[0] if begin == 0 and _FRAME.search(text, 0, starts[0]) else begin
         frame = _FRAME.search(text, first, end)
-        one = Text(source, text[first : frame.start() if frame else end] + "\n", text.count("\n", 0, first))
-        yield one, build(one, lines)
+        part = Text(source, text[first : frame.start() if frame else end] + "\n", text.count("\n", 0, first))
+        yield part, build(part, lines)
 
 
 def _arch(text: Text, module: Module) -> str:
     for item in module.items:
         if isinstance(item, Header) and item.keyword == ".target":
-            found = next((match[1] for word in item.words if (match := _TARGET.fullmatch(word))), None)
-            if found:
-                return f"sm_{found}"
-            raise _no_arch(text, item.span, "the target names no architecture; expected sm_NN")
-    raise _no_arch(text, text.span(1, 1, 1), "nothing says for which architecture the PTX is; expected .target sm_NN")
+            number = next((match[1] for word in item.words if (match := _TARGET.fullmatch(word))), None)
+            if number:
+                _check_described(text, item.span, f"sm_{number}")
+                return f"sm_{number}"
+            raise _no_arch(text, item.span, "the target has no architecture; expected sm_NN")
+    raise _no_arch(text, text.span(1, 1, 1), "the architecture of the PTX is missing; expected .target sm_NN")
+
+
+def _check_described(text: Text, span: Span, arch: str) -> None:
+    """Refuse the target of an SM that no file describes; PTX of before Maxwell is read, though not its machine code."""
+    if architecture(arch) is None and int(re.sub(r"\D", "", arch)) >= _MAXWELL:
+        raise unknown(arch, text.source, span)
 
 
 def _no_arch(text: Text, span: Span, message: str) -> InputError:
-    return InputError("no-architecture", message, source=text.source, span=span, hint="say it with --sm")
+    return InputError("no-architecture", message, source=text.source, span=span, hint="pass --sm")

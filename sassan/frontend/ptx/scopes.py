@@ -1,11 +1,11 @@
-"""What the names of a PTX function stand for: declarations, scopes in braces, and the rules for texts that declare nothing."""
+"""The meaning of the names of a PTX function: declarations, scopes in braces, and the rules for texts without declarations."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sassan.frontend.ptx.literals import integer
-from sassan.frontend.ptx.syntax import Declarator, Function, Group, Instruction, Name, Operand, Parameter, Scope, Statement, Table
+from sassan.frontend.ptx.syntax import Declarator, Function, Group, Instruction, Name, Operand, Parameter, Scope, Statement, TargetTable
 from sassan.frontend.ptx.syntax import Variable as Declaration
 from sassan.ir import Operand as IrOperand
 from sassan.ir import Symbol, Variable
@@ -13,7 +13,7 @@ from sassan.isa.ptx_table import width
 
 _FAMILY = re.compile(r"(.*?)(0|[1-9][0-9]*)", re.ASCII)
 _UNKNOWN_SIZE = 1 << 62
-"""Of a parameter whose size is left open: no access covers it."""
+"""The size of a parameter without a given size: no access covers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ Bound = Variable | Symbol | Family
 
 @dataclass(slots=True)
 class Numbers:
-    """Hands out the numbers of variables, in order of first use."""
+    """Assigns numbers to variables, in order of first use."""
 
     next: int = 0
 
@@ -40,20 +40,20 @@ class Numbers:
 
 @dataclass(slots=True)
 class Names:
-    """The names of one scope; what it does not know, `outer` may know."""
+    """The names of one scope; other names are looked up in `outer`."""
 
     outer: "Names | None" = None
     bound: dict[str, Bound] = field(default_factory=dict[str, Bound])
     labels: dict[str, int] = field(default_factory=dict[str, int])
-    tables: dict[str, Table] = field(default_factory=dict[str, Table])
+    tables: dict[str, TargetTable] = field(default_factory=dict[str, TargetTable])
     operands: dict[Operand, IrOperand] = field(default_factory=dict[Operand, IrOperand])
-    """What operands stand for here, once it has been found out."""
+    """A cache of lowered operands."""
 
     def label(self, name: str) -> int | None:
         """Return the address of a label, None where no scope has it."""
         return next((scope.labels[name] for scope in self._outwards() if name in scope.labels), None)
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> TargetTable | None:
         """Return the table of targets with this name, None where no scope has it."""
         return next((scope.tables[name] for scope in self._outwards() if name in scope.tables), None)
 
@@ -64,67 +64,70 @@ class Names:
             scope = scope.outer
 
     def variable(self, name: str, numbers: Numbers) -> Variable | Symbol | None:
-        """Return what a name stands for; a register of a family gets its number when it is first met."""
+        """Return the variable or symbol of a name; a register of a family gets its number at its first use."""
         family = _FAMILY.fullmatch(name)
         for scope in self._outwards():
-            found = scope.bound.get(name)
-            if found is not None and not isinstance(found, Family):
-                return found
+            bound = scope.bound.get(name)
+            if bound is not None and not isinstance(bound, Family):
+                return bound
             members = scope.bound.get(f"{family[1]}<>") if family else None
             if family and isinstance(members, Family) and int(family[2]) < members.count:
-                scope.bound[name] = made = Variable(name, numbers.take())
-                return made
+                scope.bound[name] = register = Variable(name, numbers.take())
+                return register
         return None
 
-    def declare(self, one: Declaration, numbers: Numbers, escaped: frozenset[str]) -> Iterator[Declarator]:
+    def declare(self, declaration: Declaration, numbers: Numbers, escaped: frozenset[str]) -> Iterator[Declarator]:
         """Add the names of a declaration; yield those that the scope has already."""
         self.operands.clear()
-        for declarator in one.names:
+        for declarator in declaration.names:
             key = f"{declarator.name}<>" if declarator.count else declarator.name
             if key in self.bound:
                 yield declarator
-            self.bound[key] = self._bound(one.space, one.kinds, declarator, numbers, escaped)
+            self.bound[key] = self._bound(declaration.space, declaration.kinds, declarator, numbers, escaped)
 
     @staticmethod
-    def _bound(space: str, kinds: tuple[str, ...], one: Declarator, numbers: Numbers, escaped: frozenset[str]) -> Bound:
+    def _bound(space: str, kinds: tuple[str, ...], declarator: Declarator, numbers: Numbers, escaped: frozenset[str]) -> Bound:
         if space == ".reg":
-            return Family(int(one.count.rstrip("U"))) if one.count else Variable(one.name, numbers.take())
+            return Family(int(declarator.count.rstrip("U"))) if declarator.count else Variable(declarator.name, numbers.take())
         if space != ".param":
-            return Symbol(one.name)
-        if one.name in escaped:
-            # Not the name alone: a parameter of the kernel may have it, and that one never changes.
-            return Symbol(f"&{one.name}")
-        return Variable(one.name, numbers.take(), size=size_of(kinds, one.dimensions))
+            return Symbol(declarator.name)
+        if declarator.name in escaped:
+            # Not the plain name: a parameter of the kernel may have it, which is constant.
+            return Symbol(f"&{declarator.name}")
+        return Variable(declarator.name, numbers.take(), size=size_of(kinds, declarator.dimensions))
 
 
-def parameter(one: Parameter, numbers: Numbers) -> Variable:
-    """Return the variable that a parameter of a device function is."""
-    return Variable(one.name, numbers.take(), size=0 if one.space == ".reg" else size_of(one.kinds, one.dimensions))
+def parameter(declared: Parameter, numbers: Numbers) -> Variable:
+    """Return the variable of a device function's parameter."""
+    return Variable(declared.name, numbers.take(), size=0 if declared.space == ".reg" else size_of(declared.kinds, declared.dimensions))
 
 
 def size_of(kinds: Iterable[str], dimensions: tuple[str, ...]) -> int:
-    """Return how many bytes a declaration takes; at least 1, and more than any access where it does not say."""
+    """Return the size of a declaration in bytes, at least 1; larger than any access if it is not given."""
     size = max((width(kind[1:]) for kind in kinds), default=0)
-    for one in dimensions:
-        size *= integer(one) if one else 0
+    for dimension in dimensions:
+        size *= integer(dimension) if dimension else 0
     return size or _UNKNOWN_SIZE
 
 
 def instructions(statements: Iterable[Statement]) -> Iterator[Instruction]:
     """Yield the instructions of a body, scopes entered."""
-    for one in statements:
-        if isinstance(one, Scope):
-            yield from instructions(one.statements)
-        elif isinstance(one, Instruction):
-            yield one
+    for statement in statements:
+        if isinstance(statement, Scope):
+            yield from instructions(statement.statements)
+        elif isinstance(statement, Instruction):
+            yield statement
 
 
 def declares_registers(function: Function) -> bool:
-    """Say whether a function declares any register: if none, its names are understood by where they stand."""
+    """Say whether a function declares any register: if not, names are classified by their use."""
 
     def any_in(statements: Iterable[Statement]) -> bool:
         return any(
-            any_in(one.statements) if isinstance(one, Scope) else isinstance(one, Declaration) and one.space == ".reg" for one in statements
+            any_in(statement.statements)
+            if isinstance(statement, Scope)
+            else isinstance(statement, Declaration) and statement.space == ".reg"
+            for statement in statements
         )
 
     return function.body is not None and any_in(function.body.statements)
@@ -133,16 +136,16 @@ def declares_registers(function: Function) -> bool:
 def registers_by_use(function: Function) -> frozenset[str]:
     """Return the names that must be registers in a function that declares none: guards, and whatever an instruction writes.
 
-    As the 2013 paper prints PTX (Figure 11): `mov.f32 $f3, xi_addr` reads memory, because nothing writes `xi_addr`.
+    As in Berezovskyi et al. 2013, Figure 11: `mov.f32 $f3, xi_addr` reads memory, because no instruction writes `xi_addr`.
     """
-    found: set[str] = set()
+    registers: set[str] = set()
     if function.body is None:
         return frozenset()
-    for one in instructions(function.body.statements):
-        if one.guard:
-            found.add(one.guard.lstrip("!"))
-        if one.operands and not one.opcode.startswith(("st.", "bra", "call", "red.")):
-            first = one.operands[0]
+    for instruction in instructions(function.body.statements):
+        if instruction.guard:
+            registers.add(instruction.guard.lstrip("!"))
+        if instruction.operands and not instruction.opcode.startswith(("st.", "bra", "call", "red.")):
+            first = instruction.operands[0]
             items = first.items if isinstance(first, Group) else (first,)
-            found |= {item.text for item in items if isinstance(item, Name)}
-    return frozenset(found)
+            registers |= {item.text for item in items if isinstance(item, Name)}
+    return frozenset(registers)

@@ -1,6 +1,6 @@
-"""What a PTX text says, before any name is looked up: frozen records that print again as they were read.
+"""The syntax of a PTX text, before names are resolved: frozen records, which print as they were read.
 
-Two records are equal when they say the same; where they stand in the text (`span`) does not count.
+The equality of records ignores their positions in the text (`span`).
 """
 
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """`table+8`: an address and a distance in bytes, a literal."""
+    """`table+8`: an address and an offset in bytes, a literal."""
 
     name: str
     offset: str
@@ -71,14 +71,14 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place that branches name."""
+    """A target of branches."""
 
     name: str
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TargetTable:
     """`ts: .branchtargets L1, L2;` or `.calltargets`."""
 
     name: str
@@ -89,7 +89,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`.param .align 8 .b8 x[16]`; `dimensions` are literals, '' for one left open."""
+    """`.param .align 8 .b8 x[16]`; `dimensions` are literals, '' for a missing one."""
 
     space: str
     kinds: tuple[str, ...]
@@ -140,17 +140,17 @@ class Directive:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Statements in braces: what is declared there is known only there."""
+    """Statements in braces; their declarations are local."""
 
     statements: tuple["Statement", ...]
 
 
-Statement = Instruction | Label | Table | Prototype | Variable | Directive | Scope
+Statement = Instruction | Label | TargetTable | Prototype | Variable | Directive | Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A kernel (`.entry`) or a device function (`.func`); `body` None declares it only. `tuning` is text: `.maxntid 256, 1, 1`."""
+    """A kernel (`.entry`) or a device function (`.func`); a declaration has the `body` None. `tuning` is text: `.maxntid 256, 1, 1`."""
 
     linkage: tuple[str, ...]
     kernel: bool
@@ -177,6 +177,6 @@ Item = Header | Directive | Variable | Function
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One `.version` and all that follows it; a fragment has no header, and its statements stand in one function without a name."""
+    """One `.version` and all that follows it; a fragment has no header, and its statements form one function without a name."""
 
     items: tuple[Item, ...]

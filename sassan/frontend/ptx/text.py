@@ -1,4 +1,4 @@
-"""From records back to PTX text: read again, it gives the same records."""
+"""From records back to PTX text; reading it again gives the same records."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ from sassan.frontend.ptx.syntax import (
     Scope,
     Statement,
     Sum,
-    Table,
+    TargetTable,
     Variable,
 )
 
@@ -35,11 +35,11 @@ def module_text(module: Module) -> str:
     return "".join(f"{line}\n" for item in module.items for line in _item(item))
 
 
-def instruction_text(one: Instruction) -> str:
+def instruction_text(instruction: Instruction) -> str:
     """Return an instruction without its `;`: `@!%p1 bra L`."""
-    guard = f"@{one.guard} " if one.guard else ""
-    operands = ", ".join(map(operand_text, one.operands))
-    return f"{guard}{one.opcode} {operands}".rstrip()
+    guard = f"@{instruction.guard} " if instruction.guard else ""
+    operands = ", ".join(map(operand_text, instruction.operands))
+    return f"{guard}{instruction.opcode} {operands}".rstrip()
 
 
 def operand_text(operand: Operand) -> str:
@@ -69,36 +69,36 @@ def _item(item: Item) -> Iterator[str]:
         case Variable():
             yield _variable(item)
         case Function(name="", body=Scope(statements)):
-            for one in statements:
-                yield from _statement(one, "")
+            for statement in statements:
+                yield from _statement(statement, "")
         case Function():
             yield from _function(item)
 
 
-def _function(one: Function) -> Iterator[str]:
-    kind = (".entry",) if one.kernel else (".func", *one.attributes)
-    returns = () if one.returns is None else (_parameters(one.returns),)
-    parameters = "" if one.parameters is None else _parameters(one.parameters)
-    yield " ".join((*one.linkage, *kind, *returns, one.name + parameters))
-    yield from one.tuning
-    if one.body is None:
+def _function(function: Function) -> Iterator[str]:
+    kind = (".entry",) if function.kernel else (".func", *function.attributes)
+    returns = () if function.returns is None else (_parameters(function.returns),)
+    parameters = "" if function.parameters is None else _parameters(function.parameters)
+    yield " ".join((*function.linkage, *kind, *returns, function.name + parameters))
+    yield from function.tuning
+    if function.body is None:
         yield ";"
         return
-    yield from _statement(one.body, "")
+    yield from _statement(function.body, "")
 
 
-def _statement(one: Statement, indent: str) -> Iterator[str]:
-    match one:
+def _statement(statement: Statement, indent: str) -> Iterator[str]:
+    match statement:
         case Instruction():
-            yield f"{indent}{instruction_text(one)};"
+            yield f"{indent}{instruction_text(statement)};"
         case Label(name):
             yield f"{name}:"
-        case Table(name, kind, items):
+        case TargetTable(name, kind, items):
             yield f"{indent}{name}: {kind} {', '.join(items)};"
         case Prototype():
-            yield indent + _prototype(one)
+            yield indent + _prototype(statement)
         case Variable():
-            yield indent + _variable(one)
+            yield indent + _variable(statement)
         case Directive(text):
             yield indent + text
         case Scope(statements):
@@ -108,31 +108,31 @@ def _statement(one: Statement, indent: str) -> Iterator[str]:
             yield indent + "}"
 
 
-def _prototype(one: Prototype) -> str:
-    words = [f"{one.name}: .callprototype"]
-    if one.returns is not None:
-        words.append(_parameters(one.returns))
-    words.append(one.callee + ("" if one.parameters is None else f" {_parameters(one.parameters)}"))
-    return " ".join((*words, *one.attributes)) + ";"
+def _prototype(prototype: Prototype) -> str:
+    words = [f"{prototype.name}: .callprototype"]
+    if prototype.returns is not None:
+        words.append(_parameters(prototype.returns))
+    words.append(prototype.callee + ("" if prototype.parameters is None else f" {_parameters(prototype.parameters)}"))
+    return " ".join((*words, *prototype.attributes)) + ";"
 
 
 def _parameters(parameters: tuple[Parameter, ...]) -> str:
     return f"({', '.join(map(_parameter, parameters))})"
 
 
-def _parameter(one: Parameter) -> str:
-    return " ".join((one.space, *one.kinds, one.name)) + _dimensions(one.dimensions)
+def _parameter(parameter: Parameter) -> str:
+    return " ".join((parameter.space, *parameter.kinds, parameter.name)) + _dimensions(parameter.dimensions)
 
 
-def _variable(one: Variable) -> str:
-    return " ".join((*one.linkage, one.space, *one.kinds, ", ".join(map(_declarator, one.names)))) + ";"
+def _variable(variable: Variable) -> str:
+    return " ".join((*variable.linkage, variable.space, *variable.kinds, ", ".join(map(_declarator, variable.names)))) + ";"
 
 
-def _declarator(one: Declarator) -> str:
-    count = f"<{one.count}>" if one.count else ""
-    initial = f" = {one.initial}" if one.initial else ""
-    return f"{one.name}{count}{_dimensions(one.dimensions)}{initial}"
+def _declarator(declarator: Declarator) -> str:
+    count = f"<{declarator.count}>" if declarator.count else ""
+    initial = f" = {declarator.initial}" if declarator.initial else ""
+    return f"{declarator.name}{count}{_dimensions(declarator.dimensions)}{initial}"
 
 
 def _dimensions(dimensions: tuple[str, ...]) -> str:
-    return "".join(f"[{one}]" for one in dimensions)
+    return "".join(f"[{size}]" for size in dimensions)

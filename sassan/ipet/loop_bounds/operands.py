@@ -1,25 +1,20 @@
 """Reading operands and writing results of one instruction over a state."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.surroundings import Surroundings
-from sassan.ipet.loop_bounds.values import NO, NOWHERE, YES, Known, Maybe, Origins, State, Truth, Value, constant, unknown
+from sassan.ipet.loop_bounds.values import NOWHERE, YES, Known, Maybe, Origins, State, Truth, Value, constant, unknown
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register
 from sassan.isa.registers import bit
 
-CARRY = bit("CC", 0).bit_length() - 1
-"""The carry flag until Pascal, as a condition."""
-ZERO = -1
-"""The zero flag until Pascal; a number that no register has."""
 PREDICATES = frozenset(bit(file, index).bit_length() - 1 for file, count in (("P", 16), ("UP", 8)) for index in range(count))
 """Bit numbers of the registers that hold a condition."""
 WORDS = frozenset({"R", "UR"})
 CONDITIONS = frozenset({"P", "UP"})
 _NO_MEANING = frozenset({"reuse", "64"})
-_SIGNED_20 = (1 << 19, 1 << 20)
+_MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
 
 
 def number(register: Register, place: int = 0) -> int | None:
@@ -31,22 +26,13 @@ def number(register: Register, place: int = 0) -> int | None:
 
 @dataclass(slots=True)
 class Step:
-    """One instruction at work: the state before it, and what it writes."""
+    """One instruction at work on the state before it."""
 
     instruction: Instruction
     state: State
     around: Surroundings
-    writes: dict[int, Known]
-
-    @property
-    def modifiers(self) -> list[str]:
-        """Return what stands behind the mnemonic."""
-        return self.instruction.opcode.split(".")[1:]
-
-    @property
-    def is_signed(self) -> bool:
-        """Say whether an integer instruction works on signed numbers: the default."""
-        return "U32" not in self.modifiers and "U64" not in self.modifiers
+    values: dict[str, Known]
+    """What earlier parts of the effect have computed, by name."""
 
     def word(self, operand: Operand, place: int = 0) -> Value:
         """Return an operand word; `place` 1 is the high half of a pair."""
@@ -75,10 +61,6 @@ class Step:
             return self.state.times(value, -1)
         return self.state.minus(constant(-1), value) if inverted else value
 
-    def immediate(self, operand: Operand) -> int | None:
-        """Return a plain number."""
-        return operand.value if isinstance(operand, Immediate) and isinstance(operand.value, int) else None
-
     def truth(self, operand: Operand) -> Truth:
         """Return a condition operand."""
         if not isinstance(operand, Register) or operand.file not in CONDITIONS:
@@ -97,41 +79,21 @@ class Step:
         """Return all words that a value may be."""
         return self.state.range_of(value)
 
-    def put(self, operand: Operand, known: Known, place: int = 0) -> None:
-        """Write a register, or one that follows it."""
-        if isinstance(operand, Register):
-            name = number(operand, place)
-            if name is not None:
-                self.writes[name] = known
-
     def unknown(self, origins: Origins = NOWHERE) -> Value:
         """Return a word that nothing is known of."""
-        return unknown(ranges.EVERY, origins or frozenset({f"{self.instruction.opcode} at 0x{self.instruction.address:04x}"}))
+        return unknown(ranges.EVERY, origins or frozenset({reason(self.instruction)}))
 
-    def found(self, found: Range, *inputs: Value) -> Value:
+    def of_range(self, words: Range, *inputs: Value) -> Value:
         """Return a word of a range that was worked out from inputs."""
         origins: Origins = frozenset().union(*(one.origins for one in inputs))
-        return unknown(found, origins)
-
-    def carry(self, a: Value, b: Value) -> Truth:
-        """Return whether a sum of two words leaves the word."""
-        (low, high), (other_low, other_high) = self.range(a).unsigned, self.range(b).unsigned
-        if high + other_high < ranges.SIZE:
-            return NO
-        return YES if low + other_low >= ranges.SIZE else Truth(Maybe(a.origins | b.origins))
+        return unknown(words, origins)
 
 
-Operation = Callable[[Step], None]
-Outcomes = tuple[Truth, dict[int, Known], dict[int, Known]]
-Choice = Callable[[Step], Outcomes | None]
-"""What an instruction writes where a condition holds, and where it does not; None for a form that is not known."""
+def reason(instruction: Instruction) -> str:
+    """Return why nothing is known of what an instruction writes, in words."""
+    kind = "memory, read by" if instruction.opcode.startswith(_MEMORY) else "the result of"
+    return f"{kind} {instruction.opcode.partition('.')[0]} at 0x{instruction.address:04x}"
 
 
 def _why(operand: Operand) -> Origins:
     return frozenset({f"constant bank {operand.bank}"}) if isinstance(operand, Constant) and isinstance(operand.bank, int) else NOWHERE
-
-
-def short(value: int) -> int:
-    """Return the number that a 20-bit immediate until Pascal stands for, where the disassembler prints it without its sign."""
-    low, high = _SIGNED_20
-    return value - high if low <= value < high else value

@@ -6,6 +6,7 @@ Sums of one symbol and a range are kept as such, so that differences cancel: the
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
@@ -25,8 +26,7 @@ class Symbol:
     register: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """`factor` times `symbol` (None: no symbol) plus a word of `range`."""
 
     symbol: Symbol | None
@@ -156,7 +156,8 @@ class State:
         """Return all words that a value may be."""
         if value.symbol is None:
             return value.range
-        return ranges.add(ranges.scale(self.facts.get(value.symbol, value.symbol.range), value.factor), value.range)
+        words = self.facts.get(value.symbol, value.symbol.range)
+        return ranges.add(words if value.factor == 1 else ranges.scale(words, value.factor), value.range)
 
     def plus(self, a: Value, b: Value) -> Value:
         """Return the sum; of two symbols, the one that less is known of stays."""
@@ -172,6 +173,8 @@ class State:
 
     def times(self, a: Value, factor: int) -> Value:
         """Return a multiple."""
+        if factor == 1:
+            return a
         factor = ranges.signed(factor)
         product = ranges.signed(a.factor * factor)
         return Value(a.symbol if product else None, product, ranges.scale(a.range, factor), a.origins)

@@ -8,9 +8,10 @@ from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows
-from sassan.ipet.loop_bounds.operands import CARRY, PREDICATES, ZERO
+from sassan.ipet.loop_bounds.operands import PREDICATES
 from sassan.ipet.loop_bounds.states import reduce, with_registers
 from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value, unknown
+from sassan.isa.computations import CARRY, ZERO
 
 Narrow = Callable[[int, Sequence[State], Sequence[State]], Mapping[int, Range]]
 """Given a loop, the states in which threads enter it at its head and those elsewhere: ranges of registers at its head, as far as known."""

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sassan.cli import app
+from sassan.cli import main
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def sassan_json(capsys):
     """Return a function that runs a command with --json and returns its document."""
 
     def run(*arguments: object) -> object:
-        assert app.run([*map(str, arguments), "--json", "--quiet"]) == 0
+        assert main.run([*map(str, arguments), "--json", "--quiet"]) == 0
         return json.loads(capsys.readouterr().out)
 
     return run

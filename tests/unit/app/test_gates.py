@@ -127,8 +127,8 @@ def test_a_file_keeps_its_order_and_names_its_tables():
     demands = gates.read("g.toml", '[function."a*"]\nmax-wcet = 3\nno-gaps = true\n[function.b]\nmax-registers = 0\n')
     assert [(one.pattern, one.file) for one in demands] == [("a*", "g.toml"), ("b", "g.toml")]
     assert demands[0].gates == (
-        Gate(Rule.MAX_WCET, 3, "g.toml: function.'a*'"),
-        Gate(Rule.NO_GAPS, None, "g.toml: function.'a*'"),
+        Gate(Rule.MAX_WCET, 3, 'g.toml: function."a*"'),
+        Gate(Rule.NO_GAPS, None, 'g.toml: function."a*"'),
     )
 
 

@@ -9,7 +9,7 @@ from sassan.evolve import bench as room
 from sassan.evolve import config as configurations
 from sassan.evolve.bench import Bench, bench
 from sassan.evolve.config import Objective
-from sassan.evolve.outcome import Fate, Outcome
+from sassan.evolve.outcome import Outcome, OutcomeStatus
 from sassan.evolve.run import tools_of
 from sassan.measure import MeasureTask, Timing
 
@@ -30,7 +30,7 @@ objectives = ["wcet", "measured"]
 runs = 3
 arguments = [{ kind = "floats", value = 8 }, { kind = "pointer", value = 8 }, { kind = "int", value = 3 }]
 """
-BOUNDED = Outcome(Fate.BOUNDED, (7.0,), {"wcet": 7})
+BOUNDED = Outcome(OutcomeStatus.BOUNDED, (7.0,), {"wcet": 7})
 
 
 class Device:
@@ -78,28 +78,29 @@ def test_the_measured_cost_is_the_minimum_of_the_runs_after_the_warm_up(made):
 
 def test_an_individual_that_leaves_something_else_is_unequal(made):
     found = made(Device((b"same",), (b"other",)))((1,), BOUNDED)
-    assert (found.fate, found.fitness(2)) == (Fate.UNEQUAL, (float("inf"), float("inf")))
+    assert (found.status, found.fitness(2)) == (OutcomeStatus.UNEQUAL, (float("inf"), float("inf")))
 
 
 def test_an_individual_that_cannot_run_is_refused(made):
     found = made(Device((b"same",)))((1,), BOUNDED)
-    assert (found.fate, found.why) == (Fate.REFUSED, "CUDA_ERROR_ILLEGAL_ADDRESS")
+    assert (found.status, found.why) == (OutcomeStatus.REFUSED, "CUDA_ERROR_ILLEGAL_ADDRESS")
 
 
 def test_what_is_not_bounded_does_not_run(made):
     device = Device()
-    failed = Outcome(Fate.FAILED, why="asked for")
+    failed = Outcome(OutcomeStatus.FAILED, why="asked for")
     assert made(device)((1,), failed) == failed
     assert device.loaded == []
 
 
 @pytest.mark.parametrize(
-    ("float_", "integer", "fate"), [("3f800001", "01", Fate.BOUNDED), ("3f900000", "01", Fate.UNEQUAL), ("3f800000", "02", Fate.UNEQUAL)]
+    ("float_", "integer", "status"),
+    [("3f800001", "01", OutcomeStatus.BOUNDED), ("3f900000", "01", OutcomeStatus.UNEQUAL), ("3f800000", "02", OutcomeStatus.UNEQUAL)],
 )
-def test_rounding_may_differ_where_it_is_allowed_and_integers_never(made, float_, integer, fate):
+def test_rounding_may_differ_where_it_is_allowed_and_integers_never(made, float_, integer, status):
     left = (bytes.fromhex("3f800000")[::-1], b"\x01")
     device = Device(left, (bytes.fromhex(float_)[::-1], bytes.fromhex(integer)))
-    assert made(device, allow_inexact=True, objectives=(Objective.WCET,))((1,), BOUNDED).fate is fate
+    assert made(device, allow_inexact=True, objectives=(Objective.WCET,))((1,), BOUNDED).status is status
 
 
 @pytest.mark.parametrize(("arch", "runs"), [("sm_80", True), ("sm_86", True), ("sm_90", False), ("sm_75", False)])

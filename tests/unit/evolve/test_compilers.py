@@ -43,7 +43,7 @@ def test_a_compiler_that_writes_nothing_has_failed(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     found = compilers.find(nvrtc=False, ptxas=True).ptxas
     assert found is not None
-    with pytest.raises(CompileProblem, match="the compiler wrote nothing"):
+    with pytest.raises(CompileProblem, match="the compiler wrote no output"):
         compilers.ptxas(found, "", (), PATIENCE)
 
 

@@ -3,7 +3,7 @@ import pytest
 from evolving import CONFIG, KERNEL, PTX, config_file
 from sassan.errors import UsageError
 from sassan.evolve.config import Objective, read
-from sassan.evolve.genes import Kind
+from sassan.evolve.genes import GeneKind
 from sassan.machine.launch import Launch
 
 GENE = '[[gene]]\nmacro = "UNROLL"\nvalues = [1, 2, 4, 12]\n'
@@ -28,43 +28,47 @@ def test_a_configuration_is_read_as_it_is_written(tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "key"),
     [
-        ("[kernel]", "[kernel", "no TOML"),
+        ("[kernel]", "[kernel", "not TOML"),
         ('source = "tiny.cu"\n', "", "kernel.source: is missing"),
         ('source = "tiny.cu"', 'source = "none.cu"', "kernel.source: cannot read"),
         ('source = "tiny.cu"', 'source = "tiny.c"', "kernel.source: must be"),
-        ('arch = "sm_80"', 'arch = "sm_35"', "kernel.arch: 'sm_35' is none of"),
-        ('function = "tiny"', 'function = ""', "kernel.function: must be a text"),
+        ('arch = "sm_80"', 'arch = "sm_35"', "kernel.arch: unknown architecture sm_35"),
+        ('function = "tiny"', 'function = ""', "kernel.function: must not be empty"),
         ('function = "tiny"', 'function = "tiny"\noptions = ["-I/usr/include"]', "kernel.options: '-I/usr/include'"),
-        ('function = "tiny"', 'functions = "tiny"', "kernel.functions: no such key"),
-        ("[launch]", "[lunch]", "lunch: no such key"),
+        ('function = "tiny"', 'functions = "tiny"', "kernel.functions: unknown key"),
+        ("[launch]", "[lunch]", "lunch: unknown key"),
         ("block = [32]", "block = [2048]", "launch.block, grid: a block of x extent 2048"),
-        ("block = [32]", 'block = ["NONE"]', "'NONE' is no gene"),
-        ("block = [32]", 'block = ["32 / UNROLL"]', "no whole number"),
+        ("block = [32]", 'block = ["NONE"]', "'NONE' is not a gene"),
+        ("block = [32]", 'block = ["32 / UNROLL"]', "not an integer"),
         ("block = [32]", "block = []", "launch.block: must be one to three"),
         ("grid = [4]", "grid = [4]\nparam = { param_0 = 1.5 }", "launch.param.param_0: must be a whole number"),
         ("grid = [4]", "grid = [4]\nparam = { '0x' = 1 }", "launch.param.0x"),
-        ("values = [false, true]", "values = [false]", "gene[1].values: must hold two"),
-        ("values = [false, true]", "values = [false, 1.5]", "gene[1].values: 1.5 is no value of GAP"),
-        ('macro = "FAIL"', 'macro = "GAP"', "gene[2].macro: 'GAP' is a gene already"),
-        ('macro = "FAIL"', 'macro = "1"', "gene[2].macro: '1' is no name"),
+        ("values = [false, true]", "values = [false]", "gene[1].values: must have at least two"),
+        ("values = [false, true]", "values = [false, 1.5]", "gene[1].values: 1.5 is not a valid value of GAP"),
+        ('macro = "FAIL"', 'macro = "GAP"', "gene[2].macro: duplicate gene 'GAP'"),
+        ('macro = "FAIL"', 'macro = "1"', "gene[2].macro: '1' is not an identifier"),
         ('macro = "FAIL"', 'flag = "--fmad"', "gene[2].flag: '--fmad' changes rounding"),
-        ('macro = "FAIL"', 'flag = "-I"', "gene[2].flag: '-I' is none of"),
-        ('macro = "FAIL"\nvalues = [false, true]', 'flag = "--maxrregcount"\nvalues = [false, 8]', "gene[2].values: 8 is no value"),
-        ('macro = "FAIL"\nvalues = [false, true]', 'flag = "-Xptxas"\nvalues = [false, "-G"]', "gene[2].values: '-G' is no value"),
+        ('macro = "FAIL"', 'flag = "-I"', "gene[2].flag: unknown flag '-I'"),
+        (
+            'macro = "FAIL"\nvalues = [false, true]',
+            'flag = "--maxrregcount"\nvalues = [false, 8]',
+            "gene[2].values: 8 is not a valid value",
+        ),
+        ('macro = "FAIL"\nvalues = [false, true]', 'flag = "-Xptxas"\nvalues = [false, "-G"]', "gene[2].values: '-G' is not a valid value"),
         ('macro = "FAIL"', 'macro = "FAIL"\norder = 4', "gene[2].macro, flag, launch, order: exactly one of them"),
         ('macro = "FAIL"\nvalues = [false, true]', "order = 0", "gene[2].order: must be a whole number"),
         ("population = 4", "population = 6", "search.population: must be a multiple of 4"),
         ("budget = 8", "budget = 0", "search.budget"),
-        ("budget = 8", "bugdet = 8", "search.bugdet: no such key"),
-        ("[search]", '[cost]\nobjectives = ["speed"]\n[search]', "cost.objectives: 'speed' is none of"),
-        ("[search]", '[cost]\nobjectives = ["wcet", "wcet"]\n[search]', "cost.objectives: must name"),
+        ("budget = 8", "bugdet = 8", "search.bugdet: unknown key"),
+        ("[search]", '[cost]\nobjectives = ["speed"]\n[search]', "cost.objectives: unknown objective 'speed'"),
+        ("[search]", '[cost]\nobjectives = ["wcet", "wcet"]\n[search]', "cost.objectives: must have at least one"),
         ("[search]", '[cost]\nobjectives = ["makespan"]\n[search]', "cost.warps: is missing"),
         ("[search]", '[cost]\nobjectives = ["measured"]\n[search]', "measure.arguments: is missing"),
-        ("[search]", '[cost]\nmodel = "measured"\n[search]', "cost.model: 'measured' is none of"),
-        ("[search]", "[cost]\nlatency = { foo = 3 }\n[search]", "cost.latency.foo: there is no latency 'foo'; known: "),
+        ("[search]", '[cost]\nmodel = "measured"\n[search]', "cost.model: must be one of"),
+        ("[search]", "[cost]\nlatency = { foo = 3 }\n[search]", "cost.latency.foo: unknown latency 'foo'; known: "),
         ("[search]", "[cost]\nlatency = { global = 0 }\n[search]", "cost.latency.global: must be a whole number"),
-        ('macro = "UNROLL"', 'macro = "UNROL"', "gene[0].macro: 'UNROL' is nowhere in '"),
-        ('macro = "FAIL"\nvalues = [false, true]', 'launch = "WORK"\nvalues = [1, 2]', "gene[2].launch: 'WORK' is in no expression"),
+        ('macro = "UNROLL"', 'macro = "UNROL"', "gene[0].macro: 'UNROL' does not occur in '"),
+        ('macro = "FAIL"\nvalues = [false, true]', 'launch = "WORK"\nvalues = [1, 2]', "gene[2].launch: 'WORK' does not occur in"),
         ('macro = "FAIL"\nvalues = [false, true]', 'flag = "-Xptxas"\nvalues = [false, "-O0"]', "gene[2].values: '-O0' changes rounding"),
         (
             'macro = "FAIL"\nvalues = [false, true]',
@@ -93,7 +97,7 @@ def test_single_warps_are_not_compared_where_the_launch_changes(tmp_path, object
     text = CONFIG.replace("grid = [4]", 'grid = ["24 / UNROLL"]').replace(
         "[search]", f'[cost]\nobjectives = ["{objective}"]\nwarps = 4\n[search]'
     )
-    assert "the launch changes with UNROLL: compare whole launches, 'grid'" in refused(tmp_path, text).message
+    assert "the launch depends on UNROLL: use the objective 'grid'" in refused(tmp_path, text).message
 
 
 def test_whole_launches_are_compared_where_the_launch_changes(tmp_path):
@@ -115,7 +119,7 @@ def test_flags_that_change_rounding_are_taken_when_they_are_allowed(tmp_path):
 
 def test_macros_mean_nothing_to_ptx(tmp_path):
     text = CONFIG.replace("tiny.cu", "tiny.ptx")
-    with pytest.raises(UsageError, match="'UNROLL' means nothing to a source that is PTX already"):
+    with pytest.raises(UsageError, match="'UNROLL' has no effect on a PTX source"):
         read(str(config_file(tmp_path, text, PTX, "tiny.ptx")))
 
 
@@ -157,7 +161,7 @@ def test_headers_below_the_folder_are_read_with_the_source(tmp_path):
 
 def test_a_macro_that_only_a_comment_names_is_refused(tmp_path):
     text = CONFIG.replace('macro = "FAIL"', 'macro = "WORK"')
-    with pytest.raises(UsageError, match=r"gene\[2\]\.macro: 'WORK' is nowhere in"):
+    with pytest.raises(UsageError, match=r"gene\[2\]\.macro: 'WORK' does not occur in"):
         read(str(config_file(tmp_path, text, f"// WORK\n/* WORK\n*/ int WORKS;\n{KERNEL}")))
 
 
@@ -173,7 +177,7 @@ def test_the_fingerprint_knows_the_kernel_and_not_its_folder(tmp_path):
 def test_orders_stand_behind_the_choices(tmp_path):
     text = CONFIG.replace(GENE, "[[gene]]\norder = 2\nlevels = 3\n\n" + GENE)
     found = read(str(config_file(tmp_path, text)))
-    assert found.space.genes[0].kind is Kind.ORDER
+    assert found.space.genes[0].kind is GeneKind.ORDER
     assert found.space.sizes == (4, 2, 2, 3, 3)
     assert found.space.choice((1, 0, 0, 0, 2)).order == (0, 2)
     assert found.ordered

@@ -5,8 +5,8 @@ import pytest
 from evolving import CONFIG, KERNEL, PTX, config_file, copying, need_nvrtc, ptxas
 from samples import SAMPLES
 from sassan.evolve import config as configurations
-from sassan.evolve.evaluate import Task, evaluate
-from sassan.evolve.outcome import Fate, Loop, from_json, to_json
+from sassan.evolve.evaluate import EvaluationTask, evaluate
+from sassan.evolve.outcome import LoopBound, OutcomeStatus, from_json, to_json
 from sassan.evolve.run import tools_of
 from sassan.machine.parameters import setting
 
@@ -45,7 +45,7 @@ def fake(folder, monkeypatch):
     ptxas(folder / "bin", copying(SAMPLES / "sm_80" / "saxpy.cubin"))
     monkeypatch.setenv("PATH", str(folder / "bin"))
     config = configurations.read(str(config_file(folder, PTX_CONFIG, PTX, "saxpy.ptx")))
-    return Task(config, tools_of(config), (0,))
+    return EvaluationTask(config, tools_of(config), (0,))
 
 
 @pytest.fixture
@@ -53,21 +53,23 @@ def real(folder):
     """Return the task of a kernel that NVRTC compiles."""
     need_nvrtc()
     config = configurations.read(str(config_file(folder)))
-    return Task(config, tools_of(config), (0, 0, 0))
+    return EvaluationTask(config, tools_of(config), (0, 0, 0))
 
 
 def test_all_costs_of_an_individual_are_bounds_of_its_cubin(fake):
     found = evaluate(fake)
-    assert found.fate is Fate.BOUNDED
+    assert found.status is OutcomeStatus.BOUNDED
     assert found.costs == (found.numbers["wcet"], found.numbers["grid"], found.numbers["instructions"], found.numbers["registers"])
     assert found.numbers["instructions"] == 15
     assert "the SM gives shared memory as much of its on-chip memory as it can" in found.assumptions
 
 
-@pytest.mark.parametrize(("gene", "fate", "why"), [(1, Fate.FAILED, "ptxas fatal : asked for"), (3, Fate.FAILED, "crashed with signal 11")])
-def test_a_compiler_that_fails_costs_infinity(fake, gene, fate, why):
+@pytest.mark.parametrize(
+    ("gene", "status", "why"), [(1, OutcomeStatus.FAILED, "ptxas fatal : asked for"), (3, OutcomeStatus.FAILED, "crashed with signal 11")]
+)
+def test_a_compiler_that_fails_costs_infinity(fake, gene, status, why):
     found = evaluate(replace(fake, genome=(gene,)))
-    assert found.fate is fate
+    assert found.status is status
     assert why in found.why
     assert found.fitness(4) == (float("inf"),) * 4
 
@@ -75,14 +77,14 @@ def test_a_compiler_that_fails_costs_infinity(fake, gene, fate, why):
 def test_a_parameter_that_the_kernel_lacks_is_refused_and_named(fake):
     odd = replace(fake.config.shape, settings=(*fake.config.shape.settings, setting("param_9=4")))
     found = evaluate(replace(fake, config=replace(fake.config, shape=odd)))
-    assert found.fate is Fate.REFUSED
+    assert found.status is OutcomeStatus.REFUSED
     assert found.why.startswith("launch.param: parameter param_9=4: no kernel has it; ")
     assert "param_0" in found.why
 
 
 def test_a_compiler_that_hangs_costs_infinity_and_is_asked_again(fake):
     hasty = replace(fake, genome=(2,), config=replace(fake.config, plan=replace(fake.config.plan, seconds=0.2)))
-    assert evaluate(hasty).fate is Fate.HUNG
+    assert evaluate(hasty).status is OutcomeStatus.HUNG
     assert not evaluate(hasty).cached
 
 
@@ -95,15 +97,15 @@ def test_a_refusal_is_remembered(fake):
 
 def test_a_function_that_is_not_there_is_refused(fake):
     other = replace(fake, config=replace(fake.config, kernel=replace(fake.config.kernel, function="none")))
-    assert (evaluate(other).fate, evaluate(other).why) == (
-        Fate.REFUSED,
+    assert (evaluate(other).status, evaluate(other).why) == (
+        OutcomeStatus.REFUSED,
         "kernel.function: the cubin has no function 'none' (functions: saxpy)",
     )
 
 
 def test_a_function_that_is_too_large_is_not_analyzed(fake):
     small = replace(fake, config=replace(fake.config, plan=replace(fake.config.plan, largest=10)))
-    assert (evaluate(small).fate, evaluate(small).why) == (Fate.REFUSED, "15 instructions: more than 10 (search.largest)")
+    assert (evaluate(small).status, evaluate(small).why) == (OutcomeStatus.REFUSED, "15 instructions: more than 10 (search.largest)")
 
 
 def test_the_cubin_of_a_task_is_the_same_from_the_cache(fake):
@@ -127,18 +129,18 @@ def test_loops_are_bounded_for_the_parameters_of_the_configuration(real):
 
 def test_a_loop_without_a_bound_is_a_gap_and_costs_infinity(real):
     found = evaluate(replace(real, genome=(0, 1, 0)))
-    assert found.fate is Fate.GAP
+    assert found.status is OutcomeStatus.GAP
     assert "has no bound" in found.why
-    assert found.why.endswith(": [launch] tells it with block, grid and param")
+    assert found.why.endswith(": set block, grid and param in [launch]")
     assert "--loop-bound" not in found.why
-    assert found.loops[-1] == Loop(found.loops[-1].head, None, "none")
+    assert found.loops[-1] == LoopBound(found.loops[-1].head, None, "none")
     assert found.numbers["wcet"] is None
     assert found.fitness(1) == (float("inf"),)
 
 
 def test_what_does_not_compile_says_why(real):
     found = evaluate(replace(real, genome=(0, 0, 1)))
-    assert found.fate is Fate.FAILED
+    assert found.status is OutcomeStatus.FAILED
     assert "asked for" in found.why
 
 
@@ -158,7 +160,7 @@ def test_a_kernel_whose_header_changed_is_compiled_anew(folder):
     for count in (4, 12):
         (folder / "sub" / "count.h").write_text(f"#define COUNT {count}\n")
         config = configurations.read(str(config_file(folder, CONFIG, f'#include "sub/count.h"\n{kernel}')))
-        found = evaluate(Task(config, tools_of(config), (0, 0, 0)))
+        found = evaluate(EvaluationTask(config, tools_of(config), (0, 0, 0)))
         assert (found.cached, found.loops[0].bound) == (False, count - 1)
         costs += found.costs
     assert costs[0] < costs[1]
@@ -168,9 +170,9 @@ def test_a_kernel_whose_header_changed_is_compiled_anew(folder):
 def test_the_shipped_product_of_matrices_has_a_lower_wcet_than_the_compiler_gives_it():
     need_nvrtc()
     config = configurations.read(str(SAMPLES / "evolve" / "matmul.toml"))
-    task = Task(config, tools_of(config), config.space.default)
+    task = EvaluationTask(config, tools_of(config), config.space.default)
     default, found = evaluate(task), evaluate(replace(task, genome=(0, 2, 0, 0)))
     assert str(config.space.choice((0, 2, 0, 0))) == "-DSTRIP=4"
-    assert default.fate is found.fate is Fate.BOUNDED
+    assert default.status is found.status is OutcomeStatus.BOUNDED
     assert found.numbers["wcet"] * 2 < default.numbers["wcet"]
     assert [loop.source for loop in (*default.loops, *found.loops)] == ["inferred", "inferred"]

@@ -6,29 +6,29 @@ import pytest
 from evolving import TOY, Prices, price, toy
 from sassan.errors import UsageError
 from sassan.evolve import state
-from sassan.evolve.answer import answer
 from sassan.evolve.compilers import Compiler, Tools
-from sassan.evolve.genes import Gene, Kind, Space
-from sassan.evolve.outcome import Fate, Outcome, to_json
+from sassan.evolve.genes import Gene, GeneKind, Space
+from sassan.evolve.outcome import Outcome, OutcomeStatus, to_json
 from sassan.evolve.plot import convergence
-from sassan.evolve.run import Runner, makers
-from sassan.evolve.search import Hooks, Search, Step
-from sassan.evolve.state import begin
+from sassan.evolve.result import search_result
+from sassan.evolve.run import Runner, toolchain_hash
+from sassan.evolve.search import Hooks, Search, SearchProgress
+from sassan.evolve.state import initial_state
 from sassan.executor import Serial
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("deap", reason="the extra 'evolve' is not installed")
-TINY = Space((Gene(Kind.MACRO, "A", (0, 1, 2)), Gene(Kind.MACRO, "B", (0, 1))))
+TINY = Space((Gene(GeneKind.MACRO, "A", (0, 1, 2)), Gene(GeneKind.MACRO, "B", (0, 1))))
 
 
 def searched(config, objectives: int = 1):
-    return Search(config, Prices(objectives)).run(begin(config.plan.seed))
+    return Search(config, Prices(objectives)).run(initial_state(config.plan.seed))
 
 
 def test_the_budget_counts_different_genomes_and_nothing_is_evaluated_twice():
     config, prices = toy(), Prices()
-    found = Search(config, prices).run(begin(3))
+    found = Search(config, prices).run(initial_state(3))
     assert len(found.evolved) == len(set(found.evolved)) == 40
     assert len(found.sampled) == len(set(found.sampled)) == 40
     assert len(prices.asked) == len(set(prices.asked)) == len(found.known)
@@ -40,24 +40,24 @@ def test_both_searches_begin_with_the_default():
 
 
 def test_evolution_finds_the_least_cost():
-    assert answer(toy(budget=200), searched(toy(budget=200))).best.outcome.costs == (54.0,)
+    assert search_result(toy(budget=200), searched(toy(budget=200))).best.outcome.costs == (54.0,)
 
 
 def test_infinite_costs_are_counted_and_stop_nothing():
-    found = answer(toy(budget=200), searched(toy(budget=200)))
-    assert sum(found.fates.values()) == 200
-    assert all(found.fates[fate] > 0 for fate in ("failed", "hung", "gap", "bounded"))
+    found = search_result(toy(budget=200), searched(toy(budget=200)))
+    assert sum(found.status_counts.values()) == 200
+    assert all(found.status_counts[fate] > 0 for fate in ("failed", "hung", "gap", "bounded"))
     assert found.best.outcome.costs == (54.0,)
 
 
 def test_where_every_individual_fails_there_is_no_best():
-    config = toy(space=Space((Gene(Kind.MACRO, "A", (5, 6)),)), population=4)
+    config = toy(space=Space((Gene(GeneKind.MACRO, "A", (5, 6)),)), population=4)
 
     def nothing(genomes):
         return [price((5, 0, 0)) for _ in genomes]
 
-    found = answer(config, Search(config, nothing).run(begin(1)))
-    assert (found.best, found.front, found.fates["failed"]) == (None, (), 2)
+    found = search_result(config, Search(config, nothing).run(initial_state(1)))
+    assert (found.best, found.front, found.status_counts["failed"]) == (None, (), 2)
     pytest.importorskip("matplotlib", reason="the extra 'plots' is not installed")
     assert convergence(config, found).render("svg").startswith(b"<?xml")  # it has nothing to name in a legend, and warns of nothing
 
@@ -83,7 +83,7 @@ def test_a_search_leaves_the_module_random_alone():
 
 def test_the_front_holds_what_nothing_dominates_best_first():
     config = toy(objectives=2, budget=300)
-    front = answer(config, searched(config, 2)).front
+    front = search_result(config, searched(config, 2)).front
     costs = [one.outcome.costs for one in front]
     assert costs == sorted(costs)
     assert not any(a != b and a[0] <= b[0] and a[1] <= b[1] for a in costs for b in costs)
@@ -92,7 +92,7 @@ def test_the_front_holds_what_nothing_dominates_best_first():
 
 
 def test_the_curve_never_rises():
-    found = answer(toy(), searched(toy()))
+    found = search_result(toy(), searched(toy()))
     for points in found.curves.values():
         values = [one[0] for one in points]
         assert values == sorted(values, reverse=True)
@@ -100,9 +100,9 @@ def test_the_curve_never_rises():
 
 
 def test_each_outcome_is_shown_with_the_best_so_far():
-    steps: list[Step] = []
+    steps: list[SearchProgress] = []
     config = toy()
-    Search(config, Prices(), Hooks(watch=steps.append)).run(begin(3))
+    Search(config, Prices(), Hooks(watch=steps.append)).run(initial_state(3))
     assert [one.done for one in steps if one.search == "evolution"] == list(range(1, 41))
     assert steps[0].best == (100.0,)
     assert steps[-1].budget == 40
@@ -112,10 +112,10 @@ def test_each_outcome_is_shown_with_the_best_so_far():
 def test_a_search_interrupted_anywhere_ends_as_if_it_had_not_been(tmp_path, objectives):
     config = toy(objectives, budget=24)
     whole = searched(config, objectives)
-    hooks = Hooks(keep=lambda now: state.save(now, config, tmp_path))
+    hooks = Hooks(save=lambda now: state.save(now, config, tmp_path))
     for stop in range(1, len(whole.known) + 1, 3):
         (tmp_path / state.FILE).unlink(missing_ok=True)
-        fresh = begin(config.plan.seed)
+        fresh = initial_state(config.plan.seed)
         state.save(fresh, config, tmp_path)
         with pytest.raises(KeyboardInterrupt):
             Search(config, Prices(objectives, interrupted=stop), hooks).run(fresh)
@@ -128,7 +128,7 @@ def test_a_search_interrupted_anywhere_ends_as_if_it_had_not_been(tmp_path, obje
             whole.known,
             whole.population,
         )
-        assert answer(config, found) == answer(config, whole)
+        assert search_result(config, found) == search_result(config, whole)
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 1}', '{"format": 7, "config": ""}', "[" * 100_000])
@@ -142,9 +142,9 @@ def test_a_damaged_state_is_refused(tmp_path, damage):
 @pytest.mark.parametrize("genome", [[], [0], [0, -1], [0, 2], [3, 0], [0, 0, 0]])
 def test_a_genome_that_is_none_of_the_space_is_refused(tmp_path, genome):
     config = toy(space=TINY)
-    state.save(begin(1), config, tmp_path)
+    state.save(initial_state(1), config, tmp_path)
     path = tmp_path / state.FILE
-    bounded = {"genome": genome, "outcome": to_json(Outcome(Fate.BOUNDED, (1.0,)))}
+    bounded = {"genome": genome, "outcome": to_json(Outcome(OutcomeStatus.BOUNDED, (1.0,)))}
     path.write_text(json.dumps({**json.loads(path.read_text()), "known": [bounded], "evolved": [genome]}))
     with pytest.raises(UsageError, match="is damaged"):
         state.load(config, tmp_path)
@@ -152,7 +152,7 @@ def test_a_genome_that_is_none_of_the_space_is_refused(tmp_path, genome):
 
 def test_a_genome_that_was_not_evaluated_is_refused(tmp_path):
     config = toy()
-    state.save(begin(1), config, tmp_path)
+    state.save(initial_state(1), config, tmp_path)
     path = tmp_path / state.FILE
     path.write_text(json.dumps({**json.loads(path.read_text()), "evolved": [[0, 0]]}))
     with pytest.raises(UsageError, match="is damaged"):
@@ -160,15 +160,15 @@ def test_a_genome_that_was_not_evaluated_is_refused(tmp_path):
 
 
 def test_the_state_of_another_seed_is_refused(tmp_path):
-    state.save(begin(1), toy(seed=1), tmp_path)
+    state.save(initial_state(1), toy(seed=1), tmp_path)
     with pytest.raises(UsageError, match="another configuration, kernel, seed or budget"):
         state.load(toy(seed=2), tmp_path)
 
 
 def test_the_state_of_other_compilers_is_refused(tmp_path):
     before, after = Compiler("ptxas", "12.9", "ptxas 12.9 1"), Compiler("ptxas", "12.9", "ptxas 12.9 2")
-    one, other = (makers(Runner(toy(), Tools(ptxas=compiler), Serial())) for compiler in (before, after))
-    state.save(begin(1), toy(), tmp_path, one)
+    one, other = (toolchain_hash(Runner(toy(), Tools(ptxas=compiler), Serial())) for compiler in (before, after))
+    state.save(initial_state(1), toy(), tmp_path, one)
     assert state.load(toy(), tmp_path, one) is not None
     with pytest.raises(UsageError, match="another sassan, other compilers") as caught:
         state.load(toy(), tmp_path, other)
@@ -177,20 +177,20 @@ def test_the_state_of_other_compilers_is_refused(tmp_path):
 
 def test_the_state_of_another_sassan_is_refused(tmp_path, monkeypatch):
     runner = Runner(toy(), Tools(), Serial())
-    state.save(begin(1), toy(), tmp_path, makers(runner))
+    state.save(initial_state(1), toy(), tmp_path, toolchain_hash(runner))
     monkeypatch.setattr("sassan.evolve.run.program", lambda: "another")
     with pytest.raises(UsageError, match="another sassan, other compilers"):
-        state.load(toy(), tmp_path, makers(runner))
+        state.load(toy(), tmp_path, toolchain_hash(runner))
 
 
 def test_an_outcome_is_written_in_one_order():
     numbers = {"wcet": 1, "grid": 2, "instructions": 3}
-    one, same = (Outcome(Fate.BOUNDED, (1.0,), found) for found in (numbers, dict(reversed(numbers.items()))))
+    one, same = (Outcome(OutcomeStatus.BOUNDED, (1.0,), found) for found in (numbers, dict(reversed(numbers.items()))))
     assert json.dumps(to_json(one)) == json.dumps(to_json(same))
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError) as caught:
-        state.save(begin(1), toy(), tmp_path / "file")
+        state.save(initial_state(1), toy(), tmp_path / "file")
     assert caught.value.code == "cannot-write"

@@ -3,7 +3,7 @@
 import pytest
 
 from samples import EVERY, SAMPLES
-from sassan.frontend.cubin.elf import Elf, Section
+from sassan.frontend.cubin.elf import Elf, ElfSection
 from sassan.frontend.cubin.names import parameter_names
 from sassan.frontend.load import load
 
@@ -13,9 +13,9 @@ class Fake:
 
     def __init__(self, info: bytes, kinds: bytes, texts: bytes = b"") -> None:
         self.data = {".debug_info": info, ".debug_abbrev": kinds, ".debug_str": texts}
-        self.by_name = {name: Section(name, 1, 0, 0, len(data), 0, 0) for name, data in self.data.items()}
+        self.by_name = {name: ElfSection(name, 1, 0, 0, len(data), 0, 0) for name, data in self.data.items()}
 
-    def bytes_of(self, section: Section) -> bytes:
+    def bytes_of(self, section: ElfSection) -> bytes:
         return self.data[section.name]
 
 

@@ -10,7 +10,7 @@ from budget import PATIENCE
 from sassan.errors import InputError, MissingToolError
 from sassan.extras import install
 from sassan.frontend.cubin import disassembly, tools
-from sassan.frontend.cubin.run import Limits, ToolProblem, run
+from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
 from sassan.frontend.image import Image
 
 ANSWERS = """\
@@ -24,7 +24,7 @@ else:
 """
 WAITING = "import resource as r, time\nwhile r.getrlimit(r.RLIMIT_AS)[0] == r.RLIM_INFINITY: time.sleep(0.01)\n"
 """A program that begins when it is held to its memory."""
-LIMITS = Limits(seconds=PATIENCE, size=1000)
+LIMITS = ToolLimits(seconds=PATIENCE, size=1000)
 
 
 def tool(folder: Path, version: str, reads: str, does: str = "pass") -> Path:
@@ -89,7 +89,7 @@ def test_a_tool_that_does_not_read_the_architecture_is_named_with_what_it_reads(
     tool(tmp_path / "path", "13.5", "'SM75','SM120'")
     with pytest.raises(MissingToolError) as caught:
         tools.nvdisasm(61)
-    assert caught.value.message == f"no nvdisasm reads sm_61: {tmp_path}/path/nvdisasm (13.5.37) reads sm_75 to sm_120"
+    assert caught.value.message == f"no nvdisasm for sm_61: {tmp_path}/path/nvdisasm (13.5.37) supports sm_75 to sm_120"
 
 
 def test_without_cuobjdump_the_install_command_is_named():
@@ -120,20 +120,20 @@ def test_a_run_returns_what_is_printed(tmp_path):
 
 
 def test_a_run_without_an_end_is_stopped(tmp_path):
-    with pytest.raises(ToolProblem, match=r"gave no answer in 0\.5 s"):
-        run(program(tmp_path, "import time; time.sleep(1200)"), tmp_path, Limits(0.5, 1000))
+    with pytest.raises(ToolProblem, match=r"did not finish within 0\.5 s"):
+        run(program(tmp_path, "import time; time.sleep(1200)"), tmp_path, ToolLimits(0.5, 1000))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to it")
 def test_a_run_that_computes_without_an_end_is_stopped_by_its_processor_time(tmp_path):
     with pytest.raises(ToolProblem, match="took too long"):
-        run(program(tmp_path, "while True: pass"), tmp_path, Limits(PATIENCE, 1000, processor=1))
+        run(program(tmp_path, "while True: pass"), tmp_path, ToolLimits(PATIENCE, 1000, processor=1))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to it")
 def test_a_run_that_takes_all_memory_is_stopped(tmp_path):
     with pytest.raises(ToolProblem, match="ended with status 1"):
-        run(program(tmp_path, WAITING + "x = bytes(10**9)"), tmp_path, Limits(PATIENCE, 1000, memory=500_000_000))
+        run(program(tmp_path, WAITING + "x = bytes(10**9)"), tmp_path, ToolLimits(PATIENCE, 1000, memory=500_000_000))
 
 
 def test_a_run_that_prints_without_an_end_is_stopped(tmp_path):

@@ -61,15 +61,15 @@ def test_the_cost_is_an_assumption():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("external = 3", "external must be a table"),
-        ("[external]\nf = 3", "external function 'f' must be a table"),
-        ("[external.f]", 'needs one of cost = N and calls = "never"'),
-        ('[external.f]\ncost = 1\ncalls = "never"', 'needs one of cost = N and calls = "never"'),
-        ("[external.f]\ncost = -1", "has the cost -1"),
-        ("[external.f]\ncost = true", "has the cost True"),
-        ("[external.f]\ncost = 10000000000000", "has the cost 10000000000000"),
-        ('[external.f]\ncalls = "sometimes"', "has calls = 'sometimes'"),
-        ("[external.f]\nprice = 1", "has the unknown key 'price'"),
+        ("external = 3", "f: external: must be a table"),
+        ("[external]\nf = 3", "f: external.f: must be a table"),
+        ("[external.f]", 'f: external.f: must hold either cost = N or calls = "never"'),
+        ('[external.f]\ncost = 1\ncalls = "never"', 'f: external.f: must hold either cost = N or calls = "never"'),
+        ("[external.f]\ncost = -1", "f: external.f.cost: must be a whole number from 0 to 1000000000000, not -1"),
+        ("[external.f]\ncost = true", "f: external.f.cost: must be a whole number from 0 to 1000000000000, not True"),
+        ("[external.f]\ncost = 10000000000000", "from 0 to 1000000000000, not 10000000000000"),
+        ('[external.f]\ncalls = "sometimes"', "f: external.f.calls: must be one of never, not 'sometimes'"),
+        ("[external.f]\nprice = 1", "f: external.f.price: unknown key (known: cost, calls)"),
     ],
 )
 def test_a_fact_that_means_nothing_is_refused(text: str, why: str):

@@ -4,10 +4,14 @@ import pytest
 
 from listing import assemble
 from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, SaveBarrier, Store, moves
+from sassan.isa.tables import load
 
 
 def moved(text: str) -> tuple[Move, ...]:
-    return moves(assemble(f"{text}\n EXIT", "sm_75").function.instructions[0])
+    one = assemble(f"{text}\n EXIT", "sm_75").function.instructions[0]
+    facts = load("sm_75").facts(one)
+    assert facts is not None
+    return moves(one, facts.computes)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +29,7 @@ def moved(text: str) -> tuple[Move, ...]:
         ("IADD3 R2, R3, R4, RZ", ()),
         ("IADD3.X R2, R3, 0x1, RZ, P0, !PT", ()),
         ("HFMA2.MMA R2, -RZ, RZ, 0, 0", (Put(2, 0),)),
-        ("HFMA2.MMA R2, -RZ, RZ, 0, 5.9604644775390625e-08", ()),
+        ("HFMA2.MMA R2, -RZ, RZ, 0, 5.9604644775390625e-08", (Put(2, 1),)),
         ("CS2R R2, SRZ", (Put(2, 0), Put(3, 0))),
         ("CS2R.32 R2, SR_CLOCKLO", ()),
     ],

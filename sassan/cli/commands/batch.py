@@ -1,0 +1,191 @@
+"""`sassan batch`: many files, and what became of them."""
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from json import dumps
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from sassan.app import documents
+from sassan.batch import Job, ResultsFile, Summary, count, run
+from sassan.cli.inputs import architecture
+from sassan.cli.options import executors
+from sassan.cli.options.inputs import Json
+from sassan.cli.options.request import Asked, analysis
+from sassan.cli.output import table
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import is_terminal, middle, note, out, safe
+from sassan.errors import UsageError
+from sassan.executor import Executor
+
+_INTERRUPTED = 130
+_STANDARD_OUTPUT = "-"
+_LOOK = 0.1
+
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH", help="A file, a directory (all below it that holds GPU code), or a pattern such as 'build/**/*.cubin'."),
+]
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="X.jsonl", help="Write JSON Lines: a line per function, or refused file; - is standard output."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the results that -o holds.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Write the results of -o anew.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="S", min=0.01, max=1e6, help="Seconds for a function; one that takes longer is refused."),
+]
+
+
+@analysis
+def batch(
+    asked: Asked,
+    paths: Paths,
+    *,
+    output: Output = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    time_limit: TimeLimit = None,
+    executor: executors.ExecutorOption = executors.Kind.PROCESSES,
+    scheduler: executors.Scheduler = None,
+    jobs: executors.Jobs = None,
+    json: Json = False,
+) -> None:
+    """Analyze many files.
+
+    Of a directory every cubin, .sass, .ptx, and any program or library with GPU code is taken. Results are a line of JSON per function, in
+    the order of the inputs, whatever the executor; a file that is refused is a line, too, and stops no other. What an interrupted run has
+    written stays: the same command with --resume goes on from there.
+
+    \b
+    Examples:
+      sassan batch build/ -o results.jsonl
+      sassan batch build/ -o results.jsonl --resume
+      sassan batch 'lib/**/*.cubin' libgpu.so -o out.jsonl -j 8 --time-limit 60
+      sassan batch build/ -o out.jsonl --executor dask --scheduler tcp://host:8786
+      sassan batch build/ -o out.jsonl --launches launches.toml
+      sassan batch build/ -o - | jq 'select(.gaps != [])'
+    """
+    _check(paths, output, json=json, resume=resume or overwrite)
+    if resume and overwrite:
+        raise UsageError("usage", "--resume and --overwrite contradict each other", hint="give one of them")
+    job = Job(asked.settings, architecture(asked.sm), tuple(asked.functions or ()), asked.cached, time_limit, asked.recording)
+    with executors.executor(executor, scheduler, jobs) as chosen:
+        try:
+            summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)
+        except KeyboardInterrupt:
+            raise typer.Exit(_INTERRUPTED) from None
+    _report(summary, output, json=json)
+    if summary.status:
+        raise typer.Exit(summary.status)
+
+
+def _check(paths: list[str], output: str | None, *, json: bool, resume: bool) -> None:
+    if "-" in paths:
+        raise UsageError("standard-input", "a batch reads files that it can read again, not standard input", hint="sassan analyze -")
+    if resume and output in {None, _STANDARD_OUTPUT}:
+        raise UsageError("usage", "--resume and --overwrite speak of a file of results", hint="name it with -o")
+    if json and output == _STANDARD_OUTPUT:
+        raise UsageError("usage", "--json prints the summary, and -o - the results", hint="write the results to a file")
+
+
+class _Lines:
+    """Lines on standard output."""
+
+    def write(self, lines: bytes) -> None:
+        out(lines.decode())
+
+
+class _Nowhere:
+    """Nobody wants the lines: the summary is all that was asked for."""
+
+    def write(self, lines: bytes) -> None:
+        del lines
+
+
+def _run(asked: Asked, paths: list[str], job: Job, executor: Executor, output: str | None, *, resume: bool, overwrite: bool) -> Summary:
+
+    if output is None or output == _STANDARD_OUTPUT:
+        with _progress(paths, None, quiet=asked.quiet) as watch:
+            return run(paths, job, executor, _Nowhere() if output is None else _Lines(), watch=watch)
+    with ResultsFile(output, job, resume=resume, overwrite=overwrite) as results:
+        try:
+            with _progress(paths, Path(output), quiet=asked.quiet) as watch:
+                return run(paths, job, executor, results, begun=results.begun, own=Path(output), watch=watch)
+        except KeyboardInterrupt:
+            _interrupted(output, empty=results.empty)
+            raise
+
+
+def _interrupted(output: str, *, empty: bool) -> None:
+    if empty:
+        note(f"interrupted before the first result: there is no '{safe(output)}', and the same command begins anew\n")
+    else:
+        note(f"interrupted: '{safe(output)}' holds what is done, and the same command with --resume goes on\n")
+
+
+@contextmanager
+def _progress(paths: list[str], own: Path | None, *, quiet: bool) -> Generator[Callable[[Summary], None]]:
+    """Show files that are done, their rate and the time to go, where a person watches."""
+    if quiet or not is_terminal(sys.stderr):
+        yield lambda _: None
+        return
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("files, {task.fields[functions]} functions, {task.fields[rate]:.0f}/s"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("batch", total=count(paths, own), functions=0, rate=0.0)
+
+        def watch(now: Summary) -> None:
+            rate = (now.functions - now.before) / now.seconds if now.seconds else 0.0
+            bar.update(task, completed=now.files, functions=now.functions, rate=max(rate, 0.0))
+
+        yield watch
+
+
+def _report(summary: Summary, output: str | None, *, json: bool) -> None:
+    if json:
+        _document(summary)
+    elif output == _STANDARD_OUTPUT:
+        note("".join(f"{what}: {count}\n" for what, count in _rows(summary)))
+    else:
+        table.show(Table((Column("count", number=True), Column("what")), tuple((count, what) for what, count in _rows(summary))))
+        if summary.refused:
+            out("\nrefused first:\n")
+        for told in summary.first_refused:
+            out(f"  {safe(told.file)}{' ' + middle(safe(told.name), 40) if told.name else ''}: {told.error}: {safe(told.message)}\n")
+        if summary.slowest:
+            out("\nslowest, in seconds:\n")
+        for one in summary.slowest:
+            out(f"  {one.seconds:.2f}  {middle(safe(one.name), 40)} in {middle(safe(one.file), 60)}\n")
+
+
+def _document(summary: Summary) -> None:
+
+    out(dumps({**documents.tool(), "batch": summary.document()}, indent=2) + "\n")
+
+
+def _rows(summary: Summary) -> list[tuple[str, str]]:
+    new = summary.functions - summary.before
+    rate = f", {new / summary.seconds:.1f} functions a second" if summary.seconds and new > 0 else ""
+    numbers = [
+        ("files", summary.files),
+        ("functions", summary.functions),
+        ("functions with a WCET", summary.bounded),
+        *((f"functions with the gap {code}", count) for code, count in sorted(summary.gaps.items())),
+        *((f"refused: {code}", count) for code, count in sorted(summary.refused.items())),
+    ]
+    extra = [("lines of an earlier run", summary.before), ("other files left out", summary.passed), ("files named twice", summary.repeated)]
+    rows = [(what, str(count)) for what, count in (*numbers, *((what, count) for what, count in extra if count))]
+    return [*rows, (f"seconds{rate}", f"{summary.seconds:.1f}")]

@@ -1,0 +1,139 @@
+"""`sassan ipet`: the WCET, and the integer program behind it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sassan.app import documents
+from sassan.app.analysis import analyze, flow_fact_template
+from sassan.app.settings import Settings
+from sassan.app.views import PROGRAMS, integer_program
+from sassan.cli.inputs import Inputs, Result, analyses, finish, read
+from sassan.cli.options import settings
+from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
+from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
+from sassan.cli.options.models import (
+    Ablate,
+    CallDepth,
+    Latencies,
+    Letters,
+    LettersOption,
+    MachineFile,
+    Measurements,
+    Model,
+    ModelOption,
+    Order,
+    OrderOption,
+    PaperExperiment,
+)
+from sassan.cli.options.views import FactsTemplate, LinearProgram, Solve
+from sassan.cli.output import analysis_report as report
+from sassan.cli.output import document
+from sassan.cli.output.files import check, extension, outputs
+from sassan.cli.output.terminal import note, out, safe
+from sassan.errors import UsageError
+from sassan.render.files import write_atomically
+
+
+def ipet(
+    file: File,
+    *,
+    function: Functions = None,
+    output: LinearProgram = None,
+    solve: Solve = None,
+    bounds: Bounds = None,
+    loop_bound: LoopBound = None,
+    block_dim: BlockDim = None,
+    grid: Grid = None,
+    param: Parameters = None,
+    facts_template: FactsTemplate = False,
+    model: ModelOption = Model.UNIT,
+    machine: MachineFile = None,
+    latency: Latencies = None,
+    measurements: Measurements = None,
+    letters: LettersOption = Letters.TIMING,
+    order: OrderOption = Order.ARCH,
+    call_depth: CallDepth = None,
+    ablate: Ablate = None,
+    paper_experiment: PaperExperiment = False,
+    sm: Sm = None,
+    no_cache: NoCache = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Bound the WCET, and write the integer program behind it.
+
+    A loop needs a bound: how often one thread goes back to its head per entry. Counters are found in the code; what they depend on is told
+    with --param, --block-dim and --grid. For the rest, write the template, fill it in, give it back with --bounds.
+
+    \b
+    Examples:
+      sassan ipet kernels.sass --facts-template > facts.toml
+      sassan ipet kernels.sass --bounds facts.toml
+      sassan ipet kernels.sass --block-dim 256 --grid 120 --param 0x140=4096
+      sassan ipet kernels.sass -f saxpy --loop-bound 10 -o saxpy.lp
+      sassan ipet kernels.sass --loop-bound 10 -o '{name}.mps' --solve cbc
+    """
+    chosen = settings.make(
+        bounds=bounds,
+        loop_bound=loop_bound,
+        launch=settings.launch(block_dim, grid, param),
+        letters=letters,
+        model=model,
+        machine=machine,
+        latency=latency,
+        measurements=measurements,
+        order=order,
+        call_depth=call_depth,
+        ablate=ablate,
+        paper_experiment=paper_experiment,
+        solver=solve,
+    )
+
+    if facts_template and (json or solve):
+        raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="leave --json and --solve away")
+    kind = extension(output, ("toml",) if facts_template else PROGRAMS) if output is not None else ""
+    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
+    if facts_template:
+        _template(inputs, chosen, output)
+        return
+    check(output, inputs.names)
+    results, inputs = analyses(inputs, lambda one: analyze(one, chosen), "solving", quiet=quiet)
+    paths = outputs(output, tuple(one.analysis.function.name for one in results)) if output is not None else ()
+    unwritten = [one for path, one in zip(paths, results, strict=output is not None) if not _write(path, kind, one, quiet=quiet)]
+    if json:
+        document.show([_document(one) for one in results], inputs.refused)
+    else:
+        report.show(results)
+    finish(inputs, [one.analysis for one in (results if function and chosen.solve else unwritten)])
+
+
+def _template(inputs: Inputs, chosen: Settings, output: str | None) -> None:
+    """Print or write the flow-fact file of everything that was chosen: one file speaks of many functions."""
+    text = flow_fact_template(tuple(one.function for one in inputs.selected), chosen)
+    if output is None:
+        out(text)
+    else:
+        write_atomically(Path(output), text.encode())
+    finish(inputs)
+
+
+def _write(path: Path, kind: str, result: Result, *, quiet: bool) -> bool:
+    """Write the program of one function and say whether there was one: loops without a bound leave it unbounded."""
+    text = integer_program(result.analysis, kind)
+    if text is None:
+        return False
+    write_atomically(path, text.encode())
+    if not quiet:
+        note(f"wrote {safe(str(path))}\n")
+    return True
+
+
+def _document(result: Result) -> Mapping[str, documents.Value]:
+    one = result.analysis
+    return {
+        **documents.head(result.file, one.cfg),
+        "wcet": documents.wcet(one),
+        "strings": {"worst_path": documents.string(one.worst_path)},
+        "loops": documents.loops(one),
+        "gaps": documents.gaps(one.gaps),
+    }

@@ -1,0 +1,156 @@
+"""`sassan listing`: one row per instruction."""
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from sassan.app import documents
+from sassan.app.views import check_control, listing_of
+from sassan.cli.inputs import Inputs, Refused, Selected, finish, read
+from sassan.cli.options import settings
+from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
+from sassan.cli.options.models import CallDepth, Letters, LettersOption, Order, OrderOption
+from sassan.cli.options.views import Agreement, CheckControl, SourceFolder
+from sassan.cli.output import control_report as listing_check
+from sassan.cli.output import document, failure
+from sassan.cli.output.analysis_report import list_gaps
+from sassan.cli.output.progress import track
+from sassan.cli.output.terminal import colourful, cut, is_terminal, note, out, safe, width
+from sassan.cli.sources import Sources
+from sassan.errors import SassanError, UsageError
+from sassan.ir import Function
+from sassan.render.listing import Listing, Row
+from sassan.render.listing_text import Line, lines
+
+T = TypeVar("T")
+_LEAST_SOURCE = 24
+"""Characters of a source line that are shown, however narrow the terminal is."""
+
+_COLOURS = {"title": "1", "faint": "2", "wait": "33", "branch": "36", "source": "32"}
+"""Parameters of the terminal's SGR sequence per style."""
+
+
+def listing(
+    file: File,
+    *,
+    function: Functions = None,
+    agreement: Agreement = False,
+    source: SourceFolder = None,
+    check: CheckControl = False,
+    letters: LettersOption = Letters.TIMING,
+    order: OrderOption = Order.ARCH,
+    call_depth: CallDepth = None,
+    sm: Sm = None,
+    no_cache: NoCache = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Print one row per instruction, with its control code.
+
+    Control codes stand in the encodings, which cubins, cuobjdump -sass and nvdisasm -c -hex have. The columns:
+
+    \b
+      st     stall: cycles before the next instruction (0: both at once, to sm_62)
+      y      Y is the hint to let another warp run
+      w r    barriers set until the result is written, the sources are read
+      waits  barriers waited for
+      reuse  source slots kept in the operand cache
+      unit l functional unit and letter
+
+    \b
+    Examples:
+      sassan listing kernels.sass -f saxpy
+      sassan listing kernels.sass --agreement
+      sassan listing kernels.cubin --source src/
+      sassan listing kernels.sass --check
+    """
+    inputs = read([file], arch=sm, patterns=function, cached=not no_cache)
+    if check:
+        checked, inputs = _each(inputs, check_control, "checking", quiet=quiet)
+        if json:
+            document.show(listing_check.rows(checked), inputs.refused)
+        else:
+            listing_check.text(checked)
+        listing_check.finish(checked, inputs)
+    else:
+        chosen = settings.make(letters=letters, order=order, call_depth=call_depth)
+        sources = Sources(source)
+        listings, inputs = _each(inputs, lambda one: listing_of(one, chosen), "listing", quiet=quiet)
+        if json:
+            document.show([_document(one, found) for one, found in listings], inputs.refused)
+        else:
+            for one, found in listings:
+                _text(one, found.rows, sources, agreement=agreement)
+            list_gaps([(one.function.name, found.gaps) for one, found in listings])
+        if not quiet and any(row.control is None for _, found in listings for row in found.rows):
+            note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
+    finish(inputs)
+
+
+def _each(inputs: Inputs, run: Callable[[Function], T], what: str, *, quiet: bool) -> tuple[list[tuple[Selected, T]], Inputs]:
+    """Run over the chosen functions; one that is refused does not hide the others, and its error is printed."""
+    out: list[tuple[Selected, T]] = []
+    refused = list(inputs.refused)
+    for one in track(inputs.selected, what, quiet=quiet):
+        try:
+            out.append((one, run(one.function)))
+        except UsageError:
+            raise
+        except SassanError as error:
+            failure.show(error, one.file)
+            refused.append(Refused(one.file, error))
+    return out, Inputs(inputs.selected, tuple(refused))
+
+
+def _text(one: Selected, rows: tuple[Row, ...], sources: Sources, *, agreement: bool) -> None:
+
+    styled = colourful(sys.stdout)
+    body = "".join(_line(line, styled=styled) for line in lines(rows, sources.text, agreement=agreement))
+    out(f"{safe(one.function.name)} ({one.function.arch})\n{body}\n")
+
+
+def _line(line: Line, *, styled: bool) -> str:
+    """Return one line; on a terminal the text of a source line is cut to its width, the listing itself never."""
+    pieces = [(safe(piece.text), _COLOURS.get(piece.style.value)) for piece in line]
+    if is_terminal(sys.stdout) and len(pieces) > 1:
+        rest = width() - sum(len(text) for text, _ in pieces[:-1])
+        pieces[-1] = (cut(pieces[-1][0], max(rest, _LEAST_SOURCE)), pieces[-1][1])
+    if not styled:
+        return "".join(text for text, _ in pieces).rstrip() + "\n"
+    return "".join(f"\x1b[{colour}m{text}\x1b[0m" if colour and text else text for text, colour in pieces) + "\n"
+
+
+def _document(one: Selected, found: Listing) -> Mapping[str, object]:
+    return {
+        "name": one.function.name,
+        "arch": one.function.arch,
+        "file": one.file,
+        "rows": [_row(row) for row in found.rows],
+        "gaps": documents.gaps(found.gaps),
+    }
+
+
+def _row(row: Row) -> Mapping[str, documents.Value]:
+
+    control = row.control
+    codes: dict[str, documents.Value] = {"control": None}
+    if control is not None:
+        codes["control"] = {
+            "stall": control.stall,
+            "yield": control.yield_hint,
+            "write_barrier": control.write_barrier,
+            "read_barrier": control.read_barrier,
+            "waits": list(control.waits),
+            "reuse": control.reuse,
+        }
+    return {
+        "address": documents.address(row.instruction.address),
+        **codes,
+        "unit": row.unit,
+        "letter": row.letter.value if row.letter else None,
+        "opcode": row.instruction.opcode,
+        "text": row.instruction.text,
+        "branch": row.branch.value if row.branch else None,
+        "source": None if row.source is None else {"file": row.source.file, "line": row.source.line},
+        "agreement": None if row.agreement is None else list(row.agreement),
+    }

@@ -1,0 +1,220 @@
+"""`sassan makespan`: how long W warps may take on one SM, and the schedule that shows it."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import typer
+
+from sassan.cli import kernels
+from sassan.cli.inputs import Inputs, finish, read
+from sassan.cli.instances import Instance, configured, instance, is_string, strings_of
+from sassan.cli.options import executors, settings
+from sassan.cli.options.inputs import Functions, Json, NoCache, Quiet
+from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
+from sassan.cli.options.makespan import (
+    Capacity,
+    Chart,
+    Configured,
+    Engine,
+    EngineOption,
+    Instances,
+    Issue,
+    Latency,
+    Limit,
+    MachineSm,
+    MakespanProgram,
+    Partition,
+    Paths,
+    PathsOption,
+    Rows,
+    RowsOption,
+    Seed,
+    TimeLimit,
+    WarpCount,
+)
+from sassan.cli.options.models import Letters, LettersOption, MachineFile
+from sassan.cli.output import failure, makespan_report
+from sassan.cli.output.files import check, extension
+from sassan.cli.search import INTERRUPT, Answer, search
+from sassan.errors import SassanError, UsageError
+from sassan.executor import Executor
+from sassan.makespan.configuration import Configuration, capacities, latencies
+from sassan.makespan.engines import load
+
+_TIME_LIMIT = 10.0
+_PATHS = 10
+_INTERRUPTED = 130
+
+
+def makespan(
+    inputs: Instances = None,
+    *,
+    warps: WarpCount = None,
+    sm: MachineSm = None,
+    machine: MachineFile = None,
+    partition: Partition = False,
+    cap: Capacity = None,
+    issue: Issue = None,
+    latency: Latency = None,
+    engine: EngineOption = None,
+    time_limit: TimeLimit = None,
+    seed: Seed = None,
+    config: Configured = None,
+    output: Chart = None,
+    lp: MakespanProgram = None,
+    rows: RowsOption = None,
+    path: PathsOption = None,
+    limit: Limit = None,
+    function: Functions = None,
+    bounds: Bounds = None,
+    loop_bound: LoopBound = None,
+    block_dim: BlockDim = None,
+    grid: Grid = None,
+    param: Parameters = None,
+    no_cache: NoCache = False,
+    letters: LettersOption = Letters.TIMING,
+    executor: executors.ChainsOption = None,
+    scheduler: executors.Scheduler = None,
+    jobs: executors.Jobs = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the longest makespan of W warps on one SM.
+
+    A text of the letters L, C, S, D, digits, ( ) ^ is a kernel string; anything else names a listing (./LCL is a file). The answer is an
+    interval: a schedule that exists, and a bound that none exceeds. Of a listing it holds if the warps take the paths that are shown;
+    beside it stands the SM-level bound, whatever paths they take. Ctrl-C ends the search with the best result so far. The first search
+    after an installation is compiled: up to 30 seconds, which no time limit counts. With a limit below 1.5 seconds nothing is compiled.
+
+    \b
+    Examples:
+      sassan makespan LCL -W 4
+      sassan makespan L5C9L2C9 -W 16 --cap L=1,C=4 --issue 4 -o gantt.svg
+      sassan makespan LC -W 8 --cap L=1/2,C=1 --engine exact --json
+      sassan makespan kernels.sass -f saxpy -W 16 --path all --limit 5
+      sassan makespan L2C9 -W 16 --sm 8.6 --partition
+      sassan makespan --config samples/makespan/figure-2.toml
+    """
+    texts = inputs or []
+    listing = bool(texts) and not all(is_string(one) for one in texts)
+    told = Configuration(
+        strings=() if listing else strings_of(texts),
+        warps=warps,
+        sm=sm,
+        capacity=capacities(cap) if cap is not None else {},
+        issue=issue,
+        latency=latencies(latency) if latency is not None else {},
+        engine=engine.value if engine is not None else None,
+        time_limit=time_limit,
+        seed=seed,
+        machine=settings.machine_file(machine),
+        partition=partition,
+    )
+    chosen = configured(config, told)
+    wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet)
+    _check_formats(output, lp)
+    with _chains(executor, scheduler, jobs, chosen) as workers:
+        how = _How(rows, workers)
+        if not listing:
+            paths = {"--path": path, "--limit": limit, "-f": function, "--bounds": bounds, "--loop-bound": loop_bound}
+            _refuse({**paths, "--block-dim": block_dim, "--grid": grid, "--param": param})
+            _strings(chosen, wanted, how)
+            return
+        if len(texts) > 1:
+            raise UsageError("usage", f"{len(texts)} listings: one at a time", hint="'sassan analyze FILE… -W N' bounds many")
+        analysed = settings.make(
+            bounds=bounds,
+            loop_bound=loop_bound,
+            launch=settings.launch(block_dim, grid, param),
+            letters=letters,
+            resources=settings.resources(block_dim, grid, registers=None, shared=None, sms=None),
+        )
+        found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts, launch=analysed.launch, cached=not no_cache)
+        check(output, found.names)
+        check(lp, found.names)
+        asked, found = kernels.ask(found, analysed, chosen, path or Paths.WORST, limit or _PATHS, quiet=quiet)
+        answers, found = _answers(asked, lambda one: _answer(one, chosen, how, quiet=quiet), found)
+        makespan_report.listing(asked, answers, found.refused, wanted)
+        _end([one for some in answers for one in some])
+        finish(found, [one.result.analysis for one in asked] if function else [])
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """The form of an integer program, and where the chains of annealing run; None: as the engine chooses."""
+
+    rows: Rows | None
+    executor: Executor | None
+
+
+def _chains(
+    kind: executors.Kind | None, scheduler: str | None, jobs: int | None, chosen: Configuration
+) -> AbstractContextManager[Executor | None]:
+    """Return the executor of the chains of annealing to hold; refuse one where nothing is annealed."""
+    if kind is None and scheduler is None and jobs is None:
+        return nullcontext()
+    if chosen.engine not in (None, Engine.ALL, Engine.ANNEAL):
+        message = f"--executor runs the chains of annealing, and --engine is {chosen.engine}"
+        raise UsageError("usage", message, hint="--engine anneal, or all")
+    return executors.executor(kind or executors.Kind.PROCESSES, scheduler, jobs)
+
+
+def _check_formats(output: str | None, lp: str | None) -> None:
+    if output is not None:
+        extension(output, ("svg", "html"))
+    if lp is not None:
+        extension(lp, ("lp", "mps"))
+
+
+def _refuse(given: dict[str, object]) -> None:
+    """Refuse options that speak of a listing where there is none."""
+    spoken = [name for name, value in given.items() if value not in (None, [])]
+    if spoken:
+        raise UsageError("usage", f"{spoken[0]} speaks of a listing, and this is a string", hint="leave it away, or name a file")
+
+
+def _strings(chosen: Configuration, wanted: makespan_report.Wanted, how: _How) -> None:
+    if not chosen.strings:
+        raise UsageError("usage", "what should run? There is no string, no listing and no --config", hint="sassan makespan LCL -W 4")
+    one = instance(_name(chosen), chosen.strings, chosen, None)
+    answer = _answer(one, chosen, how, quiet=wanted.quiet)
+    makespan_report.single(answer, wanted)
+    _end([answer])
+
+
+def _name(chosen: Configuration) -> str:
+    return " ".join(str(one) for one in chosen.strings)
+
+
+def _answer(one: Instance, chosen: Configuration, how: _How, *, quiet: bool) -> Answer:
+
+    seconds = chosen.time_limit if chosen.time_limit is not None else _TIME_LIMIT
+    return search(one, load(chosen.engine or "all", how.rows, how.executor), seconds=seconds, seed=chosen.seed or 0, quiet=quiet)
+
+
+def _answers(
+    asked: tuple[kernels.Kernel, ...], run: Callable[[Instance], Answer], found: Inputs
+) -> tuple[tuple[tuple[Answer, ...], ...], Inputs]:
+    """Search every path of every function, one after the other; an instance that an engine refuses does not hide the others."""
+    every: list[tuple[Answer, ...]] = []
+    refused = list(found.refused)
+    for kernel in asked:
+        answers: list[Answer] = []
+        for one in kernel.instances:
+            try:
+                answers.append(kernels.capped(kernels.serial(one) if kernel.barrier else run(one), kernel.bound))
+            except SassanError as error:
+                failure.show(error, kernel.result.file)
+                refused.append(kernels.refusal(kernel, error))
+        every.append(tuple(answers))
+    return tuple(every), Inputs(found.selected, tuple(refused))
+
+
+def _end(answers: list[Answer]) -> None:
+    """End with the status of an interrupt where there was one; its result has been printed.
+
+    Raises typer.Exit.
+    """
+    if any(one.stopped == INTERRUPT for one in answers):
+        raise typer.Exit(_INTERRUPTED)

@@ -1,0 +1,237 @@
+"""`sassan measure`: estimates of the time of a kernel from repeated runs, and how reliable they are."""
+
+import json as jsonlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sassan.app import documents
+from sassan.cli.measure_run import MeasureRequest, take_samples
+from sassan.cli.options.inputs import Json, Quiet
+from sassan.cli.output import failure, measure_report
+from sassan.cli.output.files import extension
+from sassan.cli.output.terminal import note, out, safe
+from sassan.errors import SassanError, UsageError
+from sassan.measure.confidence import IntervalSettings
+from sassan.measure.estimators import Estimator
+from sassan.measure.pictures import FORMATS, pictures
+from sassan.measure.read import load, text
+from sassan.measure.samples import Samples
+from sassan.measure.summary import document, rows
+from sassan.measure.verdict import verdicts
+from sassan.render.files import write_atomically
+
+_INTERRUPTED = 130
+_SOURCE = ".cu"
+_MOST = 1_000_000
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE", help="Samples, CSV or JSON (- reads standard input), or one CUDA source X.cu, which is run.")
+]
+Plots = Annotated[
+    str | None, typer.Option("--plots", metavar="DIR", help="Draw histogram, phase diagram and sweeps as .svg and .png into DIR.")
+]
+Chosen = Annotated[
+    list[str] | None,
+    typer.Option("--estimator", metavar="NAME", help="Only warm-up, mean-all, mean, min, median or max; may be repeated."),
+]
+Confidence = Annotated[float, typer.Option("--confidence", metavar="P", help="Level of the intervals, from 0.5 to 1.")]
+Resamples = Annotated[int, typer.Option("--resamples", metavar="N", min=199, max=_MOST, help="Resamples of the bootstrap.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31 - 1, help="Seed of the bootstrap's random numbers.")]
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        "--tolerance", metavar="PERCENT", min=0.0001, max=100, help="An estimator with at most this spread between groups is stable."
+    ),
+]
+Kernel = Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="The kernel of X.cu; needed if there are several.")]
+Block = Annotated[str | None, typer.Option("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block.", show_default="32")]
+Grid = Annotated[str | None, typer.Option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the grid.", show_default="1")]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Option("--arg", metavar="NAME=V", help="A parameter: a number, or for a pointer its bytes (16 MiB by default); may be repeated."),
+]
+Sweep = Annotated[
+    str | None, typer.Option("--sweep", metavar="NAME=V,V,…", help="Measure with each value of a parameter, such as a count.")
+]
+Delays = Annotated[str | None, typer.Option("--delays", metavar="S,S,…", help="Seconds before each run; several delays are interleaved.")]
+Pause = Annotated[float | None, typer.Option("--pause", metavar="S", min=0, max=3600, help="Seconds before each group.")]
+Runs = Annotated[int | None, typer.Option("--runs", metavar="N", min=1, max=_MOST, help="Runs of a group.", show_default="20")]
+Groups = Annotated[
+    int | None, typer.Option("--groups", metavar="N", min=1, max=_MOST, help="Groups of each size and delay.", show_default="5")
+]
+Cycles = Annotated[
+    bool, typer.Option("--cycles", help="Also count the cycles of the longest thread, by a clock64 around the kernel's body.")
+]
+Gpu = Annotated[int | None, typer.Option("--gpu", metavar="N", min=0, max=1023, help="Which GPU.", show_default="0")]
+Define = Annotated[list[str] | None, typer.Option("-D", "--define", metavar="NAME[=V]", help="A macro of the source; may be repeated.")]
+Output = Annotated[str | None, typer.Option("-o", "--output", metavar="X.csv", help="Write the samples, .csv or .json.")]
+
+
+def measure(
+    files: Files,
+    *,
+    estimator: Chosen = None,
+    confidence: Confidence = 0.95,
+    resamples: Resamples = 9999,
+    seed: Seed = 0,
+    tolerance: Tolerance = 1.0,
+    plots: Plots = None,
+    kernel: Kernel = None,
+    block_dim: Block = None,
+    grid: Grid = None,
+    arg: Arguments = None,
+    define: Define = None,
+    runs: Runs = None,
+    groups: Groups = None,
+    delays: Delays = None,
+    pause: Pause = None,
+    sweep: Sweep = None,
+    cycles: Cycles = False,
+    gpu: Gpu = None,
+    output: Output = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Estimate the time of a kernel from timing samples, or take them on a GPU.
+
+    It also tells which estimate is stable. Runs come in groups, the first of each being the warm-up. Estimators: warm-up, mean-all (with
+    the warm-up), and without it mean, min, median and max.
+    An estimator whose value varies by more than --tolerance between groups is not stable.
+
+    CSV has a line per run under the columns group,run,seconds,delay,size; only seconds is required, and lines '# device: …' may
+    precede them. JSON is {"groups": [{"seconds": […], "delay": 0.5, "size": 1000}]}, or a list of numbers. size is the quantity that
+    the duration depends on.
+
+    A measurement is not a bound: another run may take longer. 'sassan analyze' computes bounds. Ctrl-C keeps the samples taken so far.
+
+    \b
+    Examples:
+      sassan measure samples/measure/synthetic-long-tails.csv --plots pictures
+      sassan measure runs.csv --estimator min --confidence 0.99 --json
+      sassan measure saxpy.cu --block-dim 256 --arg n=256 --arg a=2 -o x.csv
+      sassan measure saxpy.cu --arg a=2 --sweep n=1000,100000,10000000 --pause 2
+      sassan measure saxpy.cu --arg n=32 --arg a=2 --delays 0,0.5,1,2,4 --cycles
+    """
+    settings = IntervalSettings(confidence, seed, resamples)
+    which = _estimators(estimator)
+    run_options: dict[str, object] = {
+        "--kernel": kernel,
+        "--block-dim": block_dim,
+        "--grid": grid,
+        "--arg": arg,
+        "--define": define,
+        "--runs": runs,
+    }
+    run_options |= {"--groups": groups, "--delays": delays, "--pause": pause, "--sweep": sweep, "--gpu": gpu, "--output": output}
+    reporter = _Reporter(which, settings, tolerance / 100, plots, json=json, quiet=quiet)
+    sources = [file for file in files if file.lower().endswith(_SOURCE)]
+    if not sources:
+        option = next((name for name, value in (run_options | {"--cycles": cycles or None}).items() if value is not None), None)
+        if option is not None:
+            raise UsageError("usage", f"{option} applies to a run, but the files are samples", hint=f"omit it, or pass a {_SOURCE} file")
+        reporter.report_files(files)
+        return
+    if len(files) > 1:
+        raise UsageError("usage", "a CUDA source must be the only file")
+
+    request = MeasureRequest(
+        sources[0], kernel, block_dim, grid, tuple(arg or ()), tuple(define or ()), runs, groups, delays, pause, sweep, cycles, gpu
+    )
+    _run(request, reporter, output)
+
+
+class _Reporter:
+    """Prints the report of samples as text or JSON, and draws pictures."""
+
+    def __init__(
+        self, which: tuple[Estimator, ...], settings: IntervalSettings, tolerance: float, plots: str | None, *, json: bool, quiet: bool
+    ) -> None:
+        self._which, self._settings, self._tolerance, self._plots = which, settings, tolerance, plots
+        self._json, self.quiet = json, quiet
+        self._documents: list[object] = []
+        self._refused: list[tuple[str, SassanError]] = []
+
+    def report_files(self, files: list[str]) -> None:
+        """Report on each file; an invalid file does not stop the others."""
+        for number, file in enumerate(files):
+            try:
+                self._report(file, load(file), number if len(files) > 1 else None)
+            except SassanError as error:
+                if isinstance(error, UsageError) or error.status == 4:  # noqa: PLR2004 - a tool that is missing for one file is missing for all
+                    raise
+                failure.show(error, file)
+                self._refused.append((file, error))
+        self._end()
+
+    def report_samples(self, file: str, samples: Samples) -> None:
+        """Report on a set of samples."""
+        self._report(file, samples, None)
+        self._end()
+
+    def _report(self, file: str, samples: Samples, number: int | None) -> None:
+
+        estimates, stability = rows(samples, self._which, self._settings), verdicts(samples, self._tolerance)
+        self._documents.append(document(file, samples, estimates, stability))
+        if not self._json:
+            out(("\n" if number else "") + measure_report.text(file, samples, estimates, stability))
+        if self._plots is not None:
+            self._draw(samples, Path(self._plots), "" if number is None else f"{number + 1}-")
+
+    def _draw(self, samples: Samples, folder: Path, mark: str) -> None:
+
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError("unwritable-output", f"cannot make the folder '{folder}': {error.strerror or error}") from None
+        drawn = pictures(samples)
+        for picture in drawn:
+            for form in FORMATS:
+                write_atomically(folder / f"{mark}{picture.name}.{form}", picture.render(form))
+        if not self.quiet:
+            note(f"wrote {safe(', '.join(mark + picture.name for picture in drawn))} into {safe(str(folder))}\n")
+
+    def _end(self) -> None:
+        """Print the document, and exit with the highest status of a refused file.
+
+        Raises typer.Exit.
+        """
+        if self._json:
+            whole: dict[str, object] = {**documents.tool(), "samples": self._documents}
+            if self._refused:
+                whole["errors"] = [documents.refusal(file, error) for file, error in self._refused]
+            out(jsonlib.dumps(whole, indent=2) + "\n")
+        if self._refused:
+            raise typer.Exit(max(error.status for _, error in self._refused))
+
+
+def _run(request: MeasureRequest, reporter: _Reporter, output: str | None) -> None:
+
+    if output is not None:
+        extension(output, ("csv", "json"))
+    done = take_samples(request, quiet=reporter.quiet)
+    if done.samples.groups:
+        if output is not None:
+            _keep(done.samples, output, quiet=reporter.quiet)
+        reporter.report_samples(request.file, done.samples)
+    if done.error is not None:
+        raise done.error
+    if done.interrupted:
+        raise typer.Exit(_INTERRUPTED)
+
+
+def _keep(samples: Samples, output: str, *, quiet: bool) -> None:
+
+    write_atomically(Path(output), text(output, samples).encode())
+    if not quiet:
+        note(f"wrote {safe(output)}\n")
+
+
+def _estimators(names: list[str] | None) -> tuple[Estimator, ...]:
+
+    known = [estimator.value for estimator in Estimator]
+    for name in names or ():
+        if name not in known:
+            raise UsageError("usage", f"unknown estimator '{name}'", hint=f"one of {', '.join(known)}")
+    return tuple(estimator for estimator in Estimator if not names or estimator.value in names)

@@ -1,0 +1,146 @@
+"""`sassan report`: one page of HTML that shows everything."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sassan import recorded
+from sassan.app import documents
+from sassan.app.views import page_sketch
+from sassan.cli.inputs import Inputs, Result, finish
+from sassan.cli.options.makespan import PageEngine, PageTimeLimit, Seed
+from sassan.cli.options.models import Model
+from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.views import PageFile, Recorded, Title
+from sassan.cli.output.files import extension
+from sassan.cli.output.progress import track
+from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.schedules import Search, searched
+from sassan.errors import UsageError
+from sassan.render.files import write_atomically
+from sassan.render.html.layout import place
+from sassan.render.html.page import Page, html
+from sassan.render.html.sketch import GraphRecord
+from sassan.timing import Unit, models
+from sassan.timing.rates import Tables
+from sassan.validation.document import launch
+from sassan.validation.launches import Hardware, validate
+
+_STANDARD_OUTPUT = "-"
+_FORMATS = ("html", "htm")
+_SECONDS = 2.0
+
+
+@analysis
+def report(
+    asked: Asked,
+    *,
+    output: PageFile,
+    title: Title = None,
+    recorded: Recorded = None,
+    engine: PageEngine = None,
+    time_limit: PageTimeLimit = None,
+    seed: Seed = None,
+) -> None:
+    """Write everything into one page of HTML.
+
+    The page needs nothing else: no network, no other file. It lists the functions, and shows of each the gaps and the assumptions first,
+    then its bounds, its graph with the worst path and the costs, the listing of every block, the loops, and, with -W or --block-dim, a
+    schedule of the warps. Names in it are shown as text, whatever they are.
+
+    \b
+    Examples:
+      sassan report kernels.sass -o report.html
+      sassan report kernels.cubin --loop-bound 10 -W 16 -o report.html
+      sassan report *.sass --block-dim 256 --engine all -o report.html
+      sassan report k.cubin --recorded run.ncu-rep -o report.html
+      cuobjdump -sass a.out | sassan report - -o - > report.html
+    """
+    _check(output)
+    if (time_limit is not None or seed is not None) and engine is None:
+        raise UsageError("usage", "--time-limit and --seed speak of a search", hint="--engine all searches")
+    how = Search(engine, time_limit if time_limit is not None else _SECONDS, seed or 0)
+    results, inputs = asked.analyses()
+    measured = _measured(recorded, results, asked) if recorded is not None else {}
+    text = _page(title or _title(asked), _functions(results, asked, how, measured), inputs)
+    _write(output, text, quiet=asked.quiet)
+    finish(inputs, [one.analysis for one in results] if asked.functions else [])
+
+
+def _check(output: str) -> None:
+    """Refuse before the work what could not be written after it.
+
+    Raises UsageError.
+    """
+    if output == _STANDARD_OUTPUT:
+        return
+    extension(output, _FORMATS)
+    folder = Path(output).parent
+    if not folder.is_dir():
+        raise UsageError("unwritable-output", f"there is no folder '{folder}'", hint="name a file in an existing folder")
+
+
+def _title(asked: Asked) -> str:
+    names = [Path(one).name if one != _STANDARD_OUTPUT else "standard input" for one in asked.files]
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _measured(path: str, results: tuple[Result, ...], asked: Asked) -> Mapping[str, list[object]]:
+    """Return the recorded launches of each function beside the bounds of their grids, in cycles: where the page counts instructions, too.
+
+    Raises InputError for the recording, UsageError for one of a tuning space.
+    """
+    found = recorded.read(path)
+    if not isinstance(found, recorded.Recording):
+        message = f"'{path}' holds the configurations of a tuning space, and no launches"
+        raise UsageError("no-launches", message, hint="give a report of Nsight Compute or a table of times")
+    for text in found.notes:
+        note(f"note: {path}: {safe(text)}\n")
+    settings = asked.settings
+    if settings.costs.name == Unit().name:
+        settings = replace(settings, costs=models.model(Model.CONTROL.value, Tables(settings.machine)))
+    functions = [one.analysis.function for one in results]
+    measured: dict[str, list[object]] = {}
+    for one in validate(found.launches, {None: functions}, settings, Hardware(), asked.recording):
+        if one.analysis is not None:
+            measured.setdefault(one.analysis.function.name, []).append(launch(one))
+    return measured
+
+
+def _page(title: str, functions: list[Mapping[str, Any]], inputs: Inputs) -> str:
+
+    refused = [documents.refusal(one.file, one.error) for one in inputs.refused]
+    return html(Page(title, documents.tool(), functions, refused))
+
+
+def _functions(results: tuple[Result, ...], asked: Asked, how: Search, measured: Mapping[str, list[object]]) -> list[Mapping[str, Any]]:
+    graphs = _graphs(results, asked)
+    searches = [searched(one, asked, how) for one in track(results, "scheduling", quiet=asked.quiet)]
+    return [
+        {
+            **documents.analysis(one.file, one.analysis),
+            "graph": graph,
+            "search": search,
+            "measured": measured.get(one.analysis.function.name, []),
+        }
+        for one, graph, search in zip(results, graphs, searches, strict=True)
+    ]
+
+
+def _graphs(results: tuple[Result, ...], asked: Asked) -> Iterator[GraphRecord]:
+
+    sketches = [page_sketch(one.analysis) for one in results]
+    places = place([one.text for one in sketches])
+    for sketch, placed in zip(track(sketches, "laying out", quiet=asked.quiet), places, strict=True):
+        yield sketch.record(placed)
+
+
+def _write(output: str, text: str, *, quiet: bool) -> None:
+
+    if output == _STANDARD_OUTPUT:
+        out(text)
+        return
+    write_atomically(Path(output), text.encode())
+    if not quiet:
+        note(f"wrote {safe(output)}\n")

@@ -1,0 +1,86 @@
+"""`sassan strings`: L/C/S/D strings of blocks and of the worst path."""
+
+from collections.abc import Mapping
+
+from sassan.app import documents
+from sassan.app.analysis import analyze
+from sassan.app.result import AnalysisResult
+from sassan.cli.inputs import Result, analyses, finish, read
+from sassan.cli.options import settings
+from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
+from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
+from sassan.cli.options.models import Ablate, CallDepth, Letters, LettersOption, Order, OrderOption
+from sassan.cli.output import document
+from sassan.cli.output.analysis_report import gaps
+from sassan.cli.output.terminal import out, safe
+
+
+def strings(
+    file: File,
+    *,
+    function: Functions = None,
+    bounds: Bounds = None,
+    loop_bound: LoopBound = None,
+    block_dim: BlockDim = None,
+    grid: Grid = None,
+    param: Parameters = None,
+    letters: LettersOption = Letters.TIMING,
+    order: OrderOption = Order.ARCH,
+    call_depth: CallDepth = None,
+    ablate: Ablate = None,
+    sm: Sm = None,
+    no_cache: NoCache = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Print the strings of blocks and of the worst path.
+
+    L is a load or store, C a computation, S a special function, D double precision. Strings are run-length coded: L2C9(L1C4)^10.
+
+    \b
+    Examples:
+      sassan strings kernels.sass
+      sassan strings kernels.sass -f saxpy --loop-bound 10
+      sassan strings kernels.sass --letters 2013 --json
+    """
+    chosen = settings.make(
+        bounds=bounds,
+        loop_bound=loop_bound,
+        launch=settings.launch(block_dim, grid, param),
+        letters=letters,
+        order=order,
+        call_depth=call_depth,
+        ablate=ablate,
+    )
+    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
+    results, inputs = analyses(inputs, lambda one: analyze(one, chosen), "analyzing", quiet=quiet)
+    if json:
+        document.show([_document(one) for one in results], inputs.refused)
+    else:
+        for result in results:
+            _text(result.analysis)
+        gaps(results)
+    finish(inputs)
+
+
+def _document(result: Result) -> Mapping[str, documents.Value]:
+    one = result.analysis
+    blocks: list[documents.Value] = [
+        {"id": node.id, "start": documents.address(node.start), "end": documents.address(node.end), "string": documents.string(letters)}
+        for node, letters in zip(one.cfg.nodes, one.strings, strict=True)
+    ]
+    return {
+        **documents.head(result.file, one.cfg),
+        "strings": {"worst_path": documents.string(one.worst_path), "blocks": blocks},
+        "wcet": documents.wcet(one),
+        "gaps": documents.gaps(one.gaps),
+    }
+
+
+def _text(analysis: AnalysisResult) -> None:
+    """Print strings whole: they are input for other commands."""
+    out(f"{safe(analysis.function.name)} ({analysis.function.arch})\n")
+    size = max((len(node.id) for node in analysis.cfg.nodes), default=0)
+    for node, letters in zip(analysis.cfg.nodes, analysis.strings, strict=True):
+        out(f"  {node.id.ljust(size)}  {letters or '?'}\n")
+    out(f"  {'worst path'.ljust(size)}  {analysis.worst_path or 'not known'}\n\n")

@@ -1,0 +1,130 @@
+"""`sassan validate`: recorded GPU runs compared with bounds and instruction counts."""
+
+from collections.abc import Mapping, Sequence
+from json import dumps
+from typing import Annotated
+
+import typer
+
+from sassan import frontend, recorded
+from sassan.app import documents
+from sassan.app.reading import read_program
+from sassan.cli.inputs import architecture, wanted
+from sassan.cli.options import settings
+from sassan.cli.options.inputs import Functions, Json, NoCache, Quiet, Sm
+from sassan.cli.options.launch import Bounds, LaunchesFile, LoopBound
+from sassan.cli.options.models import Latencies, MachineFile, Model, ModelOption
+from sassan.cli.output import validate_report
+from sassan.cli.output.files import check as check_output
+from sassan.cli.output.files import extension
+from sassan.cli.output.progress import track
+from sassan.cli.output.terminal import note, out, safe
+from sassan.errors import UsageError
+from sassan.frontend.image import Image
+from sassan.ir import Function
+from sassan.measure.scatter import scatter
+from sassan.recorded import Recording
+from sassan.validation.document import document
+from sassan.validation.launches import Hardware, LaunchValidation
+from sassan.validation.launches import validate as validations_of
+
+_REFUTED = 1
+_MEGA = 1e6
+_NOTES = 10
+
+RecordingFile = Annotated[str, typer.Argument(metavar="RECORDING", help="An .ncu-rep, a CSV of ncu, or a table of times.")]
+Code = Annotated[list[str] | None, typer.Argument(metavar="CODE…", help="Cubins or programs with the kernels, if not in the recording.")]
+Clock = Annotated[
+    float | None, typer.Option("--clock", metavar="MHZ", min=1, max=100_000, help="Clock of the SMs, if the recording has times only.")
+]
+DeviceSms = Annotated[int | None, typer.Option("--sms", metavar="N", min=1, max=10_000, help="SMs of the GPU that was measured.")]
+Scatter = Annotated[str | None, typer.Option("-o", "--output", metavar="X.svg|X.png", help="Bounds over measurements as a picture.")]
+
+
+def validate(
+    recording: RecordingFile,
+    code: Code = None,
+    *,
+    function: Functions = None,
+    model: ModelOption = Model.CONTROL,
+    launches: LaunchesFile = None,
+    bounds: Bounds = None,
+    loop_bound: LoopBound = None,
+    machine: MachineFile = None,
+    latency: Latencies = None,
+    sms: DeviceSms = None,
+    clock: Clock = None,
+    output: Scatter = None,
+    no_cache: NoCache = False,
+    sm: Sm = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare the bounds of recorded launches with measurements on a GPU.
+
+    For each launch: the measured cycles, the bound of the grid, and a check of the executions of each instruction against the graph. A
+    bound below a measurement, or executions that the graph does not allow, are a defect of sassan or of an assumption, and give status 1.
+    Reports of Nsight Compute contain the code; for other recordings pass the cubin or the program. If loops or branches depend on the
+    arguments of a launch, record these with `sassan record` and pass them with --launches.
+
+    \b
+    Examples:
+      sassan validate report.ncu-rep
+      sassan validate report.ncu-rep --model table -o bounds.svg
+      sassan validate t.csv ./program --launches l.toml --sms 68 --clock 1710
+      ncu --csv --page raw ./program > raw.csv
+      sassan validate raw.csv ./program
+    """
+    if model is Model.UNIT:
+        raise UsageError("usage", "the model 'unit' counts instructions, not cycles", hint="pass --model control or table")
+    if output is not None:
+        extension(output, ("svg", "png"))
+    record_file = recorded.read(recording)
+    if not isinstance(record_file, recorded.Recording):
+        message = f"'{recording}' is a tuning space without code: each configuration is a separate program"
+        raise UsageError("no-launches", message, hint="compile configurations and pass their launches as a table (CSV)")
+    for text in record_file.notes[:_NOTES]:
+        note(f"note: {recording}: {safe(text)}\n")
+    chosen = settings.make(bounds=bounds, loop_bound=loop_bound, model=model, machine=machine, latency=latency)
+    functions = _functions(record_file, code or [], architecture(sm), cached=not no_cache)
+    selected = [
+        launch for launch in record_file.launches if wanted(launch.mangled or launch.kernel, function) or wanted(launch.kernel, function)
+    ]
+    hardware = Hardware(sms, clock * _MEGA if clock is not None else None)
+    tracked = track(
+        validations_of(selected, functions, chosen, hardware, settings.recording(launches)), "validating", quiet=quiet, total=len(selected)
+    )
+    validations = tuple(tracked)
+    if output is not None:
+        check_output(output, ())
+        _draw(output, validations, recording)
+    if json:
+        out(dumps({**documents.tool(), **document(validations)}, indent=2) + "\n")
+    else:
+        validate_report.show(validations, model.value)
+    if any(validation.refuted for validation in validations):
+        raise typer.Exit(_REFUTED)
+
+
+def _functions(record_file: Recording, code: list[str], arch: str | None, *, cached: bool) -> Mapping[int | None, Sequence[Function]]:
+    """Return the functions of each image in the recording, and under None those of the given files.
+
+    Raises InputError, MissingToolError.
+    """
+    used = sorted({launch.image for launch in record_file.launches if launch.image is not None})
+    images: dict[int | None, Sequence[Function]] = {
+        index: frontend.read(Image(f"{record_file.path} (image {index})", record_file.images[index]), cached=cached).functions
+        for index in used
+    }
+    images[None] = [function for file in code for function in read_program(file, arch, cached=cached).functions]
+    return images
+
+
+def _draw(output: str, validations: Sequence[LaunchValidation], title: str) -> None:
+
+    points = [
+        (validation.cycles, float(validation.bound)) for validation in validations if validation.cycles and validation.bound is not None
+    ]
+    if not points:
+        raise UsageError("no-points", "no launch has both a measurement and a bound: nothing to draw", hint="omit -o")
+    scatter(output, {"bound": points}, title)

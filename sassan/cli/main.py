@@ -1,0 +1,98 @@
+"""The command `sassan`: its commands, what every exit status means, and the last stop of every error."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from sassan import __version__
+from sassan.cli.group import LazyGroup
+from sassan.cli.output import failure, terminal
+from sassan.errors import SassanError, SelfCheckError, UsageError
+
+_USAGE = UsageError.status
+_INTERNAL = SelfCheckError.status
+_INTERRUPTED = 130
+_TRACEBACK = "SASSAN_TRACEBACK"
+
+_EPILOG = """Exit status: 0 done; 1 a check found something; 2 usage; 3 the input was refused, or a function chosen with -f has gaps that
+forbid the number asked for; 4 a needed tool is missing; 5 internal self-check failed."""
+
+app = typer.Typer(
+    name="sassan",
+    cls=LazyGroup,
+    help="""Static timing analysis of NVIDIA GPU machine code (SASS).
+
+    From a cubin or a listing to warp-level control-flow graphs, L/C/S/D kernel strings, and bounds of the worst-case execution time.
+    What cannot be bounded is listed as a gap, with its address.
+
+    \b
+    Examples:
+      sassan analyze kernels.sass
+      sassan analyze kernels.cubin
+      cuobjdump -sass a.out | sassan analyze - --loop-bound 10 -W 16
+      sassan cfg kernels.sass -f saxpy -o saxpy.svg
+    """,
+    epilog=_EPILOG,
+    no_args_is_help=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        terminal.out(f"sassan {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,  # noqa: ARG001 - its callback acts
+) -> None:
+    if context.invoked_subcommand is None:
+        terminal.out(context.get_help() + "\n")
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit status; every error has been printed."""
+    terminal.prepare()
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(args=arguments, prog_name="sassan", standalone_mode=False)
+    except SassanError as error:
+        failure.show(error)
+        return error.status
+    except typer.TyperException as error:
+        failure.show(_usage(error))
+        return _USAGE
+    except (KeyboardInterrupt, typer.Abort):
+        return _INTERRUPTED
+    except Exception as error:  # the last stop: whatever a defect raises becomes one line and a status, never a traceback
+        if os.environ.get(_TRACEBACK):
+            raise
+        failure.show(_internal(error))
+        return _INTERNAL
+    return status if isinstance(status, int) else 0
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    status = run(sys.argv[1:])
+    sys.exit(status)
+
+
+def _usage(error: typer.TyperException) -> UsageError:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "sassan"
+    message = " ".join(error.format_message().split())
+    return UsageError("usage", message[:1].lower() + message[1:], hint=f"'{path} --help' lists the options, with examples")
+
+
+def _internal(error: Exception) -> SelfCheckError:
+    message = f"{type(error).__name__}: {error}"
+    hint = f"this is a defect of sassan {__version__}: report it with the input; {_TRACEBACK}=1 shows where it happened"
+    return SelfCheckError("internal", message, hint=hint)

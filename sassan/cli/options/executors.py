@@ -1,0 +1,59 @@
+"""The options that say where independent work runs, and the executor that they ask for."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from sassan import executor as rooms
+from sassan.errors import UsageError
+from sassan.executor import Executor
+
+_MANY = 4096
+
+
+class Kind(StrEnum):
+    """Where independent work runs."""
+
+    PROCESSES = "processes"
+    SERIAL = "serial"
+    DASK = "dask"
+
+
+ExecutorOption = Annotated[
+    Kind, typer.Option("--executor", help="Where the work runs: processes here, one after the other, or a Dask cluster.")
+]
+ChainsOption = Annotated[
+    Kind | None,
+    typer.Option("--executor", help="Where the chains of annealing run: processes here, or a Dask cluster.", show_default="threads"),
+]
+Scheduler = Annotated[
+    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786, for --executor dask.")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("-j", "--jobs", metavar="N", min=1, max=_MANY, help="Processes at a time.", show_default="one per processor"),
+]
+
+
+@contextmanager
+def executor(kind: Kind, scheduler: str | None, jobs: int | None) -> Generator[Executor]:
+    """Hold the executor that the options ask for.
+
+    Raises UsageError where the options contradict each other, or no scheduler answers; MissingToolError without the extra.
+    """
+    if (kind is Kind.DASK) != (scheduler is not None):
+        raise UsageError("usage", "--executor dask and --scheduler need each other", hint="--executor dask --scheduler tcp://host:8786")
+    if jobs is not None and kind is not Kind.PROCESSES:
+        raise UsageError("usage", f"--jobs means nothing to the executor '{kind}'", hint="--executor processes -j N")
+    match kind:
+        case Kind.SERIAL:
+            yield rooms.Serial()
+        case Kind.PROCESSES:
+            with rooms.Processes(jobs) as processes:
+                yield processes
+        case Kind.DASK:
+            with rooms.Dask(scheduler or "") as cluster:
+                yield cluster

@@ -1,0 +1,46 @@
+"""Gates, baselines and differences."""
+
+from typing import Annotated
+
+import typer
+
+from sassan.cli.options.limits import MANY
+
+MaxWcet = Annotated[
+    int | None, typer.Option("--max-wcet", metavar="N", min=0, max=MANY, help="Fail functions whose WCET is above N, or not known.")
+]
+MaxMakespan = Annotated[
+    int | None,
+    typer.Option("--max-makespan", metavar="N", min=0, max=MANY, help="Fail functions whose makespan (with -W) is above N, or not known."),
+]
+MaxRegisters = Annotated[
+    int | None,
+    typer.Option(
+        "--max-registers", metavar="N", min=0, max=MANY, help="Fail functions with more registers per thread; only a cubin tells."
+    ),
+]
+MaxDivergent = Annotated[
+    int | None,
+    typer.Option("--max-divergent", metavar="N", min=0, max=MANY, help="Fail functions with more branches that may split a warp."),
+]
+RequireBounded = Annotated[bool, typer.Option("--require-bounded", help="Fail functions without a WCET (with -W: or without a makespan).")]
+NoGaps = Annotated[bool, typer.Option("--no-gaps", help="Fail at every gap: whatever the analysis does not understand.")]
+Control = Annotated[bool, typer.Option("--control", help="Fail at every instruction that does not wait for its producer.")]
+Gates = Annotated[str | None, typer.Option("--gates", metavar="GATES.toml", help="Gates of single functions, by name or pattern.")]
+AllowUnmatched = Annotated[
+    bool,
+    typer.Option("--allow-unmatched", help="Let --gates, --bounds and --baseline match nothing here: the files are a part of a project."),
+]
+BaselineFile = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="OLD.json", help="Fail functions whose WCET or makespan grew: what analyze --json said before."),
+]
+MaxGrowth = Annotated[
+    str | None,
+    typer.Option("--max-growth", metavar="5%|N", help="Growth that is allowed, in percent or in cycles.", show_default="0%"),
+]
+FailOnGrowth = Annotated[bool, typer.Option("--fail-on-growth", help="End with status 1 where a WCET or a makespan grew, or got lost.")]
+Sarif = Annotated[
+    str | None,
+    typer.Option("--sarif", metavar="X.sarif", help="Write the failures as SARIF 2.1.0; - prints them to standard output instead of text."),
+]

@@ -1,0 +1,31 @@
+"""What is read, and the form of the output."""
+
+from typing import Annotated
+
+import typer
+
+_INPUT = "A cubin, a program or library with cubins inside, a listing of cuobjdump -sass or nvdisasm -c, or PTX; - reads standard input."
+Files = Annotated[list[str], typer.Argument(metavar="FILE", help=_INPUT)]
+File = Annotated[str, typer.Argument(metavar="FILE", help=_INPUT)]
+Functions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-f",
+        "--function",
+        metavar="NAME|GLOB",
+        help="Only functions of this name or pattern; may be repeated.",
+    ),
+]
+Sm = Annotated[
+    str | None,
+    typer.Option(
+        "--sm",
+        metavar="6.1",
+        help="Read the input as this architecture (6.1 or sm_61), whatever it says; of several cubins, those for this one.",
+    ),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Disassemble cubins anew, and keep nothing for the next time.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error; errors stay.")]
+Old = Annotated[str, typer.Argument(metavar="OLD", help=f"{_INPUT} Or the results of an older build: JSON or JSON Lines.")]
+New = Annotated[str, typer.Argument(metavar="NEW", help="The same, of the newer build.")]

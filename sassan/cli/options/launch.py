@@ -1,0 +1,77 @@
+"""The launch, the warps of an SM, and the bounds of loops."""
+
+from typing import Annotated
+
+import typer
+
+from sassan.cli.options.limits import MANY
+
+Bounds = Annotated[
+    str | None,
+    typer.Option("--bounds", metavar="FACTS.toml", help="Loop bounds: a file as sassan ipet --facts-template writes it."),
+]
+LoopBound = Annotated[
+    int | None,
+    typer.Option(
+        "--loop-bound",
+        metavar="N",
+        min=0,
+        max=MANY,
+        help="Assume this bound for every loop without a fact.",
+    ),
+]
+BlockDim = Annotated[
+    str | None,
+    typer.Option("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block, as they are launched: what loops may depend on."),
+]
+Grid = Annotated[str | None, typer.Option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the grid, as they are launched.")]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param",
+        metavar="NAME=V",
+        help="An integer parameter: n=64 (of a -G build, PTX, or named in a --bounds file), param_0=64 (the first of a cubin), or 0x140=64 "
+        "(its place in constant bank 0; 0x140:2=64 where the code does not show how wide it is); may be repeated.",
+    ),
+]
+LaunchesFile = Annotated[
+    str | None,
+    typer.Option(
+        "--launches",
+        metavar="X.toml",
+        help="Analyze every launch that sassan record wrote down, with its block, grid and arguments.",
+    ),
+]
+Registers = Annotated[
+    int | None,
+    typer.Option("--registers", metavar="N", min=0, max=MANY, help="Registers per thread, with --block-dim; a cubin tells them."),
+]
+Shared = Annotated[
+    int | None,
+    typer.Option(
+        "--shared",
+        metavar="BYTES",
+        min=0,
+        max=MANY,
+        help="Shared memory per block, with --block-dim: of a cubin the dynamic part, else all of it.",
+    ),
+]
+Sms = Annotated[
+    int | None,
+    typer.Option("--sms", metavar="N", min=1, max=MANY, help="SMs of the GPU, with --grid; any number is bounded by 1.", show_default="1"),
+]
+PartitionBound = Annotated[
+    bool,
+    typer.Option("--partition", help="Also bound the warps when each keeps to its scheduler and to the units of its partition of the SM."),
+]
+Warps = Annotated[
+    int | None,
+    typer.Option(
+        "-W",
+        "--warps",
+        metavar="N",
+        min=1,
+        max=MANY,
+        help="Also bound the makespan of N warps on one SM.",
+    ),
+]

@@ -1,0 +1,108 @@
+"""Searches for the longest makespan."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from sassan.cli.options.limits import MANY
+
+
+class Engine(StrEnum):
+    """How the longest makespan is searched for or bounded."""
+
+    ALL = "all"
+    EXACT = "exact"
+    BEAM = "beam"
+    ANNEAL = "anneal"
+    ILP = "ilp"
+    BOUNDS = "bounds"
+
+
+class Rows(StrEnum):
+    """Which form of the integer program: the rows (32) and (35) of the 2011 paper, (31) and (34), or warps that are counted."""
+
+    SHORT = "short"
+    LONG = "long"
+    COUNTED = "counted"
+
+
+class Paths(StrEnum):
+    """Which paths of a function the warps take."""
+
+    WORST = "worst"
+    ALL = "all"
+    EACH = "each"
+
+
+Instances = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="STRING|FILE",
+        help="A kernel string such as L5C9(L2C9)^10 (several: one per warp, in turn), or a listing; - reads a listing from standard input.",
+    ),
+]
+Configured = Annotated[str | None, typer.Option("--config", metavar="X.toml", help="Read the instance from a file; options override it.")]
+WarpCount = Annotated[
+    int | None,
+    typer.Option("-W", "--warps", metavar="N", min=1, max=1_000_000, help="Warps on the SM; needed, unless several strings are given."),
+]
+MachineSm = Annotated[
+    str | None,
+    typer.Option("--sm", metavar="6.1", help="Capacities and issue limit of this compute capability; a listing is read as this one."),
+]
+Capacity = Annotated[
+    str | None,
+    typer.Option("--cap", metavar="L=1,C=4", help="Instructions per slot of each unit; fractions (1/2) too. Default: 1 of each."),
+]
+Partition = Annotated[
+    bool,
+    typer.Option("--partition", help="One partition of the SM, with the warps of its scheduler, instead of the whole SM."),
+]
+Issue = Annotated[int | None, typer.Option("--issue", metavar="N", min=1, max=MANY, help="Instructions per slot in all.")]
+Latency = Annotated[str | None, typer.Option("--latency", metavar="D=8", help="Slots that an instruction of a unit takes; 1 by default.")]
+EngineOption = Annotated[
+    Engine | None,
+    typer.Option("--engine", help="What searches; 'all' runs bounds, beam, anneal and exact in turn.", show_default="all"),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="S", min=0.001, max=1e6, help="Seconds; the best result so far is printed.", show_default="10"),
+]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MANY, help="Of the random numbers.", show_default="0")]
+PathsOption = Annotated[
+    Paths | None,
+    typer.Option(
+        "--path", help="Of a listing: all warps take the worst path; each path in turn; or each warp one of its own.", show_default="worst"
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", metavar="N", min=1, max=10_000, help="Paths of a function, with --path all and --path each.", show_default="10"
+    ),
+]
+Chart = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="X.svg", help="Write the schedule as a Gantt chart: .svg or .html; {name} is the function."),
+]
+MakespanProgram = Annotated[
+    str | None,
+    typer.Option("--lp", metavar="X.lp", help="Write the integer program of the 2011 paper, corrected: .lp or .mps."),
+]
+RowsOption = Annotated[
+    Rows | None,
+    typer.Option(
+        "--rows",
+        help="Form of the integer program: short or long rows as in the 2011 paper, or warps counted.",
+        show_default="short for --lp, counted for --engine ilp",
+    ),
+]
+PageEngine = Annotated[
+    Engine | None,
+    typer.Option("--engine", help="Search for the longest makespan of the worst path with this engine.", show_default="a simple schedule"),
+]
+PageTimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="S", min=0.001, max=1e6, help="Seconds of each search, with --engine.", show_default="2"),
+]

@@ -1,0 +1,87 @@
+"""Cost models, letters, machines, and how far the analysis goes."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from sassan.cli.options.limits import MANY
+
+
+class Order(StrEnum):
+    """Which side of a divergent branch runs first."""
+
+    ARCH = "arch"
+    TAKEN_FIRST = "taken-first"
+    EITHER = "either"
+
+
+class Ablation(StrEnum):
+    """A part of the analysis that can be switched off."""
+
+    ACYCLIC_STACK = "acyclic-stack"
+    NO_GROUPS = "no-groups"
+    NO_AGREEMENT = "no-agreement"
+    ACTIVE_ONLY = "active-only"
+
+
+class Model(StrEnum):
+    """What a block costs."""
+
+    UNIT = "unit"
+    TABLE = "table"
+    CONTROL = "control"
+    MEASURED = "measured"
+
+
+class Letters(StrEnum):
+    """Which letters instructions have."""
+
+    TIMING = "timing"
+    PAPER_2013 = "2013"
+
+
+CallDepth = Annotated[
+    int | None,
+    typer.Option("--call-depth", metavar="N", min=0, max=MANY, help="Tell at most N nested calls apart; merge deeper ones."),
+]
+OrderOption = Annotated[
+    Order,
+    typer.Option("--order", help="Which side of a divergent branch runs first; 'arch': the taken one up to sm_62, either since sm_70."),
+]
+Ablate = Annotated[
+    list[Ablation] | None,
+    typer.Option("--ablate", help="Switch a part of the analysis off; may be repeated."),
+]
+PaperExperiment = Annotated[
+    bool,
+    typer.Option(
+        "--paper-experiment",
+        help="Repeat the experiment of the 2023 paper; the result is not a bound.",
+    ),
+]
+ModelOption = Annotated[
+    Model,
+    typer.Option(
+        "--model",
+        help="Cost of a block: unit counts its instructions, table adds their latencies, control follows their control codes, "
+        "measured reads --measurements.",
+    ),
+]
+Measurements = Annotated[
+    str | None,
+    typer.Option("--measurements", metavar="X.csv|X.toml", help="Cycles of each block, for --model measured."),
+]
+MachineFile = Annotated[
+    str | None,
+    typer.Option(
+        "--machine",
+        metavar="sm_61|MY.toml",
+        help="The GPU that runs the code: an architecture of the tables (its own by default), or a file with changes of your own.",
+    ),
+]
+Latencies = Annotated[
+    list[str] | None,
+    typer.Option("--latency", metavar="NAME=N", help="Worst cycles of a class of instructions, such as global=900; may be repeated."),
+]
+LettersOption = Annotated[Letters, typer.Option("--letters", help="Letters by functional unit, or as in the 2013 paper (Figure 11).")]

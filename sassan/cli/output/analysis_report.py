@@ -1,0 +1,140 @@
+"""The report of `analyze` and `ipet`: a table of numbers, the worst paths, the assumptions, the gaps."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from sassan.app.documents import address
+from sassan.app.result import AnalysisResult
+from sassan.cli.inputs import Result
+from sassan.cli.output import table
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import middle, out, safe
+from sassan.errors import Gap
+
+NAME = Column("function", widest=24)
+NONE = "-"
+"""Stands where no number can be given."""
+
+
+def show(results: Sequence[Result]) -> None:
+    """Print the report of `analyze`."""
+    if not results:
+        return
+    _numbers(results)
+    _launches(results)
+    paths(results)
+    assumptions(results)
+    gaps(results)
+
+
+def _numbers(results: Sequence[Result]) -> None:
+    columns = [
+        NAME,
+        Column("arch"),
+        Column("instr", number=True),
+        Column("blocks", number=True),
+        Column("div", number=True),
+        Column("react", number=True),
+        Column("WCET" if all(one.analysis.wcet.bound for one in results) else "(not a bound)", number=True),
+    ]
+    warps = sorted({one.analysis.makespan.residents.warps for one in results if one.analysis.makespan})
+    if warps:
+        columns.append(Column(f"{warps[0]} warps" if len(warps) == 1 else "full SM", number=True))
+    grids = any(one.analysis.makespan.grid for one in results if one.analysis.makespan)
+    if grids:
+        columns.append(Column("grid", number=True))
+    rows = [_row(one.analysis)[: len(columns)] for one in results]
+    table.show(Table(tuple(columns), tuple(rows)))
+
+
+def _row(analysis: AnalysisResult) -> tuple[str, ...]:
+    numbers = (len(analysis.function.instructions), len(analysis.cfg.nodes), analysis.divergent_branches, analysis.reactivation_edges)
+    found = analysis.makespan
+    bounds = (analysis.wcet.value, found.bound.value if found else None, found.grid.value if found and found.grid else None)
+    shown = (NONE if one is None else str(one) for one in bounds)
+    return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown)
+
+
+def _launches(results: Sequence[Result]) -> None:
+    """Print how many warps are resident, and the bound in the partition model, where they were asked for."""
+    rows = [(one.analysis.function.name, text) for one in results for text in _launch(one.analysis)]
+    if rows:
+        _section("launch:")
+    for name, text in rows:
+        out(f"  {middle(safe(name), 30)}: {safe(text)}\n")
+
+
+def _launch(analysis: AnalysisResult) -> Iterator[str]:
+    found, residency = analysis.makespan, analysis.residency
+    known = residency.occupancy if residency is not None else None
+    if known is not None:
+        limited = ", ".join(known.limited_by)
+        yield f"{known.blocks} blocks of {known.block_warps} warps on an SM (limited by {limited})"
+    elif residency is not None:
+        yield f"occupancy not known: {residency.why}"
+    if found is not None and found.partition is not None:
+        yield f"partition model: {NONE if found.partition.value is None else found.partition.value}"
+
+
+def paths(results: Sequence[Result]) -> None:
+    """Print the string of each worst path, or why there is none."""
+    columns = (NAME, Column("worst path, or gaps"))
+    rows = tuple((one.analysis.function.name, str(one.analysis.worst_path or _codes(one.analysis))) for one in results)
+    _section()
+    table.show(Table(columns, rows))
+
+
+def _codes(analysis: AnalysisResult) -> str:
+    if not analysis.gaps:
+        return f"({analysis.wcet.note or analysis.wcet.status})"
+    count = Counter(gap.code for gap in analysis.gaps)
+    return "gaps: " + ", ".join(f"{number} {code}" for code, number in sorted(count.items()))
+
+
+def assumptions(results: Sequence[Result]) -> None:
+    """Print what the numbers above rest on, each assumption once; one that not every function needs names those that do."""
+    users: dict[str, list[str]] = {}
+    for one in results:
+        for text in _assumed(one.analysis):
+            users.setdefault(text, []).append(one.analysis.function.name)
+    if not users:
+        return
+    bounded = sum(bool(_assumed(one.analysis)) for one in results)
+    _section("assumptions:")
+    for text, names in users.items():
+        only = "" if len(names) == bounded else f" ({_some(names)})"
+        out(f"  - {safe(text + only)}\n")
+
+
+def _assumed(analysis: AnalysisResult) -> tuple[str, ...]:
+    """Return what the numbers of one function rest on; where there is none, nothing is assumed."""
+    found = analysis.makespan
+    bounds = (found.bound, found.partition, found.grid) if found else ()
+    several = (one.assumptions for one in bounds if one is not None and one.value is not None)
+    wcet = analysis.wcet.assumptions if analysis.wcet.value is not None else ()
+    return tuple(dict.fromkeys((*wcet, *chain.from_iterable(several))))
+
+
+def _some(names: Sequence[str]) -> str:
+    first = middle(names[0], 30)
+    return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
+
+
+def gaps(results: Sequence[Result]) -> None:
+    """Print every gap with its address; nothing of its message is cut."""
+    list_gaps([(one.analysis.function.name, one.analysis.gaps) for one in results])
+
+
+def list_gaps(found: Sequence[tuple[str, tuple[Gap, ...]]]) -> None:
+    """Print the gaps of each function, under its name."""
+    if not any(some for _, some in found):
+        return
+    _section("gaps:")
+    for name, some in found:
+        for gap in some:
+            out(f"  {middle(safe(name), 30)} {address(gap.address)} {gap.code}: {safe(gap.message)}\n")
+
+
+def _section(title: str = "") -> None:
+    out("\n" + (f"{title}\n" if title else ""))

@@ -1,0 +1,180 @@
+"""What `sassan check` says: a line per failure, a document, or SARIF."""
+
+import json
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sassan import __version__
+from sassan.app import documents, gates
+from sassan.app.gates import Failure
+from sassan.app.saved_results import Measure
+from sassan.cli.inputs import Inputs, Result
+from sassan.cli.output.terminal import colourful, middle, note, out, safe
+from sassan.render import sarif
+from sassan.render.files import write_atomically
+from sassan.render.sarif import Finding, Place, Rule
+
+_RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
+_COSTLY = 3
+"""Blocks that are named where a WCET is too high."""
+_NAMED, _WIDEST = 3, 140
+"""Functions that a verdict names, and how long a name may be there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A function, its document, and the gates that it fails; `held_by` names those that hold it at all.
+
+    `unheld` are the bounds that the baseline does not know, `conditions` in what its options differ; both None without a baseline.
+    """
+
+    result: Result
+    row: Mapping[str, documents.Value]
+    failures: tuple[Failure, ...]
+    held_by: tuple[str, ...] = ()
+    unheld: tuple[Measure, ...] | None = None
+    conditions: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a verdict leaves open, in words, and for which functions."""
+
+    code: str
+    what: str
+    names: tuple[str, ...]
+
+    def brief(self) -> str:
+        """Return it for the verdict: a few names, and how many more there are."""
+        shown = ", ".join(middle(safe(one), _WIDEST) for one in self.names[:_NAMED])
+        more = len(self.names) - _NAMED
+        return f"{self.what}: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def show(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) -> None:
+    """Print one line per failure, then how many functions failed, how many inputs were not checked at all, and what is left open."""
+    start, end = (_RED, _PLAIN) if colourful(sys.stdout) else ("", "")
+    for one in checked:
+        for failure in one.failures:
+            place = safe(f"{one.result.file}:{one.result.analysis.function.name}:{documents.address(_address(one, failure))}")
+            out(f"{place}: {start}{failure.rule}{end}: {safe(failure.message)}{_behind(one, failure)}\n")
+    failed = sum(bool(one.failures) for one in checked)
+    count = f"{len(checked)} function" + ("" if len(checked) == 1 else "s")
+    verdict = [f"{number} {what}" for number, what in ((failed, "failed"), (refused, "refused")) if number]
+    out("; ".join([f"{count} checked, {', '.join(verdict) or 'all pass'}", *(one.brief() for one in remarks)]) + "\n")
+
+
+def _behind(one: Checked, failure: Failure) -> str:
+    """Return the source line that the place was made from, where the input knows it."""
+    source = _source(one, _address(one, failure))
+    return safe(f" [{source[0]}:{source[1]}]") if source else ""
+
+
+def _address(one: Checked, failure: Failure) -> int:
+    return one.result.analysis.function.entry if failure.address is None else failure.address
+
+
+def _source(one: Checked, address: int) -> tuple[str, int] | None:
+    """Return the file and the line that an instruction was made from, None where the input has no line information."""
+    lines = one.result.analysis.function.lines
+    place = bisect_right([line.address for line in lines], address)
+    return (lines[place - 1].file, lines[place - 1].line) if place else None
+
+
+def row(one: Checked) -> Mapping[str, object]:
+    """Return the document of a function: that of `analyze`, its failures, what holds it, and what of it the baseline holds to nothing."""
+    return {
+        **one.row,
+        "failures": [_failure(one, failure) for failure in one.failures],
+        "held_by": list(one.held_by),
+        "unheld": [measure.name.lower() for measure in one.unheld] if one.unheld is not None else None,
+        "conditions": list(one.conditions) if one.conditions is not None else None,
+    }
+
+
+def _failure(one: Checked, failure: Failure) -> Mapping[str, documents.Value]:
+    source = _source(one, _address(one, failure))
+    return {
+        "gate": failure.rule.value,
+        "address": documents.address(_address(one, failure)),
+        "source": {"file": source[0], "line": source[1]} if source else None,
+        "code": failure.code or None,
+        "value": failure.value,
+        "limit": failure.limit,
+        "message": failure.message,
+    }
+
+
+def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Remark], path: str, status: int, *, quiet: bool) -> None:
+    """Write the failures as SARIF to a file, or to standard output for `-`.
+
+    Raises UsageError where the file cannot be written.
+    """
+    refused = tuple((one.error.code, one.error.message, one.file) for one in inputs.refused)
+    files = tuple(dict.fromkeys([*(one.result.file for one in checked), *(one.file for one in inputs.refused)]))
+    findings = tuple(_finding(one, failure) for one in checked for failure in one.failures)
+    warnings = tuple((one.code, f"{one.what}: {', '.join(one.names)}") for one in remarks)
+    run = sarif.Run(__version__, _rules(), findings, files, status, Path.cwd().as_posix(), refused, warnings)
+    text = json.dumps(sarif.log(run), indent=2) + "\n"
+    if path == "-":
+        out(text)
+        return
+    write_atomically(Path(path), text.encode())
+    if not quiet:
+        note(f"wrote {safe(path)}\n")
+
+
+def _rules() -> tuple[Rule, ...]:
+
+    def name(rule: gates.Rule) -> str:
+        return "".join(part.capitalize() for part in rule.value.split("-"))
+
+    return tuple(Rule(rule.value, name(rule), *gates.EXPLAINED[rule]) for rule in gates.Rule)
+
+
+def _finding(one: Checked, failure: Failure) -> Finding:
+
+    function = one.result.analysis.function
+    first, *more = _places(one, _address(one, failure))
+    related = [place for at, text in (*failure.related, *_costly(one, failure)) for place in _places(one, at, text)]
+    properties = (
+        ("function", function.name),
+        ("arch", function.arch),
+        ("code", failure.code),
+        ("value", failure.value),
+        ("limit", failure.limit),
+    )
+    return Finding(
+        failure.rule.value,
+        f"{function.name}: {failure.message}",
+        first,
+        (function.name, function.arch, failure.code),
+        (*more, *related),
+        tuple((key, value) for key, value in properties if value not in ("", None)),
+    )
+
+
+def _costly(one: Checked, failure: Failure) -> tuple[tuple[int, str], ...]:
+    """Return the blocks in which the most of a WCET that is too high is spent."""
+    found = one.result.analysis
+    if failure.value is None or failure.value != found.wcet.value or failure.rule not in {gates.Rule.MAX_WCET, gates.Rule.GROWTH}:
+        return ()
+    counts = [0] * len(found.cfg.nodes)
+    for edge, count in zip(found.cfg.edges, found.wcet.counts, strict=False):  # an optimum has them all, another bound none
+        counts[edge.src] += count
+    spent = sorted(zip(found.cfg.nodes, counts, found.problem.costs, strict=True), key=lambda row: (-row[1] * row[2], row[0].start))
+    return tuple((node.start, f"{count} times {cost} cycles in this block") for node, count, cost in spent[:_COSTLY] if count * cost)
+
+
+def _places(one: Checked, address: int, message: str = "") -> Iterator[Place]:
+    """Yield the source line of an instruction, where it is known, then its place in the input: a line of a listing, or an address."""
+    function = one.result.analysis.function
+    source = _source(one, address)
+    if source is not None:
+        yield Place(source[0], source[1], function.name, address, message)
+    spans = {each.address: each.span.line for each in function.instructions}
+    line = None if function.compiler is not None else spans.get(address)
+    yield Place(one.result.file, line, function.name, address, message)

@@ -1,0 +1,16 @@
+"""The JSON document that a command prints."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from sassan.app import documents
+from sassan.cli.inputs import Refused
+from sassan.cli.output.terminal import out
+
+
+def show(functions: Sequence[Mapping[str, object]], refused: Sequence[Refused], **more: object) -> None:
+    """Print the document of a command, with its further keys; files that were refused are listed under `errors`."""
+    document: dict[str, object] = {**documents.tool(), **more, "functions": list(functions)}
+    if refused:
+        document["errors"] = [documents.refusal(one.file, one.error) for one in refused]
+    out(json.dumps(document, indent=2) + "\n")

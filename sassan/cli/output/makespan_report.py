@@ -1,0 +1,226 @@
+"""What `sassan makespan` prints and writes: the interval, who found what, the schedule as a chart, and what all of it rests on."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from sassan.cli import makespan_document
+from sassan.cli.inputs import Refused
+from sassan.cli.kernels import Kernel
+from sassan.cli.output import analysis_report as report
+from sassan.cli.output import document, table
+from sassan.cli.output.files import outputs
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import colourful, cut, middle, note, out, safe, width
+from sassan.cli.search import INTERRUPT, Answer
+from sassan.errors import UsageError
+from sassan.render import gantt
+from sassan.render.files import write_atomically
+from sassan.render.gantt import Chart, runs
+from sassan.render.gantt_svg import draw
+from sassan.render.gantt_text import Size, lines, style
+
+_TITLE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be printed and written."""
+
+    output: str | None
+    program: str | None
+    rows: str
+    json: bool
+    quiet: bool
+
+
+def single(answer: Answer, wanted: Wanted) -> None:
+    """Print and write the answer to one question about strings."""
+    _write([answer], wanted)
+    if wanted.json:
+        makespan_document.show(answer)
+    else:
+        _text(answer)
+
+
+def listing(asked: Sequence[Kernel], answers: Sequence[Sequence[Answer]], refused: Sequence[Refused], wanted: Wanted) -> None:
+    """Print and write the answers for the functions of a listing."""
+    flat = [one for some in answers for one in some]
+    _write(flat, wanted)
+    if wanted.json:
+        document.show([makespan_document.function(kernel, some) for kernel, some in zip(asked, answers, strict=True)], refused)
+        return
+    if flat:
+        _rows(asked, answers)
+    if len(flat) == 1:
+        out("\n")
+        _text(flat[0])
+    elif flat:
+        _assumptions([text for one in flat for text in one.instance.assumptions])
+    report.list_gaps([(kernel.result.analysis.function.name, kernel.result.analysis.gaps) for kernel in asked])
+
+
+def _rows(asked: Sequence[Kernel], answers: Sequence[Sequence[Answer]]) -> None:
+    columns = (report.NAME, Column("cost", number=True), *_INTERVAL, Column("SM-level", number=True), Column("warps take"))
+    rows: list[tuple[str, ...]] = []
+    for kernel, some in zip(asked, answers, strict=True):
+        for one in some:
+            cost = report.NONE if not one.instance.costs else str(max(one.instance.costs))
+            rows.append((one.instance.name, cost, *_interval(one), _number(kernel.bound), _strings(one)))
+    table.show(Table(columns, tuple(rows)))
+    for label in dict.fromkeys(kernel.label for kernel in asked):
+        out(f"lower, upper: {label}\n")
+    for why in dict.fromkeys(kernel.why for kernel, some in zip(asked, answers, strict=True) if some):
+        out(f"SM-level: bound of the warps, whatever paths they take{f' ({why})' if why else ''}\n")
+
+
+_INTERVAL = (Column("warps", number=True), Column("lower", number=True), Column("upper", number=True), Column("gap", number=True))
+
+
+def _interval(one: Answer) -> tuple[str, ...]:
+    known = one.known
+    gap = "exact" if known.exact is not None else report.NONE if known.gap is None else f"{100 * known.gap:.1f}%"
+    return (str(one.instance.warps), _number(known.lower), _number(known.upper), gap)
+
+
+def _number(value: int | None) -> str:
+    return report.NONE if value is None else str(value)
+
+
+def _strings(one: Answer) -> str:
+    return " ".join(str(string) for string in one.instance.strings)
+
+
+def _text(one: Answer) -> None:
+    out(f"{cut(safe(_strings(one)), width())}\n{units(one)}\n\n")
+    _engines(one)
+    out(f"\n{verdict(one)}\n")
+    _estimates(one)
+    _assumptions(one.instance.assumptions)
+    if one.known.schedule is not None:
+        out(f"\nschedule of {one.known.lower} slots, slots from 1:\n")
+        _chart(chart(one))
+
+
+def units(one: Answer) -> str:
+    """Return the instance in a line: warps, capacities, issue limit, and how letters were multiplied."""
+    processor = one.instance.processor
+    told = " ".join(f"{letter}={value}" for letter, value in processor.capacity.items())
+    issue = "no issue limit" if processor.issue is None else f"issue {processor.issue}"
+    changed = [(str(old), str(new)) for old, new in zip(one.instance.strings, one.instance.problem.strings, strict=False) if old != new]
+    letters = f", run as {middle(changed[0][1], _TITLE)}" if changed else ""
+    return f"{one.instance.warps} warps, per slot {told}, {issue}{letters}"
+
+
+def verdict(one: Answer) -> str:
+    """Return the result in a line."""
+    known = one.known
+    why = {"": "", INTERRUPT: ", interrupted"}.get(one.stopped, ", time limit reached")
+    if known.exact is not None:
+        return f"longest makespan: {known.exact} slots, exact"
+    if known.lower is None and known.upper is None:
+        return f"longest makespan: not known{why}"
+    if known.lower is None:
+        return f"longest makespan: at most {known.upper} slots{why}"
+    if known.upper is None:
+        return f"longest makespan: at least {known.lower} slots{why}"
+    return f"longest makespan: in [{known.lower}, {known.upper}] slots, gap {100 * (known.gap or 0):.1f} %{why}"
+
+
+def _engines(one: Answer) -> None:
+    columns = (Column("engine"), *_INTERVAL[1:3], Column("seconds", number=True), Column("proof"))
+    rows = tuple(
+        (
+            found.engine,
+            _number(found.lower if found.schedule else None),
+            _number(found.upper),
+            f"{found.seconds:.3f}",
+            found.note or found.proof,
+        )
+        for found in one.known.last.values()
+    )
+    if rows:
+        table.show(Table(columns, rows))
+
+
+def _estimates(one: Answer) -> None:
+    found = makespan_document.estimates(one)
+    if not found:
+        return
+    out("\nestimates of the 2011 paper, which are no bounds:\n")
+    for name, value, caution in found:
+        out(f"  {name.ljust(23)} {value}  ({caution})\n")
+
+
+def _assumptions(texts: Sequence[str]) -> None:
+    if texts:
+        out("\nassumptions:\n")
+    for text in dict.fromkeys(texts):
+        out(f"  - {safe(text)}\n")
+
+
+def chart(one: Answer) -> Chart:
+    """Return the picture of the best schedule found.
+
+    Raises UsageError `no-schedule` where there is none.
+    """
+    schedule = one.known.schedule
+    if schedule is None:
+        message = f"{one.instance.name}: there is no schedule to draw"
+        raise UsageError("no-schedule", message, hint="--engine beam finds one at once; --time-limit gives more time")
+    title = f"{middle(one.instance.name, _TITLE)}: {one.known.lower} slots"
+    strings = "" if one.instance.name == _strings(one) else middle(_strings(one), 2 * _TITLE)
+    facts = tuple(text for text in (strings, units(one), verdict(one)) if text)
+    return gantt.chart(one.instance.problem, schedule, title, facts)
+
+
+def _chart(picture: Chart) -> None:
+
+    shown = lines(picture, Size(width()), ": -o gantt.svg shows all")
+    if not colourful(sys.stdout):
+        out("".join(f"{line}\n" for line in shown))
+        return
+
+    console = Console(width=max(width(), 40), highlight=False)
+    with console.capture() as captured:
+        for line in shown:
+            text = Text(line.head)
+            for run in runs(line.cells):
+                text.append(run.mark * run.count, style(run.mark) if run.mark.strip() else "")
+            console.print(text, no_wrap=True, crop=False, overflow="ignore")
+    out(captured.get())
+
+
+def _write(answers: Sequence[Answer], wanted: Wanted) -> None:
+    """Write the charts and the programs that were asked for, before anything is printed."""
+    if wanted.output is not None:
+        for path, one in zip(_files(wanted.output, answers), answers, strict=True):
+            text = draw(chart(one), path.suffix.lower().removeprefix("."), _page(one))
+            _save(path, text, quiet=wanted.quiet)
+    if wanted.program is not None:
+        for path, one in zip(_files(wanted.program, answers), answers, strict=True):
+            _save(path, makespan_document.program(one, path.suffix.lower().removeprefix("."), wanted.rows), quiet=wanted.quiet)
+
+
+def _files(pattern: str, answers: Sequence[Answer]) -> tuple[Path, ...]:
+    return outputs(pattern, tuple(one.instance.name if one.instance.costs else "schedule" for one in answers))
+
+
+def _save(path: Path, text: str, *, quiet: bool) -> None:
+
+    write_atomically(path, text.encode())
+    if not quiet:
+        note(f"wrote {safe(str(path))}\n")
+
+
+def _page(one: Answer) -> tuple[tuple[str, ...], ...]:
+    """Return the table below a chart on a page."""
+    rows: list[tuple[str, str]] = [("string", _strings(one)), ("instance", units(one)), ("result", verdict(one))]
+    rows += [(f"engine {found.engine}", f"{found.seconds:.3f} s {found.note or found.proof}") for found in one.known.last.values()]
+    rows += [(f"estimate {name}", f"{value}: {caution}") for name, value, caution in makespan_document.estimates(one)]
+    rows += [("assumption", text) for text in one.instance.assumptions]
+    return (("", ""), *rows)

@@ -1,0 +1,74 @@
+"""Tables: rich on a terminal, plain aligned text elsewhere; both carry the same cells."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sassan.cli.output.terminal import colourful, cut, middle, out, safe, width
+
+_GAP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its title, whether its cells are numbers (they stand to the right), and the width that they are cut to; 0 is no limit.
+
+    The cells of a column with `tone` are coloured by the style that it returns for them, '' for none.
+    """
+
+    title: str
+    number: bool = False
+    widest: int = 0
+    tone: Callable[[str], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose last column gets what is left of the terminal's width; cells are untrusted text."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def show(table: Table) -> None:
+    """Print a table; nothing in its cells can steer the terminal."""
+    rows = [tuple(_cell(column, text) for column, text in zip(table.columns, row, strict=True)) for row in table.rows]
+    widths = [max(len(column.title), *(len(row[k]) for row in rows), 0) for k, column in enumerate(table.columns)]
+    rest = max(width() - sum(widths[:-1]) - _GAP * (len(widths) - 1), len(table.columns[-1].title), 20)
+    rows = [(*row[:-1], cut(row[-1], rest)) for row in rows]
+    widths[-1] = min(widths[-1], rest)
+    if colourful(sys.stdout):
+        _styled(table.columns, rows)
+    else:
+        out(_plain(table.columns, rows, widths))
+
+
+def _cell(column: Column, text: str) -> str:
+    plain = safe(text)
+    return middle(plain, column.widest) if column.widest else plain
+
+
+def _plain(columns: Sequence[Column], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
+    lines = [[column.title for column in columns], *rows]
+    return "".join(_line(columns, widths, line) + "\n" for line in lines)
+
+
+def _line(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[str]) -> str:
+    padded = (text.rjust(size) if column.number else text.ljust(size) for column, size, text in zip(columns, widths, cells, strict=True))
+    return (" " * _GAP).join(padded).rstrip()
+
+
+def _styled(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console  # noqa: PLC0415 - for a terminal only
+    from rich.table import Table as Styled  # noqa: PLC0415 - for a terminal only
+    from rich.text import Text  # noqa: PLC0415 - for a terminal only
+
+    styled = Styled(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+    for k, column in enumerate(columns):
+        styled.add_column(column.title, justify="right" if column.number else "left", no_wrap=True, style="cyan" if k == 0 else None)
+    for row in rows:
+        styled.add_row(*(Text(cell, style=column.tone(cell) if column.tone else "") for column, cell in zip(columns, row, strict=True)))
+    console = Console(width=max(width(), 40))
+    with console.capture() as captured:
+        console.print(styled)
+    out(captured.get())

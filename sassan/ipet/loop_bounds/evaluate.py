@@ -1,0 +1,157 @@
+"""The effect of an instruction as functions over the state of one thread."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from sassan.domains import ranges
+from sassan.ipet.loop_bounds import arithmetic, logic, moves
+from sassan.ipet.loop_bounds.operands import CONDITIONS, Step, number
+from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Truth, Value, constant
+from sassan.ir import Instruction, Operand, Register
+from sassan.isa.computations import Apply, Certain, Computation, Fixed, Flag, Local, Number, Read, Select, Term, Write
+
+FUNCTIONS: Mapping[str, Callable[..., Known]] = {**arithmetic.FUNCTIONS, **logic.FUNCTIONS, **moves.FUNCTIONS}
+"""The functions of the language of effects; what the text of an instruction decides does not come here."""
+Evaluator = Callable[[Step], Known]
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What is written where a condition holds, and where it does not."""
+
+    condition: Evaluator
+    first: tuple[Evaluator, ...]
+    second: tuple[Evaluator, ...]
+    targets: tuple[int, ...]
+
+    def outcomes(self, step: Step) -> tuple[Truth, dict[int, Known], dict[int, Known]]:
+        """Return the condition, and what registers hold afterwards where it holds and where it does not."""
+        first = {target: value(step) for target, value in zip(self.targets, self.first, strict=True)}
+        second = {target: value(step) for target, value in zip(self.targets, self.second, strict=True)}
+        return cast("Truth", self.condition(step)), first, second
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A result that is the conjunction of a word and a mask, where the third word is 0 (None: whatever it is)."""
+
+    word: Evaluator
+    mask: int
+    third: Evaluator | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """An instruction ready to be evaluated; without parts, its results are unknown."""
+
+    writes: tuple[tuple[tuple[int, ...], str, Evaluator], ...] = ()
+    selected: Selected | None = None
+    masked: Masked | None = None
+
+    def run(self, step: Step) -> dict[int, Known]:
+        """Return what registers hold afterwards, by bit number."""
+        out: dict[int, Known] = {}
+        for targets, name, value in self.writes:
+            known = step.values[name] = value(step)
+            for target in targets:
+                out[target] = known
+        return out
+
+    def apart(self, step: Step, room: int) -> list[State]:
+        """Return a state for each remainder that a conjunction with 1 or 3 may leave of a word, if at most `room`; else the state as it is.
+
+        So `n & 3` iterations of a loop, and the test that there are any, fit together.
+        """
+        state, masked = step.state, self.masked
+        if masked is None or masked.mask > room or (masked.third is not None and _word(masked.third(step)).constant != 0):
+            return [state]
+        word, modulus = _word(masked.word(step)), masked.mask + 1
+        if word.symbol is None or abs(word.factor) != 1 or word.range.constant is None:
+            return [state]
+        old = state.facts.get(word.symbol, word.symbol.range)
+        if old.step > 1 or old.width < modulus:
+            return [state]
+        # factor x symbol + constant = remainder
+        remainders = [(remainder - word.range.low) * word.factor % modulus for remainder in range(modulus)]
+        parts = [ranges.residue(old, remainder, modulus) for remainder in remainders]
+        return [replace(state, facts={**state.facts, word.symbol: part}) for part in parts if part is not None]
+
+
+def evaluated(computes: Computation | None, instruction: Instruction) -> Evaluated:
+    """Return the functions of an instruction; none of them where the tables do not say what it computes."""
+    steps = () if computes is None else computes.of(instruction)
+    writes = tuple((one.targets, one.name, _evaluator(one.value)) for one in steps if isinstance(one, Write))
+    selected = next((_selected(one) for one in steps if isinstance(one, Select)), None)
+    masked = next((_masked(one.value) for one in steps if isinstance(one, Write) and one.name == "d"), None)
+    return Evaluated(writes, selected, masked)
+
+
+def _selected(one: Select) -> Selected:
+    return Selected(_evaluator(one.condition), tuple(map(_evaluator, one.first)), tuple(map(_evaluator, one.second)), one.targets)
+
+
+def _masked(value: Term) -> Masked | None:
+    match value:
+        case Apply("bit_and", (word, Number(1 | 3 as mask))):
+            return Masked(_evaluator(word), mask, None)
+        case Apply("lop3", (word, Number(1 | 3 as mask), third, Fixed(value=192))):
+            return Masked(_evaluator(word), mask, _evaluator(third))
+        case _:
+            return None
+
+
+def _word(known: Known) -> Value:
+    return cast("Value", known)
+
+
+def _evaluator(term: Term) -> Evaluator:
+    match term:
+        case Number() | Certain():
+            known = constant(term.value) if isinstance(term, Number) else YES if term.value else NO
+            return lambda _: known
+        case Read():
+            return _operand(term.operand, term.place)
+        case Flag(flag):
+            return lambda step: step.flag(flag)
+        case Local(name):
+            return lambda step: step.values[name]
+        case Fixed():
+            raise AssertionError(term)
+        case Apply(function, arguments):
+            return _applied(FUNCTIONS[function], arguments)
+
+
+def _operand(operand: Operand, place: int) -> Evaluator:
+    match operand:
+        case Register(file=file) if file in CONDITIONS:
+            return lambda step: step.truth(operand)
+        case Register(file="R" | "UR", negated=False, absolute=False, inverted=False, modifiers=()):
+            return _register(number(operand, place))
+        case _:
+            return lambda step: step.word(operand, place)
+
+
+def _register(name: int | None) -> Evaluator:
+    """Return the reader of a plain register, the commonest operand."""
+    if name is None:
+        zero = constant(0)
+        return lambda _: zero
+
+    def read(step: Step) -> Known:
+        held = step.state.registers.get(name)
+        return held if isinstance(held, Value) else step.unknown()
+
+    return read
+
+
+def _applied(function: Callable[..., Known], arguments: Sequence[Term]) -> Evaluator:
+    fixed = [one.value for one in arguments if isinstance(one, Fixed)]
+    if not fixed:
+        match [_evaluator(one) for one in arguments]:
+            case [first]:
+                return lambda step: function(step, first(step))
+            case [first, second]:
+                return lambda step: function(step, first(step), second(step))
+    parts = [(lambda _, value=one.value: value) if isinstance(one, Fixed) else _evaluator(one) for one in arguments]
+    return lambda step: function(step, *[part(step) for part in parts])

@@ -1,0 +1,378 @@
+"""What one instruction computes: the effect of its row with its own operands put in, ready to be evaluated over any domain.
+
+    for step in facts.computes.of(instruction): ...
+
+Whatever the text of the instruction decides is decided here: modifiers, absent operands, RZ and PT, immediates. What is left are reads of
+registers and calls of the functions of `effects.FUNCTIONS` that a domain implements. A destination of which nothing is known has no step.
+"""
+
+import re
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from sassan.ir import Constant, Immediate, Instruction, Operand, Register
+from sassan.isa.effects import ABOUT_OPERANDS, BOOLEANS, FUNCTIONS, RELATIONS, Call, Choice, Effect, Expression, Kind, Literal, Name
+from sassan.isa.registers import bit
+
+CARRY = bit("CC", 0).bit_length() - 1
+"""Bit number of the carry flag until Pascal."""
+ZERO = -1
+"""That of the zero flag until Pascal, a number that no register has."""
+_FLAGS = {"cc": CARRY, "zf": ZERO}
+_PREDICATES = ("P", "UP")
+_WHOLE = frozenset({"reuse", "CC", "64"})
+"""Suffixes of a destination that is written as a whole."""
+_COMBINE = {"AND": "conjunction", "OR": "disjunction", "XOR": "difference"}
+_MINUS_ZERO = re.compile(r", -0(\.0*)?(,|$)")
+_FULL_MASK = 15
+_SIGNED_20 = (1 << 19, 1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A known word."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Certain:
+    """A predicate whose value is known."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """An argument that is no value of a domain: a relation, whether words are signed, an operand as it stands."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A register, a predicate or a constant; `place` counts the registers behind it."""
+
+    operand: Operand
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """The carry or the zero flag."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """What an earlier step has computed under this name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A function of the language with its arguments."""
+
+    function: str
+    arguments: tuple["Term", ...]
+
+
+Term = Number | Certain | Fixed | Read | Flag | Local | Apply
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A value that goes to registers (bit numbers; CARRY and ZERO for the flags), and under `name` to later steps."""
+
+    targets: tuple[int, ...]
+    name: str
+    value: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Values that go to registers where a condition holds, and others where it does not."""
+
+    targets: tuple[int, ...]
+    condition: Term
+    first: tuple[Term, ...]
+    second: tuple[Term, ...]
+
+
+Step = Write | Select
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """The effect of an instruction; `places` are the operands by the names of the effect."""
+
+    effect: Effect
+    places: Mapping[str, int]
+
+    def of(self, instruction: Instruction) -> tuple[Step, ...]:
+        """Return the steps for an instruction of this shape; none for what nothing is known of."""
+        return _Specialised(self, instruction).steps()
+
+
+class _Specialised:
+    """One effect with the operands of one instruction; None stands for an unknown value."""
+
+    def __init__(self, computation: Computation, instruction: Instruction) -> None:
+        self.effect = computation.effect
+        self.instruction = instruction
+        self.operands = {name: instruction.operands[place] for name, place in computation.places.items()}
+        self.modifiers = instruction.opcode.split(".")[1:]
+        self.assigned: dict[str, Term | None] = {}
+
+    def steps(self) -> tuple[Step, ...]:
+        out: list[Step] = []
+        for one in self.effect.assignments:
+            values = one.values
+            if isinstance(values[0], Choice) and not values[0].fixed:
+                condition = self.value(values[0].condition, Kind.TRUTH)
+                if not isinstance(condition, Certain):
+                    out += self.selection(one.targets, condition, values[0])
+                    continue
+                values = values[0].first if condition.value else values[0].second
+            if len(values) == len(one.targets):
+                for target, value in zip(one.targets, values, strict=True):
+                    out += self.write((target,), value)
+            else:
+                out += self.write(one.targets, values[0])
+        return _needed(out)
+
+    def write(self, targets: tuple[Name, ...], value: Expression) -> Iterator[Write]:
+        """Yield the step that computes a value and puts it into its targets, unless nothing is known of it."""
+        name = _key(targets[0])
+        term = self.value(value, _kind(targets[0]))
+        self.assigned.update(dict.fromkeys(map(_key, targets), None if term is None else Local(name)))
+        if isinstance(term, Number | Certain):
+            self.assigned.update(dict.fromkeys(map(_key, targets), term))
+        if term is not None:
+            yield Write(tuple(one for target in targets for one in self.numbers(target)), name, term)
+
+    def selection(self, targets: tuple[Name, ...], condition: Term | None, choice: Choice) -> Iterator[Select]:
+        first, second = ([self.value(one, Kind.WORD) for one in values] for values in (choice.first, choice.second))
+        places = [tuple(self.numbers(one)) for one in targets]
+        kept = [
+            (target, a, b)
+            for numbers, a, b in zip(places, first, second, strict=True)
+            for target in numbers
+            if a is not None and b is not None
+        ]
+        self.assigned.update(dict.fromkeys(map(_key, targets), None))
+        if condition is not None and kept:
+            yield Select(tuple(one[0] for one in kept), condition, tuple(one[1] for one in kept), tuple(one[2] for one in kept))
+
+    def numbers(self, target: Name) -> Iterator[int]:
+        """Yield the bit number of a destination: none for RZ, PT, an absent operand, and a part of a register."""
+        if target.name in _FLAGS:
+            to = self.operands.get("d")
+            if isinstance(to, Register) and "CC" in to.modifiers:
+                yield _FLAGS[target.name]
+            return
+        operand = self.operands.get(target.name)
+        if isinstance(operand, Register) and operand.index is not None and _WHOLE.issuperset(operand.modifiers):
+            yield bit(operand.file, operand.index).bit_length() - 1 + target.place
+
+    def value(self, node: Expression, kind: Kind | None = None) -> Term | None:
+        """Return a value of a kind; without one, of that of the expression."""
+        term = self.term(node)
+        if not isinstance(term, Fixed) or kind is Kind.FIXED:
+            return term
+        match term.value:
+            case bool() as truth if kind is not Kind.WORD:
+                return Certain(truth)
+            case int() as number if kind is not Kind.TRUTH:
+                return Number(int(number))
+            case _:
+                return None
+
+    def term(self, node: Expression) -> Term | None:
+        match node:
+            case Literal(value):
+                return Fixed(value)
+            case Name(name, place):
+                return self.named(name, place)
+            case Call(function, arguments):
+                return self.call(function, arguments)
+            case Choice(condition, (first,), (second,), _):
+                return self.term(first if _truth(self.term(condition)) else second)
+            case _:
+                raise AssertionError(node)
+
+    def named(self, name: str, place: int) -> Term | None:
+        key = _key(Name(name, place))
+        if key in self.assigned:
+            return self.assigned[key]
+        if name in _FLAGS:
+            return Flag(_FLAGS[name])
+        if name in self.operands:
+            return _immediate(self.operands[name]) if name[0] == "i" else _read(self.operands[name], place)
+        return self.about_opcode(name)
+
+    def about_opcode(self, name: str) -> Fixed | None:
+        match name:
+            case "signed":
+                return Fixed("U32" not in self.modifiers and "U64" not in self.modifiers)
+            case "relation":
+                return self.modifier(RELATIONS, 0)
+            case "boolean" | "boolean2":
+                return self.modifier(BOOLEANS, int(name == "boolean2"))
+            case _:
+                return Fixed(name in self.modifiers) if name.isupper() else None
+
+    def modifier(self, names: tuple[str, ...], index: int) -> Fixed | None:
+        have = [one for one in self.modifiers if one in names]
+        return Fixed(have[index]) if index < len(have) else None
+
+    def call(self, function: str, arguments: tuple[Expression, ...]) -> Term | None:
+        if function in ABOUT_OPERANDS:
+            return Fixed(_about(function, [self.operands.get(one.name) for one in arguments if isinstance(one, Name)]))
+        if function == "bit" and isinstance(arguments[0], Name) and arguments[0].name[0] == "p" and arguments[0].name not in self.operands:
+            return Number(0)
+        kinds = FUNCTIONS[function].of(len(arguments))
+        terms: list[Term] = []
+        for kind, argument in zip(kinds, arguments, strict=True):
+            found = self.operand(argument) if kind is Kind.OPERAND else self.value(argument, kind)
+            if found is None:
+                return None
+            terms.append(found)
+        return _folded(function, tuple(terms), self.instruction)
+
+    def operand(self, node: Expression) -> Fixed | None:
+        """Return an operand as it stands."""
+        if isinstance(node, Call):
+            inner = self.operand(node.arguments[0])
+            return None if inner is None else Fixed(_short(inner.value))
+        assert isinstance(node, Name)
+        return Fixed(self.operands[node.name]) if node.name in self.operands else None
+
+
+def _key(name: Name) -> str:
+    return f"{name.name}[{name.place}]" if name.place else name.name
+
+
+def _kind(target: Name) -> Kind | None:
+    if target.name in _FLAGS or target.name in {"q", "q2"}:
+        return Kind.TRUTH
+    return Kind.WORD if target.name == "d" else None
+
+
+def _immediate(operand: Operand) -> Fixed | None:
+    known = isinstance(operand, Immediate) and isinstance(operand.value, int) and not operand.modifiers
+    return Fixed(operand.value) if known and isinstance(operand, Immediate) else None
+
+
+def _read(operand: Operand, place: int = 0) -> Term:
+    match operand:
+        case Register(index=None) if operand.file in _PREDICATES:
+            return Certain(not operand.negated)
+        case Register(index=None):
+            return Number(-1 if operand.inverted else 0)
+        case Immediate(value=int() as value, modifiers=()):
+            return Number(value >> 32 * place)
+        case _:
+            return Read(operand, place)
+
+
+def _truth(term: Term | None) -> bool:
+    assert isinstance(term, Fixed | Certain), "the loader lets only conditions pass that the instruction decides"
+    return bool(term.value)
+
+
+def _is_bare(operand: Operand | None) -> bool:
+    return not (isinstance(operand, Register | Constant) and (operand.negated or operand.inverted))
+
+
+def _is_zero(operand: Operand | None) -> bool:
+    return isinstance(operand, Register) and operand.index is None and not operand.inverted
+
+
+def _about(function: str, operands: Sequence[Operand | None]) -> bool:
+    """Return what the text of an instruction says of its operands."""
+    match function:
+        case "given":
+            return None not in operands
+        case "number":
+            return isinstance(operands[0], Immediate)
+        case "single":
+            return sum(isinstance(one, Register) and one.index is not None for one in operands) <= 1
+        case "zero":
+            return all(map(_is_zero, operands))
+        case _:
+            return all(map(_is_bare, operands))
+
+
+def _short(operand: object) -> object:
+    """Return the operand that a 20-bit immediate until Pascal stands for, where the disassembler prints it without its sign."""
+    low, high = _SIGNED_20
+    if isinstance(operand, Immediate) and isinstance(operand.value, int) and low <= operand.value < high:
+        return Immediate(operand.value - high, operand.modifiers)
+    return operand
+
+
+def _folded(function: str, terms: tuple[Term, ...], instruction: Instruction) -> Term | None:
+    """Return a call as far as its arguments decide it."""
+    match function, terms:
+        case "short", (Fixed(value=operand),):
+            return _read(cast("Operand", operand))
+        case "combine", (Fixed(value=str(name)), first, second):
+            return _logic(_COMBINE[name], (first, second))
+        case "bit", (Certain(value),):
+            return Number(int(value))
+        case "masked", (word, Fixed(value=mask)):
+            return word if mask == _FULL_MASK else None
+        case "float_halves", (Fixed(value=Immediate() as high), Fixed(value=Immediate() as low)):
+            return _halves(high, low, instruction)
+        case _:
+            return _logic(function, terms)
+
+
+def _logic(function: str, terms: tuple[Term, ...]) -> Term:
+    match function, terms:
+        case "conjunction", (Certain(value), other) | (other, Certain(value)):
+            return other if value else Certain(value=False)
+        case "disjunction", (Certain(value), other) | (other, Certain(value)):
+            return Certain(value=True) if value else other
+        case "difference", (Certain(value), other) | (other, Certain(value)):
+            return _logic("negation", (other,)) if value else other
+        case "negation", (Certain(value),):
+            return Certain(not value)
+        case _:
+            return Apply(function, terms)
+
+
+def _halves(high: Immediate, low: Immediate, instruction: Instruction) -> Number | None:
+    if high.modifiers or low.modifiers or _MINUS_ZERO.search(instruction.text):
+        return None
+    try:
+        (word,) = struct.unpack("<I", struct.pack("<ee", low.value, high.value))
+    except (OverflowError, struct.error):
+        return None
+    return Number(word)
+
+
+def _needed(steps: list[Step]) -> tuple[Step, ...]:
+    """Return the steps that write a register or compute what such a step uses."""
+    used: set[str] = set()
+    out: list[Step] = []
+    for one in reversed(steps):
+        if not one.targets and not (isinstance(one, Write) and one.name in used):
+            continue
+        terms = (one.value,) if isinstance(one, Write) else (one.condition, *one.first, *one.second)
+        used.update(name for term in terms for name in _locals(term))
+        out.append(one)
+    return tuple(reversed(out))
+
+
+def _locals(term: Term) -> Iterator[str]:
+    if isinstance(term, Local):
+        yield term.name
+    elif isinstance(term, Apply):
+        for one in term.arguments:
+            yield from _locals(one)
