@@ -73,7 +73,7 @@ class Kernel:
     def warps(self) -> int | None:
         """Return of how many warps `makespan` speaks."""
         found = self.analysis.makespan
-        return found.bound.warps if found is not None else None
+        return found.residents.warps if found is not None else None
 
     @property
     def grid(self) -> int | None:

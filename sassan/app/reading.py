@@ -1,15 +1,15 @@
 """Files that a user names, read: programs, flow facts, machines, measurements."""
 
-import re
 from pathlib import Path
 
 from sassan import frontend, machine
+from sassan.arch import named
 from sassan.errors import InputError, UsageError
 from sassan.ipet import flow_facts
 from sassan.ipet.flow_facts import FlowFacts
 from sassan.ir import Program
 from sassan.machine import MachineFile
-from sassan.machine.pipes import FORMAT
+from sassan.machine.user import FORMAT
 from sassan.timing import latencies, measured
 
 
@@ -73,7 +73,7 @@ def architecture(text: str | None) -> str | None:
     """
     if text is None:
         return None
-    parts = re.fullmatch(r"(?:sm_)?([0-9]{1,2})\.?([0-9])[af]?", text, re.ASCII)
-    if parts is None:
+    name, _ = named(text)
+    if not name:
         raise UsageError("architecture", f"unknown architecture '{text}'", hint="write it as 6.1 or sm_61")
-    return f"sm_{parts[1]}{parts[2]}"
+    return name

@@ -4,17 +4,19 @@ After Navas, Schachte, Sondergaard, Stuckey, "Signedness-agnostic program analys
 operation whose result may wrap around further than once returns every word.
 """
 
-from dataclasses import dataclass
 from math import gcd
+from typing import NamedTuple
 
 SIZE = 1 << 32
 _HALF = 1 << 31
 _LAST = SIZE - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The words `low`, `low` + `step`, …, `low` + `width`, modulo 2^32; `step` is 0 iff `width` is, and divides it."""
+class Range(NamedTuple):
+    """The words `low`, `low` + `step`, …, `low` + `width`, modulo 2^32; `step` is 0 iff `width` is, and divides it.
+
+    A tuple, since loop-bound inference makes and compares millions of them.
+    """
 
     low: int
     width: int
@@ -71,6 +73,8 @@ def span(low: int, high: int, step: int = 1) -> Range:
 
 def add(a: Range, b: Range) -> Range:
     """Return the sums."""
+    if not b.width:
+        return a if a.width == _LAST else Range((a.low + b.low) % SIZE, a.width, a.step)
     return span(a.low + b.low, a.low + b.low + a.width + b.width, gcd(a.step, b.step) or 1)
 
 

@@ -47,7 +47,7 @@ def searched(result: AnalysisResult, how: PageSearch) -> SearchRecord | None:
     bound = result.makespan
     if bound is None or result.worst_path is None:
         return None
-    chosen = Configuration(warps=bound.bound.warps, machine=result.settings.machine)
+    chosen = Configuration(warps=bound.residents.warps, machine=result.settings.machine)
     try:
         kernel = kernels.kernel_of(result, chosen, Paths.WORST, 1)
         one = kernel.instances[0]

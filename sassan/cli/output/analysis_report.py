@@ -37,7 +37,7 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
         Column("react", number=True),
         Column("WCET" if all(one.wcet.bound for one in results) else "(not a bound)", number=True),
     ]
-    warps = sorted({one.makespan.bound.warps for one in results if one.makespan})
+    warps = sorted({one.makespan.residents.warps for one in results if one.makespan})
     if warps:
         columns.append(Column(f"{warps[0]} warps" if len(warps) == 1 else "full SM", number=True))
     grids = any(one.makespan.grid for one in results if one.makespan)

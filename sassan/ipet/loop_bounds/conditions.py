@@ -1,7 +1,5 @@
 """Deciding and assuming conditions: what a path that takes a branch knows afterwards."""
 
-from dataclasses import replace
-
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.values import NO, YES, Atom, Both, Compare, Maybe, State, Truth, Value
@@ -40,7 +38,7 @@ def assume(state: State, truth: Truth, wanted: bool, room: int) -> list[State]:
     wanted = wanted != truth.negated
     if what in state.decided:
         return [state] if state.decided[what] == wanted else []
-    decided = replace(state, decided={**state.decided, what: wanted})
+    decided = State(state.registers, state.facts, {**state.decided, what: wanted}, state.atoms)
     match what:
         case Maybe():
             return [decided]
@@ -71,7 +69,7 @@ def _refined(state: State, what: Compare, wanted: bool) -> State | None:
     if known is (relation == NOT_EQUAL):
         return None
     atom = Atom(relation, what.is_signed, left, right)
-    out: State | None = replace(state, atoms=(*state.atoms, atom))
+    out: State | None = State(state.registers, state.facts, state.decided, (*state.atoms, atom))
     for one, other, flipped in ((left, right, False), (right, left, True)):
         out = None if out is None else _narrow(out, one, (relation, what.is_signed, flipped), out.range_of(other))
     return out
@@ -98,7 +96,7 @@ def _narrow(state: State, value: Value, how: tuple[str, bool, bool], other: Rang
     # The symbol is one of these words minus one of the range, or the negative of that.
     found = ranges.scale(ranges.add(words, ranges.negate(value.range)), value.factor)
     old = state.facts.get(symbol, symbol.range)
-    return replace(state, facts={**state.facts, symbol: found}) if found.width < old.width else state
+    return State(state.registers, {**state.facts, symbol: found}, state.decided, state.atoms) if found.width < old.width else state
 
 
 def _cut(words: Range, relation: str, other: Range, *, is_signed: bool, flipped: bool) -> Range | None:

@@ -6,9 +6,9 @@ from typing import cast
 
 from sassan.domains import ranges
 from sassan.ipet.loop_bounds import arithmetic, logic, moves
-from sassan.ipet.loop_bounds.operands import CONDITIONS, Step
+from sassan.ipet.loop_bounds.operands import CONDITIONS, Step, number
 from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Truth, Value, constant
-from sassan.ir import Instruction, Register
+from sassan.ir import Instruction, Operand, Register
 from sassan.isa.computations import Apply, Certain, Computation, Fixed, Flag, Local, Number, Read, Select, Term, Write
 
 FUNCTIONS: Mapping[str, Callable[..., Known]] = {**arithmetic.FUNCTIONS, **logic.FUNCTIONS, **moves.FUNCTIONS}
@@ -110,18 +110,39 @@ def _evaluator(term: Term) -> Evaluator:
         case Number() | Certain():
             known = constant(term.value) if isinstance(term, Number) else YES if term.value else NO
             return lambda _: known
-        case Read(Register() as operand) if operand.file in CONDITIONS:
-            return lambda step: step.truth(operand)
-        case Read(operand, place):
-            return lambda step: step.word(operand, place)
-        case Flag(number):
-            return lambda step: step.flag(number)
+        case Read():
+            return _operand(term.operand, term.place)
+        case Flag(flag):
+            return lambda step: step.flag(flag)
         case Local(name):
             return lambda step: step.values[name]
         case Fixed():
             raise AssertionError(term)
         case Apply(function, arguments):
             return _applied(FUNCTIONS[function], arguments)
+
+
+def _operand(operand: Operand, place: int) -> Evaluator:
+    match operand:
+        case Register(file=file) if file in CONDITIONS:
+            return lambda step: step.truth(operand)
+        case Register(file="R" | "UR", negated=False, absolute=False, inverted=False, modifiers=()):
+            return _register(number(operand, place))
+        case _:
+            return lambda step: step.word(operand, place)
+
+
+def _register(name: int | None) -> Evaluator:
+    """Return the reader of a plain register, the commonest operand."""
+    if name is None:
+        zero = constant(0)
+        return lambda _: zero
+
+    def read(step: Step) -> Known:
+        held = step.state.registers.get(name)
+        return held if isinstance(held, Value) else step.unknown()
+
+    return read
 
 
 def _applied(function: Callable[..., Known], arguments: Sequence[Term]) -> Evaluator:

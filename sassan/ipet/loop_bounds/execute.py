@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sassan.domains import ranges
+from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.evaluate import Evaluated, evaluated
 from sassan.ipet.loop_bounds.operands import PREDICATES, Step, number, reason
@@ -13,6 +14,17 @@ from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, 
 from sassan.ir import Guard, Instruction, Register
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.facts import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is the same whenever an instruction is executed: `writes` are its registers that matter, `forgets` those that do not."""
+
+    effect: Evaluated
+    writes: tuple[int, ...]
+    forgets: tuple[int, ...]
+    reason: frozenset[str]
+    """Why a result is unknown."""
 
 
 @dataclass(slots=True)
@@ -28,63 +40,67 @@ class Machine:
     room: int
     steps: int = 0
     """Instructions executed so far, once per state."""
-    _evaluated: dict[int, Evaluated] = field(default_factory=dict[int, Evaluated])
+    _plans: dict[int, _Plan] = field(default_factory=dict[int, _Plan])
 
     def run(self, states: Sequence[State], instruction: Instruction) -> list[State]:
         """Return the states after a data instruction."""
-        writes = self.facts[instruction.address].writes
-        lost = writes & self.wanted[instruction.address]
-        if not lost:
-            # What does not matter is not worked out, but an old value must not stand for the new one.
-            return [_forget(state, writes) for state in states] if writes else list(states)
+        plan = self._plans.get(instruction.address) or self._plan(instruction)
+        # What does not matter is not worked out, but an old value must not stand for the new one.
+        if plan.forgets:
+            states = [_forget(state, plan.forgets) for state in states]
+        if not plan.writes:
+            return list(states)
         self.steps += len(states)
-        out: list[State] = []
-        for state in [_forget(one, writes & ~lost) for one in states]:
-            out.extend(self._one(state, instruction, lost, self.room - len(states)))
-        return out
+        room = self.room - len(states)
+        if instruction.guard is None and plan.effect.masked is None:
+            return [late for state in states for late in self._write(state, instruction, plan, room)]
+        return [late for state in states for late in self._one(state, instruction, plan, room)]
 
-    def _one(self, state: State, instruction: Instruction, lost: int, room: int) -> list[State]:
+    def _plan(self, instruction: Instruction) -> _Plan:
+        facts = self.facts[instruction.address]
+        matter = facts.writes & self.wanted[instruction.address]
+        effect = evaluated(facts.computes if matter else None, instruction)
+        plan = _Plan(effect, _with_zero(matter), _with_zero(facts.writes & ~matter), frozenset({reason(instruction)}))
+        self._plans[instruction.address] = plan
+        return plan
+
+    def _one(self, state: State, instruction: Instruction, plan: _Plan, room: int) -> list[State]:
         guard = truth_of(state, instruction.guard)
         runs, skips = assume(state, guard, True, 1), assume(state, guard, False, 1)
         if skips and runs and room <= 0:
-            return [join([*self._write(runs[0], instruction, lost, 0), *skips])]
-        effect = self._effect(instruction)
-        if effect.masked is not None:
-            runs = [part for one in runs for part in effect.apart(Step(instruction, one, self.around, {}), room)]
-        return [late for one in runs for late in self._write(one, instruction, lost, room)] + skips
+            return [join([*self._write(runs[0], instruction, plan, 0), *skips])]
+        if plan.effect.masked is not None:
+            runs = [part for one in runs for part in plan.effect.apart(Step(instruction, one, self.around, {}), room)]
+        return [late for one in runs for late in self._write(one, instruction, plan, room)] + skips
 
-    def _effect(self, instruction: Instruction) -> Evaluated:
-        effect = self._evaluated.get(instruction.address)
-        if effect is None:
-            effect = self._evaluated[instruction.address] = evaluated(self.facts[instruction.address].computes, instruction)
-        return effect
-
-    def _write(self, state: State, instruction: Instruction, lost: int, room: int) -> list[State]:
+    def _write(self, state: State, instruction: Instruction, plan: _Plan, room: int) -> list[State]:
         """Return the states after the writes of an instruction that runs: several where a choice is kept."""
-        step, effect = Step(instruction, state, self.around, {}), self._effect(instruction)
+        step, effect = Step(instruction, state, self.around, {}), plan.effect
         writes = effect.run(step)
         if effect.selected is None:
-            return [_after(state, _all_of(writes, lost, instruction))]
+            return [_after(state, writes, plan)]
         truth, *outcomes = effect.selected.outcomes(step)
         states = [
-            _after(one, _all_of({**writes, **written}, lost, instruction))
+            _after(one, {**writes, **written}, plan)
             for wanted, written in zip((True, False), outcomes, strict=True)
             for one in assume(state, truth, wanted, 1)
         ]
         return states if room > 0 or len(states) <= 1 else [join(states)]
 
 
-def _all_of(found: Mapping[int, Known], lost: int, instruction: Instruction) -> dict[int, Known]:
-    """Return what the registers of a set hold after an instruction: what was found, and nothing known of the others."""
-    why = frozenset({reason(instruction)})
-    written: dict[int, Known] = {}
-    while lost:
-        name = (lost & -lost).bit_length() - 1
-        lost &= lost - 1
-        written[name] = found[name] if name in found else _anything(name, why)
-    if CARRY in written:
-        written[ZERO] = found.get(ZERO, Truth(Maybe(why)))
-    return written
+def _with_zero(registers: int) -> tuple[int, ...]:
+    """Return the numbers of registers; the zero flag stands behind the carry flag."""
+    names = tuple(bits(registers))
+    return (*names, ZERO) if CARRY in names else names
+
+
+def _after(state: State, results: Mapping[int, Known], plan: _Plan) -> State:
+    """Return the state after writes: the results, and nothing known of the other registers that are written."""
+    registers = dict(state.registers)
+    for name in plan.writes:
+        known = results.get(name)
+        registers[name] = _anything(name, plan.reason) if known is None else known
+    return with_registers(state, registers)
 
 
 def _anything(name: int, why: frozenset[str]) -> Known:
@@ -103,11 +119,11 @@ def truth_of(state: State, guard: Guard | None) -> Truth:
     return truth.negate() if guard.negated else truth
 
 
-def _forget(state: State, registers: int) -> State:
+def _forget(state: State, registers: Sequence[int]) -> State:
     """Return the state without some registers."""
-    kept = {name: known for name, known in state.registers.items() if not registers >> (CARRY if name == ZERO else name) & 1}
-    return state if len(kept) == len(state.registers) else with_registers(state, kept)
-
-
-def _after(state: State, written: Mapping[int, Known]) -> State:
-    return with_registers(state, {**state.registers, **written}) if written else state
+    if state.registers.keys().isdisjoint(registers):
+        return state
+    kept = dict(state.registers)
+    for name in registers:
+        kept.pop(name, None)
+    return with_registers(state, kept)

@@ -6,6 +6,7 @@ Sums of one symbol and a range are kept as such, so that differences cancel: the
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
@@ -17,16 +18,19 @@ NOWHERE: Origins = frozenset()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
-    """One unknown word with its range. `register` is that of a loop head which it stands for, `head` the node; -1 for any other."""
+    """One unknown word with its range. `register` is that of a loop head which it stands for, `head` the node; -1 for any other.
+
+    A `shared` one is not bound to a register: whoever reads the launch gets it.
+    """
 
     range: Range
     origins: Origins = NOWHERE
     head: int = -1
     register: int = -1
+    shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """`factor` times `symbol` (None: no symbol) plus a word of `range`."""
 
     symbol: Symbol | None
@@ -45,9 +49,9 @@ def constant(word: int) -> Value:
     return Value(None, 0, ranges.const(word))
 
 
-def unknown(found: Range, origins: Origins = NOWHERE) -> Value:
+def unknown(found: Range, origins: Origins = NOWHERE, *, shared: bool = False) -> Value:
     """Return a word of a range, with a symbol of its own."""
-    return Value(None, 0, found) if not found.width else Value(Symbol(found, origins), 1, ranges.const(0), origins)
+    return Value(None, 0, found) if not found.width else Value(Symbol(found, origins, shared=shared), 1, ranges.const(0), origins)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +160,8 @@ class State:
         """Return all words that a value may be."""
         if value.symbol is None:
             return value.range
-        return ranges.add(ranges.scale(self.facts.get(value.symbol, value.symbol.range), value.factor), value.range)
+        words = self.facts.get(value.symbol, value.symbol.range)
+        return ranges.add(words if value.factor == 1 else ranges.scale(words, value.factor), value.range)
 
     def plus(self, a: Value, b: Value) -> Value:
         """Return the sum; of two symbols, the one that less is known of stays."""
@@ -172,6 +177,8 @@ class State:
 
     def times(self, a: Value, factor: int) -> Value:
         """Return a multiple."""
+        if factor == 1:
+            return a
         factor = ranges.signed(factor)
         product = ranges.signed(a.factor * factor)
         return Value(a.symbol if product else None, product, ranges.scale(a.range, factor), a.origins)
