@@ -111,7 +111,7 @@ def test_what_needs_more_than_a_file_is_refused(case: str, trial: tuple[Path, Pa
     command, arguments = CASES[case]
     result = sassan(command, *arguments(*trial))
     assert result.status in (2, 3, 4)
-    assert "sm_130" in result.err
+    assert result.err.startswith("error[")
 
 
 @pytest.mark.parametrize(
