@@ -13,7 +13,7 @@ from sassan.errors import InputError
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts
 from sassan.isa.registers import bit, span
-from sassan.isa.units import unit, units
+from sassan.isa.tables import unit, units
 
 RAW, WAW, WAR = "raw", "waw", "war"
 """Dependences: a read after a write, a write after a write, a write after a read."""

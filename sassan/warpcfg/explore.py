@@ -223,7 +223,7 @@ class _Exploration:
         return Node(context, block.instructions, self._states[key].active, found.index[key] in found.split, tuple(pushes))
 
     def _points(self, warp: Warp) -> list[Point]:
-        points = [self._transfer.points[number] for number in warp.stack.below]
+        points = [self._transfer.points[number] for number in warp.points]
         # Threads that a barrier of the warp let go wait where its other threads do.
         points = sorted({point._replace(tag=MEET) if point.tag == RELEASED else point for point in points})
         return [point for point in points if point.tag != WARP]

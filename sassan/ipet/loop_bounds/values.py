@@ -18,12 +18,16 @@ NOWHERE: Origins = frozenset()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
-    """One unknown word with its range. `register` is that of a loop head which it stands for, `head` the node; -1 for any other."""
+    """One unknown word with its range. `register` is that of a loop head which it stands for, `head` the node; -1 for any other.
+
+    A `shared` one is not bound to a register: whoever reads the launch gets it.
+    """
 
     range: Range
     origins: Origins = NOWHERE
     head: int = -1
     register: int = -1
+    shared: bool = False
 
 
 class Value(NamedTuple):
@@ -45,9 +49,9 @@ def constant(word: int) -> Value:
     return Value(None, 0, ranges.const(word))
 
 
-def unknown(found: Range, origins: Origins = NOWHERE) -> Value:
+def unknown(found: Range, origins: Origins = NOWHERE, *, shared: bool = False) -> Value:
     """Return a word of a range, with a symbol of its own."""
-    return Value(None, 0, found) if not found.width else Value(Symbol(found, origins), 1, ranges.const(0), origins)
+    return Value(None, 0, found) if not found.width else Value(Symbol(found, origins, shared=shared), 1, ranges.const(0), origins)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

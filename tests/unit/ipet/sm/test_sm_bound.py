@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,12 +11,14 @@ import pytest
 from listing import assemble
 from sassan.alphabet import Letter
 from sassan.errors import UsageError
-from sassan.ipet.block_barriers import block_barriers
 from sassan.ipet.flow_facts import bounds_of
-from sassan.ipet.residents import Grid, Optima, followed, group, resident
-from sassan.ipet.shares import Share, of_code, of_letters
-from sassan.ipet.sm_bound import Waits, check_warps, contention, path_bound
-from sassan.ipet.wcet import problem, wcet
+from sassan.ipet.sm.barriers import NO_BARRIERS, BlockBarriers, block_barriers
+from sassan.ipet.sm.bounds import Optima, block_lifetime, grid_bound, resident_bound
+from sassan.ipet.sm.makespan import path_bound
+from sassan.ipet.sm.optima import Bound, path_optima
+from sassan.ipet.sm.residency import Grid, Residents, check_warps
+from sassan.ipet.sm.shares import Share, of_code, of_letters
+from sassan.ipet.wcet import Problem, problem, wcet
 from sassan.ir import Instruction
 from sassan.isa import tables
 from sassan.machine import Multiprocessor, load
@@ -33,6 +36,13 @@ def counts(path: str) -> dict[Letter, int]:
     return {letter: path.count(letter.value) for letter in Letter}
 
 
+def bound(
+    of: Problem, shares: Sequence[Share], sm: Multiprocessor, barriers: BlockBarriers = NO_BARRIERS, *, partition: bool = False
+) -> Bound:
+    """The bound of 8 warps that are resident on an SM."""
+    return path_optima(of, shares, sm, barriers, partition=partition).bound(lambda optima: resident_bound(optima, Residents(8)), "")
+
+
 def instruction(opcode: str) -> Instruction:
     return Instruction(0, 8, opcode, (), None, Span(1, 1, 1))
 
@@ -40,7 +50,7 @@ def instruction(opcode: str) -> Instruction:
 @pytest.mark.parametrize(("path", "warps", "longest_known"), [("LCL", 4, 9), ("CCCC", 8, 11), ("LCCL", 3, 8), ("LLCLL", 3, 13)], ids=str)
 def test_the_vectors_of_the_makespan_page_are_not_above_the_bound(path: str, warps: int, longest_known: int) -> None:
     sm = machine(32, 128, 8) if path == "CCCC" else machine(32, 32, 8)
-    assert path_bound(len(path), of_letters(sm, counts(path)), group(warps), barriers=False) >= longest_known
+    assert path_bound(len(path), of_letters(sm, counts(path)), Residents(warps), barriers=False) >= longest_known
 
 
 def test_the_bound_of_one_path_is_no_bound_of_the_kernel() -> None:
@@ -48,7 +58,7 @@ def test_the_bound_of_one_path_is_no_bound_of_the_kernel() -> None:
     cfg = graph([Op("bra", (5,), some=True, uniform=True), Op("op"), Op("op"), Op("op"), Op("exit"), Op("op"), Op("op"), Op("exit")])
     sm = machine(32, 128, 8)
     shares = [of_letters(sm, {Letter.LOAD: 3} if node.start == 40 else {Letter.COMPUTE: len(node.instructions)}) for node in cfg.nodes]
-    whole = contention(problem(cfg, Unit(), bounds_of(cfg)), shares, sm).resident(group(8))
+    whole = bound(problem(cfg, Unit(), bounds_of(cfg)), shares, sm)
     assert whole.value is not None
     assert whole.value >= 24
 
@@ -65,22 +75,22 @@ def test_in_a_partition_shared_units_concern_every_warp_and_its_own_only_its_own
 def test_of_opcodes_the_unit_map_says_how_long_they_keep_their_unit() -> None:
     # 6.1: FADD 128 lanes in 4 partitions; SHL 64 results per clock; DADD 4 lanes of the whole SM.
     code = [instruction("FADD"), instruction("SHL"), instruction("DADD")]
-    assert of_code(load("sm_61"), code) == Share(mine=Fraction(35, 4), common=Fraction(35, 4))
+    assert of_code(load("sm_61"), code) == Share(scheduler_stall=Fraction(35, 4), sm_stall=Fraction(35, 4))
 
 
 def test_warps_of_other_partitions_take_only_what_is_shared() -> None:
     found = Optima(Fraction(100), Fraction(10), Fraction(3))
-    assert resident(found, group(16, None, 4), barriers=False) == 100 + 3 * 10 + 12 * 3
+    assert resident_bound(found, Residents(16), 4) == 100 + 3 * 10 + 12 * 3
 
 
 def test_with_barriers_only_the_warps_of_a_block_are_charged_one_after_the_other() -> None:
-    found = Optima(Fraction(100), Fraction(10), Fraction(10))
-    assert [resident(found, group(8, block), barriers=True) for block in (None, 8, 2)] == [800, 800, 260]
+    found = Optima(Fraction(100), Fraction(10), Fraction(10), barriers=True)
+    assert [resident_bound(found, Residents(8, block)) for block in (None, 8, 2)] == [800, 800, 260]
 
 
 def test_short_segments_between_barriers_are_charged_once_for_the_block() -> None:
-    found = Optima(Fraction(100), Fraction(10), Fraction(10), segment=Fraction(30), openings=4)
-    assert followed(found, 8, barriers=True) == 5 * 30 + 8 * 10
+    found = Optima(Fraction(100), Fraction(10), Fraction(10), barriers=True, segment=Fraction(30), openings=4)
+    assert block_lifetime(found, 8) == 5 * 30 + 8 * 10
 
 
 def test_more_warps_than_are_resident_is_a_usage_error() -> None:
@@ -97,17 +107,15 @@ def test_more_warps_than_the_launch_allows_is_a_usage_error_that_says_what_limit
 
 def test_a_problem_with_gaps_has_no_bound_and_says_why() -> None:
     cfg = graph([Op("op"), Op("bra", (0,), some=True), Op("exit")])
-    found = contention(problem(cfg, Unit(), bounds_of(cfg)), [Share()] * len(cfg.nodes), load("sm_61"))
-    result = found.resident(group(4))
+    result = bound(problem(cfg, Unit(), bounds_of(cfg)), [Share()] * len(cfg.nodes), load("sm_61"))
     assert (result.value, [gap.code for gap in result.gaps]) == (None, ["unbounded-loop"])
-    assert found.grid(Grid(10, 4, 1, 2)).value is None
 
 
 def test_without_a_proof_of_an_optimum_there_is_no_bound() -> None:
     cfg = graph([Op("op"), Op("exit")])
     one = problem(cfg, Unit(), bounds_of(cfg))
     huge = replace(one, costs=tuple(2**60 for _ in one.costs))
-    found = contention(huge, [Share()] * len(cfg.nodes), load("sm_61")).resident(group(4))
+    found = bound(huge, [Share()] * len(cfg.nodes), load("sm_61"))
     assert (found.value, [gap.code for gap in found.gaps]) == (None, ["no-proof"])
 
 
@@ -116,21 +124,22 @@ def test_two_barriers_in_one_block_count_by_the_pieces_of_it() -> None:
     cfg = assemble("\n".join(("MOV R0, RZ", "head:", *body, "EXIT"))).graph()
     bounds = bounds_of(cfg, None, 10)
     shares = [of_letters(load("sm_61"), {Letter.COMPUTE: len(node.code)}) for node in cfg.nodes]
-    waits = Waits(block_barriers(cfg, tables.load("sm_61").facts), (10,))
+    barriers = block_barriers(cfg, tables.load("sm_61").facts)
     one = problem(cfg, Unit(), bounds)
     # 1 + 11 * 13 instructions and 11 exits, 22 openings, and 9 from the first barrier of the block to the second: 23 * 9 + 8 * 155 / 4.
-    assert contention(one, shares, load("sm_61"), waits).resident(group(8)).value == 517
+    assert bound(one, shares, load("sm_61"), barriers).value == 517
     # A model that does not know the pieces counts the block twice, and an exit between: 23 * 27.
-    assert contention(replace(one, pieces=()), shares, load("sm_61"), waits).resident(group(8)).value == 931
+    assert bound(replace(one, pieces=()), shares, load("sm_61"), barriers).value == 931
 
 
 def test_where_blocks_of_a_cluster_wait_for_each_other_neither_an_sm_nor_a_grid_has_a_bound() -> None:
     cfg = assemble("MOV R0, RZ\nUCGABAR_ARV\nUCGABAR_WAIT\nEXIT", "sm_90").graph()
     one = problem(cfg, Unit(), bounds_of(cfg))
-    waits = Waits(block_barriers(cfg, tables.load("sm_90").facts), ())
+    barriers = block_barriers(cfg, tables.load("sm_90").facts)
     for partition in (False, True):
-        found = contention(one, [Share()] * len(cfg.nodes), load("sm_90"), waits, partition=partition)
-        sm, whole = found.resident(group(8)), found.grid(Grid(4, 1, 1, 8))
+        found = path_optima(one, [Share()] * len(cfg.nodes), load("sm_90"), barriers, partition=partition)
+        sm = found.bound(lambda optima: resident_bound(optima, Residents(8)), "")
+        whole = found.bound(lambda optima: grid_bound(optima, Grid(4, 1, 1, 8)), "")
         assert (sm.value, whole.value) == (None, None)
         assert [(gap.address, gap.code) for gap in (*sm.gaps, *whole.gaps)] == [(0x20, "cluster-barrier")] * 2
     assert wcet(one).value == 4

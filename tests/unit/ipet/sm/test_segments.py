@@ -14,7 +14,8 @@ import pytest
 from sassan.errors import SassanError
 from sassan.ilp.model import violated
 from sassan.ilp.solve import Status, solve
-from sassan.ipet import rows, segments
+from sassan.ipet import rows
+from sassan.ipet.sm import segments
 from sassan.ipet.steps import steps_of
 from sassan.warpcfg.graph import WarpCfg
 from unit.ipet.brute import Machine, Op, graph, random_program, random_volta_program
@@ -68,7 +69,7 @@ def test_no_row_forbids_what_a_warp_does_between_barriers(draw: Callable[[Random
         cuts = pieces(machine, barriers, 300)
         monkeypatch.setattr(rows, "WARP_SIZE", lanes)
         monkeypatch.setattr(segments, "WARP_SIZE", lanes)
-        ends = segments.Ends(dict.fromkeys(barriers, 1), dict.fromkeys(barriers, 1))
+        ends = segments.EndCosts(dict.fromkeys(barriers, 1), dict.fromkeys(barriers, 1))
         model = segments.segments(known, [1] * len(cfg.nodes), machine.counts.turns, ends)
         if cuts is None or model is None:
             continue
@@ -85,7 +86,7 @@ LOOP = [Op("op"), Op("op"), Op("bra", (1,), some=True, uniform=True), Op("op"), 
 
 
 def longest(cfg: WarpCfg, costs: list[int], bounds: list[int], begin: dict[int, int], stop: dict[int, int]) -> int | None:
-    model = segments.segments(steps_of(cfg), costs, bounds, segments.Ends(begin, stop))
+    model = segments.segments(steps_of(cfg), costs, bounds, segments.EndCosts(begin, stop))
     assert model is not None
     solution = solve(model)
     return solution.value if solution.status is Status.OPTIMAL else None

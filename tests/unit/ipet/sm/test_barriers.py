@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from listing import assemble
-from sassan.ipet.block_barriers import Barriers, block_barriers
+from sassan.ipet.sm.barriers import BlockBarriers, block_barriers
 from sassan.isa import tables
 
 
-def barriers(*lines: str, arch: str = "sm_61") -> Barriers:
+def barriers(*lines: str, arch: str = "sm_61") -> BlockBarriers:
     return block_barriers(assemble("\n".join((*lines, "EXIT")), arch).graph(), tables.load(arch).facts)
 
 
 def test_barriers_are_counted_per_block() -> None:
     found = barriers("BAR.SYNC 0x0", "@P0 BRA behind", "BAR.SYNC 0x0", "BAR.RED.POPC 0x0, P0", "behind:", "MOV R0, R1")
-    assert found == Barriers((1, 2, 0), in_order=True)
+    assert found == BlockBarriers((1, 2, 0), in_order=True)
     assert found
 
 

@@ -12,7 +12,7 @@ from math import ceil
 
 from sassan.alphabet import Letter
 from sassan.ir import Instruction
-from sassan.isa.units import unit
+from sassan.isa.tables import unit
 from sassan.machine import Multiprocessor
 from sassan.machine.pipes import SM
 
@@ -26,17 +26,17 @@ class Share:
     Where the whole SM is one pool of units, the last two are the same.
     """
 
-    own: Fraction = _NOTHING
-    mine: Fraction = _NOTHING
-    common: Fraction = _NOTHING
+    self_stall: Fraction = _NOTHING
+    scheduler_stall: Fraction = _NOTHING
+    sm_stall: Fraction = _NOTHING
 
     def __add__(self, other: "Share") -> "Share":
         """Return the share of both."""
-        return Share(self.own + other.own, self.mine + other.mine, self.common + other.common)
+        return Share(self.self_stall + other.self_stall, self.scheduler_stall + other.scheduler_stall, self.sm_stall + other.sm_stall)
 
     def __mul__(self, times: int) -> "Share":
         """Return the share of `times` such instructions."""
-        return Share(self.own * times, self.mine * times, self.common * times)
+        return Share(self.self_stall * times, self.scheduler_stall * times, self.sm_stall * times)
 
 
 def of_letters(machine: Multiprocessor, letters: Mapping[Letter, int], *, partition: bool = False) -> Share:

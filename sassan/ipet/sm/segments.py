@@ -18,7 +18,7 @@ Term = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class EndCosts:
     """What blocks with a barrier cost where a walk begins or ends there: behind their last barrier, and up to their first one."""
 
     begin: Mapping[int, int]
@@ -33,7 +33,7 @@ class _Places:
     stop: dict[int, int]
 
 
-def segments(steps: Steps, costs: Sequence[int], bounds: Sequence[int], ends: Ends) -> Model | None:
+def segments(steps: Steps, costs: Sequence[int], bounds: Sequence[int], ends: EndCosts) -> Model | None:
     """Return the system whose optimum is the largest cost from a barrier in one block to one in the next; `ends` are blocks that hold some.
 
     None where such a block ends in an indirect branch that may run again.
@@ -60,7 +60,7 @@ def _variables(steps: Steps, barriers: Sequence[int]) -> Iterator[Variable]:
             yield Variable(f"{name}{node:05d}", f"{meaning} {steps.cfg.nodes[node].id}")
 
 
-def _objective(steps: Steps, columns: Columns, places: _Places, costs: Sequence[int], parts: Ends) -> tuple[Term, ...]:
+def _objective(steps: Steps, columns: Columns, places: _Places, costs: Sequence[int], parts: EndCosts) -> tuple[Term, ...]:
     """Return sum(cost of each block * how often the walk runs it), and the parts of those where it begins and ends."""
     inner = [(columns.warp[index], costs[edge.src]) for index, edge in enumerate(steps.cfg.edges) if edge.src not in places.begin]
     pairs = ((places.begin, parts.begin), (places.stop, parts.stop))

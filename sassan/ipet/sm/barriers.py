@@ -22,7 +22,7 @@ _GROUP = ("WARPGROUP.ARRIVE", "HGMMA", "IGMMA", "QGMMA", "BGMMA")
 
 
 @dataclass(frozen=True, slots=True)
-class Barriers:
+class BlockBarriers:
     """How many instructions of each node of the graph wait; `in_order`: all warps of a block pass the same openings one after the other.
 
     `clusters` are the instructions of barriers of a cluster, by address, with their opcodes.
@@ -44,7 +44,10 @@ class Barriers:
         return tuple(Gap(address, "cluster-barrier", f"{opcode}: {why}") for address, opcode in waits or self.clusters)
 
 
-def block_barriers(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> Barriers:
+NO_BARRIERS = BlockBarriers((), in_order=False)
+
+
+def block_barriers(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> BlockBarriers:
     """Return where the warps of a graph wait.
 
     They pass the same openings where all of them wait at one barrier (`BAR.SYNC 0x0`), for all warps, and nobody arrives without waiting.
@@ -54,7 +57,7 @@ def block_barriers(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]
     others = any(one.opcode.startswith(_BAR) and not _is_barrier(one, facts_of) for node in cfg.nodes for one in node.instructions)
     names = {_name(one) for one in waits}
     clusters = {(one.address, one.opcode) for node in cfg.nodes for one in node.instructions if one.opcode.startswith(_CLUSTER)}
-    return Barriers(tuple(map(len, code)), not others and len(names) == 1 and None not in names, tuple(sorted(clusters)))
+    return BlockBarriers(tuple(map(len, code)), not others and len(names) == 1 and None not in names, tuple(sorted(clusters)))
 
 
 def _is_barrier(one: Instruction, facts_of: Callable[[Instruction], Facts | None]) -> bool:
