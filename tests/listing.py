@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from sassan.arch import described
 from sassan.frontend import read
 from sassan.ir import Function
 from sassan.isa import tables
@@ -24,7 +25,6 @@ from sassan.warpcfg import Options, explore
 from sassan.warpcfg.graph import WarpCfg
 
 KERNEL = "kernel"
-FIRST_VOLTA = 70
 CONTROL_WORD = "/* 0x001fbc00fde007ef */"
 ENCODING = "/* 0x5c98078000070000 */"
 _LABEL = re.compile(r"([a-z]\w*)(\(\))?:")
@@ -56,7 +56,7 @@ def assemble(text: str, arch: str = "sm_61", tool: str = "nvdisasm") -> Code:
 
 def address(index: int, arch: str = "sm_61") -> int:
     """Return where instruction `index` stands: until Pascal a control word precedes every three, since Volta each has its own."""
-    return 16 * index if int(arch.removeprefix("sm_")) >= FIRST_VOLTA else 8 * (index + index // 3 + 1)
+    return 8 * (index + index // 3 + 1) if described(arch).control_words else 16 * index
 
 
 def edges(code: Code, graph: WarpCfg | None = None) -> list[str]:

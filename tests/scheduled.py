@@ -13,9 +13,10 @@ First the stall; `wB` and `rB` set a write and a read barrier, `waitBB` waits fo
 
 import re
 
+from sassan.arch import described
 from sassan.frontend import read
 from sassan.ir import Function
-from sassan.isa.control import Control, encode, has_control_words
+from sassan.isa.control import Control, encode
 from sassan.isa.tables import load
 from sassan.source import Source
 from sassan.timing import hazards
@@ -66,7 +67,7 @@ def _control(text: str) -> Control:
 
 
 def _address(index: int, arch: str) -> int:
-    return 8 * (index + index // 3 + 1) if has_control_words(arch) else 16 * index
+    return 8 * (index + index // 3 + 1) if described(arch).control_words else 16 * index
 
 
 def _lines(rows: list[tuple[str, int]], labels: dict[str, int], arch: str) -> list[str]:
@@ -74,7 +75,7 @@ def _lines(rows: list[tuple[str, int]], labels: dict[str, int], arch: str) -> li
     for index, (text, control) in enumerate(rows):
         code = re.sub(r"\b[a-z]\w+$", lambda found: f"0x{labels[found[0]]:x}" if found[0] in labels else found[0], text)
         place = f"        /*{_address(index, arch):04x}*/  {code} ;"
-        if not has_control_words(arch):
+        if not described(arch).control_words:
             out.append(f"{place}  /* 0x0000000000000000 */\n  /* 0x{control << 41:016x} */\n")
             continue
         if index % 3 == 0:

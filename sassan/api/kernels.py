@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import overload
 
 from sassan.api import tables
@@ -74,7 +73,7 @@ class Kernel:
     def warps(self) -> int | None:
         """Return of how many warps `makespan` speaks."""
         found = self.analysis.makespan
-        return found.bound.warps if found is not None else None
+        return found.residents.warps if found is not None else None
 
     @property
     def grid(self) -> int | None:
@@ -95,10 +94,7 @@ class Kernel:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what the bounds rest on; nothing where there is none."""
-        found = self.analysis.makespan
-        several = (found.bound, found.partition, found.grid) if found is not None else ()
-        bounds = (self.analysis.wcet, *(one for one in several if one is not None))
-        return tuple(dict.fromkeys(chain.from_iterable(one.assumptions for one in bounds if one.value is not None)))
+        return self.analysis.assumptions
 
     @property
     def loops(self) -> tuple[Loop, ...]:

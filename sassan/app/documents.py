@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from sassan.app.launches import LaunchAnalysis
     from sassan.app.result import AnalysisResult
     from sassan.errors import Gap, SassanError
-    from sassan.ipet.launched import Makespan, Residency
+    from sassan.ipet.sm.makespan import Makespan
+    from sassan.ipet.sm.residency import Residency
     from sassan.strings.kernel_string import KernelString
     from sassan.warpcfg.graph import WarpCfg
 
@@ -123,7 +124,7 @@ def makespan(found: "Makespan | None") -> Value:
     """Return the bounds of the warps on an SM over all paths, None where nobody asks."""
     if found is None:
         return None
-    common = {"warps": found.bound.warps, "lower": None, "upper": found.bound.value, "assumptions": list(found.bound.assumptions)}
+    common = {"warps": found.residents.warps, "lower": None, "upper": found.bound.value, "assumptions": list(found.bound.assumptions)}
     if found.partition is None:
         return common
     return common | {"partition": {"upper": found.partition.value, "assumptions": list(found.partition.assumptions)}}
@@ -151,15 +152,15 @@ def _occupancy(found: "Residency | None") -> Value:
 
 
 def _grid(found: "Makespan | None") -> Value:
-    grid = found.grid if found is not None else None
-    if grid is None:
+    if found is None or found.grid is None or found.residents.grid is None:
         return None
+    grid = found.residents.grid
     return {
-        "blocks": grid.grid.blocks,
-        "sms": grid.grid.sms,
-        "resident": grid.grid.places,
-        "upper": grid.value,
-        "assumptions": list(grid.assumptions),
+        "blocks": grid.blocks,
+        "sms": grid.sms,
+        "resident": grid.places,
+        "upper": found.grid.value,
+        "assumptions": list(found.grid.assumptions),
     }
 
 

@@ -8,7 +8,7 @@ from sassan.ipet import flow_facts
 from sassan.ipet.flow_facts import FlowFacts
 from sassan.ir import Program
 from sassan.machine import MachineFile
-from sassan.machine.pipes import FORMAT
+from sassan.machine.user import FORMAT
 from sassan.timing import latencies, measured
 
 

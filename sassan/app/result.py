@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from sassan.app.settings import Settings
 from sassan.errors import Gap
 from sassan.ipet.flow_facts import Bounds
-from sassan.ipet.launched import Makespan, Residency
+from sassan.ipet.sm.makespan import Makespan
+from sassan.ipet.sm.residency import Residency
 from sassan.ipet.wcet import Problem, Wcet
 from sassan.ir import Function
 from sassan.isa.languages import Isa

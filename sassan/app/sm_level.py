@@ -5,9 +5,10 @@ from dataclasses import replace
 from sassan.alphabet import Letter
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap, InputError
-from sassan.ipet.block_barriers import block_barriers
-from sassan.ipet.launched import Asked, Kernel, Makespan, Residency, makespan, residency
-from sassan.ipet.sm_bound import SmBound, Waits
+from sassan.ipet.sm.barriers import block_barriers
+from sassan.ipet.sm.makespan import Kernel, Makespan, makespan
+from sassan.ipet.sm.optima import Bound
+from sassan.ipet.sm.residency import Residency, Residents, residency, residents
 from sassan.machine import Multiprocessor, machine_of
 from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.problem import Processor
@@ -22,8 +23,8 @@ def with_sm_level(result: AnalysisResult) -> AnalysisResult:
     Raises UsageError for an impossible launch, or more warps than an SM holds.
     """
     settings, function = result.settings, result.function
-    asked = Asked(settings.launch, settings.resources, settings.warps, settings.partition)
-    if settings.warps is None and asked.threads(function) is None:
+    threads, resources = settings.launch.threads if function.kernel else None, settings.resources
+    if settings.warps is None and (threads is None or resources is None):
         return result
     try:
         sm = machine_of(function.arch, settings.machine)
@@ -31,23 +32,23 @@ def with_sm_level(result: AnalysisResult) -> AnalysisResult:
         # Without a table of its SM, a function keeps its WCET and lists what is missing.
         if settings.warps is None:
             return replace(result, residency=Residency(None, error.message))
-        gap = Gap(function.entry, error.code, error.message)
-        return replace(result, makespan=Makespan(SmBound(settings.warps, None, gaps=(gap,)), None))
-    resident = residency(function, asked, sm)
+        return _unbounded(result, Residents(settings.warps), (Gap(function.entry, error.code, error.message),))
+    known = residency(function, threads, resources, sm) if threads is not None and resources is not None else None
+    wanted = residents(settings.warps, settings.launch, resources, known.occupancy if known is not None else None, sm)
+    result = replace(result, residency=known)
     foreign = tuple(_contention_gap(result, address) for address, cost in result.bounds.external if cost is not None)
     if foreign:
-        bound = SmBound(_warps(settings.warps, resident), None, gaps=foreign)
-        return replace(result, residency=resident, makespan=Makespan(bound, None))
-    barriers = block_barriers(result.cfg, result.isa.facts)
-    waits = Waits(barriers, tuple(bound or 0 for bound in result.bounds.of_loop)) if barriers else None
-    kernel = Kernel(result.problem, tuple((string or KernelString()).counts() for string in result.strings), waits)
-    bounds = makespan(kernel, result.wcet, asked, sm, resident.occupancy if resident is not None else None)
-    return replace(result, residency=resident, makespan=bounds and _by_waiting(result, bounds, sm, barriers=bool(barriers)))
+        return _unbounded(result, wanted or Residents(0), foreign)
+    if wanted is None:
+        return result
+    letters = tuple((string or KernelString()).counts() for string in result.strings)
+    kernel = Kernel(result.problem, letters, block_barriers(result.cfg, result.isa.facts))
+    bounds = makespan(kernel, result.wcet, wanted, sm, partition=settings.partition)
+    return replace(result, makespan=_by_waiting(result, bounds, sm, barriers=bool(kernel.barriers)))
 
 
-def _warps(wanted: int | None, resident: Residency | None) -> int:
-    occupancy = resident.occupancy if resident is not None else None
-    return wanted if wanted is not None else occupancy.warps if occupancy is not None else 0
+def _unbounded(result: AnalysisResult, warps: Residents, gaps: tuple[Gap, ...]) -> AnalysisResult:
+    return replace(result, makespan=Makespan(warps, Bound(None, gaps=gaps)))
 
 
 def _contention_gap(result: AnalysisResult, address: int) -> Gap:
@@ -60,7 +61,7 @@ def _by_waiting(result: AnalysisResult, bounds: Makespan, sm: Multiprocessor, *,
     if bounds.worst_path is None or result.worst_path is None or barriers or result.wcet.model != Unit().name:
         return bounds
     processor = Processor({letter: sm.capacity(letter) for letter in Letter}, {}, sm.issue)
-    waiting = waiting_slots(makespan_problem((result.worst_path,) * bounds.bound.warps, processor))
+    waiting = waiting_slots(makespan_problem((result.worst_path,) * bounds.residents.warps, processor))
     return replace(bounds, worst_path=min(bounds.worst_path, waiting))
 
 
@@ -72,4 +73,4 @@ def has_block_barrier(result: AnalysisResult) -> bool:
 def at_cluster_barriers(result: AnalysisResult, warps: int | None) -> AnalysisResult:
     """The result with a gap at each barrier of a cluster, where other SMs keep the warps waiting; the same where there is none."""
     gaps = block_barriers(result.cfg, result.isa.facts).gaps
-    return replace(result, makespan=Makespan(SmBound(warps or 0, None, gaps=gaps), None)) if gaps else result
+    return _unbounded(result, Residents(warps or 0), gaps) if gaps else result

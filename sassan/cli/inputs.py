@@ -1,7 +1,6 @@
 """What the user named: files, architectures, functions."""
 
 import difflib
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -10,6 +9,7 @@ import typer
 
 from sassan.app.reading import read_program
 from sassan.app.result import AnalysisResult
+from sassan.arch import named
 from sassan.cli.output import failure
 from sassan.cli.output.progress import track
 from sassan.cli.output.terminal import middle
@@ -71,10 +71,10 @@ def architecture(text: str | None) -> str | None:
     """
     if text is None:
         return None
-    found = re.fullmatch(r"(?:sm_)?([0-9]{1,2})\.?([0-9])[af]?", text, re.ASCII)
-    if found is None:
-        raise UsageError("architecture", f"'{text}' is no architecture", hint="write it as 6.1 or sm_61")
-    return f"sm_{found[1]}{found[2]}"
+    name, _ = named(text)
+    if not name:
+        raise UsageError("architecture", f"unknown architecture '{text}'", hint="write it as 6.1 or sm_61")
+    return name
 
 
 def read(

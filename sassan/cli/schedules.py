@@ -45,7 +45,7 @@ def searched(result: Result, asked: Asked, how: Search) -> SearchRecord | None:
     bound = result.analysis.makespan
     if bound is None or result.analysis.worst_path is None:
         return None
-    chosen = Configuration(warps=bound.bound.warps, machine=asked.settings.machine)
+    chosen = Configuration(warps=bound.residents.warps, machine=asked.settings.machine)
     try:
         kernel = kernels.kernel_of(result, chosen, Paths.WORST, 1)
         one = kernel.instances[0]

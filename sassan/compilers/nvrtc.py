@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from sassan.arch import described, unknown
 from sassan.compilers.library import Library, Refused
 from sassan.errors import InputError, MissingToolError
 from sassan.source import Source, Span
@@ -65,12 +66,11 @@ def _error(source: Source, log: str) -> InputError:
 def _library_for(arch: str) -> Library:
     """Return the first NVRTC that compiles for `arch`.
 
-    Raises MissingToolError.
+    Raises InputError `unsupported-architecture`, MissingToolError.
     """
-    digits = re.fullmatch(r"sm_([0-9]{2,3})[af]?", arch, re.ASCII)
-    if digits is None:
-        raise InputError("unsupported-architecture", f"'{arch}' is no architecture", hint="write it as sm_80")
-    number = int(digits[1])
+    if not arch.startswith("sm_"):
+        raise unknown(arch)
+    number = described(arch).number
     seen: list[str] = []
     for found in libraries():
         if number in found.numbers:

@@ -3,11 +3,11 @@
 Static costs do not need this; without a GPU, that individuals compute the same results is an assumption, printed as such.
 """
 
-import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sassan.arch import architecture, described
 from sassan.errors import InputError, MissingToolError
 from sassan.evolve.compile import CompileStatus
 from sassan.evolve.compilers import Tools
@@ -105,14 +105,9 @@ def bench(config: Config, tools: Tools, *, cached: bool = True) -> Bench | None:
         if measured:
             raise
         return None
-    if _runs(device.arch, config.kernel.arch):
+    gpu = architecture(device.arch)
+    if gpu is not None and described(config.kernel.arch).runs_on(gpu):
         return Bench(config, tools, device, cached)
     if measured:
         raise MissingToolError("no-gpu", f"the kernel is for {config.kernel.arch}, but the GPU of this machine is {device.arch}")
     return None
-
-
-def _runs(device: str, arch: str) -> bool:
-    """Return whether a GPU runs cubins of an architecture: the same major version, and no higher minor version."""
-    has, needs = (re.fullmatch(r"sm_([0-9]+)([0-9])[af]?", name) for name in (device, arch))
-    return has is not None and needs is not None and has[1] == needs[1] and int(needs[2]) <= int(has[2])

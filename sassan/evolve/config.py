@@ -6,13 +6,13 @@ from enum import StrEnum
 from itertools import islice, product
 from pathlib import Path
 
+from sassan.arch import known_names, with_code
 from sassan.checked import MOST, Fields, Format
 from sassan.errors import UsageError
 from sassan.evolve.choices import EXACT, check_names, read_genes
 from sassan.evolve.genes import Choice, GeneKind, Space
 from sassan.evolve.includes import Header, IncludeProblem, headers
 from sassan.evolve.shapes import ShapeProblem, extent, names
-from sassan.frontend.architectures import architecture, supported
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting, setting
 from sassan.measure.device import DATA_BYTES, Argument
@@ -182,9 +182,9 @@ def _kernel(table: Fields, folder: Path) -> KernelSource:
     if path.suffix not in {".cu", ".ptx"}:
         raise table.fail("source", "must be a .cu or .ptx file")
     arch = table.text("arch")
-    known = architecture(arch)
+    known = with_code(arch)
     if known is None:
-        raise table.fail("arch", f"'{arch}' is none of {supported()}")
+        raise table.fail("arch", f"unknown architecture {arch} (known: {known_names()})")
     options = table.texts("options", ())
     for option in options:
         if not option.startswith(_OPTIONS):

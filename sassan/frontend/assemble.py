@@ -5,8 +5,8 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from sassan.arch import Architecture
 from sassan.errors import InputError
-from sassan.frontend.architectures import Architecture
 from sassan.frontend.instructions import Parser, ends_in_address
 from sassan.frontend.lines import InstructionLine, LineReader, SectionLines, span_of_row
 from sassan.frontend.operands import UNRESOLVED
@@ -56,8 +56,8 @@ def assemble(source: Source, section: TextSection, arch: Architecture, parser: P
 def _words(source: Source, section: TextSection, arch: Architecture, lines: SectionLines, code: bytes) -> list[int]:
     """Return the words of the listed code; raises InputError unless only padding is omitted, as nvdisasm does after CONT."""
     words = [word for (word,) in struct.iter_unpack("<Q", code[: len(code) // 8 * 8])]
-    listed = lines.rows[-1].address + arch.size
-    left = range(arch.following(lines.rows[-1].address), len(code), arch.size)
+    listed = lines.rows[-1].address + arch.instruction_bytes
+    left = range(arch.following(lines.rows[-1].address), len(code), arch.instruction_bytes)
     if listed > len(code) or not all(_is_nop(words[at >> 3], arch) for at in left if arch.normalise(at) == at):
         message = f"the disassembler lists 0x{listed:x} bytes of '{section.name}'; the cubin has 0x{len(code):x} bytes"
         raise InputError("listing-differs", message, source=source, span=section.span, hint="try another version of nvdisasm")
@@ -97,8 +97,8 @@ def _encodings(source: Source, section: TextSection, arch: Architecture, lines: 
     rows, words = lines.rows, lines.words
     unknown: list[int | None] = [None] * len(rows)
     indices = [row.address >> 3 for row in rows]
-    if len(words) == (rows[-1].address + arch.size) >> 3:
-        controls: list[int | None] = [*control.codes(arch.name, words, [row.address for row in rows])]
+    if len(words) == (rows[-1].address + arch.instruction_bytes) >> 3:
+        controls: list[int | None] = [*control.codes(arch, words, [row.address for row in rows])]
         if arch.control_words:
             return [words[index] for index in indices], controls
         return [words[index] | words[index + 1] << 64 for index in indices], controls

@@ -3,8 +3,8 @@
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from sassan.arch import Architecture
 from sassan.errors import InputError
-from sassan.frontend.architectures import Architecture
 from sassan.frontend.grammar import SyntaxProblem
 from sassan.frontend.instructions import ParsedInstruction, Parser
 from sassan.frontend.sections import TextSection, label_name

@@ -4,8 +4,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sassan.arch import Architecture, known_names, unknown, with_code
 from sassan.errors import InputError, UsageError
-from sassan.frontend.architectures import Architecture, architecture, supported
 from sassan.frontend.image import Image
 from sassan.ir import Function, Program
 from sassan.source import Source, Span
@@ -116,9 +116,9 @@ def refuse_other_kinds(source: Source) -> None:
 def _forced(arch: str | None) -> Architecture | None:
     if arch is None:
         return None
-    found = architecture(arch)
+    found = with_code(arch)
     if found is None:
-        raise UsageError("unsupported-architecture", f"there is no architecture '{arch}'", hint=f"one of {supported()}")
+        raise UsageError("unsupported-architecture", f"unknown architecture {arch}", hint=f"known: {known_names()}")
     return found
 
 
@@ -140,9 +140,9 @@ def _refuse_old(source: Source, text: str) -> None:
     """Refuse an architecture that is not known before its unknown syntax is met."""
     for match in _OLD.finditer(text):
         name = match[1] or "sm_" + match[2].removeprefix("EF_CUDA_SM")
-        if architecture(name) is None:
+        if with_code(name) is None:
             line = text.count("\n", 0, match.start()) + 1
-            raise _unsupported(source, name, Span(line, 1, match.end() - match.start()))
+            raise unknown(name, source, Span(line, 1, match.end() - match.start()))
 
 
 def _refuse_cut_line(source: Source, text: str) -> None:
@@ -155,27 +155,17 @@ def _refuse_cut_line(source: Source, text: str) -> None:
 
 
 def _architecture_of(source: Source, section: "TextSection") -> Architecture:
-    found = architecture(section.arch)
+    found = with_code(section.arch)
     if found is not None:
         return found
     if section.arch:
-        raise _unsupported(source, section.arch, section.span)
+        raise unknown(section.arch, source, section.span)
     raise InputError(
         "no-architecture",
         f"the architecture of '{section.name}' is missing; expected 'code for sm_NN' or .headerflags",
         source=source,
         span=section.span,
         hint="pass --sm",
-    )
-
-
-def _unsupported(source: Source, name: str, span: Span) -> InputError:
-    return InputError(
-        "unsupported-architecture",
-        f"the architecture '{name}' is not supported",
-        source=source,
-        span=span,
-        hint=f"supported are {supported()}; override a wrong name with --sm",
     )
 
 

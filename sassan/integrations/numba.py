@@ -15,6 +15,7 @@ from typing import Protocol, Unpack, cast
 
 from sassan.api import Choices, Kernel
 from sassan.api import analyze as analyze_cubin
+from sassan.arch import described
 from sassan.compilers import assemble
 from sassan.errors import InputError
 from sassan.integrations.extra import library
@@ -49,11 +50,9 @@ def ptx(
     Raises InputError `unsupported-architecture`, MissingToolError; what Numba itself raises is passed on.
     """
     cuda = library("numba.cuda", _EXTRA)
-    found = re.fullmatch(r"sm_([0-9]{1,2})([0-9])", arch, re.ASCII)
-    if found is None:
-        raise InputError("unsupported-architecture", f"'{arch}' is no architecture", hint="write it as sm_80")
+    number = described(arch).number
     python = getattr(function, "py_func", function)
-    text, _ = cuda.compile_ptx(python, signature, device=False, cc=(int(found[1]), int(found[2])), **(options or {}))
+    text, _ = cuda.compile_ptx(python, signature, device=False, cc=divmod(number, 10), **(options or {}))
     return cast("str", text)
 
 

@@ -19,6 +19,7 @@ from typing import Protocol, Unpack, cast
 
 from sassan.api import Choices, Kernel, Launch
 from sassan.api import analyze as analyze_cubin
+from sassan.arch import described
 from sassan.errors import InputError, SassanError
 from sassan.integrations.extra import library
 
@@ -82,11 +83,9 @@ def compile_for(
     Raises InputError `unsupported-architecture`, MissingToolError; what Triton itself raises is passed on.
     """
     compiler, backend = library("triton.compiler", _EXTRA), library("triton.backends.compiler", _EXTRA)
-    number = arch.removeprefix("sm_")
-    if not (number.isascii() and number.isdigit()):
-        raise InputError("unsupported-architecture", f"'{arch}' is no architecture", hint="write it as sm_80")
+    number = described(arch).number
     source: object = compiler.ASTSource(function, dict(signature), dict(constants or {}))
-    target: object = backend.GPUTarget("cuda", int(number), _WARP)
+    target: object = backend.GPUTarget("cuda", number, _WARP)
     return cast("Compiled", compiler.compile(source, target=target, options=dict(options or {})))
 
 

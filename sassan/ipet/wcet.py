@@ -68,6 +68,8 @@ class Problem:
     gaps: tuple[Gap, ...] = ()
     setup: Setup = field(default_factory=Setup)
     pieces: tuple[tuple[int, ...], ...] = ()
+    loop_bounds: tuple[int, ...] = ()
+    """Of the loops of the graph, where there is a model."""
 
 
 def problem(cfg: WarpCfg, costs: CostModel, bounds: Bounds, setup: Setup | None = None) -> Problem:
@@ -81,12 +83,12 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: Bounds, setup: Setup | None 
     assumptions = (*prices.assumptions, *cfg.assumptions, *bounds.assumptions, *_said(setup))
     if gaps:
         return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup)
+    known = tuple(bound for bound in bounds.of_loop if bound is not None)
     if setup.paper:
         model = build_paper(cfg, per_node, PAPER_BOUND)
     else:
-        known = tuple(bound for bound in bounds.of_loop if bound is not None)
         model = _without_calls(build(steps_of(cfg), per_node, known, setup.without), cfg, external)
-    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, prices.pieces)
+    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, prices.pieces, known)
 
 
 def _without_calls(model: Model, cfg: WarpCfg, external: Mapping[int, int | None]) -> Model:

@@ -6,13 +6,14 @@ stall 0-3 · yield 4 (0 is the hint) · write barrier 5-7 · read barrier 8-10 (
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sassan.arch import Architecture
+
 BITS = 0x1FFFFF
 """The bits of a control code."""
 BARRIERS = 6
 """How many scoreboard barriers a warp has."""
 _NO_BARRIER = 7
 _WORD = 8
-_FIRST_WITHOUT_WORDS = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +64,12 @@ def encode(control: Control) -> int:
     return flags | write << 5 | read << 8 | control.wait_mask << 11 | control.reuse << 17
 
 
-def has_control_words(arch: str) -> bool:
-    """Return whether every fourth word of `arch` (`sm_61`) holds the codes of the three instructions behind it."""
-    return int(arch.removeprefix("sm_")) < _FIRST_WITHOUT_WORDS
-
-
-def codes(arch: str, words: Sequence[int], addresses: Sequence[int]) -> Iterator[int]:
+def codes(arch: Architecture, words: Sequence[int], addresses: Sequence[int]) -> Iterator[int]:
     """Yield the control code of the instruction at each address, given all 64-bit words of its section in order.
 
-    sm_50-62: slot k of a control word stands at its bits 21k to 21k+20; later, bits 105 to 125 of the instruction hold the code.
+    Slot k of a control word stands at its bits 21k to 21k+20; without control words, bits 105 to 125 of the instruction hold the code.
     """
-    if has_control_words(arch):
+    if arch.control_words:
         for address in addresses:
             index = address // _WORD
             yield words[index & ~3] >> 21 * ((index & 3) - 1) & BITS

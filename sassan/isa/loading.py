@@ -9,11 +9,12 @@ from sassan.checked import Fields, Format
 from sassan.isa.effects import BadEffect, Effect, parse_effect
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Form, parse_form
-from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
+from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Unit, Width
 
 TABLES = Format("bad-table")
-_FILE_KEYS = ("archs", "base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
-_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source", "effect")
+_FILE_KEYS = ("base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
+_RARE_KEYS = ("partial", "masked")
+_ROW_KEYS = ("names", "unit", "with", "forms", "modifiers", "agree", "effect", "flow", "tag", "uniform", "undecided", *_RARE_KEYS, "source")
 _NTH = {"": -1, "first": 0, "second": 1}
 _AGREE_BY_FUNCTION = {"special": Agree.SPECIAL, "constant": Agree.ADDRESS, "lane": Agree.ALWAYS}
 _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
@@ -36,12 +37,11 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
     parent = file.text("base", "")
     base = find(parent) if parent else None
     if parent and base is None:
-        raise file.fail("base", "must be the name of an earlier table")
+        raise file.fail("base", "must be the name of another table")
     operands, special = file.table("operands"), file.table("special")
     widths = dict(base.widths if base else {}) | _widths(file.table("widths"))
-    table = Table(
+    return Table(
         name=name,
-        archs=file.texts("archs"),
         rows=_merged(_rows(file, widths), base.rows if base else {}),
         widths=widths,
         carry_in=frozenset(file.table("rule").texts("carry_in")) | (base.carry_in if base else frozenset()),
@@ -51,9 +51,6 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
         agreeing=frozenset(special.texts("agree")) | (base.agreeing if base else frozenset()),
         block_dim=frozenset(special.texts("block_dim")) | (base.block_dim if base else frozenset()),
     )
-    if not table.archs:
-        raise file.fail("archs", "must name an architecture")
-    return table
 
 
 def read_letters(name: str, text: str, mapping: str) -> Letters:
@@ -84,11 +81,23 @@ def _rows(file: Fields, widths: Mapping[str, Width]) -> dict[str, tuple[Row, ...
         one.only(*_ROW_KEYS)
         one.choice("source", sources)
         row = _row(one, groups, widths)
-        if not one.texts("names"):
+        names, units = one.texts("names"), _row_units(one)
+        if not names:
             raise one.fail("names", "must name a mnemonic")
-        for name in one.texts("names"):
-            out[name] = (*out.get(name, ()), row)
+        if len(units) not in {1, len(names)}:
+            raise one.fail("unit", "must be one unit, or one for each mnemonic")
+        for index, name in enumerate(names):
+            out[name] = (*out.get(name, ()), replace(row, unit=units[index % len(units)]))
     return out
+
+
+def _row_units(row: Fields) -> tuple[Unit, ...]:
+    if not isinstance(row.values.get("unit"), list):
+        return (row.choice("unit", Unit),)
+    units = row.texts("unit")
+    if not set(units) <= set(Unit):
+        raise row.fail("unit", f"must be of {', '.join(Unit)}")
+    return tuple(map(Unit, units))
 
 
 def _row(one: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> Row:
@@ -117,6 +126,7 @@ def _row(one: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str
         partial=frozenset(one.texts("partial")),
         masked=one.flag("masked"),
         source=one.text("source"),
+        unit=_row_units(one)[0],
         effects=effects,
     )
     if row.tag and row.flow not in _TAGGED:

@@ -4,24 +4,23 @@ isa = load("sm_61")
 facts = isa.facts(instruction)      # None: no row covers it, the caller reports the gap `unknown-opcode`
 """
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 
+from sassan.arch import Architecture, cached, further, unknown, with_code
 from sassan.errors import InputError
 from sassan.ir import Instruction
 from sassan.isa.build import Builder, Uncovered
 from sassan.isa.facts import Facts
 from sassan.isa.loading import data_text, read_letters, read_table
-from sassan.isa.rows import Letters, Table
+from sassan.isa.rows import Letters, Table, Unit
 from sassan.isa.shape import Shape, shape
 from sassan.isa.template import Template
 
-FILES = ("maxwell_pascal.toml", "volta_turing.toml", "ampere_hopper.toml", "blackwell.toml")
 LETTERS = ("timing", "2013")
 """The mappings to letters: timing.md's, and Figure 11 of the 2013 makespan paper."""
 
-_ARCH = re.compile(r"(?:sm_)?(\d+)[af]?")
 _MEMO_LIMIT = 65536
 
 
@@ -78,31 +77,58 @@ def _unknown(instruction: Instruction, indices: list[int]) -> Facts | None:
     return None
 
 
-@lru_cache(maxsize=64)
+@cached
 def load(arch: str, letters: str = "timing", agreeing: frozenset[str] = frozenset()) -> Isa:
     """Return the facts of `arch` (`sm_61`, `61`, `sm_90a`) with one mapping to letters.
 
     `agreeing` names special registers on which the threads of a warp agree beyond those of the table: what a known block shape says
-    of `table.block_dim`. Raises InputError `unsupported-architecture` when no table covers it, `bad-table` when a table is not well formed.
+    of `table.block_dim`. Raises InputError `unsupported-architecture` where its machine code is not described, `bad-table` when a table is
+    not well formed.
     """
-    match = _ARCH.fullmatch(arch)
-    number = f"sm_{match[1]}" if match else arch
-    for table in tables():
-        if number in table.archs:
-            return Isa(table, _letters(letters), agreeing)
-    known = ", ".join(one for table in tables() for one in table.archs)
-    raise InputError("unsupported-architecture", f"no instruction table for '{arch}'", hint=f"known architectures: {known}")
+    return Isa(_table_of(arch)[1], _letters(letters), agreeing)
 
 
-def tables() -> Iterator[Table]:
-    """Yield the checked table of every generation, oldest first; those that nobody asks for are not read."""
-    return (_table(name) for name in FILES)
+@cached
+def unit(arch: str, opcode: str) -> str:
+    """Return the unit that executes `opcode` (with its modifiers) on `arch`, a name of the profilers' manuals; '' where no row covers it.
+
+    Raises InputError as `load`.
+    """
+    described, table = _table_of(arch)
+    unit = table.unit(opcode)
+    return described.half_unit if unit is Unit.HALF else unit or ""
 
 
-@lru_cache(maxsize=len(FILES))
-def _table(name: str) -> Table:
-    earlier = FILES[: FILES.index(name)]
-    return read_table(name, data_text(name), lambda base: _table(base) if base in earlier else None)
+def units() -> tuple[str, ...]:
+    """Return the names of all units."""
+    return tuple(name.value for name in Unit if name is not Unit.HALF)
+
+
+@cached
+def _table_of(arch: str) -> tuple[Architecture, Table]:
+    found = with_code(arch)
+    if found is None:
+        raise unknown(arch)
+    table = _table(found.isa)
+    if table is None:
+        raise InputError("bad-table", f"{found.name}.toml: code.isa: no opcode table is called '{found.isa}'")
+    return found, table
+
+
+@cached
+def _table(name: str, above: frozenset[str] = frozenset()) -> Table | None:
+    """Return the table of a name, from opcodes/ in the folder of further architectures or from this package.
+
+    None where there is none, or it would be its own base.
+    """
+    folder = further()
+    path = Path(folder, "opcodes", f"{name}.toml")
+    try:
+        text = path.read_text("utf-8") if folder and path.is_file() else data_text(f"{name}.toml")
+    except OSError:
+        return None
+    below = above | {name}
+    return read_table(f"{name}.toml", text, lambda base: None if base in below else _table(base, below))
 
 
 @lru_cache(maxsize=len(LETTERS))

@@ -1,17 +1,17 @@
-"""The SM table (`sm.toml`) as records, checked once when it is read."""
+"""The SM of an architecture as a record, checked once when it is read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from importlib import resources
+from functools import lru_cache
 from math import floor
 from types import MappingProxyType
 
 from sassan.alphabet import Letter
+from sassan.arch import Row, architecture, described, named, names, rows
 from sassan.checked import Fields
 from sassan.errors import InputError
-from sassan.machine.pipes import FORMAT, LANES, PARTITION, SM, Pipe, table
+from sassan.machine.pipes import LANES, PARTITION, SM, Pipe, pipes_of
 
 WARP_SIZE = 32
 NUMBERS = (*LANES, "warps", "blocks", "registers")
@@ -29,7 +29,6 @@ _USED_BY: Mapping[Letter, tuple[str, ...]] = MappingProxyType(
 _SHARED_BY_ALL = (Letter.LOAD,)
 _DIVIDED = ("fp32", "int32", "sfu")
 """Lanes that belong to the partitions of an SM on every architecture."""
-_FIRST_WITH_PARTITIONS = 50
 _MOST_DISPATCH = 2
 
 
@@ -58,6 +57,8 @@ class Multiprocessor:
     fp16: int = 0
     tex: int = 0
     conv64: int = 0
+    partitions: bool = True
+    """False where the schedulers share all lanes."""
     pipes: tuple[Pipe, ...] = ()
     file: str = ""
 
@@ -69,7 +70,7 @@ class Multiprocessor:
     @property
     def arch(self) -> str:
         """Return the name of the architecture: sm_61."""
-        return f"sm_{self.number}"
+        return named(self.capability)[0]
 
     @property
     def issue(self) -> int:
@@ -98,7 +99,7 @@ class Multiprocessor:
 
         Raises InputError before Maxwell, whose schedulers share the lanes.
         """
-        if self.number < _FIRST_WITH_PARTITIONS:
+        if not self.partitions:
             message = f"an SM of compute capability {self.capability} has no partitions: its schedulers share the units"
             raise InputError("no-partitions", message, hint="since 5.0 units belong to a scheduler; leave the partition model away")
         return self.capacity(letter) if self.is_shared(letter) else _sigma(Fraction(self._lanes_of(letter), self.schedulers))
@@ -124,6 +125,7 @@ class Multiprocessor:
         told = ", ".join(f"{letter.value}={self.capacity(letter)}" for letter in Letter)
         return (
             f"SM of compute capability {self.capability}{self._told}: warp instructions per cycle {told}, issue {self.issue}",
+            *self.inherited("sm"),
             *self._doubts,
         )
 
@@ -133,7 +135,12 @@ class Multiprocessor:
         told = ", ".join(f"{one.value}={self.partition_capacity(one)}" + " of the SM" * self.is_shared(one) for one in Letter)
         head = f"partition model: one of {self.schedulers} partitions of an SM of compute capability {self.capability}{self._told}"
         warps = f"a warp stays with its scheduler, which has ceil(W / {self.schedulers}) of W warps"
-        return (f"{head}: warp instructions per cycle {told}, issue {self.dispatch}", warps, *self._doubts)
+        return (f"{head}: warp instructions per cycle {told}, issue {self.dispatch}", warps, *self.inherited("sm", "units"), *self._doubts)
+
+    def inherited(self, *sections: str) -> tuple[str, ...]:
+        """Return what is taken for granted about sections of the architecture that are those of another SM."""
+        known = architecture(self.arch)
+        return known.assumptions(*sections) if known is not None else ()
 
     @property
     def _told(self) -> str:
@@ -152,45 +159,24 @@ def _sigma(lanes: int | Fraction) -> Fraction:
 def load(arch: str) -> Multiprocessor:
     """Return the SM of `sm_61` and the like.
 
-    Raises InputError where the table has no entry.
+    Raises InputError `unknown-sm` where no architecture file describes it, `bad-table` where one is not well formed.
     """
-    digits = "".join(one for one in arch.removeprefix("sm_") if one.isdigit())
-    capability = f"{digits[:-1]}.{digits[-1:]}"
-    found = entries().get(capability)
-    if found is None:
-        raise InputError(
-            "unknown-sm", f"the SM table has no compute capability {capability} ({arch})", hint=f"known: {', '.join(entries())}"
-        )
-    return found
+    name, _ = named(arch)
+    row = rows(name, "sm").get("") if name else None
+    if row is None:
+        raise InputError("unknown-sm", f"no architecture file describes the SM of {arch}", hint=f"known: {', '.join(capabilities())}")
+    return _load(name, row)
 
 
-@cache
-def entries() -> Mapping[str, Multiprocessor]:
-    """Return the SM of every compute capability of the table."""
-    return MappingProxyType(read("sm.toml", resources.files("sassan.machine").joinpath("sm.toml").read_text("utf-8"), table()))
+def capabilities() -> tuple[str, ...]:
+    """Return the compute capabilities whose SM is described."""
+    return tuple(described(name).capability for name in names() if rows(name, "sm"))
 
 
-def read(name: str, text: str, pipes: tuple[Pipe, ...]) -> dict[str, Multiprocessor]:
-    """Return the checked entries of an SM table.
-
-    Raises InputError `bad-machine` with the file and the key.
-    """
-    file = FORMAT.toml(name, text)
-    file.only("sources", "sm")
-    sources = file.table("sources")
-    told = {key: sources.text(key) for key in sources.values}
-    machines = file.table("sm")
-    return {capability: _entry(capability, machines.table(capability), told, pipes) for capability in machines.values}
-
-
-def _entry(capability: str, one: Fields, sources: Mapping[str, str], pipes: tuple[Pipe, ...]) -> Multiprocessor:
-    one.only(*NUMBERS, *PAIRS, "unsure", "source")
-    keys = one.texts("source")
-    if not keys or any(key not in sources for key in keys):
-        raise one.fail("source", f"must name some of {', '.join(sources)}")
-    number = int(capability.replace(".", ""))
-    mine = tuple(pipe for pipe in pipes if pipe.first <= number <= pipe.last)
-    return entry(capability, one, "; ".join(sources[key] for key in keys), mine)
+@lru_cache(maxsize=64)
+def _load(name: str, row: Row) -> Multiprocessor:
+    row.fields.only(*NUMBERS, *PAIRS, "partitions", "unsure", "source")
+    return entry(described(name).capability, row.fields, row.source, pipes_of(name))
 
 
 def entry(capability: str, one: Fields, source: str, pipes: tuple[Pipe, ...], file: str = "") -> Multiprocessor:
@@ -198,7 +184,7 @@ def entry(capability: str, one: Fields, source: str, pipes: tuple[Pipe, ...], fi
 
     Raises InputError `bad-machine` where one is missing, means nothing, or contradicts another.
     """
-    numbers = {key: one.whole(key) for key in NUMBERS if key not in OPTIONAL or key in one.values}
+    numbers = {key: one.whole(key) for key in NUMBERS if key not in OPTIONAL or key in one}
     schedulers, dispatch = one.pair("issue")
     unsure = one.texts("unsure")
     if any(key not in (*NUMBERS, *PAIRS) for key in unsure):
@@ -210,6 +196,7 @@ def entry(capability: str, one: Fields, source: str, pipes: tuple[Pipe, ...], fi
         shared=one.pair("shared"),
         unsure=unsure,
         source=source,
+        partitions=one.flag("partitions", default=True),
         pipes=pipes,
         file=file,
         **numbers,

@@ -1,25 +1,23 @@
 """Occupancy: how many blocks of a kernel are resident on one SM.
 
 The rules are those of NVIDIA's occupancy calculator (cuda_occupancy.h of CUDA 12.9), with as much shared memory as the SM can give
-and without partitioned global caching; their numbers are data (`allocation.toml`, `sm.toml`).
+and without partitioned global caching; their numbers are in the architecture files, section `allocation`.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from types import MappingProxyType
 
-from sassan.checked import Fields
+from sassan.arch import described, names, rows
 from sassan.errors import InputError, UsageError
 from sassan.ir import Function
 from sassan.machine.launch import BLOCK_THREADS
 from sassan.machine.multiprocessor import WARP_SIZE, Multiprocessor
-from sassan.machine.pipes import FORMAT
 
 _KB = 1024
-_FIRST_WITH_CARVEOUT, _FIRST_WITH_CLUSTERS = 70, 90
 _NUMBERS = ("register_unit", "registers_per_thread", "registers_per_block", "checked_partitions", "shared_unit")
+_OPTIONAL = ("shared_reserved", "barriers")
+_FLAGS = ("reserved_in_cubin", "carveout", "clusters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +49,8 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How an SM allocates; `allocation.toml` says what each number means."""
+    """How an SM allocates; sassan/arch/README.md says what each number means."""
 
-    first: int
-    last: int
     register_unit: int
     registers_per_thread: int
     registers_per_block: int
@@ -63,6 +59,8 @@ class Rules:
     shared_reserved: int
     reserved_in_cubin: bool
     barriers: int
+    carveout: bool
+    clusters: bool
     source: str
 
 
@@ -168,60 +166,35 @@ def _why(machine: Multiprocessor, rules: Rules, demand: Demand, block_warps: int
 
 
 def _said(machine: Multiprocessor, demand: Demand) -> tuple[str, ...]:
+    rules = rules_of(machine)
     used = f"{demand.threads} threads, {demand.registers} registers per thread, {demand.shared} bytes of shared memory per block"
-    shared = "the SM gives shared memory as much of its on-chip memory as it can" if machine.number >= _FIRST_WITH_CARVEOUT else ""
+    shared = "the SM gives shared memory as much of its on-chip memory as it can" if rules.carveout else ""
     alone = "of blocks in clusters, no more are resident" if demand.clustered else "blocks are not launched in clusters"
-    clusters = alone if machine.number >= _FIRST_WITH_CLUSTERS else ""
+    clusters = alone if rules.clusters else ""
     head = f"occupancy by the rules of CUDA's calculator: {used}; no other kernel is on the SM"
-    return (head, *(one for one in (shared, clusters) if one))
+    return (head, *(one for one in (shared, clusters) if one), *machine.inherited("allocation"))
 
 
 def rules_of(machine: Multiprocessor) -> Rules:
     """Return how an SM allocates.
 
-    Raises InputError `no-occupancy` for one that no rule describes.
+    Raises InputError `no-occupancy` for one that no rule describes, `bad-table` with the file and the key.
     """
-    found = next((one for one in table() if one.first <= machine.number <= one.last), None)
-    if found is None:
-        first = table()[0].first
-        message = f"no rules say how many blocks an SM of compute capability {machine.capability} holds"
-        raise InputError(
-            "no-occupancy", message, hint=f"known from {first // 10}.{first % 10} on; without --block-dim, -W tells the number of warps"
-        )
-    return found
-
-
-@cache
-def table() -> tuple[Rules, ...]:
-    """Return the rules of every architecture, checked.
-
-    Raises InputError `bad-machine`.
-    """
-    return read("allocation.toml", resources.files("sassan.machine").joinpath("allocation.toml").read_text("utf-8"))
-
-
-def read(name: str, text: str) -> tuple[Rules, ...]:
-    """Return the checked rules of a text.
-
-    Raises InputError `bad-machine` with the file and the key.
-    """
-    file = FORMAT.toml(name, text)
-    file.only("sources", "rules")
-    sources = file.table("sources")
-    told = {key: sources.text(key) for key in sources.values}
-    return tuple(_row(one, told) for one in file.tables("rules"))
-
-
-def _row(one: Fields, sources: Mapping[str, str]) -> Rules:
-    one.only("archs", *_NUMBERS, "shared_reserved", "reserved_in_cubin", "barriers", "source")
-    keys = one.texts("source")
-    if not keys or any(key not in sources for key in keys):
-        raise one.fail("source", f"must name some of {', '.join(sources)}")
-    first, last = one.pair("archs")
-    numbers = {key: one.whole(key) for key in _NUMBERS}
-    maybe = {key: one.whole(key, least=0) for key in ("shared_reserved", "barriers")}
-    source = "; ".join(sources[key] for key in keys)
-    return Rules(first=first, last=last, reserved_in_cubin=one.flag("reserved_in_cubin"), source=source, **numbers, **maybe)
+    row = rows(machine.arch, "allocation").get("")
+    if row is None:
+        first = next(described(name).capability for name in names() if rows(name, "allocation"))
+        message = f"no architecture file says how many blocks an SM of compute capability {machine.capability} holds"
+        raise InputError("no-occupancy", message, hint=f"known from {first} on; without --block-dim, -W gives the number of warps")
+    fields = row.fields
+    fields.only(*_NUMBERS, *_OPTIONAL, *_FLAGS, "source")
+    numbers = {key: fields.whole(key) for key in _NUMBERS} | {key: fields.whole(key, 0, least=0) for key in _OPTIONAL}
+    return Rules(
+        **numbers,
+        reserved_in_cubin=fields.flag("reserved_in_cubin"),
+        carveout=fields.flag("carveout"),
+        clusters=fields.flag("clusters"),
+        source=row.source,
+    )
 
 
 def _up(value: int, unit: int) -> int:

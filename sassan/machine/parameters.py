@@ -7,6 +7,7 @@ neither, and PTX only the names.
 import re
 from dataclasses import dataclass
 
+from sassan.arch import cached, named, rows
 from sassan.errors import UsageError
 from sassan.ir import Function
 from sassan.machine.widths import WORD, widths
@@ -23,16 +24,6 @@ class Layout:
     block: int
     grid: int
     parameters: int
-
-
-# Read off the samples of each architecture: their sources say which extent they use, `.nv.info` says where the parameters begin.
-_LAYOUTS = (
-    (62, Layout(0x8, 0x14, 0x140)),
-    (89, Layout(0x0, 0xC, 0x160)),
-    (90, Layout(0x0, 0xC, 0x210)),
-    (121, Layout(0x360, 0x370, 0x380)),
-)
-"""Up to this architecture, this layout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +70,17 @@ def setting(text: str) -> Setting:
     return Setting("", int(place[1], 16), value, int(place[2] or 0)) if place is not None else Setting(where, -1, value)
 
 
+@cached
 def layout(arch: str) -> Layout | None:
-    """Return where a launch stands in constant bank 0, None for an architecture that nobody has looked at."""
-    digits = re.match(r"sm_([0-9]+)", arch, re.ASCII)
-    number = int(digits[1]) if digits else 0
-    return next((one for last, one in _LAYOUTS if 50 <= number <= last), None)  # noqa: PLR2004  # sm_50 is the first of the table
+    """Return where a launch stands in constant bank 0, None for an architecture whose file does not say.
+
+    Raises InputError `bad-table` with the file and the key.
+    """
+    row = rows(named(arch)[0], "parameters").get("")
+    if row is None:
+        return None
+    row.fields.only("block", "grid", "first", "source")
+    return Layout(row.fields.whole("block", least=0), row.fields.whole("grid"), row.fields.whole("first"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,16 @@
-"""The unit map (`units.toml`): which lanes run an opcode, whether all warps of the SM share them, and for how long it keeps them."""
+"""The unit map of an SM: which lanes run an opcode, whether all warps of the SM share them, and for how long it keeps them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cache
-from importlib import resources
 
-from sassan.checked import Fields, Format
+from sassan.arch import Row, rows
 
-FORMAT = Format("bad-machine", "sassan/machine/README.md describes machine files")
 LANES = ("fp32", "int32", "fp64", "fp16", "sfu", "ldst", "tex", "conv64")
 """The keys of the SM table that count lanes."""
 PARTITION, SM = "partition", "sm"
 """Scopes: the lanes are divided among the schedulers; all warps of the SM share them."""
 _WARP_SIZE = 32
-_EVERY = (0, 999)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +23,6 @@ class Pipe:
 
     unit: str
     names: tuple[str, ...]
-    first: int
-    last: int
     lanes: str
     scope: str
     passes: int = 1
@@ -74,40 +68,27 @@ def _changed(one: Pipe, change: Change) -> Pipe:
     return replace(one, scope=scope)
 
 
-@cache
-def table() -> tuple[Pipe, ...]:
-    """Return all rows, checked.
+def pipes_of(arch: str) -> tuple[Pipe, ...]:
+    """Return the unit map of an SM (`sm_61`): rows that name opcodes come before those for the rest of a unit.
 
-    Raises InputError `bad-machine`.
+    Raises InputError `bad-table` with the file and the key.
     """
-    return read("units.toml", resources.files("sassan.machine").joinpath("units.toml").read_text("utf-8"))
+    found = [_pipe(path, row) for path, row in rows(arch, "units").items()]
+    return tuple(sorted(found, key=lambda pipe: not pipe.names))
 
 
-def read(name: str, text: str) -> tuple[Pipe, ...]:
-    """Return the checked rows of a unit map.
-
-    Raises InputError `bad-machine` with the file and the key.
-    """
-    file = FORMAT.toml(name, text)
-    file.only("sources", "unit")
-    known = tuple(file.table("sources").values)
-    return tuple(_row(one, known) for one in file.tables("unit"))
-
-
-def _row(one: Fields, sources: tuple[str, ...]) -> Pipe:
-    one.only("unit", "names", "archs", "lanes", "passes", "cycles", "scope", "unsure", "source")
-    if ("lanes" in one.values) == ("cycles" in one.values):
-        raise one.fail("lanes", "a unit has lanes or cycles, one of them")
-    first, last = one.pair("archs", _EVERY, least=0)
+def _pipe(path: str, row: Row) -> Pipe:
+    fields = row.fields
+    fields.only("unit", "names", "lanes", "passes", "cycles", "scope", "unsure", "source")
+    if ("lanes" in fields) == ("cycles" in fields):
+        raise fields.fail("lanes", "a unit has either lanes or cycles")
     return Pipe(
-        unit=one.text("unit"),
-        names=one.texts("names"),
-        first=first,
-        last=last,
-        lanes=one.choice("lanes", LANES) if "lanes" in one.values else "",
-        scope=one.choice("scope", (PARTITION, SM)),
-        passes=one.whole("passes", 1),
-        cycles=one.whole("cycles") if "cycles" in one else 0,
-        unsure=one.flag("unsure"),
-        source=one.choice("source", sources),
+        unit=fields.text("unit", path),
+        names=fields.texts("names"),
+        lanes=fields.choice("lanes", LANES) if "lanes" in fields else "",
+        scope=fields.choice("scope", (PARTITION, SM)),
+        passes=fields.whole("passes", 1),
+        cycles=fields.whole("cycles") if "cycles" in fields else 0,
+        unsure=fields.flag("unsure"),
+        source=row.source,
     )

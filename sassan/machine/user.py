@@ -2,23 +2,25 @@
 
 base = "6.1"                        # the compute capability whose entry is changed
 source = "measured on board 7"      # where the figures below come from
-[sm]                                # keys of sm.toml
+[sm]                                # keys of the section [sm] of an architecture file
 warps = 32
-[unit.fp64]                         # units of units.toml: lanes or cycles, and who shares them
+[unit.fp64]                         # units of its section [units]: lanes or cycles, and who shares them
 lanes = 8
 scope = "partition"                 # or "sm"
-[latency]                           # worst latencies in cycles, by the names of timing/data/latencies.toml
+[latency]                           # worst latencies in cycles, by the names of `latencies.class`
 global = 900
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from sassan.checked import Fields
+from sassan.arch import described, named
+from sassan.checked import Fields, Format
 from sassan.errors import InputError
-from sassan.machine.multiprocessor import NUMBERS, PAIRS, Multiprocessor, entries, entry, load
-from sassan.machine.pipes import FORMAT, PARTITION, SM, Change, changed
+from sassan.machine.multiprocessor import NUMBERS, PAIRS, Multiprocessor, capabilities, entry, load
+from sassan.machine.pipes import PARTITION, SM, Change, changed
+
+FORMAT = Format("bad-machine", "sassan/machine/README.md describes machine files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,7 @@ class MachineFile:
 
         Raises InputError where that code does not run on it: a GPU runs code of its own major version, up to its minor version.
         """
-        major, minor = divmod(_number(arch), 10)
-        mine = divmod(self.sm.number, 10)
-        if major != mine[0] or minor > mine[1]:
+        if not described(arch).runs_on(described(self.sm.arch)):
             message = f"--machine {self.name} is compute capability {self.sm.capability}, which does not run this code of {arch}"
             raise InputError(
                 "other-machine", message, hint=f"a GPU runs code of its own major version, up to its minor one: --machine {arch}"
@@ -50,10 +50,10 @@ def known(name: str) -> MachineFile | None:
 
     Raises InputError where no table knows it.
     """
-    found = re.fullmatch(r"(?:sm_)?([0-9]{1,2})\.?([0-9])[af]?", name, re.ASCII)
-    if found is None:
+    found, _ = named(name)
+    if not found:
         return None
-    sm = load(f"sm_{found[1]}{found[2]}")
+    sm = load(found)
     return MachineFile(sm.arch, sm.source, sm)
 
 
@@ -72,9 +72,9 @@ def read_file(name: str, text: str) -> MachineFile:
     """
     file = FORMAT.toml(name, text)
     file.only("base", "source", "sm", "unit", "latency")
-    base = entries().get(file.text("base"))
-    if base is None:
-        raise file.fail("base", f"must be one of {', '.join(entries())}")
+    if file.text("base") not in capabilities():
+        raise file.fail("base", f"must be one of {', '.join(capabilities())}")
+    base = load(file.text("base"))
     source = file.text("source")
     told = file.table("sm")
     told.only(*NUMBERS, *PAIRS)
@@ -87,7 +87,7 @@ def read_file(name: str, text: str) -> MachineFile:
 
 def _numbers(base: Multiprocessor) -> dict[str, object]:
     lanes = {key: value for key in NUMBERS if (value := getattr(base, key))}
-    return {**lanes, "issue": [base.schedulers, base.dispatch], "shared": list(base.shared)}
+    return {**lanes, "partitions": base.partitions, "issue": [base.schedulers, base.dispatch], "shared": list(base.shared)}
 
 
 def _changes(units: Fields, base: Multiprocessor) -> dict[str, Change]:
@@ -101,7 +101,3 @@ def _changes(units: Fields, base: Multiprocessor) -> dict[str, Change]:
             scope=one.choice("scope", (PARTITION, SM)) if "scope" in one.values else "",
         )
     return out
-
-
-def _number(arch: str) -> int:
-    return int("".join(one for one in arch if one.isdigit()) or 0)

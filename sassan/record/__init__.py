@@ -1,6 +1,6 @@
-"""Runs a program without a GPU and writes down its launches (`sassan record`); README.md says how."""
+"""Recording the launches of a program without a GPU (`sassan record`); README.md describes the design."""
 
 from sassan.record.devices import DeviceChoice
-from sassan.record.run import Limits, Recorded, record
+from sassan.record.run import RecordedProgram, RecordingLimits, record
 
-__all__ = ["DeviceChoice", "Limits", "Recorded", "record"]
+__all__ = ["DeviceChoice", "RecordedProgram", "RecordingLimits", "record"]

@@ -1,4 +1,4 @@
-"""What the images of a program say of its kernels: parameters, registers, shared memory. Fatbins are taken apart with cuobjdump."""
+"""Reading the GPU images of a program: parameters, registers and shared memory of its kernels. Fatbins are extracted with cuobjdump."""
 
 import hashlib
 import tempfile
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sassan.arch import unknown, with_code
 from sassan.errors import InputError, UsageError
-from sassan.frontend.architectures import architecture
 from sassan.frontend.cubin.elf import Elf, sm_of
 from sassan.frontend.cubin.extract import cubins
 from sassan.frontend.cubin.facts import compiler_facts
@@ -26,9 +26,9 @@ _LIMITS = ToolLimits(seconds=120, size=64 * 1024 * 1024)
 
 @dataclass(frozen=True, slots=True)
 class KernelFacts:
-    """A kernel as the stand-in needs it: (offset, size) of each parameter; `code` is the hash of its image.
+    """The properties of a kernel for the stand-in library: (offset, size) of each parameter; `code` is the hash of its image.
 
-    Registers and shared memory of PTX are unknown before it is compiled: 0.
+    Registers and shared memory of PTX are unknown before compilation: 0.
     """
 
     code: str
@@ -42,28 +42,28 @@ class KernelFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
-    """The image that the device would run: its hash, its kernels by mangled name, and the bytes of each global variable."""
+class ImageCode:
+    """The image that the device would run: its hash, its kernels by mangled name, and the size of each global variable in bytes."""
 
     code: str
     kernels: dict[str, KernelFacts]
     variables: dict[str, int]
     image: bytes
-    """What ran: a cubin, or PTX."""
+    """The cubin or PTX."""
 
 
 class Images:
-    """Reads images, each once; `machine` is the device's SM, which says which image of a fatbin it would run."""
+    """Reads images, each once; `machine` is the SM of the device, which selects the image of a fatbin."""
 
     def __init__(self, machine: Multiprocessor) -> None:
-        """Start with nothing read."""
+        """Prepare reading."""
         self._machine = machine
-        self._read: dict[bytes, Code] = {}
+        self._read: dict[bytes, ImageCode] = {}
 
-    def code(self, data: bytes) -> Code:
-        """Return what an image holds for the device.
+    def code(self, data: bytes) -> ImageCode:
+        """Return the code of an image for the device.
 
-        Raises InputError, among them `no-image` where it holds nothing for the device, and MissingToolError.
+        Raises InputError, with the code `no-image` if there is none for the device, and MissingToolError.
         """
         key = hashlib.sha256(data).digest()
         if key not in self._read:
@@ -72,10 +72,10 @@ class Images:
 
     def images(self) -> Iterator[tuple[str, bytes]]:
         """Yield the hash and the bytes of every image that has been read."""
-        yield from sorted({one.code: one.image for one in self._read.values()}.items())
+        yield from sorted({code.code: code.image for code in self._read.values()}.items())
 
     def resident(self, kernel: KernelFacts, threads: int, dynamic: int) -> int:
-        """Return how many blocks are resident on an SM, 0 where none can be."""
+        """Return the number of resident blocks per SM, 0 if a launch is impossible."""
         rules = rules_of(self._machine)
         try:
             return occupancy(
@@ -84,13 +84,13 @@ class Images:
         except UsageError:
             return 0
 
-    def _code(self, data: bytes) -> Code:
+    def _code(self, data: bytes) -> ImageCode:
         image = Image("a GPU image of the program", data)
         if image.kind == "ELF":
             return self._cubin(image)
         if image.kind != "fatbin":
             return _ptx(image, self._machine.number)
-        fitting = [one for one in self._cubins(image) if self._runs(sm_of(one))]
+        fitting = [candidate for candidate in self._cubins(image) if self._runs(sm_of(candidate))]
         if fitting:
             return self._cubin(max(fitting, key=sm_of))
         return _ptx(Image(image.name, _ptx_of(image)), self._machine.number)
@@ -104,26 +104,28 @@ class Images:
             return ()
 
     def _runs(self, sm: int) -> bool:
-        """Say whether the device runs code for `sm`: its own generation, no newer member of that."""
+        """Return whether the device runs code for `sm`: the same generation, and not newer."""
         return sm // 10 == self._machine.number // 10 and sm <= self._machine.number
 
-    def _cubin(self, image: Image) -> Code:
+    def _cubin(self, image: Image) -> ImageCode:
         elf = Elf(image)
-        arch = architecture(f"sm_{elf.sm}")
+        arch = with_code(f"sm_{elf.sm}")
         if arch is None:
-            raise InputError("unsupported-architecture", f"the architecture 'sm_{elf.sm}' is not supported", source=Source(image.name, ""))
+            raise unknown(f"sm_{elf.sm}", Source(image.name, ""))
         code = _hash(image.data)
         rules = rules_of(self._machine)
         kernels = {
-            name: _kernel(code, elf.sm, one, rules.shared_reserved if rules.reserved_in_cubin else 0)
-            for name, one in compiler_facts(image, elf, arch).items()
-            if one.parameter_base is not None or one.exits is not None
+            name: _kernel(code, elf.sm, facts, rules.shared_reserved if rules.reserved_in_cubin else 0)
+            for name, facts in compiler_facts(image, elf, arch).items()
+            if facts.parameter_base is not None or facts.exits is not None
         }
-        return Code(code, kernels, elf.variables(), image.data)
+        return ImageCode(code, kernels, elf.variables(), image.data)
 
 
 def _kernel(code: str, sm: int, facts: CompilerFacts, reserved: int) -> KernelFacts:
-    parameters = tuple((one.offset, one.size) for one in sorted(facts.parameters, key=lambda parameter: parameter.ordinal))
+    parameters = tuple(
+        (parameter.offset, parameter.size) for parameter in sorted(facts.parameters, key=lambda parameter: parameter.ordinal)
+    )
     return KernelFacts(
         code,
         parameters,
@@ -137,7 +139,7 @@ def _kernel(code: str, sm: int, facts: CompilerFacts, reserved: int) -> KernelFa
 
 
 def threads_of(kernel: KernelFacts, machine: Multiprocessor) -> int:
-    """Return how many threads a block of the kernel may have: what its registers allow, in whole warps."""
+    """Return the largest number of threads per block that the registers of the kernel allow, in whole warps."""
     if not kernel.registers:
         return BLOCK_THREADS
     rules = rules_of(machine)
@@ -146,20 +148,20 @@ def threads_of(kernel: KernelFacts, machine: Multiprocessor) -> int:
     return min(BLOCK_THREADS, 32 * warps)
 
 
-def _ptx(image: Image, newest: int) -> Code:
+def _ptx(image: Image, newest: int) -> ImageCode:
     text = image.data.rstrip(b"\0").decode("utf-8", "replace")
     code = _hash(image.data)
-    arch, found = entries(text)
-    if not found:
-        what = "is not understood" if text.strip() else "holds no code for the device, and no PTX"
-        raise InputError("no-image" if not text.strip() else "unreadable-ptx", f"{image.name} {what}", source=Source(image.name, ""))
+    arch, kernels = entries(text)
+    if not kernels:
+        problem = "is not understood" if text.strip() else "has neither code for the device nor PTX"
+        raise InputError("no-image" if not text.strip() else "unreadable-ptx", f"{image.name} {problem}", source=Source(image.name, ""))
     if arch > newest:
         raise InputError("no-image", f"{image.name} is PTX for sm_{arch}, newer than the device", source=Source(image.name, ""))
-    return Code(code, {name: KernelFacts(code, parameters, arch) for name, parameters in found.items()}, {}, image.data)
+    return ImageCode(code, {name: KernelFacts(code, parameters, arch) for name, parameters in kernels.items()}, {}, image.data)
 
 
 def _ptx_of(image: Image) -> bytes:
-    """Return the PTX of a fatbin, the last text first in line: b'' where there is none."""
+    """Return the last PTX of a fatbin, b'' if there is none."""
     tool = cuobjdump()
     with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
         folder = Path(scratch) / "ptx"
@@ -169,9 +171,9 @@ def _ptx_of(image: Image) -> bytes:
         try:
             run([tool.path, "-xptx", "all", str(source)], folder, _LIMITS)
         except ToolProblem as problem:
-            raise InputError("cuobjdump-failed", f"the PTX cannot be taken out: {problem}", source=Source(image.name, "")) from None
-        found = sorted(path for path in folder.iterdir() if path.is_file() and not path.is_symlink())
-        return found[-1].read_bytes() if found else b""
+            raise InputError("cuobjdump-failed", f"the PTX cannot be extracted: {problem}", source=Source(image.name, "")) from None
+        texts = sorted(path for path in folder.iterdir() if path.is_file() and not path.is_symlink())
+        return texts[-1].read_bytes() if texts else b""
 
 
 def _hash(data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The stand-in as a shared library: built with the system's C compiler when first used, kept in the user's cache folder."""
+"""Building the stand-in library: compiled with the system's C compiler on first use, stored in the user's cache folder."""
 
 import contextlib
 import hashlib
@@ -26,13 +26,13 @@ _FOLDER_MODE = 0o700
 
 
 def library() -> Path:
-    """Return the folder that holds the library under every name that a program asks for.
+    """Return the folder with the library under every name that programs may load.
 
-    Raises MissingToolError `compiler-missing` without a C compiler, InputError `compiler-failed` where it refuses the sources, and
-    `record-platform` where this is not Linux.
+    Raises MissingToolError `compiler-missing` without a C compiler, InputError `compiler-failed` if compiling fails, and
+    `record-platform` on systems other than Linux.
     """
     if platform.system() != "Linux":
-        raise InputError("record-platform", "programs are recorded on Linux only", hint="record there, and analyze here with --launches")
+        raise InputError("record-platform", "programs can be recorded on Linux only", hint="record on Linux, then analyze with --launches")
     compiler = _compiler()
     sources = _sources()
     key = hashlib.sha256("\0".join([compiler, _version(compiler), platform.machine(), *_FLAGS]).encode())
@@ -49,13 +49,13 @@ def _cache() -> Path:
 
 
 def _compiler() -> str:
-    wanted = os.environ.get("CC") or ""
-    for name in filter(None, (wanted, *_COMPILERS)):
-        found = shutil.which(name)
-        if found is not None:
-            return found
+    chosen = os.environ.get("CC") or ""
+    for name in filter(None, (chosen, *_COMPILERS)):
+        path = shutil.which(name)
+        if path is not None:
+            return path
     raise MissingToolError(
-        "compiler-missing", "recording needs a C compiler, and none was found", hint="apt install gcc (or name one in the variable CC)"
+        "compiler-missing", "recording needs a C compiler, which was not found", hint="apt install gcc (or set the variable CC)"
     )
 
 
@@ -69,17 +69,17 @@ def _version(compiler: str) -> str:
 
 def _sources() -> list[tuple[str, bytes]]:
     folder = resources.files("sassan.record").joinpath(_SOURCES)
-    return sorted((one.name, one.read_bytes()) for one in folder.iterdir() if one.name.endswith((".c", ".h", ".map", ".txt")))
+    return sorted((file.name, file.read_bytes()) for file in folder.iterdir() if file.name.endswith((".c", ".h", ".map", ".txt")))
 
 
 def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> None:
-    """Build beside the place and move there at once: another run may do the same."""
+    """Build in a scratch folder and rename it: another run may do the same concurrently."""
     try:
         folder.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=folder.parent))
     except OSError as error:
         raise InputError(
-            "cache", f"the cache folder '{folder.parent}' cannot be used: {error}", hint=f"name another in {_VARIABLE}"
+            "cache", f"the cache folder '{folder.parent}' cannot be used: {error}", hint=f"set another folder in {_VARIABLE}"
         ) from None
     try:
         for name, data in sources:
@@ -88,24 +88,24 @@ def _build(compiler: str, sources: list[tuple[str, bytes]], folder: Path) -> Non
         for name in (*RUNTIMES, *DRIVERS):
             (scratch / name).symlink_to("stand-in.so")
         (scratch / "complete").write_bytes(b"")
-        with contextlib.suppress(OSError):  # another run was first: its library is the same
+        with contextlib.suppress(OSError):  # another run was first, with the same library
             scratch.rename(folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _compile(compiler: str, folder: Path, files: list[str]) -> None:
-    aliases = [f"-Wl,--defsym={one}={_plain(one)}" for one in (folder / "aliases.txt").read_text("utf-8").split()]
+    aliases = [f"-Wl,--defsym={alias}={_base_name(alias)}" for alias in (folder / "aliases.txt").read_text("utf-8").split()]
     command = [compiler, *_FLAGS, "-o", "stand-in.so", *files, "-Wl,--version-script=versions.map", *aliases, "-ldl"]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - our own sources
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - sources of this package
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise InputError("compiler-failed", f"{compiler} cannot build the stand-in for CUDA: {error}") from None
+        raise InputError("compiler-failed", f"{compiler} cannot build the stand-in library: {error}") from None
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()[:_SHOWN]
-        raise InputError("compiler-failed", f"{compiler} cannot build the stand-in for CUDA: {said}", hint="name another compiler in CC")
+        message = done.stderr.decode("utf-8", "replace").strip()[:_SHOWN]
+        raise InputError("compiler-failed", f"{compiler} cannot build the stand-in library: {message}", hint="set another compiler in CC")
 
 
-def _plain(alias: str) -> str:
-    """Return the function that stands for one of a thread's own default stream."""
+def _base_name(alias: str) -> str:
+    """Return the base name of a function for per-thread default streams."""
     return alias.removesuffix("_ptsz").removesuffix("_ptds")

@@ -1,4 +1,4 @@
-"""What the program's own file says before it runs: which runtime it needs, and for which GPUs its code is."""
+"""Inspecting the executable of a program before it runs: the CUDA runtime that it needs, and the GPUs of its code."""
 
 import shutil
 import struct
@@ -28,8 +28,8 @@ _DEFAULT_VERSION = 12090
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """The file that runs: `capability` is that of the newest GPU its own code is for, None where it holds none; `runtime` such as 12090."""
+class Executable:
+    """An executable: `capability` is that of the newest GPU of its code, None without GPU code; `runtime` such as 12090."""
 
     path: str
     capability: int | None
@@ -37,15 +37,15 @@ class Program:
     gpu_code: bool
 
 
-def program(command: str) -> Program:
-    """Return the program that a command names, looked for on PATH as a shell does.
+def executable(command: str) -> Executable:
+    """Return the executable of a command, located on PATH like in a shell.
 
-    Raises InputError `missing-program`, `static-runtime` where it is linked with the static CUDA runtime, `unknown-runtime`.
+    Raises InputError `missing-program`, `static-runtime` if it is linked with the static CUDA runtime, `unknown-runtime`.
     """
     path = shutil.which(command)
     if path is None:
-        hint = "name a program that is there and may be executed; one in this folder as ./NAME"
-        raise InputError("missing-program", f"there is no program '{command}'", hint=hint)
+        hint = "pass an executable file; one in the current folder as ./NAME"
+        raise InputError("missing-program", f"program '{command}' not found", hint=hint)
     file = Path(path)
     try:
         data = file.read_bytes() if file.stat().st_size <= _LARGEST else b""
@@ -53,33 +53,33 @@ def program(command: str) -> Program:
         data = b""
     image = Image(command, data)
     if image.kind != "ELF":
-        return Program(path, None, _DEFAULT_VERSION, gpu_code=False)
+        return Executable(path, None, _DEFAULT_VERSION, gpu_code=False)
     try:
         return _read(path, image)
     except InputError as error:
         if error.code in ("static-runtime", "unknown-runtime"):
             raise
-        return Program(path, None, _DEFAULT_VERSION, gpu_code=False)  # not a kind of file that the readers know: it may still run
+        return Executable(path, None, _DEFAULT_VERSION, gpu_code=False)  # unsupported file format, but it may run
 
 
-def _read(path: str, image: Image) -> Program:
+def _read(path: str, image: Image) -> Executable:
     elf = Elf(image)
-    named = {one.name: one for one in elf.sections}
+    named = {section.name: section for section in elf.sections}
     fatbins = [named[name] for name in _FATBINS if name in named]
     needed = tuple(_needed(elf, named))
-    runtimes = [one for one in needed if one.startswith("libcudart.so")]
-    for one in runtimes:
-        if one not in RUNTIMES:
-            hint = f"link it with a CUDA toolkit of these: {', '.join(RUNTIMES)}"
-            raise InputError("unknown-runtime", f"'{path}' needs {one}, which sassan does not stand in for", hint=hint)
+    runtimes = [name for name in needed if name.startswith("libcudart.so")]
+    for runtime_name in runtimes:
+        if runtime_name not in RUNTIMES:
+            hint = f"link it with one of {', '.join(RUNTIMES)}"
+            raise InputError("unknown-runtime", f"'{path}' needs {runtime_name}, which sassan does not replace", hint=hint)
     if fatbins and not runtimes and _REGISTERS not in _names(elf, named):
-        hint = "link it again with: nvcc --cudart shared (as the first option of sassan-nvcc: --sassan-record)"
+        hint = "relink with: nvcc --cudart shared (first option of sassan-nvcc: --sassan-record)"
         raise InputError(
-            "static-runtime", f"'{path}' holds the CUDA runtime itself (it is linked statically), so its launches cannot be seen", hint=hint
+            "static-runtime", f"'{path}' is statically linked with the CUDA runtime, so its launches cannot be recorded", hint=hint
         )
-    capability = max((one for part in fatbins for one in _capabilities(elf.bytes_of(part))), default=None)
-    runtime = max((_VERSIONS[one] for one in runtimes), default=_DEFAULT_VERSION)
-    return Program(path, capability[1] if capability is not None else None, runtime, gpu_code=bool(fatbins))
+    capability = max((capability for part in fatbins for capability in _capabilities(elf.bytes_of(part))), default=None)
+    runtime = max((_VERSIONS[name] for name in runtimes), default=_DEFAULT_VERSION)
+    return Executable(path, capability[1] if capability is not None else None, runtime, gpu_code=bool(fatbins))
 
 
 def _names(elf: Elf, named: dict[str, ElfSection]) -> bytes:
@@ -87,7 +87,7 @@ def _names(elf: Elf, named: dict[str, ElfSection]) -> bytes:
 
 
 def _needed(elf: Elf, named: dict[str, ElfSection]) -> Iterator[str]:
-    """Yield the libraries that the loader looks for."""
+    """Yield the libraries that the dynamic loader loads."""
     names = _names(elf, named)
     dynamic = elf.bytes_of(named[".dynamic"]) if ".dynamic" in named else b""
     for tag, value in struct.iter_unpack("<QQ", dynamic[: len(dynamic) // 16 * 16]):

@@ -1,4 +1,4 @@
-"""Messages between the stand-in and the recorder: size (32 bits), kind (one byte), bytes; core.c is the other end, on the same machine."""
+"""Messages between the stand-in library and the recorder: size (32 bits), kind (1 byte), payload; core.c is the other end."""
 
 import struct
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from sassan.machine.launch import Shape
 
 HEAD = struct.Struct("=IB")
 MOST = 2**30
-"""Bytes of a message: a fatbin of a large library."""
+"""Maximum size of a message in bytes: a fatbin of a large library."""
 _HELLO = struct.Struct("=I")
 _IMAGE = struct.Struct("=Q")
 _BLOCK = struct.Struct("=QQQ")
-_QUESTION = struct.Struct("=QII")
+_OCCUPANCY_QUERY = struct.Struct("=QII")
 _LAUNCH = struct.Struct("=Q16I")
 _PARAMETER = struct.Struct("=II")
 _NAME = 64
@@ -19,7 +19,7 @@ _NAME = 64
 
 @dataclass(frozen=True, slots=True)
 class RawLaunch:
-    """A launch as the stand-in sends it; `arguments` are (offset, bytes), None where the parameters are unknown."""
+    """A launch as sent by the stand-in library; `arguments` are (offset, bytes), None if the parameters are unknown."""
 
     image: int
     kernel: str
@@ -32,17 +32,17 @@ class RawLaunch:
     arguments: tuple[tuple[int, bytes], ...] | None
 
 
-class Broken(Exception):  # noqa: N818 - it never leaves the server
-    """The other end sent what no stand-in sends."""
+class ProtocolError(Exception):
+    """The other end sent an invalid message."""
 
 
 def name_of(data: bytes) -> str:
-    """Return a name: untrusted bytes."""
+    """Decode a name from untrusted bytes."""
     return data.decode("utf-8", "replace")
 
 
 def hello(payload: bytes) -> int:
-    """Return the number of the process."""
+    """Return the process id."""
     return int(_unpack(_HELLO, payload)[0])
 
 
@@ -52,21 +52,21 @@ def image(payload: bytes) -> tuple[int, bytes]:
 
 
 def named(payload: bytes) -> tuple[int, str]:
-    """Return the number of an image and the name of something in it."""
+    """Return the number of an image and the name of a symbol in it."""
     number, name = image(payload)
     return number, name_of(name)
 
 
 def block(payload: bytes) -> tuple[int, int, int]:
-    """Return address, size in bytes and kind of memory that the program allocated or freed."""
+    """Return address, size in bytes and kind of allocated or freed memory."""
     address, size, kind = _unpack(_BLOCK, payload)
     return address, size, kind
 
 
-def question(payload: bytes) -> tuple[int, str, int, int]:
-    """Return image, kernel, threads of a block and bytes of dynamic shared memory whose occupancy is asked for."""
-    number, threads, shared = _unpack(_QUESTION, payload)
-    return number, name_of(payload[_QUESTION.size :]), threads, shared
+def occupancy_query(payload: bytes) -> tuple[int, str, int, int]:
+    """Return image, kernel, threads per block and dynamic shared memory in bytes of an occupancy query."""
+    number, threads, shared = _unpack(_OCCUPANCY_QUERY, payload)
+    return number, name_of(payload[_OCCUPANCY_QUERY.size :]), threads, shared
 
 
 def launch(payload: bytes) -> RawLaunch:
@@ -79,11 +79,11 @@ def launch(payload: bytes) -> RawLaunch:
     arguments: list[tuple[int, bytes]] = []
     for _ in range(count):
         if at + _PARAMETER.size > len(payload):
-            raise Broken
+            raise ProtocolError
         offset, size = _PARAMETER.unpack_from(payload, at)
         at += _PARAMETER.size + size
         if at > len(payload):
-            raise Broken
+            raise ProtocolError
         arguments.append((offset, payload[at - size : at]))
     return RawLaunch(
         number,
@@ -105,29 +105,31 @@ def device(numbers: tuple[int, ...], name: str) -> bytes:
 
 
 def kernel(numbers: tuple[int, ...], parameters: tuple[tuple[int, int], ...]) -> bytes:
-    """Return the answer about a kernel that is there: registers, shared, local, constant, threads, arch; then its parameters."""
-    return struct.pack(f"={8 + 2 * len(parameters)}I", 1, *numbers, len(parameters), *(word for one in parameters for word in one))
+    """Return the answer for a known kernel: registers, shared, local, constant, threads, arch; then its parameters."""
+    return struct.pack(
+        f"={8 + 2 * len(parameters)}I", 1, *numbers, len(parameters), *(word for parameter in parameters for word in parameter)
+    )
 
 
 UNREADABLE = struct.pack("=8I", *[0] * 8)
-"""The answer about a kernel whose image cannot be read: its launches are recorded without arguments."""
+"""The answer for a kernel in an unreadable image: its launches are recorded without arguments."""
 NO_KERNEL = struct.pack("=8I", 2, 98, *[0] * 6)
-"""The answer where the image holds no such kernel: launches end with cudaErrorInvalidDeviceFunction."""
+"""The answer for an unknown kernel: launches fail with cudaErrorInvalidDeviceFunction."""
 NO_IMAGE = struct.pack("=8I", 2, 209, *[0] * 6)
-"""The answer where there is no code for the device: launches end with cudaErrorNoKernelImageForDevice."""
+"""The answer without code for the device: launches fail with cudaErrorNoKernelImageForDevice."""
 
 
 def number(value: int) -> bytes:
-    """Return the answer about the size of a variable."""
+    """Return the answer with the size of a variable in bytes."""
     return struct.pack("=Q", value)
 
 
 def blocks(value: int) -> bytes:
-    """Return the answer about occupancy."""
+    """Return the answer with the number of resident blocks."""
     return struct.pack("=i", value)
 
 
 def _unpack(form: struct.Struct, payload: bytes) -> tuple[int, ...]:
     if len(payload) < form.size:
-        raise Broken
+        raise ProtocolError
     return form.unpack_from(payload)

@@ -1,4 +1,4 @@
-"""The kernels of a PTX text and where their parameters stand: in order, each at the next multiple of its alignment (PTX ISA, .param)."""
+"""The kernels of a PTX text and the offsets of their parameters: in order, each at the next multiple of its alignment (PTX ISA, .param)."""
 
 import re
 from collections.abc import Iterator
@@ -15,30 +15,30 @@ _SIZES = re.compile("[a-z]+([0-9]+)", re.ASCII)
 
 
 def entries(text: str) -> tuple[int, dict[str, tuple[tuple[int, int], ...]]]:
-    """Return the SM number of the target (0 without one), and the (offset, size) of every parameter by kernel, where its head is clear."""
+    """Return the SM number of the target (0 without one), and the (offset, size) of every parameter by kernel, if it can be parsed."""
     plain = _COMMENT.sub(" ", text)
     target = _TARGET.search(plain)
-    found: dict[str, tuple[tuple[int, int], ...]] = {}
+    kernels: dict[str, tuple[tuple[int, int], ...]] = {}
     for entry in _ENTRY.finditer(plain):
         try:
-            found[entry[1]] = tuple(_places(entry[2] or ""))
+            kernels[entry[1]] = tuple(_layout(entry[2] or ""))
         except ValueError:
             continue
-    return int(target[1]) if target is not None else 0, found
+    return int(target[1]) if target is not None else 0, kernels
 
 
-def _places(head: str) -> Iterator[tuple[int, int]]:
+def _layout(head: str) -> Iterator[tuple[int, int]]:
     end = 0
     for part in head.split(",") if head.strip() else ():
-        found = _PARAMETER.fullmatch(part.strip())
-        if found is None:
+        match = _PARAMETER.fullmatch(part.strip())
+        if match is None:
             raise ValueError(part)
-        bits = _SIZES.fullmatch(found["type"])
+        bits = _SIZES.fullmatch(match["type"])
         element = int(bits[1]) // 8 if bits is not None else 0
         if element not in (1, 2, 4, 8, 16):
             raise ValueError(part)
-        align = int(found["align"] or 0) or element
+        align = int(match["align"] or 0) or element
         offset = -(-end // align) * align
-        size = element * int(found["count"] or 1)
+        size = element * int(match["count"] or 1)
         yield offset, size
         end = offset + size

@@ -1,4 +1,4 @@
-"""What a program does, as its stand-ins say it: launches in order, equal ones in a row counted, memory, what is not supported."""
+"""Collecting the messages of the stand-in libraries: launches in order, with counts of equal consecutive ones, memory, notes."""
 
 import threading
 from bisect import bisect_right
@@ -9,39 +9,39 @@ from sassan.errors import InputError, SassanError
 from sassan.launches import Argument, Buffer, ProgramLaunch
 from sassan.launches.read import LIMIT
 from sassan.record import protocol
-from sassan.record.devices import Product
-from sassan.record.images import Code, Images, KernelFacts, threads_of
+from sassan.record.devices import SimulatedDevice
+from sassan.record.images import ImageCode, Images, KernelFacts, threads_of
 from sassan.record.protocol import RawLaunch
 
 _POINTER = 8
 _MOST_NOTES = 100
 _ROW, _ARGUMENT = 500, 150
-"""Bytes that a launch and an argument have in the file at most, beside names and values."""
+"""Upper limits of the bytes of a launch and an argument in the file, without names and values."""
 
 
 class Memory:
-    """What one process has allocated: a number for each allocation, in order."""
+    """The allocations of a process, numbered in order."""
 
     def __init__(self) -> None:
-        """Start with nothing."""
+        """Create an empty state."""
         self._starts: list[int] = []
         self._buffers: dict[int, tuple[int, int]] = {}
         self._count = 0
 
     def add(self, address: int, size: int) -> None:
-        """Note an allocation of `size` bytes."""
+        """Add an allocation of `size` bytes."""
         self._count += 1
         if address not in self._buffers:
             self._starts.insert(bisect_right(self._starts, address), address)
         self._buffers[address] = (self._count, size)
 
     def remove(self, address: int) -> None:
-        """Note that memory was freed."""
+        """Remove a freed allocation."""
         if self._buffers.pop(address, None) is not None:
             del self._starts[bisect_right(self._starts, address) - 1]
 
     def buffer(self, address: int) -> Buffer | None:
-        """Return where an address points to, None where to no allocation."""
+        """Return the allocation that an address points into, None if there is none."""
         at = bisect_right(self._starts, address) - 1
         if at < 0:
             return None
@@ -50,30 +50,30 @@ class Memory:
         return Buffer(number, address - start, size) if address - start < size else None
 
 
-class Process:
-    """One process of the program: its images and its memory."""
+class ProcessState:
+    """The images and the memory of a process of the program."""
 
     def __init__(self) -> None:
-        """Start with nothing."""
+        """Create an empty state."""
         self.number = 0
         self.images: dict[int, bytes] = {}
         self.memory = Memory()
         self.last: tuple[bytes, int] | None = None
-        """The last launch as it came, and its place among the rows."""
+        """The last launch message, and its index among the launches."""
 
 
 class Recorder:
-    """Collects the launches of all processes; `ended` is set when there are too many or an error ends the recording."""
+    """Collects the launches of all processes; `ended` is set when a limit is reached or an error ends the recording."""
 
-    def __init__(self, product: Product, runtime: int, driver: int, most: int) -> None:
-        """Record at most `most` launches that differ from the one before."""
+    def __init__(self, device: SimulatedDevice, runtime: int, driver: int, most: int) -> None:
+        """Record at most `most` launches that differ from the previous one."""
         self.ended = threading.Event()
         self.cut = ""
         self.error: SassanError | None = None
         self.processes: list[int] = []
-        self._product = product
-        self._hello = protocol.device(product.numbers(runtime, driver), product.device.name)
-        self._images = Images(product.machine)
+        self._device = device
+        self._hello = protocol.device(device.numbers(runtime, driver), device.device.name)
+        self._images = Images(device.machine)
         self._most = most
         self._size = 0
         self._lock = threading.Lock()
@@ -83,38 +83,36 @@ class Recorder:
         self._notes: dict[str, None] = {}
 
     def fail(self, error: SassanError) -> None:
-        """End the recording with an error, the first of which counts."""
+        """End the recording with an error; the first error is kept."""
         self.error = self.error or error
         self.ended.set()
 
     def stop(self, why: str) -> None:
-        """End the recording where it is, and say why."""
+        """End the recording with a reason."""
         with self._lock:
-            self._cut(why)
+            self._end_early(why)
 
     def launches(self) -> tuple[ProgramLaunch, ...]:
         """Return the launches so far, in order."""
         with self._lock:
-            return tuple(replace(one, count=count) for one, count in zip(self._rows, self._counts, strict=True))
+            return tuple(replace(launch, count=count) for launch, count in zip(self._rows, self._counts, strict=True))
 
     def images(self) -> tuple[tuple[str, bytes], ...]:
         """Return the hash and the bytes of the images whose kernels were launched."""
         with self._lock:
-            used = {one.code for one in self._rows}
-            return tuple(one for one in self._images.images() if one[0] in used)
+            used = {launch.code for launch in self._rows}
+            return tuple(image for image in self._images.images() if image[0] in used)
 
     def notes(self) -> tuple[str, ...]:
-        """Return what the user should know of the recording."""
+        """Return notes for the user."""
         with self._lock:
-            names = [
-                f"{name} is not supported: {_times(count)} answered with an error" for name, count in sorted(self._unsupported.items())
-            ]
+            names = [f"{name} is not supported: {_times(count)} returned an error" for name, count in sorted(self._unsupported.items())]
             return (*self._notes, *names[:_MOST_NOTES])
 
-    def answer(self, process: Process, kind: str, payload: bytes) -> bytes | None:
-        """Take a message and return its answer, None where none is expected.
+    def answer(self, process: ProcessState, kind: str, payload: bytes) -> bytes | None:
+        """Process a message and return its answer, None if no answer is expected.
 
-        Raises protocol.Broken.
+        Raises protocol.ProtocolError.
         """
         with self._lock:
             match kind:
@@ -136,7 +134,7 @@ class Recorder:
                     return self._question(process, kind, payload)
         return None
 
-    def _question(self, process: Process, kind: str, payload: bytes) -> bytes:
+    def _question(self, process: ProcessState, kind: str, payload: bytes) -> bytes:
         match kind:
             case "H":
                 process.number = protocol.hello(payload)
@@ -149,21 +147,21 @@ class Recorder:
                 code = self._code(process, image)
                 return protocol.number(code.variables.get(name, 0) if code is not None else 0)
             case "O":
-                image, name, threads, shared = protocol.question(payload)
+                image, name, threads, shared = protocol.occupancy_query(payload)
                 kernel = self._facts(process, image, name)
                 return protocol.blocks(self._images.resident(kernel, threads, shared) if kernel is not None else 0)
             case _:
-                raise protocol.Broken
+                raise protocol.ProtocolError
 
-    def _kernel(self, process: Process, image: int, name: str) -> bytes:
+    def _kernel(self, process: ProcessState, image: int, name: str) -> bytes:
         facts = self._facts(process, image, name)
         if facts is None:
             return self._refusal(process.images[image])
-        threads = threads_of(facts, self._product.machine)
+        threads = threads_of(facts, self._device.machine)
         return protocol.kernel((facts.registers, facts.shared, facts.local, facts.constant, threads, facts.arch), facts.parameters)
 
     def _refusal(self, data: bytes) -> bytes:
-        """Return the answer about a kernel that was not found in an image."""
+        """Return the answer for a kernel that is not in an image."""
         try:
             self._images.code(data)
         except InputError as error:
@@ -172,17 +170,17 @@ class Recorder:
             return protocol.UNREADABLE
         return protocol.NO_KERNEL
 
-    def _facts(self, process: Process, image: int, name: str) -> KernelFacts | None:
+    def _facts(self, process: ProcessState, image: int, name: str) -> KernelFacts | None:
         code = self._code(process, image)
-        found = code.kernels.get(name) if code is not None else None
-        if code is not None and found is None:
-            self._note(f"no kernel {name} is in the image that the program names for it")
-        return found
+        facts = code.kernels.get(name) if code is not None else None
+        if code is not None and facts is None:
+            self._note(f"kernel {name} is not in the image that the program registered for it")
+        return facts
 
-    def _code(self, process: Process, image: int) -> Code | None:
+    def _code(self, process: ProcessState, image: int) -> ImageCode | None:
         data = process.images.get(image)
         if data is None:
-            raise protocol.Broken
+            raise protocol.ProtocolError
         try:
             return self._images.code(data)
         except InputError as error:
@@ -193,14 +191,14 @@ class Recorder:
             self.fail(error)
             return None
 
-    def _launch(self, process: Process, payload: bytes) -> None:
+    def _launch(self, process: ProcessState, payload: bytes) -> None:
         if self.ended.is_set():
             return
         if process.last is not None and process.last == (payload, len(self._rows) - 1):
             self._counts[-1] += 1
             return
         if len(self._rows) == self._most:
-            self._cut(f"{self._most} of them different from the one before (--max-launches)")
+            self._end_early(f"{self._most} distinct consecutive launches (--max-launches)")
             return
         raw = protocol.launch(payload)
         row = self._row(process, raw)
@@ -208,17 +206,17 @@ class Recorder:
         if self._rows and self._rows[-1] == row:
             self._counts[-1] += 1
         elif self._size > LIMIT:
-            self._cut(f"the file would be larger than {LIMIT // 1024 // 1024} MiB")
+            self._end_early(f"the file would be larger than {LIMIT // 1024 // 1024} MiB")
             return
         else:
             self._rows.append(row)
             self._counts.append(1)
         process.last = (payload, len(self._rows) - 1)
 
-    def _row(self, process: Process, raw: RawLaunch) -> ProgramLaunch:
+    def _row(self, process: ProcessState, raw: RawLaunch) -> ProgramLaunch:
         code = self._code(process, raw.image) if raw.arguments is not None else None
         facts = code.kernels.get(raw.kernel) if code is not None else None
-        arguments = None if raw.arguments is None else tuple(_argument(process.memory, *one) for one in raw.arguments)
+        arguments = None if raw.arguments is None else tuple(_argument(process.memory, *argument) for argument in raw.arguments)
         return ProgramLaunch(
             raw.kernel,
             raw.grid,
@@ -232,7 +230,7 @@ class Recorder:
             raw.cooperative,
         )
 
-    def _cut(self, why: str) -> None:
+    def _end_early(self, why: str) -> None:
         self.cut = self.cut or f"after {sum(self._counts)} launches: {why}"
         self.ended.set()
 

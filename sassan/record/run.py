@@ -1,4 +1,4 @@
-"""Runs the program with the stand-in in the place of the CUDA runtime and driver, under limits."""
+"""Running a program with the stand-in library instead of the CUDA runtime and driver, under limits."""
 
 import contextlib
 import os
@@ -12,70 +12,72 @@ from pathlib import Path
 
 from sassan.errors import InputError, UsageError
 from sassan.launches import Launches
-from sassan.record.devices import DEFAULT, DeviceChoice, product
+from sassan.record.devices import DEFAULT, DeviceChoice, simulated_device
 from sassan.record.library import library
-from sassan.record.program import program
+from sassan.record.program import executable
 from sassan.record.recorder import Recorder
 from sassan.record.server import Server
 
 _DRIVER_VERSION = 13000
 _STEP = 0.02
-_PATIENCE = 2.0
-"""Seconds between the request to end and the order."""
-_ZEROS = "no kernel ran: memory that kernels write holds zeros, and what the program decides by it may differ on a GPU"
+_GRACE_SECONDS = 2.0
+"""Seconds between SIGTERM and SIGKILL."""
+_ZEROS = "no kernel ran: memory written by kernels is zero, and control flow that depends on it may differ on a GPU"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """When a recording is cut off: after `launches` that differ from the one before, after `seconds`."""
+class RecordingLimits:
+    """Limits of a recording: `launches` that differ from the previous one, and `seconds`."""
 
     launches: int = 10_000
     seconds: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """A recording; `interrupted` where the user ended it. `images` are hash and bytes of the code that was launched: cubins, or PTX."""
+class RecordedProgram:
+    """A recording; `interrupted` by the user. `images` are hash and bytes of the launched code: cubins, or PTX."""
 
     launches: Launches
     interrupted: bool = False
     images: tuple[tuple[str, bytes], ...] = ()
 
 
-def record(command: Sequence[str], choice: DeviceChoice, limits: Limits, environment: Mapping[str, str] | None = None) -> Recorded:
-    """Run a command and return its launches; its streams are those of this process.
+def record(
+    command: Sequence[str], choice: DeviceChoice, limits: RecordingLimits, environment: Mapping[str, str] | None = None
+) -> RecordedProgram:
+    """Run a command and return its launches; it inherits the standard streams of this process.
 
-    Raises UsageError for no command or an unknown device, InputError where the program cannot be recorded (see `program` and `library`),
-    MissingToolError where a C compiler or cuobjdump is missing.
+    Raises UsageError without a command or for an unknown device, InputError if the program cannot be recorded (see `executable` and
+    `library`), MissingToolError if a C compiler or cuobjdump is missing.
     """
     if not command:
-        raise UsageError("usage", "no program is named", hint="sassan record -o launches.toml -- ./program arguments")
-    found = program(command[0])
-    shown = product(choice, found.capability or DEFAULT)
-    recorder = Recorder(shown, found.runtime, _DRIVER_VERSION, limits.launches)
+        raise UsageError("usage", "the command is missing", hint="pass it after --: sassan record -o launches.toml -- ./program arguments")
+    file = executable(command[0])
+    device = simulated_device(choice, file.capability or DEFAULT)
+    recorder = Recorder(device, file.runtime, _DRIVER_VERSION, limits.launches)
     folder = library()
     with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
         path = Path(scratch) / "socket"
         variables = _environment(dict(os.environ if environment is None else environment), folder, path)
         with Server(path, recorder) as server:
-            process = _start([command[0], *command[1:]], found.path, variables)
+            process = _start([command[0], *command[1:]], file.path, variables)
             status, interrupted = _wait(process, recorder, limits.seconds, server)
     if recorder.error is not None:
         raise recorder.error
     launches = Launches(
-        recorder.launches(), command[0], tuple(command[1:]), shown.device, status, recorder.cut, (_ZEROS, *recorder.notes())
+        recorder.launches(), command[0], tuple(command[1:]), device.device, status, recorder.cut, (_ZEROS, *recorder.notes())
     )
-    return Recorded(launches, interrupted, recorder.images())
+    return RecordedProgram(launches, interrupted, recorder.images())
 
 
 def _environment(variables: dict[str, str], folder: Path, socket: Path) -> dict[str, str]:
-    """Return the environment in which programs find the stand-in before any other library."""
+    """Return the environment in which programs load the stand-in library first."""
     for name, separator, value in (
         ("LD_LIBRARY_PATH", ":", str(folder)),
         ("LD_PRELOAD", ":", str(folder / "stand-in.so")),
     ):
-        before = variables.get(name)
-        variables[name] = f"{value}{separator}{before}" if before else value
+        previous = variables.get(name)
+        variables[name] = f"{value}{separator}{previous}" if previous else value
     variables["SASSAN_RECORD_SOCKET"] = str(socket)
     variables["TRITON_LIBCUDA_PATH"] = str(folder)
     return variables
@@ -83,13 +85,13 @@ def _environment(variables: dict[str, str], folder: Path, socket: Path) -> dict[
 
 def _start(command: list[str], path: str, variables: dict[str, str]) -> "subprocess.Popen[bytes]":
     try:
-        return subprocess.Popen(command, executable=path, env=variables)  # noqa: S603 - what the user typed
+        return subprocess.Popen(command, executable=path, env=variables)  # noqa: S603 - the user's command
     except OSError as error:
         raise InputError("program-failed", f"'{command[0]}' cannot be started: {error.strerror or error}") from None
 
 
 def _wait(process: "subprocess.Popen[bytes]", recorder: Recorder, seconds: float, server: Server) -> tuple[int | None, bool]:
-    """Return the status of the program, None where it was cut off, and whether the user interrupted it."""
+    """Return the exit status of the program, None if it was stopped, and whether the user interrupted it."""
     end = time.monotonic() + seconds
     try:
         while process.poll() is None and not recorder.ended.is_set() and time.monotonic() < end:
@@ -108,13 +110,13 @@ def _wait(process: "subprocess.Popen[bytes]", recorder: Recorder, seconds: float
 
 
 def _stop(process: "subprocess.Popen[bytes]", recorder: Recorder) -> None:
-    """End the program and the processes of it that spoke to the recorder."""
-    for order in (signal.SIGTERM, signal.SIGKILL):
+    """End the program and its processes that connected to the recorder."""
+    for signal_number in (signal.SIGTERM, signal.SIGKILL):
         for number in {process.pid, *recorder.processes}:
             if number != process.pid or process.poll() is None:
                 with contextlib.suppress(OSError):
-                    os.kill(number, order)
+                    os.kill(number, signal_number)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_PATIENCE)
+            process.wait(_GRACE_SECONDS)
             return
     process.wait()

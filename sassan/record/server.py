@@ -1,4 +1,4 @@
-"""The socket that stand-ins connect to: one thread for each process of the program."""
+"""The socket server for stand-in libraries: a thread per process of the program."""
 
 import contextlib
 import socket
@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Self
 
 from sassan.record import protocol
-from sassan.record.recorder import Process, Recorder
+from sassan.record.recorder import ProcessState, Recorder
 
 _DRAIN = 5.0
-"""Seconds that a program which has ended may leave unread messages for."""
+"""Maximum time in seconds to read the messages left by a program that has exited."""
 
 
 class Server:
-    """Listens at `path` while it is used as a context; at its end every connection is closed, and what came before is recorded."""
+    """Listens at `path` while used as a context manager; on exit it closes all connections, keeping what was recorded."""
 
     def __init__(self, path: Path, recorder: Recorder) -> None:
-        """Prepare a socket; it is made on entry."""
+        """Prepare a socket; it is bound on entry."""
         self._path = path
         self._recorder = recorder
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._lines: list[socket.socket] = []
+        self._connections: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
         self._closing = False
 
@@ -33,46 +33,46 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close all."""
+        """Close all connections."""
         self.close()
 
     def drain(self) -> None:
-        """Read on until every process has closed its end, a few seconds at most."""
-        # Connections are accepted in their order: when this one is answered, none of a process that has ended still waits.
+        """Read until every process has closed its connection, for a few seconds at most."""
+        # Connections are accepted in order: when this one is answered, those of exited processes have been accepted.
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as last:
             last.settimeout(_DRAIN)
             last.connect(str(self._path))
             last.shutdown(socket.SHUT_WR)
             last.recv(1)
-        for one in list(self._threads):
-            one.join(_DRAIN)
+        for thread in list(self._threads):
+            thread.join(_DRAIN)
 
     def close(self) -> None:
-        """Close every connection: a process that speaks on ends itself."""
+        """Close every connection; a process that sends another message then exits."""
         self._closing = True
-        for one in (self._listener, *self._lines):
+        for connection in (self._listener, *self._connections):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
         for thread in list(self._threads):
             thread.join(_DRAIN)
 
     def _accept(self) -> None:
         while not self._closing:
             try:
-                line, _ = self._listener.accept()
+                connection, _ = self._listener.accept()
             except OSError:
                 return
-            self._lines.append(line)
-            thread = threading.Thread(target=self._serve, args=(line,), daemon=True)
+            self._connections.append(connection)
+            thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
             self._threads.append(thread)
             thread.start()
 
-    def _serve(self, line: socket.socket) -> None:
-        """Answer one process until it ends, or until the recording does."""
-        process = Process()
+    def _serve(self, connection: socket.socket) -> None:
+        """Serve a process until it or the recording ends."""
+        process = ProcessState()
         try:
-            with line.makefile("rb", buffering=1 << 20) as stream:
+            with connection.makefile("rb", buffering=1 << 20) as stream:
                 while not self._recorder.ended.is_set():
                     head = stream.read(protocol.HEAD.size)
                     if len(head) < protocol.HEAD.size:
@@ -83,11 +83,11 @@ class Server:
                         return
                     answer = self._recorder.answer(process, chr(kind), payload)
                     if answer is not None:
-                        line.sendall(len(answer).to_bytes(4, "little") + answer)
-        except protocol.Broken:
-            self._recorder.stop("a process of the program sent a message that cannot be read")
+                        connection.sendall(len(answer).to_bytes(4, "little") + answer)
+        except protocol.ProtocolError:
+            self._recorder.stop("a process of the program sent an invalid message")
         except (OSError, ValueError):
-            return  # the line was closed: the program or the recording has ended
+            return  # the connection was closed: the program or the recording has ended
         finally:
             with contextlib.suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)

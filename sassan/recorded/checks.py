@@ -1,24 +1,24 @@
-"""What a report says twice: each check compares two numbers of one launch that were recorded apart, and tells where they differ.
+"""Consistency checks of a report: each compares two numbers of a launch that were recorded independently, and yields a note if they differ.
 
-A difference does not say which of the two is wrong: the numbers stay, and the note goes with them.
+A difference does not show which number is wrong: both are kept, with the note.
 """
 
 from collections.abc import Iterator, Sequence
 from math import prod
 
 from sassan.recorded.metrics import Metrics
-from sassan.recorded.sources import Cubin
+from sassan.recorded.sources import RecordedCubin
 from sassan.recorded.types import RecordedLaunch, Size
 
 _NEAR = 0.05
-"""How far cycles may lie from time x clock: the passes of a profile are separate runs, on clocks that are locked or not."""
+"""Relative tolerance of cycles against time x clock: profiler passes are separate runs, with or without locked clocks."""
 _CLOSE = 1e-6
 _WARP = 32
 _ENCODING = 8
-"""Bytes that the address of an instruction is a multiple of; 16 since Volta."""
+"""Alignment of instruction addresses in bytes; 16 since Volta."""
 
 
-def check_launch(launch: RecordedLaunch, metrics: Metrics, cubin: Cubin | None) -> Iterator[str]:
+def check_launch(launch: RecordedLaunch, metrics: Metrics, cubin: RecordedCubin | None) -> Iterator[str]:
     """Yield each contradiction between the numbers of a launch."""
     yield from _shape(launch, metrics)
     yield from _shared(metrics)
@@ -32,8 +32,8 @@ def _shape(launch: RecordedLaunch, metrics: Metrics) -> Iterator[str]:
     for name, size in (("grid", launch.grid), ("block", launch.block)):
         if size is None:
             continue
-        for axis, own in zip("xyz", size, strict=True):
-            yield from _same(f"the {name} in {axis}", own, f"launch__{name}_dim_{axis}", metrics)
+        for axis, extent in zip("xyz", size, strict=True):
+            yield from _same(f"the {name} in {axis}", extent, f"launch__{name}_dim_{axis}", metrics)
         yield from _same(f"the size of the {name}", prod(size), f"launch__{name}_size", metrics)
     if launch.grid and launch.block:
         yield from _same("grid x block", _total(launch.grid, launch.block), "launch__thread_count", metrics)
@@ -51,7 +51,7 @@ def _shared(metrics: Metrics) -> Iterator[str]:
 
 
 def _executed(metrics: Metrics) -> Iterator[str]:
-    """Compare the total of executed instructions with what the parts sum up to: per instruction, per opcode."""
+    """Compare the total number of executed instructions with the sums per instruction and per opcode."""
     totals: list[tuple[str, float]] = []
     for name in ("smsp__inst_executed.sum", "sm__inst_executed.sum", "inst_executed", "sass__inst_executed_per_opcode"):
         value = metrics.number(name)
@@ -94,30 +94,30 @@ def _time(launch: RecordedLaunch, metrics: Metrics) -> Iterator[str]:
             cycles, rate = metrics.number(f"{name}.{part}"), metrics.number(f"{name}.{part}.per_second")
             rate = rate if rate is not None else metrics.number(f"{name}.avg.per_second")
             if cycles and rate and not abs(cycles / rate * 1e9 - launch.time_ns) <= _NEAR * launch.time_ns:
-                took = f"{cycles / rate * 1e9:g} ns at {rate / 1e9:g} GHz, and the launch took {launch.time_ns:g} ns"
+                took = f"{cycles / rate * 1e9:g} ns at {rate / 1e9:g} GHz, but the launch took {launch.time_ns:g} ns"
                 yield f"{name}.{part} is {cycles:g} cycles, {took}"
     if launch.cycles and launch.device and launch.device.clock_hz:
         longest = launch.time_ns * launch.device.clock_hz / 1e9
         if launch.cycles > 2 * longest:
-            yield f"{launch.cycles:g} cycles in {launch.time_ns:g} ns are more than twice what the device has at its highest clock"
+            yield f"{launch.cycles:g} cycles in {launch.time_ns:g} ns are more than twice the cycles of the device at its highest clock"
 
 
-def _code(launch: RecordedLaunch, cubin: Cubin | None) -> Iterator[str]:
+def _code(launch: RecordedLaunch, cubin: RecordedCubin | None) -> Iterator[str]:
     if cubin is None:
         return
     if cubin.addresses and launch.mangled not in cubin.addresses:
         yield f"the kernel '{launch.mangled}' is not among the functions of its cubin"
     if any(offset % _ENCODING for offset in (*launch.counts, *launch.thread_counts)):
-        yield "a count belongs to an address where no instruction begins"
+        yield "a count belongs to an address that is not the start of an instruction"
     capability = launch.device.capability if launch.device else None
     if capability and capability[0] != cubin.capability[0]:
-        yield f"the cubin is for sm_{cubin.capability[0]}{cubin.capability[1]}, the device {launch.device.arch if launch.device else ''}"
+        yield f"the cubin is for sm_{cubin.capability[0]}{cubin.capability[1]}, the device is {launch.device.arch if launch.device else ''}"
 
 
-def _same(what: str, own: int, name: str, metrics: Metrics) -> Iterator[str]:
+def _same(quantity: str, value: int, name: str, metrics: Metrics) -> Iterator[str]:
     recorded = metrics.number(name)
-    if recorded is not None and recorded != own:
-        yield f"{what} is {own}, {name} is {recorded:g}"
+    if recorded is not None and recorded != value:
+        yield f"{quantity} is {value}, {name} is {recorded:g}"
 
 
 def _equal(totals: Sequence[tuple[str, float]]) -> Iterator[str]:

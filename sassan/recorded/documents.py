@@ -1,4 +1,4 @@
-"""JSON files that nobody checked, gzip allowed: bounded, without a key that stands twice; and typed access to their parts, without NaN."""
+"""Reading untrusted JSON files, also gzipped: bounded, without duplicate keys; and typed access to their values, without NaN."""
 
 import gzip
 import io
@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from sassan.recorded.faults import LIMIT, bad, shown, steers
+from sassan.recorded.faults import LIMIT, bad, has_control_characters, shown
 from sassan.recorded.types import Value
 
 GZIP = b"\x1f\x8b"
@@ -17,9 +17,9 @@ _VALUE_LENGTH = 1000
 
 
 def decompressed(path: str, data: bytes) -> bytes:
-    """Return what a gzip file holds, or the bytes themselves where they are none.
+    """Return the contents of a gzip file, or other bytes unchanged.
 
-    Raises InputError `bad-recording` where it is cut off, fails its checksum, or holds more than the limit.
+    Raises InputError `bad-recording` if the file is truncated, fails its checksum, or contains more than the limit.
     """
     if not data.startswith(GZIP):
         return data
@@ -29,85 +29,85 @@ def decompressed(path: str, data: bytes) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise bad(path, "", f"the compressed file is damaged: {error}") from None
     if len(out) > LIMIT:
-        raise bad(path, "", f"the compressed file holds more than {LIMIT >> 20} MiB", hint="split the file")
+        raise bad(path, "", f"the compressed file contains more than {LIMIT >> 20} MiB", hint="split the file")
     return out
 
 
 def text_of(path: str, data: bytes) -> str:
-    """Return the text that these bytes are.
+    """Decode text.
 
-    Raises InputError `bad-recording` where they are not UTF-8, or hold NUL bytes.
+    Raises InputError `bad-recording` if it is not UTF-8, or contains NUL bytes.
     """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise bad(path, f"byte {error.start}", "the text is not UTF-8") from None
     if "\0" in text:
-        raise bad(path, f"byte {data.index(0)}", "the text holds a NUL byte")
+        raise bad(path, f"byte {data.index(0)}", "the text contains a NUL byte")
     return text
 
 
 def parsed(path: str, text: str) -> object:
-    """Return the value that a JSON text is.
+    """Parse JSON.
 
     Raises InputError `bad-recording` with the line and the column.
     """
     try:
         return cast("object", json.loads(text, object_pairs_hook=_unique))
     except json.JSONDecodeError as error:
-        what = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        raise bad(path, f"line {error.lineno}, column {error.colno}", what) from None
+        problem = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        raise bad(path, f"line {error.lineno}, column {error.colno}", problem) from None
     except (ValueError, RecursionError) as error:
-        raise bad(path, "", f"not JSON that can be read: {error}") from None
+        raise bad(path, "", f"unreadable JSON: {error}") from None
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     out = dict(pairs)
     if len(out) != len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key '{shown(twice)}' stands twice in one object")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"duplicate key '{shown(repeated)}'")
     return out
 
 
 def table(path: str, place: str, value: object) -> Mapping[str, object]:
-    """Return a value that has to be an object."""
+    """Return a value, checked to be an object."""
     if not isinstance(value, dict):
         raise bad(path, place, f"expected an object, found {described(value)}")
     return cast("Mapping[str, object]", value)
 
 
 def items(path: str, place: str, value: object) -> Sequence[object]:
-    """Return a value that has to be an array."""
+    """Return a value, checked to be an array."""
     if not isinstance(value, list):
         raise bad(path, place, f"expected an array, found {described(value)}")
     return cast("Sequence[object]", value)
 
 
 def name(path: str, place: str, value: object) -> str:
-    """Return a value that has to be a text without control characters."""
-    if not isinstance(value, str) or steers(value) or len(value) > _VALUE_LENGTH * 10:
+    """Return a value, checked to be a string without control characters."""
+    if not isinstance(value, str) or has_control_characters(value) or len(value) > _VALUE_LENGTH * 10:
         raise bad(path, place, f"expected a name, found {described(value)}")
     return value
 
 
 def number(path: str, place: str, value: object) -> float:
-    """Return a value that has to be a finite number."""
+    """Return a value, checked to be a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not -_MOST < value < _MOST or not math.isfinite(value):
         raise bad(path, place, f"expected a number, found {described(value)}")
     return float(value)
 
 
 def duration(path: str, place: str, value: object, factor: float) -> float:
-    """Return a value that has to be a time above zero, times `factor`."""
+    """Return a value, checked to be a positive time, multiplied by `factor`."""
     time = number(path, place, value)
     if time <= 0:
-        raise bad(path, place, f"{described(value)} is no time: expected a number above 0")
+        raise bad(path, place, f"{described(value)} is not a time: expected a number above 0")
     return time * factor
 
 
 def scalar(path: str, place: str, value: object) -> Value:
-    """Return a value that may be one of a tuning parameter: a number, a text, true or false."""
+    """Return the value of a tuning parameter, checked to be a number, a string, true or false."""
     if isinstance(value, str):
         return name(path, place, value)
     if isinstance(value, bool):
@@ -118,7 +118,7 @@ def scalar(path: str, place: str, value: object) -> Value:
 
 
 def described(value: object) -> str:
-    """Return a value as an error may show it."""
+    """Return the description of a value in an error."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

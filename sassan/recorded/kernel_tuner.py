@@ -3,7 +3,7 @@
     {"device_name", "kernel_name", "problem_size", "tune_params_keys": [name …], "tune_params": {name: [value …]}, "objective",
      "cache": {"16,1,…": {name: value …, "time": ms or the name of an error, "times": [ms …], …} …}}
 
-While a tuning run goes on, its cache has a line per configuration and no closing braces; such a file is read, with a note. Times are
+During a tuning run, the cache has a line per configuration and no closing braces; such a file is read, with a note. Times are
 milliseconds. Source: Kernel Tuner documentation, "Cache files".
 """
 
@@ -14,20 +14,20 @@ from dataclasses import dataclass
 from sassan.errors import InputError
 from sassan.recorded import documents
 from sassan.recorded.faults import bad, shown
-from sassan.recorded.types import OK, Configuration, Device, TuningSpace, Value
+from sassan.recorded.types import OK, Configuration, RecordedDevice, TuningSpace, Value
 
 FORMAT = "kernel-tuner"
 KEYS = ("kernel_name", "tune_params_keys", "cache")
 _FAILED = {"InvalidConfig": "constraints", "CompilationFailedConfig": "compile", "RuntimeFailedConfig": "runtime"}
-"""What Kernel Tuner writes instead of a time, and the words of the T4 format for it."""
+"""Error names that Kernel Tuner writes instead of a time, with the corresponding status of the T4 format."""
 _ERROR_TIME = 1e20
-"""Times from here on stand for configurations that failed."""
+"""Times from this value on mark failed configurations."""
 _NEAR = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class _Space:
-    """What the configurations of a cache have in common, and the notes on them."""
+    """The common properties of the configurations of a cache, and notes."""
 
     path: str
     names: tuple[str, ...]
@@ -36,19 +36,19 @@ class _Space:
 
 
 def parse(path: str, text: str) -> tuple[object, tuple[str, ...]]:
-    """Return the JSON value of a cache, and notes where the file was not closed.
+    """Return the JSON value of a cache, and notes if the file is not closed.
 
-    Raises InputError `bad-recording`; the error is that of the file as it is.
+    Raises InputError `bad-recording`; the error refers to the original file.
     """
     try:
         return documents.parsed(path, text), ()
     except InputError as error:
         opened = text.rstrip().rstrip(",")
         for body, note in (
-            (opened, "the cache was not closed: the tuning run was going on, or was cut off"),
+            (opened, "the cache is not closed: the tuning run was not finished, or the file is truncated"),
             (
                 text[: text.rfind("}") + 1],
-                "the cache was cut off within a configuration: this configuration is omitted, and others may be missing",
+                "the cache is truncated within a configuration: this configuration is omitted, and others may be missing",
             ),
         ):
             try:
@@ -59,16 +59,16 @@ def parse(path: str, text: str) -> tuple[object, tuple[str, ...]]:
 
 
 def read_cache(path: str, document: Mapping[str, object], notes: tuple[str, ...]) -> TuningSpace:
-    """Return the tuning space that a cache holds.
+    """Return the tuning space of a cache.
 
-    Raises InputError `bad-recording` where it is damaged.
+    Raises InputError `bad-recording` if it is damaged.
     """
     names = tuple(
-        documents.name(path, f"tune_params_keys[{index}]", one)
-        for index, one in enumerate(documents.items(path, "tune_params_keys", document["tune_params_keys"]))
+        documents.name(path, f"tune_params_keys[{index}]", value)
+        for index, value in enumerate(documents.items(path, "tune_params_keys", document["tune_params_keys"]))
     )
     if not names or len(set(names)) != len(names):
-        raise bad(path, "tune_params_keys", "expected the names of the parameters, each once")
+        raise bad(path, "tune_params_keys", "expected the names of the parameters, without duplicates")
     domains = _domains(path, names, document.get("tune_params", {}))
     space = _Space(path, names, domains, list(notes))
     if domains and len(domains) != len(names):
@@ -81,10 +81,10 @@ def read_cache(path: str, document: Mapping[str, object], notes: tuple[str, ...]
         path,
         FORMAT,
         documents.name(path, "kernel_name", document["kernel_name"]),
-        None if device is None else Device(documents.name(path, "device_name", device)),
+        None if device is None else RecordedDevice(documents.name(path, "device_name", device)),
         names,
         configurations,
-        tuple(documents.scalar(path, f"problem_size[{index}]", one) for index, one in enumerate(sizes)),
+        tuple(documents.scalar(path, f"problem_size[{index}]", value) for index, value in enumerate(sizes)),
         domains,
         (*_summed(space.notes), *_twice(configurations)),
     )
@@ -94,7 +94,7 @@ def _domains(path: str, names: tuple[str, ...], value: object) -> dict[str, tupl
     domains = documents.table(path, "tune_params", value)
     return {
         name: tuple(
-            documents.scalar(path, f"tune_params.{name}", one) for one in documents.items(path, f"tune_params.{name}", domains[name])
+            documents.scalar(path, f"tune_params.{name}", value) for value in documents.items(path, f"tune_params.{name}", domains[name])
         )
         for name in names
         if name in domains
@@ -109,15 +109,15 @@ def _configuration(space: _Space, key: str, value: object) -> Configuration:
     if missing:
         raise bad(path, place, f"the parameter '{missing[0]}' is missing")
     values = tuple(documents.scalar(path, f"{place}.{name}", entry[name]) for name in names)
-    texts = [str(one) for one in values]
+    texts = [str(value) for value in values]
     if key not in (",".join(texts), "_".join(texts)):
-        notes.append(f"{place}: a configuration stands under a key that gives it other values")
-    if any(name in domains and one not in domains[name] for name, one in zip(names, values, strict=True)):
-        notes.append(f"{place}: a configuration has a value that its parameter cannot take")
+        notes.append(f"{place}: the key of a configuration contradicts its values")
+    if any(name in domains and value not in domains[name] for name, value in zip(names, values, strict=True)):
+        notes.append(f"{place}: a configuration has a value outside the domain of its parameter")
     status, recorded = _time(path, place, entry)
     times = tuple(
-        documents.duration(path, f"{place}.times[{index}]", one, 1)
-        for index, one in enumerate(documents.items(path, f"{place}.times", entry.get("times") or []))
+        documents.duration(path, f"{place}.times[{index}]", value, 1)
+        for index, value in enumerate(documents.items(path, f"{place}.times", entry.get("times") or []))
     )
     if status == "no time" and times:
         notes.append(f"{place}: a configuration has runs, but no time")
@@ -145,19 +145,19 @@ def _mean(times: tuple[float, ...], recorded: float) -> bool:
 
 
 def _twice(configurations: tuple[Configuration, ...]) -> tuple[str, ...]:
-    """Note configurations with the same values; a cache has each once."""
+    """Return a note if two configurations have the same values."""
     seen: set[tuple[Value, ...]] = set()
-    for one in configurations:
-        if one.values in seen:
-            return (f"{one.place}: a configuration stands twice",)
-        seen.add(one.values)
+    for configuration in configurations:
+        if configuration.values in seen:
+            return (f"{configuration.place}: duplicate configuration",)
+        seen.add(configuration.values)
     return ()
 
 
 def _summed(notes: list[str]) -> tuple[str, ...]:
-    """Return notes of one kind as one, with the first place and how many there are."""
+    """Combine notes with the same text, with the first position and the count."""
     kinds: dict[str, list[str]] = {}
     for note in notes:
-        place, colon, what = note.partition(": ") if note.startswith("cache.") else ("", "", note)
-        kinds.setdefault(what, []).append(place + colon)
-    return tuple(f"{places[0]}{what}" + (f" ({len(places)} such)" if len(places) > 1 else "") for what, places in kinds.items())
+        place, colon, text = note.partition(": ") if note.startswith("cache.") else ("", "", note)
+        kinds.setdefault(text, []).append(place + colon)
+    return tuple(f"{places[0]}{text}" + (f" ({len(places)} times)" if len(places) > 1 else "") for text, places in kinds.items())

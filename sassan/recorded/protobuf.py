@@ -1,7 +1,7 @@
 """The wire format of protocol buffers: fields of a message, each bounded by the message, without a schema.
 
-It is stricter than the format: a number has its shortest spelling, and a field that is no list stands once. Writers keep to both,
-and damage does not. Source: Protocol Buffers documentation, "Encoding".
+It is stricter than the format, to detect damage: a number must have its shortest encoding, and a field that is not a list must not be
+repeated. Source: Protocol Buffers documentation, "Encoding".
 """
 
 import struct
@@ -13,15 +13,15 @@ from sassan.recorded.faults import bad
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _LONGEST = 10
-"""Bytes of a number of 64 bits."""
+"""Maximum number of bytes of a 64-bit number."""
 _U64 = (1 << 64) - 1
 _FIELDS = 1 << 22
-"""Fields of one message: more stand in no report, and would only cost memory."""
+"""Maximum number of fields of a message, to limit memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: a number, or the range of its bytes in the file (`start` to `end`; of a fixed number too)."""
+    """A field: a number, or the range of its bytes in the file (`start` to `end`; also for fixed-size numbers)."""
 
     wire: int
     value: int
@@ -30,15 +30,15 @@ class Field:
 
 
 class Message:
-    """The fields of one message, read from `data[start:end]`.
+    """The fields of a message, read from `data[start:end]`.
 
-    Raises InputError `bad-recording` where the bytes are no message, or a field is not of the kind that is asked for.
+    Raises InputError `bad-recording` if the bytes are not a message, or a field is not of the requested kind.
     """
 
     __slots__ = ("_data", "_fields", "_path", "name", "start")
 
     def __init__(self, path: str, data: bytes, start: int, end: int, name: str) -> None:
-        """Read all fields; `name` is what errors call the message."""
+        """Read all fields; `name` describes the message in errors."""
         self._path, self._data, self.start, self.name = path, data, start, name
         self._fields: dict[int, list[Field]] = {}
         at, count = start, 0
@@ -55,7 +55,7 @@ class Message:
 
     @property
     def place(self) -> str:
-        """Return where the message stands, for notes and errors."""
+        """Return the position of the message, for notes and errors."""
         return f"byte {self.start}"
 
     def unknown(self, known: Iterable[int]) -> list[int]:
@@ -71,36 +71,36 @@ class Message:
         return [self._message(field, name) for field in self.many(number)]
 
     def message(self, number: int, name: str) -> "Message | None":
-        """Return the message in a field, None where it is absent."""
+        """Return the message in a field, None if it is absent."""
         field = self._single(number)
         return self._message(field, name) if field else None
 
     def whole(self, number: int) -> int | None:
-        """Return the number in a field, None where it is absent."""
+        """Return the number in a field, None if it is absent."""
         field = self._single(number)
         if field is None:
             return None
         if field.wire != _VARINT:
-            self._fail(field.start, f"field {number} is no whole number")
+            self._fail(field.start, f"field {number} is not an integer")
         return field.value
 
     def needed(self, number: int) -> int:
-        """Return the number in a field that every such message has."""
+        """Return the number in a required field."""
         value = self.whole(number)
         if value is None:
             self._fail(self.start, f"field {number} is missing")
         return value
 
     def double(self, number: int) -> float | None:
-        """Return the 64-bit float in a field, None where it is absent."""
+        """Return the 64-bit float in a field, None if it is absent."""
         return self._float(number, _FIXED64, "<d")
 
     def single(self, number: int) -> float | None:
-        """Return the 32-bit float in a field, None where it is absent."""
+        """Return the 32-bit float in a field, None if it is absent."""
         return self._float(number, _FIXED32, "<f")
 
     def blob(self, number: int) -> bytes | None:
-        """Return the bytes in a field, None where it is absent."""
+        """Return the bytes in a field, None if it is absent."""
         field = self._single(number)
         return self.blob_of(field) if field else None
 
@@ -110,7 +110,7 @@ class Message:
         return self._data[field.start : field.end]
 
     def text(self, number: int) -> str | None:
-        """Return the text in a field, None where it is absent."""
+        """Return the text in a field, None if it is absent."""
         field = self._single(number)
         return self.text_of(field) if field else None
 
@@ -123,12 +123,12 @@ class Message:
 
     def _check_bytes(self, field: Field) -> None:
         if field.wire != _BYTES:
-            self._fail(field.start, "a number stands where bytes are expected")
+            self._fail(field.start, "expected bytes, found a number")
 
     def _single(self, number: int) -> Field | None:
         fields = self.many(number)
         if len(fields) > 1:
-            self._fail(fields[1].start, f"field {number} stands {len(fields)} times; expected once")
+            self._fail(fields[1].start, f"field {number} is repeated {len(fields)} times; expected once")
         return fields[0] if fields else None
 
     def _message(self, field: Field, name: str) -> "Message":
@@ -140,7 +140,7 @@ class Message:
         if field is None:
             return None
         if field.wire != wire:
-            self._fail(field.start, f"field {number} is no float of {struct.calcsize(form)} bytes")
+            self._fail(field.start, f"field {number} is not a float of {struct.calcsize(form)} bytes")
         value: float = struct.unpack_from(form, self._data, field.start)[0]
         return value
 
@@ -156,7 +156,7 @@ class Message:
         else:
             self._fail(at, f"a field has the unknown kind {wire}")
         if length > end - start:
-            self._fail(start, f"a field of {length} bytes stands where only {end - start} are left")
+            self._fail(start, f"a field of length {length} exceeds the remaining length {end - start}")
         return Field(wire, value, start, start + length), start + length
 
     def _varint(self, at: int, end: int) -> tuple[int, int]:
@@ -167,9 +167,9 @@ class Message:
             shift += 7
             if byte < 0x80:  # noqa: PLR2004 - the last byte of a number has no top bit
                 if (not byte and place > at) or value > _U64:
-                    self._fail(at, "a number has more bytes than it needs")
+                    self._fail(at, "a number is not in its shortest encoding")
                 return value, place + 1
-        return self._fail(at, "a number does not end")
+        return self._fail(at, "an unterminated number")
 
-    def _fail(self, at: int, what: str) -> Never:
-        raise bad(self._path, f"byte {at}", f"{self.name} is damaged: {what}")
+    def _fail(self, at: int, problem: str) -> Never:
+        raise bad(self._path, f"byte {at}", f"{self.name} is damaged: {problem}")

@@ -1,7 +1,6 @@
-"""Numbers as Nsight Compute prints them, in the language of the machine: `379,490`, `379.490`, `379 490`, `1,520.09`.
+"""Numbers as printed by Nsight Compute, in the locale of the machine: `379,490`, `379.490`, `379 490`, `1,520.09`.
 
-One text has one convention. What decides it is every number that can be read in one way only; a number that can be read in two ways while
-nothing decides has no value here.
+A text has one convention, determined by its unambiguous numbers; if there are none, ambiguous numbers have no value.
 """
 
 import re
@@ -17,14 +16,14 @@ _POINTS = ".,"
 
 
 class Convention(NamedTuple):
-    """The decimal mark of a text, '' where nothing decides; `mixed` where its numbers contradict each other."""
+    """The decimal mark of a text, '' if it is undecided; `mixed` if its numbers contradict each other."""
 
     mark: str
     mixed: bool = False
 
 
 def convention(cells: Iterable[tuple[str, bool]]) -> Convention:
-    """Return the convention of numbers, each with whether it has to be a whole one, as a count of cycles has."""
+    """Return the convention of numbers, each with whether it must be an integer, such as a count of cycles."""
     marks: set[str] = set()
     for cell, whole in cells:
         text = _SPACES.sub("", cell.strip(" "))
@@ -34,7 +33,7 @@ def convention(cells: Iterable[tuple[str, bool]]) -> Convention:
 
 
 def value_of(cell: str, mark: str) -> float | None:
-    """Return the number in a cell, None where it is none, or may be read in two ways."""
+    """Return the number in a cell, None if it is not a number or is ambiguous."""
     text = _SPACES.sub("", cell.strip(" "))
     if _PLAIN.fullmatch(text):
         return _finite(text)
@@ -58,13 +57,13 @@ def _finite(text: str) -> float | None:
 
 
 def ambiguous(cell: str) -> bool:
-    """Return whether a cell can be read as a whole number with a separator and as one with three decimals."""
+    """Return whether a cell is both an integer with a separator and a number with three decimals."""
     return bool(_EITHER.fullmatch(_SPACES.sub("", cell.strip(" "))))
 
 
 def _mark(text: str, *, whole: bool) -> set[str]:
-    """Return the decimal mark that a number shows, empty where it shows none."""
-    points = [one for one in text if one in _POINTS]
+    """Return the decimal mark that a number implies, empty if it implies none."""
+    points = [character for character in text if character in _POINTS]
     if not points:
         return set()
     last = points[-1]
@@ -73,5 +72,5 @@ def _mark(text: str, *, whole: bool) -> set[str]:
         return {last}
     if len(points) == 1:
         return {other} if whole else set()
-    # Groups of other than three digits are no number: an address, a version.
+    # Groups of other than three digits are not a number, but an address or a version.
     return {mark for mark in (last, other) if _number(text, mark) is not None}

@@ -1,4 +1,4 @@
-"""Reads a recording of any format: which one it is, its first bytes and its shape say, never its name."""
+"""Reading a recording of any format, detected by its contents, not by its name."""
 
 from io import StringIO
 from pathlib import Path
@@ -15,13 +15,11 @@ from sassan.recorded.table import is_table, read_table
 from sassan.recorded.types import Recording, TuningSpace
 from sassan.source import Source
 
-_HINT = (
-    "known are reports of Nsight Compute and their CSV, caches of Kernel Tuner, T4 and KTT results, and tables (sassan/recorded/README.md)"
-)
+_HINT = "supported are Nsight Compute reports and CSV, Kernel Tuner caches, T4 and KTT results, and tables (sassan/recorded/README.md)"
 
 
 def read(path: str) -> Recording | TuningSpace:
-    """Return what the file at `path` records.
+    """Read the recording at `path`.
 
     Raises InputError: missing-file, is-directory, no-permission, unreadable, too-large, unknown-recording; bad-recording with the place.
     """
@@ -29,9 +27,9 @@ def read(path: str) -> Recording | TuningSpace:
 
 
 def content(path: str, data: bytes) -> Recording | TuningSpace:
-    """Return what these bytes record; `path` is what errors call them.
+    """Read a recording from bytes; `path` names it in errors.
 
-    Raises InputError: unknown-recording where no reader knows the format, bad-recording with the place where its reader refuses it.
+    Raises InputError: unknown-recording for an unknown format, bad-recording with the position of an error.
     """
     if data.startswith(MAGIC):
         return read_report(path, data)
@@ -52,7 +50,7 @@ def _document(path: str, text: str) -> TuningSpace:
     if all(key in document for key in kernel_tuner.KEYS):
         return kernel_tuner.read_cache(path, document, notes)
     if notes:
-        raise InputError(CODE, "the JSON text does not end: it was cut off", source=Source(path, ""), hint="copy the file again")
+        raise InputError(CODE, "the JSON text is truncated", source=Source(path, ""), hint="copy the file again")
     if is_ktt(document):
         return read_ktt(path, document)
     if is_t4(document):
@@ -61,7 +59,7 @@ def _document(path: str, text: str) -> TuningSpace:
 
 
 def _unknown(path: str) -> InputError:
-    return InputError("unknown-recording", "this is no recording of a format that is known", source=Source(path, ""), hint=_HINT)
+    return InputError("unknown-recording", "unknown recording format", source=Source(path, ""), hint=_HINT)
 
 
 def _bytes(path: str) -> bytes:
@@ -72,7 +70,7 @@ def _bytes(path: str) -> bytes:
     except FileNotFoundError:
         raise InputError("missing-file", f"there is no file '{path}'", source=blank) from None
     except IsADirectoryError:
-        raise InputError("is-directory", f"'{path}' is a directory", source=blank, hint="name the files in it") from None
+        raise InputError("is-directory", f"'{path}' is a directory", source=blank, hint="pass the files in it") from None
     except PermissionError:
         raise InputError("no-permission", f"'{path}' may not be read", source=blank, hint="check its permissions") from None
     except (OSError, ValueError) as error:

@@ -10,7 +10,7 @@ A string belongs to the whole file: later blocks use the strings of earlier ones
 import struct
 from dataclasses import dataclass, field
 
-from sassan.recorded.faults import bad, steers
+from sassan.recorded.faults import bad, has_control_characters
 from sassan.recorded.protobuf import Message
 
 MAGIC = b"NVR\0"
@@ -21,8 +21,8 @@ _BLOCKS, _MESSAGES, _TEXTS = 1 << 20, 1 << 20, 1 << 22
 
 
 @dataclass(slots=True)
-class Report:
-    """The messages of a report, in its order; `strings` are those of all blocks together."""
+class NcuReport:
+    """The messages of a report, in its order; `strings` are those of all blocks."""
 
     path: str
     version: int
@@ -33,15 +33,15 @@ class Report:
     notes: list[str] = field(default_factory=list[str])
 
 
-def parse(path: str, data: bytes) -> Report:
+def parse(path: str, data: bytes) -> NcuReport:
     """Return the messages of a report.
 
-    Raises InputError `bad-recording` where a length, a count or a message does not hold.
+    Raises InputError `bad-recording` for an invalid length, count or message.
     """
     if not data.startswith(MAGIC):
         raise bad(path, "byte 0", "expected the first bytes of a report of Nsight Compute")
     header, at = _message(path, data, len(MAGIC), len(data), "the file header")
-    report = Report(path, header.needed(1))
+    report = NcuReport(path, header.needed(1))
     blocks = 0
     while at < len(data):
         at = _block(report, data, at)
@@ -49,18 +49,18 @@ def parse(path: str, data: bytes) -> Report:
         if blocks > _BLOCKS:
             raise bad(path, f"byte {at}", f"there are more than {_BLOCKS} blocks")
     if not report.results:
-        raise bad(path, "", "the report holds no result of a profiled kernel", hint="profile at least one kernel: ncu -o FILE PROGRAM")
+        raise bad(path, "", "the report has no result of a profiled kernel", hint="profile at least one kernel: ncu -o FILE PROGRAM")
     return report
 
 
-def _block(report: Report, data: bytes, at: int) -> int:
+def _block(report: NcuReport, data: bytes, at: int) -> int:
     header, at = _message(report.path, data, at, len(data), "a block header")
-    sources, results, size = (header.needed(one) for one in (_SOURCES, _RESULTS, _PAYLOAD))
+    sources, results, size = (header.needed(number) for number in (_SOURCES, _RESULTS, _PAYLOAD))
     if unknown := header.unknown(_HEADER_FIELDS):
         report.notes.append(f"{header.place}: a block header has the unknown fields {unknown}: a newer version, or damage")
     if sources + results > _MESSAGES or size > len(data) - at:
-        what = f"a block claims {sources} sources and {results} results in {size} bytes; {len(data) - at} bytes are left"
-        raise bad(report.path, header.place, what)
+        problem = f"a block claims {sources} sources and {results} results in {size} bytes; {len(data) - at} bytes are left"
+        raise bad(report.path, header.place, problem)
     _add_strings(report, header)
     session = header.message(_SESSION, "a session")
     if session is not None:
@@ -70,11 +70,11 @@ def _block(report: Report, data: bytes, at: int) -> int:
         message, at = _message(report.path, data, at, end, "a source" if number < sources else "a result")
         (report.sources if number < sources else report.results).append(message)
     if at != end:
-        raise bad(report.path, f"byte {at}", f"{end - at} bytes stand behind the last message of a block")
+        raise bad(report.path, f"byte {at}", f"{end - at} bytes follow the last message of a block")
     return end
 
 
-def _add_strings(report: Report, header: Message) -> None:
+def _add_strings(report: NcuReport, header: Message) -> None:
     table = header.message(_STRINGS, "a table of strings")
     if table is None:
         return
@@ -82,8 +82,8 @@ def _add_strings(report: Report, header: Message) -> None:
         raise bad(report.path, table.place, f"a table of strings is damaged: it has the fields {unknown}")
     for entry in table.many(1):
         text = table.text_of(entry)
-        if steers(text):
-            raise bad(report.path, f"byte {entry.start}", "a string holds control characters")
+        if has_control_characters(text):
+            raise bad(report.path, f"byte {entry.start}", "a string contains control characters")
         report.strings.append(text)
     if len(report.strings) > _TEXTS:
         raise bad(report.path, table.place, f"there are more than {_TEXTS} strings")
@@ -91,9 +91,9 @@ def _add_strings(report: Report, header: Message) -> None:
 
 def _message(path: str, data: bytes, at: int, end: int, name: str) -> tuple[Message, int]:
     if end - at < _LENGTH:
-        raise bad(path, f"byte {at}", f"{end - at} bytes are left where the length of {name} is expected")
+        raise bad(path, f"byte {at}", f"{end - at} bytes are left, expected the length of {name}")
     (size,) = struct.unpack_from("<I", data, at)
     start = at + _LENGTH
     if size > end - start:
-        raise bad(path, f"byte {at}", f"{name} of {size} bytes stands where {end - start} are left")
+        raise bad(path, f"byte {at}", f"{name} of length {size} exceeds the remaining length {end - start}")
     return Message(path, data, start, start + size, name), start + size

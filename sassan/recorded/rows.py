@@ -1,4 +1,4 @@
-"""Rows of a CSV text with the line that each begins on, and the sizes and numbers in their cells."""
+"""Rows of a CSV text with their line numbers, and the sizes and numbers in their cells."""
 
 import csv
 import re
@@ -12,20 +12,20 @@ _SIZE = re.compile(r"\(?\s*(\d{1,10})(?:\s*[,x]\s*(\d{1,10}))?(?:\s*[,x]\s*(\d{1
 _NUMBER = re.compile(r"\d{1,30}(\.\d{0,30})?([eE][+-]?\d{1,3})?", re.ASCII)
 _MOST_BLOCKS, _MOST_THREADS = (1 << 31) - 1, 1024
 _FIELD = 1 << 17
-"""Characters of a cell."""
+"""Maximum number of characters of a cell."""
 
 
-class Row(NamedTuple):
-    """The cells of a row, and the line on which it begins, from 1."""
+class CsvRow(NamedTuple):
+    """The cells of a row, and its first line, counted from 1."""
 
     line: int
     cells: tuple[str, ...]
 
 
-def rows(path: str, lines: Iterable[str], first: int = 1) -> Iterator[Row]:
-    """Yield the rows of some lines, the first of which is line `first` of the file.
+def rows(path: str, lines: Iterable[str], first: int = 1) -> Iterator[CsvRow]:
+    """Yield the rows of lines, the first of which is line `first` of the file.
 
-    Raises InputError `bad-recording` where a quotation does not end or a cell is too long.
+    Raises InputError `bad-recording` for an unterminated quotation or a cell that is too long.
     """
     reader = csv.reader(lines, strict=True)
     before = 0
@@ -37,39 +37,39 @@ def rows(path: str, lines: Iterable[str], first: int = 1) -> Iterator[Row]:
         if cells is None:
             return
         if cells:
-            yield Row(first + before, tuple(cells))
+            yield CsvRow(first + before, tuple(cells))
         before = reader.line_num
 
 
-def size(path: str, row: Row, text: str, name: str) -> Size | None:
+def size(path: str, row: CsvRow, text: str, name: str) -> Size | None:
     """Return a size such as `256,1,1`, `(256, 1, 1)`, `16x16` or `256`, None for an empty cell."""
     if not text.strip(" "):
         return None
     match = _SIZE.fullmatch(text.strip(" "))
     if match is None or len(text) > _FIELD:
-        raise bad_line(path, row.line, "", f"'{shown(text)}' is no {name}: expected X,Y,Z")
-    x, y, z = (int(one) if one else 1 for one in match.groups())
+        raise bad_line(path, row.line, "", f"'{shown(text)}' is not a {name}: expected X,Y,Z")
+    x, y, z = (int(extent) if extent else 1 for extent in match.groups())
     threads = name == "block" and x * y * z > _MOST_THREADS
-    if not all(0 < one <= _MOST_BLOCKS for one in (x, y, z)) or threads:
-        raise bad_line(path, row.line, "", f"no GPU launches a {name} of {x} x {y} x {z}")
+    if not all(0 < extent <= _MOST_BLOCKS for extent in (x, y, z)) or threads:
+        raise bad_line(path, row.line, "", f"a {name} of {x} x {y} x {z} cannot be launched")
     return x, y, z
 
 
-def number(path: str, row: Row, text: str, name: str) -> float | None:
-    """Return a number that is not negative, None for an empty cell."""
+def number(path: str, row: CsvRow, text: str, name: str) -> float | None:
+    """Return a non-negative number, None for an empty cell."""
     if not text.strip(" "):
         return None
     if _NUMBER.fullmatch(text.strip(" ")) is None:
-        raise bad_line(path, row.line, "", f"'{shown(text)}' in the column {name} is no number from 0")
+        raise bad_line(path, row.line, "", f"'{shown(text)}' in the column {name} is not a non-negative number")
     value = float(text.strip(" "))
     if value == float("inf"):
         raise bad_line(path, row.line, "", f"'{shown(text)}' in the column {name} is too large")
     return value
 
 
-def whole(path: str, row: Row, text: str, name: str) -> int | None:
-    """Return a whole number that is not negative, None for an empty cell."""
+def whole(path: str, row: CsvRow, text: str, name: str) -> int | None:
+    """Return a non-negative integer, None for an empty cell."""
     value = number(path, row, text, name)
     if value is not None and not value.is_integer():
-        raise bad_line(path, row.line, "", f"'{shown(text)}' in the column {name} is no whole number")
+        raise bad_line(path, row.line, "", f"'{shown(text)}' in the column {name} is not an integer")
     return None if value is None else int(value)

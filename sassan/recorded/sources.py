@@ -1,4 +1,4 @@
-"""The cubins in a report, and the devices that its sessions describe.
+"""The cubins of a report, and the devices described by its sessions.
 
 source    {1: id, 4: cubin, 5: major compute capability, 6: capability as major << 16 | minor, 9: symbols}
 symbols   {1: function {1: name, 2: address, 3: index in the cubin} …, 2: others, likewise}
@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from sassan.errors import InputError
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.image import MAGIC, Image
-from sassan.recorded.faults import bad, shown, steers
+from sassan.recorded.faults import bad, has_control_characters, shown
 from sassan.recorded.metrics import value_of
 from sassan.recorded.protobuf import Message
-from sassan.recorded.report import Report
-from sassan.recorded.types import Device, Value
+from sassan.recorded.report import NcuReport
+from sassan.recorded.types import RecordedDevice, Value
 
 _FIELDS = range(1, 16)
 _KHZ = 1000
@@ -23,8 +23,8 @@ _TEXT = ".text."
 
 
 @dataclass(frozen=True, slots=True)
-class Cubin:
-    """A cubin of a report: its bytes, where its functions were loaded, and how many bytes of code each has (empty: not readable here)."""
+class RecordedCubin:
+    """A cubin of a report: its bytes, the load addresses of its functions, and their code sizes in bytes (empty if unreadable)."""
 
     id: int
     code: bytes
@@ -35,10 +35,10 @@ class Cubin:
     notes: tuple[str, ...] = field(default=())
 
 
-def read_cubin(path: str, source: Message) -> Cubin | None:
-    """Return the cubin of a source, None where it is another kind of source.
+def read_cubin(path: str, source: Message) -> RecordedCubin | None:
+    """Return the cubin of a source, None for another kind of source.
 
-    Raises InputError where its fields or the ELF frame are damaged.
+    Raises InputError if its fields or the ELF headers are damaged.
     """
     code, capability = source.blob(4), source.whole(6)
     identity = source.needed(1)
@@ -48,40 +48,42 @@ def read_cubin(path: str, source: Message) -> Cubin | None:
     if not code or not code.startswith(MAGIC["ELF"]):
         return None
     if capability is None or source.whole(5) != capability >> 16:
-        notes.append(f"{source.place}: a source is for the compute capability {source.whole(5)} and {capability or 0:#x} at once")
+        notes.append(f"{source.place}: a source has the contradictory compute capabilities {source.whole(5)} and {capability or 0:#x}")
         capability = capability or 0
     symbols = source.message(9, "the symbols of a source")
     addresses = _functions(path, symbols) if symbols else {}
     sizes, more = _sizes(path, code, capability, source.place)
-    lost = [name for name in addresses if sizes and name not in sizes]
-    notes.extend(f"{source.place}: the cubin holds no code for '{name}', which the report lists" for name in lost)
-    return Cubin(identity, code, (capability >> 16, capability & 0xFFFF), addresses, sizes, source.place, (*notes, *more))
+    missing = [name for name in addresses if sizes and name not in sizes]
+    notes.extend(f"{source.place}: the cubin has no code for '{name}', which the report lists" for name in missing)
+    return RecordedCubin(identity, code, (capability >> 16, capability & 0xFFFF), addresses, sizes, source.place, (*notes, *more))
 
 
-def read_devices(report: Report) -> dict[int, Device]:
+def read_devices(report: NcuReport) -> dict[int, RecordedDevice]:
     """Return the devices by their index in the report."""
-    out: dict[int, Device] = {}
+    out: dict[int, RecordedDevice] = {}
     for session in report.sessions:
         for device in session.messages(6, "a device"):
             index = device.needed(1)
-            attributes = dict(filter(None, (_attribute(report.path, one) for one in device.messages(3, "an attribute of a device"))))
+            attributes = dict(
+                filter(None, (_attribute(report.path, attribute) for attribute in device.messages(3, "an attribute of a device")))
+            )
             name = device.text(2) or ""
-            if steers(name):
-                raise bad(report.path, device.place, "the name of a device holds control characters")
+            if has_control_characters(name):
+                raise bad(report.path, device.place, "the name of a device contains control characters")
             described = described_by(attributes, name)
             if out.setdefault(index, described) != described:
-                report.notes.append(f"{device.place}: device {index} is described twice, differently; the first description is used")
+                report.notes.append(f"{device.place}: device {index} has two different descriptions; the first one is used")
     return out
 
 
-def described_by(attributes: Mapping[str, Value], name: str = "") -> Device:
-    """Return the device that attributes called `device__attribute_…` describe."""
+def described_by(attributes: Mapping[str, Value], name: str = "") -> RecordedDevice:
+    """Return the device described by the attributes `device__attribute_…`."""
     major, minor, sms, khz = (
         _number(attributes.get(f"device__attribute_{key}"))
         for key in ("compute_capability_major", "compute_capability_minor", "multiprocessor_count", "clock_rate")
     )
     named = attributes.get("device__attribute_display_name", "")
-    return Device(
+    return RecordedDevice(
         name or (named if isinstance(named, str) else ""),
         (int(major), int(minor)) if major is not None and minor is not None else None,
         int(sms) if sms else None,
@@ -94,9 +96,9 @@ def _number(value: Value | None) -> float | None:
 
 
 def _attribute(path: str, message: Message) -> tuple[str, Value] | None:
-    """Return the name and the value of an attribute, None where it has none; one of an unknown kind is refused."""
-    name, held = message.text(1), message.message(2, "the value of an attribute")
-    value = value_of(path, held) if held else None
+    """Return the name and the value of an attribute, None if it has none; raises InputError for a value of an unknown kind."""
+    name, content = message.text(1), message.message(2, "the value of an attribute")
+    value = value_of(path, content) if content else None
     return (name, value) if name is not None and value is not None else None
 
 
@@ -104,17 +106,17 @@ def _functions(path: str, symbols: Message) -> dict[str, int]:
     out: dict[str, int] = {}
     for function in symbols.messages(1, "a function of a source"):
         name = function.text(1) or ""
-        if not name or steers(name) or name in out:
-            raise bad(path, function.place, f"a function of a source has no name of its own ('{shown(name)}')")
+        if not name or has_control_characters(name) or name in out:
+            raise bad(path, function.place, f"a function of a source has no unique name ('{shown(name)}')")
         out[name] = function.needed(2)
     return out
 
 
 def _sizes(path: str, code: bytes, capability: int, place: str) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Return the bytes of code of each function; a cubin of a kind that nothing here reads has none, and a note."""
+    """Return the code size of each function in bytes; none, and a note, for an unsupported cubin."""
     try:
         elf = Elf(Image(path, code))
-        sizes = {one.name.removeprefix(_TEXT): one.size for one in elf.code}
+        sizes = {section.name.removeprefix(_TEXT): section.size for section in elf.code}
         sm = elf.sm
     except InputError as error:
         if error.code != "unsupported-elf":
@@ -122,5 +124,5 @@ def _sizes(path: str, code: bytes, capability: int, place: str) -> tuple[dict[st
         return {}, (f"{place}: the cubin cannot be checked: {error.message}",)
     claimed = (capability >> 16) * 10 + (capability & 0xFFFF)
     if sm != claimed:
-        return sizes, (f"{place}: the report says that a cubin is for sm_{claimed}, the cubin itself for sm_{sm}",)
+        return sizes, (f"{place}: a cubin is for sm_{claimed} according to the report, but for sm_{sm} according to its header",)
     return sizes, ()

@@ -11,28 +11,29 @@ from collections.abc import Mapping
 
 from sassan.recorded import documents
 from sassan.recorded.faults import bad
-from sassan.recorded.types import OK, Configuration, Device, TuningSpace
+from sassan.recorded.types import OK, Configuration, RecordedDevice, TuningSpace
 from sassan.recorded.units import MILLISECONDS
 
 FORMAT = "t4"
 _VALID = ("correct", "valid", "ok", "none", "")
-"""What stands in `invalidity` of a configuration that ran; the schema itself names only failures."""
-_NO_UNIT = "the file names no unit of its times: they are taken as milliseconds, as Kernel Tuner writes them"
+"""Values of `invalidity` for a configuration that ran; the schema specifies only failures."""
+_NO_UNIT = "the file has no unit of time: milliseconds are assumed, as written by Kernel Tuner"
 
 
 def is_t4(document: Mapping[str, object]) -> bool:
-    """Return whether a document is one of results in this format."""
+    """Return whether a document has results in this format."""
     results = document.get("results")
-    return isinstance(results, list) and all(isinstance(one, dict) and "configuration" in one for one in results[:1])
+    return isinstance(results, list) and all(isinstance(result, dict) and "configuration" in result for result in results[:1])
 
 
 def read_t4(path: str, document: Mapping[str, object]) -> TuningSpace:
-    """Return the tuning space that a file holds.
+    """Return the tuning space of a file.
 
-    Raises InputError `bad-recording` where it is damaged.
+    Raises InputError `bad-recording` if it is damaged.
     """
     results = [
-        documents.table(path, f"results[{index}]", one) for index, one in enumerate(documents.items(path, "results", document["results"]))
+        documents.table(path, f"results[{index}]", value)
+        for index, value in enumerate(documents.items(path, "results", document["results"]))
     ]
     metadata = documents.table(path, "metadata", document.get("metadata", {}))
     unit = _unit(path, metadata, results)
@@ -44,34 +45,34 @@ def read_t4(path: str, document: Mapping[str, object]) -> TuningSpace:
         values = documents.table(path, f"{place}.configuration", result.get("configuration"))
         names = names or tuple(documents.name(path, f"{place}.configuration", name) for name in values)
         if set(values) != set(names):
-            raise bad(path, f"{place}.configuration", "names other parameters than the first configuration")
+            raise bad(path, f"{place}.configuration", "the parameters differ from those of the first configuration")
         configurations.append(_configuration(path, place, result, tuple(values[name] for name in names), factor))
     if not names:
-        raise bad(path, "results", "there is no configuration")
+        raise bad(path, "results", "no configurations")
     device, kernel = (documents.name(path, f"metadata.{key}", metadata.get(key, "")) for key in ("device", "kernel_name"))
     unclear = sum("invalidity" not in result or "correctness" not in result for result in results)
-    unsaid = (f"{unclear} results do not say whether they are valid or correct: they are taken as valid",) if unclear else ()
-    notes = (() if unit else (_NO_UNIT,)) + unsaid + _repeated(configurations)
-    return TuningSpace(path, FORMAT, kernel, Device(device) if device else None, names, tuple(configurations), notes=notes)
+    unclear_note = (f"validity or correctness of {unclear} results is unknown: they are assumed to be valid",) if unclear else ()
+    notes = (() if unit else (_NO_UNIT,)) + unclear_note + _repeated(configurations)
+    return TuningSpace(path, FORMAT, kernel, RecordedDevice(device) if device else None, names, tuple(configurations), notes=notes)
 
 
 def _unit(path: str, metadata: Mapping[str, object], results: list[Mapping[str, object]]) -> str:
-    """Return the unit of the times, '' where the file names none."""
+    """Return the unit of the times, '' if the file has none."""
     named = {documents.name(path, "metadata.timeunit", metadata["timeunit"]).lower()} if "timeunit" in metadata else set[str]()
     if not named:
         for index, result in enumerate(results):
             place = f"results[{index}].measurements"
-            for one in documents.items(path, place, result.get("measurements", [])):
-                measurement = documents.table(path, place, one)
+            for entry in documents.items(path, place, result.get("measurements", [])):
+                measurement = documents.table(path, place, entry)
                 if measurement.get("name") == "time" and measurement.get("unit"):
                     named.add(documents.name(path, f"{place}.unit", measurement["unit"]).lower())
-    if len(named) > 1 or any(one not in MILLISECONDS for one in named):
-        raise bad(path, "", f"unknown or contradicting units of time: {', '.join(sorted(named))}", hint=f"known: {', '.join(MILLISECONDS)}")
+    if len(named) > 1 or any(unit not in MILLISECONDS for unit in named):
+        raise bad(path, "", f"unknown or contradictory units of time: {', '.join(sorted(named))}", hint=f"known: {', '.join(MILLISECONDS)}")
     return named.pop() if named else ""
 
 
 def _configuration(path: str, place: str, result: Mapping[str, object], values: tuple[object, ...], factor: float) -> Configuration:
-    scalars = tuple(documents.scalar(path, f"{place}.configuration", one) for one in values)
+    scalars = tuple(documents.scalar(path, f"{place}.configuration", value) for value in values)
     invalidity = documents.name(path, f"{place}.invalidity", result.get("invalidity", ""))
     correct = documents.number(path, f"{place}.correctness", result.get("correctness", 1))
     status = invalidity if invalidity not in _VALID else OK if correct else "correctness"
@@ -79,7 +80,7 @@ def _configuration(path: str, place: str, result: Mapping[str, object], values: 
         return Configuration(scalars, status=status, place=place)
     times = documents.table(path, f"{place}.times", result.get("times"))
     runs = documents.items(path, f"{place}.times.runtimes", times.get("runtimes", []))
-    samples = tuple(documents.duration(path, f"{place}.times.runtimes[{index}]", one, factor) for index, one in enumerate(runs))
+    samples = tuple(documents.duration(path, f"{place}.times.runtimes[{index}]", time, factor) for index, time in enumerate(runs))
     recorded = _measured(path, place, result, factor)
     if not samples and recorded is None:
         return Configuration(scalars, status="no time", place=place)
@@ -87,16 +88,16 @@ def _configuration(path: str, place: str, result: Mapping[str, object], values: 
 
 
 def _measured(path: str, place: str, result: Mapping[str, object], factor: float) -> float | None:
-    """Return the time among the measurements of a result in milliseconds, None where there is none."""
+    """Return the time among the measurements of a result in milliseconds, None if there is none."""
     where = f"{place}.measurements"
-    for one in documents.items(path, where, result.get("measurements", [])):
-        measurement = documents.table(path, where, one)
+    for entry in documents.items(path, where, result.get("measurements", [])):
+        measurement = documents.table(path, where, entry)
         if measurement.get("name") == "time":
             return documents.duration(path, where, measurement.get("value"), factor)
     return None
 
 
 def _repeated(configurations: list[Configuration]) -> tuple[str, ...]:
-    values = [one.values for one in configurations]
+    values = [configuration.values for configuration in configurations]
     count = len(values) - len(set(values))
-    return (f"{count} configurations stand more than once",) if count else ()
+    return (f"{count} duplicate configurations",) if count else ()

@@ -1,7 +1,7 @@
-"""What a recording of a GPU run says, whatever tool wrote it: launches with times and counts, or a tuning space with its configurations.
+"""The contents of a recording of GPU runs by any tool: launches with times and counts, or a tuning space with its configurations.
 
-A number that a file does not hold is None, an empty mapping or an empty tuple, never a zero. What a reader should know of a file
-(it was cut off, two of its numbers contradict each other) stands in `notes`, in the order of the file.
+A number that a file does not have is None, an empty mapping or an empty tuple, never zero. `notes` are warnings about a file (it is
+truncated, two of its numbers contradict each other), in the order of the file.
 """
 
 from collections.abc import Mapping
@@ -14,18 +14,18 @@ Size = tuple[int, int, int]
 Value = int | float | str | bool
 """A value of a metric or of a tuning parameter."""
 OK = "ok"
-"""The status of a configuration that ran and whose result, where the tool checks it, was right."""
+"""The status of a configuration that ran with the correct result, if the tool checks it."""
 
 
 class Metric(NamedTuple):
-    """A metric of a launch; `unit` is '' where the file says none and the metric is not one whose unit is documented."""
+    """A metric of a launch; `unit` is '' if it is unknown."""
 
     value: Value
     unit: str
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class RecordedDevice:
     """A GPU as a file describes it.
 
     Units: `clock_hz` is the highest clock of the SMs that the file gives for the product. '' and None: not recorded.
@@ -44,13 +44,13 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class RecordedLaunch:
-    """One launch of a kernel, or `count` launches that a file sums up, with what was measured.
+    """A launch of a kernel, or `count` launches summarized by a file, with its measurements.
 
     Units: `cycles` are elapsed SM cycles of the whole launch; `time_ns` is one run, or the median of several, whose times are
     `samples_ns` in the order of the file, empty where the file gives one number only. `time_range_ns` is the shortest and the longest of
     several runs. `shared` is dynamic shared memory in bytes per block. `instructions` are executed warp instructions of the whole launch.
     `counts` maps the offset of an instruction within its function to how many warps executed it, `thread_counts` to how many threads did.
-    `image` is an index into the images of the recording. `place` is where in the file the launch stands.
+    `image` is an index into the images of the recording. `place` is the position of the launch in the file.
     """
 
     kernel: str
@@ -69,7 +69,7 @@ class RecordedLaunch:
     image: int | None = None
     count: int = 1
     place: str = ""
-    device: Device | None = None
+    device: RecordedDevice | None = None
     program: str = ""
     arguments: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -77,7 +77,7 @@ class RecordedLaunch:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The launches that a file records, in its order, with the machine code of each image as the bytes of a cubin."""
+    """The launches recorded in a file, in its order, and the cubins of its images."""
 
     path: str
     format: str
@@ -86,18 +86,18 @@ class Recording:
     notes: tuple[str, ...] = ()
 
     @property
-    def device(self) -> Device | None:
-        """Return the device of all launches, None where none is recorded or they differ."""
+    def device(self) -> RecordedDevice | None:
+        """Return the device of all launches, None if it is not recorded or launches differ."""
         devices = {launch.device for launch in self.launches}
         return devices.pop() if len(devices) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """One configuration of a tuning space.
+    """A configuration of a tuning space.
 
-    Units: milliseconds. `values` follow the parameters of the space; `times_ms` are the runs in the order of the file, `recorded_ms` what
-    the tool itself gives as the time of the configuration (for most tools the mean). `status` is OK, or why there is no valid time.
+    Units: milliseconds. `values` follow the parameters of the space; `times_ms` are the runs in the order of the file, `recorded_ms` the
+    time of the configuration as given by the tool (usually the mean). `status` is OK, or why there is no valid time.
     `grid` and `block` are those of the only kernel of the configuration, None where the file does not hold them.
     """
 
@@ -115,16 +115,6 @@ class Configuration:
         return self.status == OK and self.time_ms is not None
 
     @property
-    def best_ms(self) -> float | None:
-        """Return the shortest run, or the recorded time where there are no runs."""
-        return min(self.times_ms) if self.times_ms else self.recorded_ms
-
-    @property
-    def mean_ms(self) -> float | None:
-        """Return the mean of the runs, or the recorded time where there are no runs."""
-        return sum(self.times_ms) / len(self.times_ms) if self.times_ms else self.recorded_ms
-
-    @property
     def time_ms(self) -> float | None:
         """Return the median of the runs, or the recorded time where there are no runs."""
         return median(self.times_ms) if self.times_ms else self.recorded_ms
@@ -132,16 +122,16 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class TuningSpace:
-    """The configurations of one kernel that a tuner measured, in the order of the file.
+    """The configurations of a kernel measured by a tuner, in the order of the file.
 
-    `problem` is the size of the problem as the tuner was given it, empty where it is not recorded; `domains` the values that each parameter
-    might take, empty likewise.
+    `problem` is the problem size given to the tuner, empty if not recorded; `domains` the possible values of each
+    parameter, empty likewise.
     """
 
     path: str
     format: str
     kernel: str
-    device: Device | None
+    device: RecordedDevice | None
     parameters: tuple[str, ...]
     configurations: tuple[Configuration, ...]
     problem: tuple[Value, ...] = ()

@@ -1,7 +1,7 @@
-"""The units of the metrics of Nsight Compute, which a report does not hold: its own reader knows them by name, and so does this table.
+"""The units of the metrics of Nsight Compute by name; reports do not contain them.
 
 Reports hold base units (nanoseconds, bytes, hertz). Source: Nsight Compute documentation, "Kernel Profiling Guide", Metrics Structure and
-Metrics Reference. A metric that no rule names has the unit '': unknown.
+Metrics Reference. A metric without a rule has the unit '': unknown.
 """
 
 import re
@@ -28,7 +28,7 @@ _RULES = tuple(
 
 
 def unit_of(metric: str) -> str:
-    """Return the unit of a metric, '' where it is not known or the metric has none."""
+    """Return the unit of a metric, '' if it is unknown or there is none."""
     return next((unit for pattern, unit in _RULES if pattern.search(metric)), "")
 
 
@@ -42,7 +42,7 @@ MILLISECONDS = {
     "ms": 1.0,
     "s": 1e3,
 }
-"""Milliseconds in each unit of time that tuners name."""
+"""Milliseconds per unit of time, by the names used by tuners."""
 
 _SHORT = {"second": "s", "nsecond": "ns", "usecond": "us", "msecond": "ms", "sec": "s"}
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}

@@ -12,7 +12,7 @@ from sassan.isa.control import Control, decode
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.languages import namer
 from sassan.isa.registers import EVERY
-from sassan.isa.units import unit
+from sassan.isa.tables import unit
 from sassan.warpcfg.blocks import FactsOf, conditional
 from sassan.warpcfg.graph import WarpCfg
 

@@ -15,10 +15,11 @@ is charged once, to the first block.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sassan.arch import described
 from sassan.domains.residuals import Residual
 from sassan.errors import Gap
 from sassan.ir import Instruction
-from sassan.isa.control import BARRIERS, has_control_words
+from sassan.isa.control import BARRIERS
 from sassan.timing.control_ops import Op, op_of
 from sassan.timing.control_residuals import NOTHING, Flow, after, anything, passed, regions, turning
 from sassan.timing.model import Prices, barriers_of
@@ -49,7 +50,7 @@ class Control:
         if gaps := not_machine_code(cfg.function):
             return Prices(nothing, (), gaps)
         rates, code = self.tables.rates(cfg.function.arch), code_of(cfg)
-        together = has_control_words(cfg.function.arch)
+        together = described(cfg.function.arch).control_words
         turns = frozenset[int]() if together else turning(cfg)
         assumptions = (SCHEDULED, *((TURNS,) if turns else ()), *rates.assumptions(code))
         if gaps := (*_uncoded(code), *rates.gaps(code)):

@@ -1,19 +1,18 @@
 """When results are there and operands have been read: the tables that the check of control codes rests on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import or_
-from pkgutil import get_data
 from types import MappingProxyType
 
+from sassan.arch import cached, rows
 from sassan.checked import Fields
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts
-from sassan.isa.loading import TABLES
 from sassan.isa.registers import bit, span
-from sassan.isa.units import unit, units
+from sassan.isa.tables import unit, units
 
 RAW, WAW, WAR = "raw", "waw", "war"
 """Dependences: a read after a write, a write after a write, a write after a read."""
@@ -31,7 +30,6 @@ FILES: Mapping[str, int] = MappingProxyType(
 """The registers of each file. Convergence barriers are not among them: the hardware keeps score of those (NAK)."""
 _CHECKED = reduce(or_, FILES.values())
 ANY = "any"
-_EVERY_ARCH = (0, 999)
 _WIDE, _WIDE_HIGH = "wide", "widehigh"
 
 
@@ -41,12 +39,8 @@ class _Rule:
 
     value: str
     patterns: tuple[str, ...]
-    first: int
-    last: int
 
-    def fits(self, opcode: str, number: int) -> bool:
-        if not self.first <= number <= self.last:
-            return False
+    def fits(self, opcode: str) -> bool:
         base = opcode.partition(".")[0]
         return any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.patterns)
 
@@ -81,7 +75,6 @@ class Hazards:
         self.visible = visible
         self._rules = rules
         self._distances = distances
-        self._number = int(arch.removeprefix("sm_"))
         self._profiles: dict[str, Profile] = {}
         self._longest: dict[str, int] = {}
 
@@ -100,7 +93,7 @@ class Hazards:
         return found
 
     def _first(self, kind: str, opcode: str) -> str:
-        return next((rule.value for rule in self._rules[kind] if rule.fits(opcode, self._number)), "")
+        return next((rule.value for rule in self._rules[kind] if rule.fits(opcode)), "")
 
     def distance(self, dependence: str, file: str, producer: str, consumer: str) -> int:
         """Return the cycles that must lie between the issue of two classes that depend through a register file; 0 where none is known."""
@@ -136,69 +129,49 @@ def parts(producer: str, writes: int) -> tuple[tuple[str, int], ...]:
     return ((producer, writes & ~pair | low), (_WIDE_HIGH, pair & ~low))
 
 
-@lru_cache(maxsize=32)
+_KINDS = ("class", "variable", "in_order", "reads_in_order", "drains", "widest")
+_MEASURED = "measured"
+"""The distances that others override."""
+
+
+@cached
 def load(arch: str) -> Hazards:
     """Return the tables of an architecture (`sm_61`).
 
-    Raises InputError `bad-table` when a table is not well formed.
-    """
-    return read(arch, _text("hazards.toml"), [_text("distances.toml"), _text("published.toml")])
-
-
-def _text(name: str) -> str:
-    data = get_data("sassan.timing", f"data/{name}")
-    assert data is not None, "a package read from files can read its data"
-    return data.decode("utf-8")
-
-
-_VALUES = {"class": "name", "variable": "", "in_order": "queue", "reads_in_order": "queue", "drains": "", "widest": ""}
-"""The kinds of rules, and which key holds the value."""
-
-
-def read(arch: str, rules: str, distances: Sequence[str]) -> Hazards:
-    """Return the tables of an architecture from the text of their files; of two distances for one key, that of the later file holds.
-
     Raises InputError `bad-table` with the file and the key.
     """
-    file = TABLES.toml("hazards.toml", rules)
-    file.only("sources", "barriers", *_VALUES)
-    sources = sorted(file.table("sources").values)
-    found = {kind: tuple(_rule(one, kind, sources) for one in file.tables(kind)) for kind in _VALUES}
-    classes = frozenset((*units(), *(rule.value for rule in found["class"]), _WIDE_HIGH, ANY))
-    merged: dict[tuple[str, str, str, str], int] = {}
-    for text in distances:
-        merged |= _distances(text, classes, int(arch.removeprefix("sm_")))
-    return Hazards(arch, found, file.table("barriers").whole("visible", least=0), merged)
+    rules: dict[str, list[_Rule]] = {kind: [] for kind in _KINDS}
+    visible = 0
+    for path, row in rows(arch, "hazards").items():
+        kind, _, value = path.partition(".")
+        if path == "barriers":
+            row.fields.only("visible", "source")
+            visible = row.fields.whole("visible", least=0)
+        elif kind in rules and value:
+            row.fields.only("names", "source")
+            rules[kind].append(_Rule(value, row.fields.texts("names")))
+        else:
+            raise row.fields.fail("names", f"must be a rule of {', '.join(_KINDS)}")
+    classes = frozenset((*units(), *(rule.value for rule in rules["class"]), _WIDE_HIGH, ANY))
+    return Hazards(arch, {kind: tuple(found) for kind, found in rules.items()}, visible, _distances(arch, classes))
 
 
-def _rule(one: Fields, kind: str, sources: Sequence[str]) -> _Rule:
-    key = _VALUES[kind]
-    one.only("names", "archs", "source", *([key] if key else []))
-    one.choice("source", sources)
-    first, last = one.pair("archs", _EVERY_ARCH, least=0)
-    return _Rule(one.text(key) if key else kind, one.texts("names"), first, last)
-
-
-def _distances(text: str, classes: frozenset[str], number: int) -> Distances:
-    file = TABLES.toml("distances", text)
-    file.only("generation")
+def _distances(arch: str, classes: frozenset[str]) -> Distances:
+    """Return all distances of an architecture: published ones override those that were measured."""
     out: dict[tuple[str, str, str, str], int] = {}
-    for one in file.tables("generation"):
-        one.only("archs", "source", RAW, WAW)
-        one.text("source")
-        first, last = one.pair("archs", _EVERY_ARCH, least=0)
-        entries = _entries(one, classes)
-        if first <= number <= last:
-            out |= entries
+    found = rows(arch, "distances")
+    for path in sorted(found, key=lambda path: path != _MEASURED):
+        found[path].fields.only("source", RAW, WAW)
+        out |= _entries(found[path].fields, classes)
     return out
 
 
-def _entries(one: Fields, classes: frozenset[str]) -> Distances:
+def _entries(fields: Fields, classes: frozenset[str]) -> Distances:
     out: dict[tuple[str, str, str, str], int] = {}
     for dependence in (RAW, WAW):
-        one.table(dependence).only(*FILES, GUARD)
-        for file in one.table(dependence).values:
-            producers = one.table(dependence).table(file)
+        fields.table(dependence).only(*FILES, GUARD)
+        for file in fields.table(dependence).values:
+            producers = fields.table(dependence).table(file)
             producers.only(*sorted(classes))
             for producer in producers.values:
                 row = producers.table(producer)

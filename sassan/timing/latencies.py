@@ -1,20 +1,17 @@
-"""Latencies by class of opcode: `data/latencies.toml`, and what a user says over it."""
+"""Latencies by class of opcode: the section `latencies` of an architecture file, and what a user overrides."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
-from pkgutil import get_data
 
-from sassan.checked import Fields
+from sassan.arch import Row, cached, described, rows, with_code
+from sassan.arch import names as arch_names
 from sassan.errors import InputError, UsageError
-from sassan.isa.loading import TABLES
-from sassan.isa.units import unit
+from sassan.isa.tables import unit
 
-FILE = "latencies.toml"
 READ = "read"
-"""The name for how long an instruction of variable latency takes to read its operands; where nobody says it, as long as it lasts."""
-_EVERY_ARCH = (0, 999)
+"""The name for how long an instruction of variable latency takes to read its operands; without a value, as long as it lasts."""
+_CLASS, _CYCLES = "class.", "cycles."
 _MOST = 10**9
 
 
@@ -25,104 +22,96 @@ class Class:
     name: str
     patterns: tuple[str, ...]
     units: tuple[str, ...]
-    first: int
-    last: int
     blocks: bool
     drains: bool
 
-    def fits(self, opcode: str, its_unit: str, number: int) -> bool:
-        """Say whether an opcode of an architecture belongs to the class."""
+    def names(self, opcode: str) -> bool:
+        """Say whether a pattern of the class fits an opcode with its modifiers."""
         base = opcode.partition(".")[0]
-        named = any(fnmatchcase(opcode if "." in one else base, one) for one in self.patterns)
-        return self.first <= number <= self.last and (named or its_unit in self.units)
+        return any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One latency of the table, in cycles."""
+    """One latency of an architecture, in cycles."""
 
-    name: str
-    first: int
-    last: int
     cycles: int
     unsure: bool
     source: str
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """The whole file."""
+class LatencyTable:
+    """The latencies of one architecture: classes in the order in which they are tried, and the figures of those that have one."""
 
     classes: tuple[Class, ...]
-    figures: tuple[Figure, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names that a user may give a latency."""
-        return (*dict.fromkeys(one.name for one in self.classes), READ)
+    figures: Mapping[str, Figure]
 
 
 class Latencies:
-    """The latencies of one architecture (`sm_61`); `told` goes over the table."""
+    """The latencies of one architecture (`sm_61`); `overrides` by name go over those of its file."""
 
-    def __init__(self, arch: str, told: Mapping[str, int], table: Table | None = None) -> None:
-        """Take the table and what goes over it, whose names are known (`known`)."""
-        self._table = table or load()
+    def __init__(self, arch: str, overrides: Mapping[str, int]) -> None:
+        """Take what goes over the table, whose names are known (`known`)."""
+        self._table = load(arch)
         self._arch = arch
-        self._number = int(arch.removeprefix("sm_"))
-        self._told = dict(told)
+        self._overrides = dict(overrides)
         self._classes: dict[str, Class | None] = {}
 
     def of(self, opcode: str) -> Class | None:
-        """Return the class of an opcode with its modifiers, None where there is none."""
+        """Return the class of an opcode with its modifiers, None where there is none: the first that names it, else that of its unit."""
         if opcode not in self._classes:
-            its_unit = unit(self._arch, opcode)
-            self._classes[opcode] = next((one for one in self._table.classes if one.fits(opcode, its_unit, self._number)), None)
+            named = next((one for one in self._table.classes if one.names(opcode)), None)
+            self._classes[opcode] = named or self._of_unit(unit(self._arch, opcode))
         return self._classes[opcode]
+
+    def _of_unit(self, name: str) -> Class | None:
+        return next((one for one in self._table.classes if name in one.units), None)
 
     def figure(self, name: str) -> Figure | None:
         """Return the entry of the table for a class on this architecture."""
-        return next((one for one in self._table.figures if one.name == name and one.first <= self._number <= one.last), None)
+        return self._table.figures.get(name)
 
     def cycles(self, name: str) -> int | None:
         """Return the latency of a class, None where nobody says one."""
-        if name in self._told:
-            return self._told[name]
+        if name in self._overrides:
+            return self._overrides[name]
         found = self.figure(name)
         return None if found is None else found.cycles
 
     def reading(self, name: str) -> int | None:
         """Return how long an instruction of a class takes to read its operands, at most."""
-        cycles, told = self.cycles(name), self._told.get(READ)
+        cycles, told = self.cycles(name), self._overrides.get(READ)
         return cycles if told is None or cycles is None else min(cycles, told)
 
     def assumptions(self, used: Iterable[str]) -> tuple[str, ...]:
         """Return what a bound that uses these classes takes for granted."""
         names = sorted({*used} - {READ})
         values = ", ".join(f"{name} {self.cycles(name)}" for name in names if self.cycles(name) is not None)
-        defaults = [name for name in names if name not in self._told]
+        defaults = [name for name in names if name not in self._overrides]
         doubts = [name for name in defaults if (found := self.figure(name)) is not None and found.unsure]
         out = [f"no instruction takes longer than its latency, under whatever contention; in cycles: {values}"]
-        if READ in self._told:
-            out.append(f"operands are read after {self._told[READ]} cycles at most (--latency {READ})")
+        if READ in self._overrides:
+            out.append(f"operands are read after {self._overrides[READ]} cycles at most (--latency {READ})")
         if defaults:
             out.append(
                 f"published latencies are averages or minima, no bounds; set worst ones with --latency NAME=N: {', '.join(defaults)}"
             )
         if doubts:
             out.append(f"no publication gives these latencies: {', '.join(doubts)}")
+        if defaults:
+            out += described(self._arch).assumptions("latencies")
         return tuple(out)
 
 
-def known(told: Iterable[str], file: str) -> None:
-    """Refuse names of latencies in a machine file that the table does not know.
+def known(overrides: Iterable[str], file: str) -> None:
+    """Refuse names of latencies in a machine file that no class has.
 
     Raises InputError `bad-machine`.
     """
-    names = load().names
-    for name in told:
-        if name not in names:
-            raise InputError("bad-machine", f"{file}: latency.{name}: no such latency", hint=f"known: {', '.join(names)}")
+    for name in overrides:
+        if name not in names():
+            raise InputError("bad-machine", f"{file}: latency.{name}: unknown latency", hint=f"known: {', '.join(names())}")
 
 
 def parse(texts: Iterable[str]) -> dict[str, int]:
@@ -130,56 +119,51 @@ def parse(texts: Iterable[str]) -> dict[str, int]:
 
     Raises UsageError `bad-latency`.
     """
-    names = load().names
     out: dict[str, int] = {}
     for part in (one.strip() for text in texts for one in text.split(",")):
         name, _, value = (one.strip() for one in part.partition("="))
-        if name not in names:
-            raise UsageError("bad-latency", f"--latency {part!r}: there is no latency '{name}'", hint=f"known: {', '.join(names)}")
+        if name not in names():
+            raise UsageError("bad-latency", f"--latency {part!r}: unknown latency '{name}'", hint=f"known: {', '.join(names())}")
         if not (value.isascii() and value.isdigit() and 1 <= int(value) <= _MOST):
             raise UsageError("bad-latency", f"--latency {part!r}: not a number of cycles", hint=f"--latency {name}=400")
         if out.setdefault(name, int(value)) != int(value):
-            raise UsageError("bad-latency", f"--latency names '{name}' twice", hint="say each latency once")
+            raise UsageError("bad-latency", f"--latency names '{name}' twice", hint="give each latency once")
     return out
 
 
-@lru_cache(maxsize=1)
-def load() -> Table:
-    """Return the table.
-
-    Raises InputError `bad-table` where it is not well formed.
-    """
-    data = get_data("sassan.timing", f"data/{FILE}")
-    assert data is not None, "a package read from files can read its data"
-    return read(FILE, data.decode("utf-8"))
+@cached
+def names() -> tuple[str, ...]:
+    """Return the names that a user may give a latency, of whatever architecture."""
+    found = {name: None for arch in arch_names() if with_code(arch) for name in (one.name for one in load(arch).classes)}
+    return (*sorted(found), READ)
 
 
-def read(name: str, text: str) -> Table:
-    """Return the checked table of a text.
+@cached
+def load(arch: str) -> LatencyTable:
+    """Return the latencies of an architecture (`sm_61`).
 
     Raises InputError `bad-table` with the file and the key.
     """
-    file = TABLES.toml(name, text)
-    file.only("sources", "class", "latency")
-    sources = sorted(file.table("sources").values)
-    classes = tuple(_class(one, sources) for one in file.tables("class"))
-    names = sorted({one.name for one in classes})
-    return Table(classes, tuple(_figure(one, names, sources) for one in file.tables("latency")))
+    found = rows(arch, "latencies")
+    classes = tuple(_class(path.removeprefix(_CLASS), row) for path, row in found.items() if path.startswith(_CLASS))
+    figures = {path.removeprefix(_CYCLES): _figure(row) for path, row in found.items() if path.startswith(_CYCLES)}
+    known_classes = {one.name for one in classes}
+    for path, row in found.items():
+        kind, _, name = path.partition(".")
+        if kind not in ("class", "cycles") or name not in known_classes:
+            raise row.fields.fail("cycles", f"must be of a class: {', '.join(sorted(known_classes))}")
+    return LatencyTable(classes, figures)
 
 
-def _class(one: Fields, sources: Sequence[str]) -> Class:
-    one.only("name", "names", "units", "archs", "blocks", "drains", "source")
-    one.choice("source", sources)
-    first, last = one.pair("archs", _EVERY_ARCH, least=0)
-    patterns, units = one.texts("names"), one.texts("units")
+def _class(name: str, row: Row) -> Class:
+    fields = row.fields
+    fields.only("names", "units", "blocks", "drains", "source")
+    patterns, units = fields.texts("names"), fields.texts("units")
     if not patterns and not units:
-        raise one.fail("names", "must name opcodes, or 'units' units")
-    return Class(one.text("name"), patterns, units, first, last, one.flag("blocks"), one.flag("drains"))
+        raise fields.fail("names", "must name opcodes, or 'units' their functional units")
+    return Class(name, patterns, units, fields.flag("blocks"), fields.flag("drains"))
 
 
-def _figure(one: Fields, names: Sequence[str], sources: Sequence[str]) -> Figure:
-    one.only("name", "archs", "cycles", "unsure", "source")
-    one.choice("source", sources)
-    name = one.choice("name", names)
-    first, last = one.pair("archs", _EVERY_ARCH, least=0)
-    return Figure(name, first, last, one.whole("cycles"), one.flag("unsure"), one.text("source"))
+def _figure(row: Row) -> Figure:
+    row.fields.only("cycles", "unsure", "source")
+    return Figure(row.fields.whole("cycles"), row.fields.flag("unsure"), row.source)

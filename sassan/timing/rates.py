@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
-from sassan.isa.units import unit
+from sassan.isa.tables import unit
 from sassan.machine import MachineFile, Multiprocessor, machine_of
 from sassan.timing.latencies import Class, Latencies
 from sassan.warpcfg.graph import WarpCfg
@@ -67,7 +67,7 @@ class Rates:
         pipes = {pipe.unit for one in opcodes if (pipe := self.machine.pipe(self.unit(one), one)) is not None and pipe.unsure}
         doubts = (f"no source confirms how often these units take an instruction: {', '.join(sorted(pipes))}",) if pipes else ()
         waits = (*((ALONE,) if _BARRIER in kinds else ()), *((CLUSTER,) if any(one.startswith(_CLUSTER) for one in opcodes) else ()))
-        return (*self.latencies.assumptions(kinds), *doubts, *waits, FETCH)
+        return (*self.latencies.assumptions(kinds), *self.machine.inherited("units"), *doubts, *waits, FETCH)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""Recorded executions of instructions held to the rows of the integer program: a count above what they allow is a defect of sassan.
+"""Recorded executions of instructions checked against the rows of the integer program: a count above their limit is a defect of sassan.
 
-The rows hold for every warp, so the sum over W warps satisfies them with each right-hand side W times as large. The recorded counts are
-the executions of blocks: where no solution has them, either one count exceeds its maximum, or all together contradict the rows.
+The rows hold for every warp, so the sum over W warps satisfies them with each right-hand side W times as large. The recorded counts fix
+the executions of blocks: if no solution has them, either a single count exceeds its maximum, or their combination contradicts the rows.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from sassan.warpcfg.graph import WarpCfg
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """An instruction that more warps executed than the rows allow."""
+    """An instruction executed by more warps than the rows allow."""
 
     address: int
     recorded: int
@@ -29,7 +29,7 @@ class Excess:
 class CountCheck:
     """`checked` instructions were recorded; `equal` of them run on the worst path as often as recorded, `above` more often than possible.
 
-    `consistent` says that all counts together satisfy the rows. `why` says why nothing could be checked, '' where it was.
+    `consistent`: all counts together satisfy the rows. `why`: the reason if nothing could be checked, else ''.
     """
 
     checked: int = 0
@@ -40,15 +40,15 @@ class CountCheck:
 
 
 def check_counts(cfg: WarpCfg, bounds: Bounds, worst: tuple[int, ...], recorded: Mapping[int, int], warps: int) -> CountCheck:
-    """Return how the recorded executions of a launch of `warps` warps fit its graph.
+    """Check the recorded executions of a launch of `warps` warps against its graph.
 
-    `worst` counts the edges of the worst path, or is empty. Loops without a bound may iterate as often as anything was executed. Units:
+    `worst` counts the edges of the worst path, or is empty. An unbounded loop is limited by the largest recorded count. Units:
     executions by warps, per address.
     """
     if cfg.gaps:
         return CountCheck(why=f"the graph has gaps: {', '.join(sorted({gap.code for gap in cfg.gaps}))}")
     if not recorded:
-        return CountCheck(why="the recording has no executions of instructions")
+        return CountCheck(why="the recording has no instruction counts")
     most = max(recorded.values())
     system = build(steps_of(cfg), (0,) * len(cfg.nodes), tuple(most if bound is None else bound for bound in bounds.of_loop))
     system = replace(system, rows=tuple(replace(row, rhs=row.rhs * warps) for row in system.rows), objective=())
@@ -62,11 +62,11 @@ def check_counts(cfg: WarpCfg, bounds: Bounds, worst: tuple[int, ...], recorded:
         above += [Excess(address, count, limit) for address, count, limit in limits if limit is not None and count > limit]
     on_path = {address: warps * sum(worst[index - 1] for index, _ in executions[address]) for address in known} if worst else {}
     equal = sum(on_path[address] == count for address, count in known.items()) if worst else 0
-    return CountCheck(len(recorded), equal, tuple(sorted(above, key=lambda one: one.address)), consistent and not above)
+    return CountCheck(len(recorded), equal, tuple(sorted(above, key=lambda excess: excess.address)), consistent and not above)
 
 
 def _executions(cfg: WarpCfg) -> dict[int, Terms]:
-    """Return per instruction how often it is executed, as terms over the variables of the system: every execution of a block leaves it."""
+    """Return the executions of each instruction as terms over the variables of the system: every execution of a block leaves it."""
     leaving: dict[int, list[int]] = {}
     for index, edge in enumerate(cfg.edges):
         leaving.setdefault(edge.src, []).append(1 + index)
@@ -82,7 +82,7 @@ def _feasible(model: Model) -> bool:
 
 
 def _most(model: Model) -> int | None:
-    """Return the optimum of the relaxation, None where the solver proves none."""
+    """Return the optimum of the relaxation, None if the solver does not prove it."""
     answer = highs.run(model, integer=False)
     if answer.status is not Status.OPTIMAL:
         return None

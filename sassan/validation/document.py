@@ -1,4 +1,4 @@
-"""The JSON of `sassan validate` (cli.md)."""
+"""The JSON document of `sassan validate`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -13,7 +13,7 @@ def document(validations: Sequence[LaunchValidation]) -> Document:
     """Return the launches and their summary."""
     figures = summary(validations)
     return {
-        "launches": [launch(one) for one in validations],
+        "launches": [launch(validation) for validation in validations],
         "summary": {
             "n": figures.count,
             "below": figures.below,
@@ -24,38 +24,38 @@ def document(validations: Sequence[LaunchValidation]) -> Document:
     }
 
 
-def launch(one: LaunchValidation) -> Document:
-    """Return one launch: what was measured, the bound, how the executions of its instructions fit, the gaps."""
-    recorded, bound = one.launch, one.bound
+def launch(validation: LaunchValidation) -> Document:
+    """Return a launch: measurements, bound, the check of its instruction counts, and gaps."""
+    recorded, bound = validation.launch, validation.bound
     return {
         "kernel": recorded.mangled or recorded.kernel,
         "grid": list(recorded.grid) if recorded.grid is not None else None,
         "block": list(recorded.block) if recorded.block is not None else None,
         "count": recorded.count,
-        "measured": {"cycles": one.cycles, "us": _us(one), "instructions": recorded.instructions},
-        "bound": {"cycles": bound, "us": one.us(bound)} if bound is not None else None,
+        "measured": {"cycles": validation.cycles, "us": _us(validation), "instructions": recorded.instructions},
+        "bound": {"cycles": bound, "us": validation.us(bound)} if bound is not None else None,
         "estimate": None,
-        "ratio": one.ratio,
+        "ratio": validation.ratio,
         "counts": {
-            "checked": one.counts.checked,
-            "equal": one.counts.equal,
-            "above": [asdict(excess) | {"address": documents.address(excess.address)} for excess in one.counts.above],
-            "consistent": one.counts.consistent,
-            "why": one.counts.why,
+            "checked": validation.counts.checked,
+            "equal": validation.counts.equal,
+            "above": [asdict(excess) | {"address": documents.address(excess.address)} for excess in validation.counts.above],
+            "consistent": validation.counts.consistent,
+            "why": validation.counts.why,
         },
-        "arguments": one.arguments,
-        "gaps": documents.gaps(one.gaps),
-        "assumptions": list(_assumptions(one)),
+        "arguments": validation.arguments,
+        "gaps": documents.gaps(validation.gaps),
+        "assumptions": list(_assumptions(validation)),
     }
 
 
-def _us(one: LaunchValidation) -> float | None:
-    return one.launch.time_ns / 1e3 if one.launch.time_ns is not None else one.us(one.cycles)
+def _us(validation: LaunchValidation) -> float | None:
+    return validation.launch.time_ns / 1e3 if validation.launch.time_ns is not None else validation.us(validation.cycles)
 
 
-def _assumptions(one: LaunchValidation) -> Sequence[str]:
-    analysis = one.analysis
-    if analysis is None or one.bound is None:
+def _assumptions(validation: LaunchValidation) -> Sequence[str]:
+    analysis = validation.analysis
+    if analysis is None or validation.bound is None:
         return ()
     grid = analysis.makespan.grid if analysis.makespan is not None else None
     return tuple(dict.fromkeys((*analysis.wcet.assumptions, *(grid.assumptions if grid is not None else ()))))

@@ -1,4 +1,4 @@
-"""Recorded launches against what sassan says of them: bounds in cycles, and executions of instructions."""
+"""Recorded launches compared with the analysis: bounds in cycles, and executions of instructions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ _MICRO = 1e3
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """The GPU of a recording; None is what neither the file nor the user says. Units: `clock_hz` is that of the SMs."""
+    """The GPU of a recording; None if neither the file nor the user gives it. Units: `clock_hz` is the clock of the SMs."""
 
     sms: int | None = None
     clock_hz: float | None = None
@@ -32,9 +32,9 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True)
 class LaunchValidation:
-    """One recorded launch. `analysis` is None where its kernel is not in the inputs or it cannot be launched.
+    """A recorded launch. `analysis` is None if its kernel is not in the inputs or the launch is impossible.
 
-    Units: `cycles` are those measured, from the time and the clock where the file has no cycles; `clock_hz` turns one into the other.
+    Units: `cycles` are measured, computed from the time and the clock if the file has no cycles; `clock_hz` converts between both.
     """
 
     launch: RecordedLaunch
@@ -54,7 +54,7 @@ class LaunchValidation:
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """Return everything that forbids a bound or a comparison."""
+        """Return the gaps that prevent a bound or a comparison."""
         return (*self.missing, *(self.analysis.gaps if self.analysis is not None else ()))
 
     @property
@@ -64,18 +64,18 @@ class LaunchValidation:
 
     @property
     def refuted(self) -> bool:
-        """Say whether silicon refutes sassan: a bound below the measurement, or executions that the graph does not allow."""
+        """Return whether the measurement refutes the analysis: a bound below it, or executions that the graph does not allow."""
         below = self.ratio is not None and self.ratio < 1
         return below or bool(self.counts.above) or not self.counts.consistent
 
     def us(self, cycles: float | None) -> float | None:
-        """Return cycles in microseconds."""
+        """Return the microseconds of a number of cycles."""
         return cycles / self.clock_hz * _GIGA / _MICRO if cycles is not None and self.clock_hz else None
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All launches together: `count` were compared, `below` have a bound below the measurement; ratios are bound over measurement."""
+    """A summary of all launches: `count` were compared, `below` have a bound below the measurement; ratios are bound over measurement."""
 
     count: int
     below: int
@@ -91,11 +91,11 @@ def validate(
     hardware: Hardware,
     program: Launches | None = None,
 ) -> Iterator[LaunchValidation]:
-    """Yield each launch beside its bound and its counts.
+    """Yield each launch with its bound and the check of its counts.
 
-    `functions` are those of each image of the recording, and under None those of other inputs; `hardware` overrides what the launches say
-    of their GPU. `program` holds arguments: a launch takes those of the first recorded one with its kernel, block and grid.
-    Raises what `analyze` raises, save for a launch that is impossible: that is a gap of it.
+    `functions` are those of each image of the recording, and under None those of other inputs; `hardware` overrides the GPU of the
+    launches. `program` has arguments: a launch gets those of the first recorded launch with the same kernel, block and grid.
+    Raises what `analyze` raises, except for an impossible launch, which gets a gap.
     """
     for launch in launches:
         yield _validation(launch, functions, settings, _hardware(launch, hardware), program)
@@ -103,16 +103,18 @@ def validate(
 
 def summary(validations: Sequence[LaunchValidation]) -> Summary:
     """Return the figures of all launches that have both a bound and a measurement."""
-    pairs: Pairs = [(float(one.bound), one.cycles) for one in validations if one.bound is not None and one.cycles]
+    pairs: Pairs = [
+        (float(validation.bound), validation.cycles) for validation in validations if validation.bound is not None and validation.cycles
+    ]
     known = ratios(pairs)
     return Summary(len(pairs), known.below if known else 0, known.median if known else None, mape(pairs), tau(pairs))
 
 
-def _hardware(launch: RecordedLaunch, told: Hardware) -> Hardware:
+def _hardware(launch: RecordedLaunch, override: Hardware) -> Hardware:
     device = launch.device
     return Hardware(
-        told.sms if told.sms is not None else device.sm_count if device is not None else None,
-        told.clock_hz if told.clock_hz is not None else device.clock_hz if device is not None else None,
+        override.sms if override.sms is not None else device.sm_count if device is not None else None,
+        override.clock_hz if override.clock_hz is not None else device.clock_hz if device is not None else None,
     )
 
 
@@ -125,25 +127,25 @@ def _validation(
 ) -> LaunchValidation:
     clock = hardware.clock_hz
     if launch.cycles is not None and launch.time_ns:
-        clock = launch.cycles / launch.time_ns * _GIGA  # what it ran at: profilers lower it
+        clock = launch.cycles / launch.time_ns * _GIGA  # the actual clock: profilers lower it
     cycles = (
         launch.cycles if launch.cycles is not None else launch.time_ns * clock / _GIGA if launch.time_ns is not None and clock else None
     )
-    none = LaunchValidation(launch, cycles, clock, None, CountCheck(why="the kernel is not in the inputs"))
+    failed = LaunchValidation(launch, cycles, clock, None, CountCheck(why="the kernel is not in the inputs"))
     arguments = _arguments(launch, program)
     images = dict.fromkeys((launch.image, None))  # a launch without an image has its kernel in the other inputs alone
     function = _kernel([function for image in images for function in functions.get(image, ())], launch, arguments)
     if isinstance(function, Gap):
-        return replace(none, missing=(function,))
+        return replace(failed, missing=(function,))
     missing = tuple(_unknown(launch, hardware, cycles))
     if launch.block is None or launch.grid is None:
-        return replace(none, missing=missing, counts=CountCheck(why="the recording has no shape of the launch"))
+        return replace(failed, missing=missing, counts=CountCheck(why="the recording has no block and grid of the launch"))
     try:
         analysis = analyze(function, _settings(settings, function, launch, arguments, hardware))
     except UsageError as error:
         if error.code not in ("launch", "parameter", "parameter-width"):
             raise
-        return replace(none, missing=(*missing, Gap(function.entry, "impossible-launch", error.message)))
+        return replace(failed, missing=(*missing, Gap(function.entry, "impossible-launch", error.message)))
     warps = prod(launch.grid) * ceil(prod(launch.block) / WARP_SIZE)
     counts = check_counts(analysis.cfg, analysis.bounds, analysis.wcet.counts, launch.counts, warps)
     bounded = analysis if hardware.sms is not None else replace(analysis, makespan=None)
@@ -155,27 +157,27 @@ def _validation(
 def _settings(
     settings: Settings, function: Function, launch: RecordedLaunch, arguments: ProgramLaunch | None, hardware: Hardware
 ) -> Settings:
-    """Return the settings of one launch: its shape, its shared memory, its arguments where they are known."""
+    """Return the settings of a launch: its shape, its shared memory, and its arguments if they are known."""
     chosen = settings_of(settings, function, arguments) if arguments is not None else settings
-    own = settings.resources or Resources()
-    shared = arguments.shared if arguments is not None else launch.shared if launch.shared is not None else own.shared
+    resources = settings.resources or Resources()
+    shared = arguments.shared if arguments is not None else launch.shared if launch.shared is not None else resources.shared
     return replace(
         chosen,
         launch=replace(chosen.launch, block=launch.block, grid=launch.grid),
-        resources=Resources(own.registers, shared, hardware.sms or 1),
+        resources=Resources(resources.registers, shared, hardware.sms or 1),
         warps=None,
     )
 
 
 def _unknown(launch: RecordedLaunch, hardware: Hardware, cycles: float | None) -> Iterator[Gap]:
     if hardware.sms is None:
-        yield Gap(0, "unknown-device", "the recording does not say how many SMs the GPU has: pass --sms N")
+        yield Gap(0, "unknown-device", "the number of SMs is not in the recording: pass --sms N")
     if cycles is None and launch.time_ns is not None:
-        yield Gap(0, "unknown-clock", "the recording has a time and no clock to turn it into cycles: pass --clock MHZ")
+        yield Gap(0, "unknown-clock", "the recording has a time but no clock: pass --clock MHZ")
     if cycles is None and launch.time_ns is None:
         yield Gap(0, "unmeasured", "the recording has neither time nor cycles of this launch")
     if launch.block is None or launch.grid is None:
-        yield Gap(0, "unknown-shape", "the recording does not say block and grid")
+        yield Gap(0, "unknown-shape", "the recording has no block and grid")
 
 
 def _arguments(launch: RecordedLaunch, program: Launches | None) -> ProgramLaunch | None:
@@ -190,7 +192,7 @@ def _arguments(launch: RecordedLaunch, program: Launches | None) -> ProgramLaunc
 
 
 def _kernel(functions: Sequence[Function], launch: RecordedLaunch, arguments: ProgramLaunch | None) -> Function | Gap:
-    """Return the kernel of a launch: that of its mangled name, else the only one whose bare name it has; a gap where there is none."""
+    """Return the kernel of a launch by its mangled name, else by its bare name if that is unique; else a gap."""
     kernels = [function for function in functions if function.kernel]
     names = {launch.mangled, launch.kernel, arguments.kernel if arguments is not None else ""} - {""}
     exact = [function for function in kernels if function.name in names]
@@ -200,6 +202,6 @@ def _kernel(functions: Sequence[Function], launch: RecordedLaunch, arguments: Pr
     if len(alike) == 1:
         return alike[0]
     if alike:
-        message = f"{len(alike)} kernels are called {bare(launch.kernel)}: the recording does not say which was launched"
+        message = f"{len(alike)} kernels have the name {bare(launch.kernel)}: it is unknown which was launched"
         return Gap(0, "ambiguous-kernel", message)
-    return Gap(0, "unknown-kernel", f"the inputs hold no kernel {launch.kernel}: name the cubin or program that holds it")
+    return Gap(0, "unknown-kernel", f"the inputs have no kernel {launch.kernel}: pass the cubin or program that contains it")

@@ -1,4 +1,4 @@
-"""Names of kernels as recordings write them: mangled, demangled with types, or the bare name."""
+"""Names of kernels in recordings: mangled, demangled with types, or the bare name."""
 
 import re
 
@@ -9,7 +9,7 @@ _LENGTH = re.compile(r"([1-9][0-9]*)")
 def bare(name: str) -> str:
     """Return the name of a function without return type, namespaces, template arguments and parameters, mangled or not.
 
-    Of a mangled name this is what the source calls it (Itanium C++ ABI, 5.1: lengths before identifiers).
+    For a mangled name this is the identifier in the source (Itanium C++ ABI, 5.1: lengths before identifiers).
     """
     return _bare_mangled(name) if name.startswith("_Z") else _bare_text(name)
 

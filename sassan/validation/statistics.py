@@ -1,6 +1,6 @@
-"""How well numbers agree with measurements: ratios, errors, ranks, and what a tuner loses that trusts them.
+"""Agreement of predictions with measurements: ratios, errors, rank correlation, and the loss of a tuner that relies on them.
 
-Every function takes pairs (predicted, measured) of positive numbers, and returns None where they are too few to say anything.
+Every function takes pairs (predicted, measured) of positive numbers, and returns None if there are too few.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _TWICE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """Predicted over measured: `below` counts those under 1, `high` is the value that nine tenths do not exceed."""
+    """Predicted over measured: `below` counts those under 1, `high` is the ninth decile."""
 
     count: int
     below: int
@@ -25,7 +25,7 @@ class Ratios:
 
 
 def ratios(pairs: Pairs) -> Ratios | None:
-    """Return how predicted and measured times relate."""
+    """Return the distribution of predicted over measured times."""
     values = sorted(predicted / measured for predicted, measured in pairs)
     if not values:
         return None
@@ -49,7 +49,7 @@ def within_twice(pairs: Pairs) -> float | None:
 
 
 def tau(pairs: Pairs) -> float | None:
-    """Return Kendall's rank correlation tau-b; None where one side is constant or there are fewer than two pairs.
+    """Return Kendall's rank correlation tau-b; None if one side is constant or there are fewer than two pairs.
 
     By merge sort, in n log n (Knight, "A Computer Method for Calculating Kendall's Tau with Ungrouped Data", JASA, 1966).
     """
@@ -67,7 +67,7 @@ def tau(pairs: Pairs) -> float | None:
 
 
 def _ties(ordered: Sequence[object]) -> int:
-    """Return how many pairs of equal neighbours a sorted sequence has."""
+    """Return the number of pairs of equal values in a sorted sequence."""
     ties = run = 0
     for index in range(1, len(ordered)):
         run = run + 1 if ordered[index] == ordered[index - 1] else 0
@@ -76,7 +76,7 @@ def _ties(ordered: Sequence[object]) -> int:
 
 
 def _swaps(values: list[float]) -> int:
-    """Return how many pairs stand in the wrong order."""
+    """Return the number of inversions."""
     if len(values) <= 1:
         return 0
     middle = len(values) // 2
@@ -93,9 +93,9 @@ def _swaps(values: list[float]) -> int:
 
 
 def regret(pairs: Pairs, first: int) -> float | None:
-    """Return the best measured time among the `first` in predicted order, over the best of all: 1.0 where nothing is lost.
+    """Return the best measured time among the `first` in predicted order, over the best of all: 1.0 without loss.
 
-    Where predictions are equal it is not luck that decides: of each such group, the slowest come first.
+    Among equal predictions the slowest come first (worst case).
     """
     if not pairs or first < 1:
         return None

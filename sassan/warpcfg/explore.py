@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sassan.analysis.fixpoint import Problem, Rank, solve, verify
 from sassan.analysis.graph import nest, weak_order
+from sassan.arch import described
 from sassan.domains.warp import Warp
 from sassan.errors import Gap
 from sassan.ir import Function
@@ -25,8 +26,6 @@ from sassan.warpcfg.virtual_tokens import RECONVERGENCE, with_joins
 MAX_NODES = 200_000
 """Call strings can multiply; past this many nodes the function is a gap, and `call_depth` is the way out."""
 
-_FIRST_VOLTA = 70
-
 
 def explore(function: Function, facts_of: FactsOf, options: Options | None = None) -> WarpCfg:
     """Return the warp-level CFG of a function; what could not be understood is in its `gaps`, located and named.
@@ -41,7 +40,7 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
 
 def _explore(function: Function, facts_of: FactsOf, options: Options) -> WarpCfg:
     # PTX has tokens as Pascal has them, and which side of a branch the compiler will let fall through is not known.
-    volta = not function.frames and int("".join(filter(str.isdigit, function.arch))) >= _FIRST_VOLTA
+    volta = not function.frames and described(function.arch).convergence_barriers
     options = options.of_generation(volta=volta or bool(function.frames))
     blocks = cut(function, facts_of)
     successors = static_successors(blocks)
@@ -223,7 +222,7 @@ class _Exploration:
         return Node(context, block.instructions, self._states[key].active, found.index[key] in found.split, tuple(pushes))
 
     def _points(self, warp: Warp) -> list[Point]:
-        points = [self._transfer.points[number] for number in warp.stack.below]
+        points = [self._transfer.points[number] for number in warp.points]
         # Threads that a barrier of the warp let go wait where its other threads do.
         points = sorted({point._replace(tag=MEET) if point.tag == RELEASED else point for point in points})
         return [point for point in points if point.tag != WARP]

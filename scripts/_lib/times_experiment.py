@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from _lib.sample_tables import archs_of, each, show, write
 
 from sassan import frontend
-from sassan.frontend.architectures import architecture
+from sassan.arch import architecture
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.facts import compiler_facts
 from sassan.frontend.image import Image
-from sassan.ipet.block_barriers import block_barriers
 from sassan.ipet.flow_facts import bounds_of
-from sassan.ipet.residents import group
-from sassan.ipet.shares import of_code
-from sassan.ipet.sm_bound import Waits, contention
+from sassan.ipet.sm.barriers import block_barriers
+from sassan.ipet.sm.bounds import resident_bound
+from sassan.ipet.sm.optima import path_optima
+from sassan.ipet.sm.residency import Residents
+from sassan.ipet.sm.shares import of_code
 from sassan.ipet.wcet import problem, wcet
 from sassan.isa import tables
 from sassan.machine import load
@@ -122,7 +123,7 @@ def _with_codes(function: Function, other: Function) -> Function:
     return replace(function, instructions=tuple(replace(one, encoding=same.encoding, control=same.control) for one, same in mine))
 
 
-def _full_sm(one: Problem, turns: tuple[int, ...]) -> tuple[int | None, int | None]:
+def _full_sm(one: Problem) -> tuple[int | None, int | None]:
     """Return how many warps fill an SM, and how long they take together at most."""
     function = one.cfg.function
     sm = load(function.arch)
@@ -132,8 +133,8 @@ def _full_sm(one: Problem, turns: tuple[int, ...]) -> tuple[int | None, int | No
     full = occupancy(sm, demand)
     taken = [of_code(sm, node.code) for node in one.cfg.nodes]
     barriers = block_barriers(one.cfg, tables.load(function.arch).facts)
-    waits = Waits(barriers, turns) if barriers else None
-    return full.warps, contention(one, taken, sm, waits).resident(group(full.warps, full.block_warps)).value
+    optima = path_optima(one, taken, sm, barriers).optima
+    return full.warps, None if optima is None else resident_bound(optima, Residents(full.warps, full.block_warps))
 
 
 def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
@@ -156,7 +157,7 @@ def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
         value(Unit()),
         value(Table(usual)),
         value(Control(usual)),
-        *_full_sm(problem(cfg, Control(usual), bounds), tuple(bound or 0 for bound in bounds.of_loop)),
+        *_full_sm(problem(cfg, Control(usual), bounds)),
         value(Control(Tables(told=told | dict.fromkeys(MEMORY, 1)))),
         value(Control(Tables(MachineFile("free units", "an experiment", free), told))),
         value(Ordered(usual)),

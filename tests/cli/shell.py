@@ -44,7 +44,7 @@ Sassan = Callable[..., Result]
 
 
 def assert_refused(result: Result, status: int, *, silent: bool = True) -> None:
-    """Assert the shape of a refusal: the status, one error with a code, nothing that steers a terminal, no traceback."""
+    """Assert the shape of a refusal: the status, one error with a code, nothing that has_control_characters a terminal, no traceback."""
     assert result.status == status, result.err
     assert result.err.startswith("error[")
     assert len(result.codes) == 1

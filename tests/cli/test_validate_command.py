@@ -47,7 +47,7 @@ def test_a_bound_below_a_measurement_is_status_1_and_named(tmp_path: Path, sassa
     found = sassan("validate", table(tmp_path, "1000"), CUBIN, *GPU)
     assert found.status == 1
     assert (
-        "refuted by silicon (a defect of sassan, or of an assumption below):\n  - saxpy: measured 1410000 cycles, above the bound "
+        "refuted by measurements (a defect of sassan, or of an assumption below):\n  - saxpy: measured 1410000 cycles, above the bound "
         in found.out
     )
 
@@ -58,7 +58,7 @@ def test_impossible_executions_are_status_1(tmp_path: Path, sassan: Sassan):
     path.write_bytes(ncu_report.report(replace(ncu_report.Launch(), cycles=1000.0, time_ns=709.0, counts=counts)).data)
     found = sassan("validate", path)
     assert found.status == 1
-    assert f"saxpy 0x0000: executed {ncu_report.WARPS + 1} times by warps, and the graph allows {ncu_report.WARPS}" in found.out
+    assert f"saxpy 0x0000: executed {ncu_report.WARPS + 1} times by warps, but the graph allows {ncu_report.WARPS}" in found.out
 
 
 def test_the_document_has_the_keys_of_the_contract(report: Path, sassan: Sassan):
@@ -81,7 +81,7 @@ def test_a_time_needs_a_clock_and_a_grid_its_gpu(tmp_path: Path, sassan: Sassan)
 def test_a_kernel_that_is_nowhere_is_a_gap(tmp_path: Path, sassan: Sassan):
     found = sassan("validate", table(tmp_path, "1000"), *GPU)
     assert found.status == 0
-    assert "the inputs hold no kernel saxpy: name the cubin or program that holds it" in found.out
+    assert "the inputs have no kernel saxpy: pass the cubin or program that contains it" in found.out
 
 
 def test_what_a_recording_contradicts_itself_in_is_said(tmp_path: Path, sassan: Sassan):

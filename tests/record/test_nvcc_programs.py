@@ -86,4 +86,4 @@ def test_a_device_that_the_code_is_not_for_refuses_its_launches(sassan: Sassan, 
     assert sassan("record", "-q", "-o", output, "--sm", "9.0", "--", tmp_path / "k").codes == ["no-launches"]
     found = launches.read(str(output))
     assert (found.status, found.total) == (209, 0)
-    assert [note for note in found.notes if "no code for the device" in note]
+    assert [note for note in found.notes if "neither code for the device nor PTX" in note]

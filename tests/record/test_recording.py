@@ -83,7 +83,7 @@ def test_a_launch_that_a_gpu_would_refuse_is_refused_and_not_recorded(tmp_path: 
 
 
 def test_a_function_that_is_not_supported_is_named(tmp_path: Path, program: Path):
-    assert "cudaMallocMipmappedArray is not supported: 2 calls answered with an error" in recorded(tmp_path, program, "unknown").notes
+    assert "cudaMallocMipmappedArray is not supported: 2 calls returned an error" in recorded(tmp_path, program, "unknown").notes
 
 
 def test_what_a_program_launched_before_it_crashed_is_kept(tmp_path: Path, program: Path):
@@ -98,7 +98,7 @@ def test_the_status_of_the_program_is_written_down(tmp_path: Path, program: Path
 def test_an_endless_program_is_cut_off_after_so_many_launches(tmp_path: Path, program: Path):
     found = recorded(tmp_path, program, "endless", "--max-launches", "5")
     assert len(found.launches) == 5
-    assert found.cut.endswith("5 of them different from the one before (--max-launches)")
+    assert found.cut.endswith("5 distinct consecutive launches (--max-launches)")
     assert found.status is None
 
 
@@ -139,7 +139,7 @@ def test_an_interrupt_leaves_what_was_recorded(tmp_path: Path, program: Path):
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert b"cut off interrupted" in said
+    assert b"stopped interrupted" in said
     assert (launches.read(str(output)).cut, launches.read(str(output)).total) == ("interrupted", 4)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from sassan.arch import described
 from sassan.ir import Instruction
-from sassan.isa.control import has_control_words
 from sassan.timing import control
 from sassan.timing.control import Control
 from sassan.timing.model import Prices
@@ -37,11 +37,11 @@ class Runs:
         self.cfg = cfg
         self.costs = prices.costs
         self._pieces = prices.pieces
-        words = has_control_words(cfg.function.arch)
+        words = described(cfg.function.arch).control_words
         blocks = [tuple(control.op_of(one, rates, together=words) for one in node.code) for node in cfg.nodes]
         self._times = control.times(cfg, blocks, turning)
         self.turning = turning
-        self._together = has_control_words(cfg.function.arch)
+        self._together = described(cfg.function.arch).control_words
         self._steps: list[tuple[Step, ...]] = [tuple(step(one, rates) for one in node.code) for node in cfg.nodes]
         self._parts = [list(_parts(node.code)) for node in cfg.nodes]
         self._edges = [edge for edge in cfg.edges if edge.dst is not None]

@@ -13,8 +13,8 @@ from itertools import combinations_with_replacement, product
 from typing import TYPE_CHECKING
 
 from sassan.alphabet import Letter
-from sassan.ipet.residents import Optima
-from sassan.ipet.shares import of_letters
+from sassan.ipet.sm.bounds import Optima
+from sassan.ipet.sm.shares import of_letters
 from sassan.machine import Multiprocessor
 
 if TYPE_CHECKING:
@@ -173,15 +173,15 @@ def optima(kernel: Kernel, *, segments: bool) -> Optima:
     machine = kernel.machine
 
     def alone(path: str) -> int:
-        return len(path.replace("B", "")) + int(of_letters(machine, counts(path)).own)
+        return len(path.replace("B", "")) + int(of_letters(machine, counts(path)).self_stall)
 
     shares = [of_letters(machine, counts(path)) for path in kernel.paths]
-    mine = max(share.mine for share in shares)
+    mine = max(share.scheduler_stall for share in shares)
     longest = max(map(alone, kernel.paths))
     if not segments:
         return Optima(type(mine)(longest), mine, mine)
     pieces = max(alone(piece) for path in kernel.paths for piece in path.split("B"))
-    return Optima(type(mine)(longest), mine, mine, type(mine)(pieces), max(path.count("B") for path in kernel.paths))
+    return Optima(type(mine)(longest), mine, mine, segment=type(mine)(pieces), openings=max(path.count("B") for path in kernel.paths))
 
 
 def exact(kernel: Kernel, *, segments: bool, rest: bool = True) -> Optima:
@@ -190,13 +190,13 @@ def exact(kernel: Kernel, *, segments: bool, rest: bool = True) -> Optima:
     `rest`: until its units are free.
     """
     machine = kernel.machine
-    shares = [of_letters(machine, counts(path)).mine for path in kernel.paths]
+    shares = [of_letters(machine, counts(path)).scheduler_stall for path in kernel.paths]
     slow = {unit: -number for unit, number in kernel.capacity if number < 0}
     alone, mine = (max(_alone(path, slow, rest=rest) for path in kernel.paths), max(shares))
     if not segments:
         return Optima(type(mine)(alone), mine, mine)
     pieces = max(_alone(piece, slow, rest=rest) for path in kernel.paths for piece in path.split("B"))
-    return Optima(type(mine)(alone), mine, mine, type(mine)(pieces), max(path.count("B") for path in kernel.paths))
+    return Optima(type(mine)(alone), mine, mine, segment=type(mine)(pieces), openings=max(path.count("B") for path in kernel.paths))
 
 
 def _alone(path: str, slow: dict[str, int], *, rest: bool) -> int:

@@ -9,8 +9,8 @@ import pytest
 
 from budget import FULL, part
 from samples import EVERY, VOLTA, explored, names, program
+from sassan.arch import described
 from sassan.ir import Instruction
-from sassan.isa.control import has_control_words
 from sassan.machine import load, read_file
 from sassan.timing import control
 from sassan.timing.control import Control, turning
@@ -47,7 +47,7 @@ def slow(arch: str) -> Control:
 
 
 def runs(cfg: WarpCfg, model: Control = TOLD) -> Runs | None:
-    return priced(cfg, model, frozenset() if has_control_words(cfg.function.arch) else turning(cfg))
+    return priced(cfg, model, frozenset() if described(cfg.function.arch).control_words else turning(cfg))
 
 
 def over(cfg: WarpCfg, seed: str) -> list[Excess]:

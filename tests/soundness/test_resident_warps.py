@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Protocol
 
 import pytest
 
 from budget import part
-from sassan.ipet.residents import Grid, Optima, grid, group, resident
-from sassan.ipet.shares import of_letters
+from sassan.ipet.sm.bounds import Optima, grid_bound, resident_bound
+from sassan.ipet.sm.residency import Grid, Residents
+from sassan.ipet.sm.shares import of_letters
 from sassan.machine import Multiprocessor
 from soundness.resident_warps import Kernel, Search, counts, exact, kernel, optima
 
@@ -38,7 +40,8 @@ def residents(count: int, seed: int, *, barriers: bool, alone: Alone = optima) -
         one = kernel(random, random.randint(2, 4), 3 if barriers else 4, barriers=barriers)
         blocks, warps = random.choice(LAUNCHES)
         plain, segments = (
-            resident(alone(one, segments=known), group(blocks * warps, warps), barriers=barriers) for known in (False, barriers)
+            resident_bound(replace(alone(one, segments=known), barriers=barriers), Residents(blocks * warps, warps))
+            for known in (False, barriers)
         )
         found.append((Search(one).residents(blocks, warps), plain, segments))
     return found
@@ -52,7 +55,7 @@ def grids(count: int, seed: int, *, barriers: bool, alone: Alone = optima) -> li
         warps, sms, places = random.choice((1, 1, 2)), random.choice((1, 1, 2)), random.choice((1, 2, 2))
         blocks = random.randint(1, 5 if sms * places * warps <= 2 else 4)
         of = Grid(blocks, warps, sms, places)
-        plain, segments = (grid(alone(one, segments=known), of, barriers=barriers) for known in (False, barriers))
+        plain, segments = (grid_bound(replace(alone(one, segments=known), barriers=barriers), of) for known in (False, barriers))
         found.append((Search(one).grid(blocks, warps, sms, places), plain, segments))
     return found
 
@@ -99,11 +102,11 @@ def partitions(count: int, seed: int) -> list[tuple[int, int]]:
             "9.9", lanes, lanes, 32, 32, 32 * shared if shared > 0 else 32 // -shared, 2, 8, 64, 32, 65536, (48, 48), (), "a test"
         )
         shares = [of_letters(sm, counts(path), partition=True) for path in paths]
-        alone = max(len(path) + share.own for path, share in zip(paths, shares, strict=True))
-        best = Optima(alone, max(share.mine for share in shares), max(share.common for share in shares))
+        alone = max(len(path) + share.self_stall for path, share in zip(paths, shares, strict=True))
+        best = Optima(alone, max(share.scheduler_stall for share in shares), max(share.sm_stall for share in shares))
         warps = random.randint(1, 4)
         one = Kernel(paths, (("L", shared), ("C", part), ("E", part)), 99)
-        found.append((Search(one).partitions(warps), resident(best, group(warps, None, 2), barriers=False)))
+        found.append((Search(one).partitions(warps), resident_bound(best, Residents(warps), 2)))
     return found
 
 
@@ -133,11 +136,11 @@ def test_waves_times_the_bound_of_a_full_sm_is_no_bound_of_a_grid() -> None:
 
 def test_with_barriers_the_bound_without_them_would_be_wrong() -> None:
     one = Kernel(("CCCCB", "BCCCC"), (("L", 1), ("C", 4), ("D", 1)), 8)
-    wrong, right = (resident(optima(one, segments=False), group(2, 2), barriers=barriers) for barriers in (False, True))
+    wrong, right = (resident_bound(replace(optima(one, segments=False), barriers=barriers), Residents(2, 2)) for barriers in (False, True))
     assert (wrong, right) == (5, 8)
 
 
 def test_more_sms_never_raise_the_bound_of_a_grid() -> None:
     one = optima(Kernel(("LCL", "CCCCL"), ONE_EACH, 2), segments=False)
-    bounds = [grid(one, Grid(40, 2, sms, 4), barriers=False) for sms in range(1, 12)]
+    bounds = [grid_bound(one, Grid(40, 2, sms, 4)) for sms in range(1, 12)]
     assert bounds == sorted(bounds, reverse=True)

@@ -1,4 +1,4 @@
-"""`sassan record`: the launches of a program, written down without a GPU."""
+"""`sassan record`: the launches of a program, recorded without a GPU."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from sassan.cli.output import failure
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import InputError, UsageError
 from sassan.launches import Launches, text
-from sassan.record import DeviceChoice, Limits
+from sassan.record import DeviceChoice, RecordingLimits
 from sassan.record import record as run
 from sassan.render.files import write_atomically
 
@@ -21,23 +21,23 @@ _GIB = 1024 * 1024 * 1024
 _MANY = 2**31 - 1
 _NOTES = 20
 
-Command = Annotated[list[str], typer.Argument(metavar="CMD…", help="The program and its arguments, behind --.")]
-Output = Annotated[str, typer.Option("-o", "--output", metavar="X.toml", help="Where the launches go.")]
+Command = Annotated[list[str], typer.Argument(metavar="CMD…", help="The program and its arguments, after --.")]
+Output = Annotated[str, typer.Option("-o", "--output", metavar="X.toml", help="File for the launches.")]
 Sm = Annotated[
     str | None,
     typer.Option("--sm", metavar="8.6", help="The compute capability that the program sees.", show_default="the newest of its code"),
 ]
 DeviceName = Annotated[str | None, typer.Option("--device-name", metavar="TEXT", help="The name of the GPU that the program sees.")]
-DeviceSms = Annotated[int | None, typer.Option("--sms", metavar="N", min=1, max=10_000, help="Its SMs.")]
-Memory = Annotated[float | None, typer.Option("--memory", metavar="GIB", min=0.001, max=100_000, help="Its memory.")]
+DeviceSms = Annotated[int | None, typer.Option("--sms", metavar="N", min=1, max=10_000, help="The number of SMs of that GPU.")]
+Memory = Annotated[float | None, typer.Option("--memory", metavar="GIB", min=0.001, max=100_000, help="The memory of that GPU.")]
 ImagesFolder = Annotated[
     str | None,
-    typer.Option("--images", metavar="DIR", help="Keep the code that was launched in DIR: of Numba and Triton there is no other file."),
+    typer.Option("--images", metavar="DIR", help="Write the launched code into DIR; for Numba and Triton, which write no files."),
 ]
 MaxLaunches = Annotated[
-    int, typer.Option("--max-launches", metavar="N", min=1, max=50_000, help="Cut off after N launches that differ from the one before.")
+    int, typer.Option("--max-launches", metavar="N", min=1, max=50_000, help="Stop after N launches that differ from the previous one.")
 ]
-TimeLimit = Annotated[float, typer.Option("--time-limit", metavar="S", min=0.01, max=1e6, help="Cut off after S seconds.")]
+TimeLimit = Annotated[float, typer.Option("--time-limit", metavar="S", min=0.01, max=1e6, help="Stop after S seconds.")]
 
 
 def record(
@@ -67,25 +67,25 @@ def record(
       sassan record --images code -- python3 kernels.py
       sassan analyze code/*.cubin --launches launches.toml
     """
-    place = Path(output)
-    if output == "-" or not place.parent.is_dir():
-        why = "standard output is the program's" if output == "-" else f"there is no folder '{place.parent}' for {place.name}"
-        raise UsageError("unwritable-output", why, hint="name a file in an existing folder with -o")
-    done = run(command, _choice(sm, device_name, sms, memory), Limits(max_launches, time_limit))
-    write_atomically(place, text(done.launches).encode())
+    path = Path(output)
+    if output == "-" or not path.parent.is_dir():
+        why = "standard output is used by the program" if output == "-" else f"the folder '{path.parent}' does not exist"
+        raise UsageError("unwritable-output", why, hint="pass a file in an existing folder with -o")
+    done = run(command, _choice(sm, device_name, sms, memory), RecordingLimits(max_launches, time_limit))
+    write_atomically(path, text(done.launches).encode())
     if images is not None:
-        _keep(done.images, Path(images))
+        _write_images(done.images, Path(images))
     if not quiet:
-        _say(done.launches, output)
+        _print_notes(done.launches, output)
     if done.interrupted:
         raise typer.Exit(_INTERRUPTED)
     if not done.launches.launches:
-        nothing = InputError("no-launches", f"'{command[0]}' launched no kernel", hint=_why(done.launches))
+        nothing = InputError("no-launches", f"'{command[0]}' launched no kernel", hint=_no_launches_hint(done.launches))
         failure.show(nothing)
         raise typer.Exit(nothing.status)
 
 
-def _keep(images: Sequence[tuple[str, bytes]], folder: Path) -> None:
+def _write_images(images: Sequence[tuple[str, bytes]], folder: Path) -> None:
     """Write each image under its hash."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -98,34 +98,33 @@ def _keep(images: Sequence[tuple[str, bytes]], folder: Path) -> None:
 
 def _choice(sm: str | None, name: str | None, sms: int | None, memory: float | None) -> DeviceChoice:
 
-    arch = architecture(sm)
-    return DeviceChoice(int(arch.removeprefix("sm_")) if arch else None, name, sms, int(memory * _GIB) if memory else None)
+    return DeviceChoice(architecture(sm), name, sms, int(memory * _GIB) if memory else None)
 
 
-def _say(done: Launches, output: str) -> None:
-    kernels = len({one.kernel for one in done.launches})
+def _print_notes(done: Launches, output: str) -> None:
+    kernels = len({launch.kernel for launch in done.launches})
     rows = len(done.launches)
     device = done.device.name if done.device is not None else ""
     note(
-        f"recorded {_count(done.total, 'launch', 'launches')} ({rows} different in a row) of {_count(kernels, 'kernel')}"
+        f"recorded {_count(done.total, 'launch', 'launches')} ({rows} distinct consecutive) of {_count(kernels, 'kernel')}"
         f" in {safe(output)}\n"
     )
     note(f"note: the program saw: {safe(device)}\n")
-    for one in done.notes[:_NOTES]:
-        note(f"note: {safe(one)}\n")
+    for message in done.notes[:_NOTES]:
+        note(f"note: {safe(message)}\n")
     if len(done.notes) > _NOTES:
         note(f"note: {len(done.notes) - _NOTES} more notes are in {safe(output)}\n")
     if done.cut:
-        note(f"warning: cut off {safe(done.cut)}: launches behind that are missing\n")
+        note(f"warning: stopped {safe(done.cut)}: later launches are missing\n")
     elif done.status:
-        note(f"warning: the program ended with status {done.status}; what it launched before is recorded\n")
+        note(f"warning: the program exited with status {done.status}; its launches before that are recorded\n")
 
 
-def _count(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one if number == 1 else several or one + 's'}"
+def _count(number: int, singular: str, plural: str = "") -> str:
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
-def _why(done: Launches) -> str:
+def _no_launches_hint(done: Launches) -> str:
     if done.status:
-        return f"it ended with status {done.status} first: give it the arguments and files that it needs"
-    return "a program that holds the CUDA runtime itself cannot be recorded: link it with nvcc --cudart shared"
+        return f"it exited with status {done.status}: pass the arguments and files that it needs"
+    return "a program with a static CUDA runtime cannot be recorded: link it with nvcc --cudart shared"

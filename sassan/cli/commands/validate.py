@@ -1,4 +1,4 @@
-"""`sassan validate`: recorded runs of a GPU against what sassan says of them."""
+"""`sassan validate`: recorded GPU runs compared with bounds and instruction counts."""
 
 from collections.abc import Mapping, Sequence
 from json import dumps
@@ -33,11 +33,9 @@ _MEGA = 1e6
 _NOTES = 10
 
 RecordingFile = Annotated[str, typer.Argument(metavar="RECORDING", help="An .ncu-rep, a CSV of ncu, or a table of times.")]
-Code = Annotated[
-    list[str] | None, typer.Argument(metavar="CODE…", help="Cubins or programs with the kernels that the recording does not hold.")
-]
+Code = Annotated[list[str] | None, typer.Argument(metavar="CODE…", help="Cubins or programs with the kernels, if not in the recording.")]
 Clock = Annotated[
-    float | None, typer.Option("--clock", metavar="MHZ", min=1, max=100_000, help="Clock of the SMs, where the recording has times only.")
+    float | None, typer.Option("--clock", metavar="MHZ", min=1, max=100_000, help="Clock of the SMs, if the recording has times only.")
 ]
 DeviceSms = Annotated[int | None, typer.Option("--sms", metavar="N", min=1, max=10_000, help="SMs of the GPU that was measured.")]
 Scatter = Annotated[str | None, typer.Option("-o", "--output", metavar="X.svg|X.png", help="Bounds over measurements as a picture.")]
@@ -62,12 +60,12 @@ def validate(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Hold the bounds of a recorded run to what the GPU measured.
+    """Compare the bounds of recorded launches with measurements on a GPU.
 
-    Of each launch: the measured cycles, the bound of the whole grid, and how often each instruction was executed against what the graph
-    allows. A bound below a measurement, or an execution that the graph does not allow, is a defect of sassan or of an assumption: the
-    status is 1 then. Reports of Nsight Compute hold the code; for others name the cubin or the program. Where loops or branches need the
-    arguments of a launch, `sassan record` writes them down and --launches reads them.
+    For each launch: the measured cycles, the bound of the grid, and a check of the executions of each instruction against the graph. A
+    bound below a measurement, or executions that the graph does not allow, are a defect of sassan or of an assumption, and give status 1.
+    Reports of Nsight Compute contain the code; for other recordings pass the cubin or the program. If loops or branches depend on the
+    arguments of a launch, record these with `sassan record` and pass them with --launches.
 
     \b
     Examples:
@@ -78,23 +76,25 @@ def validate(
       sassan validate raw.csv ./program
     """
     if model is Model.UNIT:
-        raise UsageError("usage", "the model 'unit' counts instructions, which no clock measures", hint="--model control, or table")
+        raise UsageError("usage", "the model 'unit' counts instructions, not cycles", hint="pass --model control or table")
     if output is not None:
         extension(output, ("svg", "png"))
-    found = recorded.read(recording)
-    if not isinstance(found, recorded.Recording):
-        message = f"'{recording}' holds the configurations of a tuning space: each is a program of its own, and the file has no code"
-        raise UsageError("no-launches", message, hint="write the launches of the configurations that you compile into a table (CSV)")
-    for text in found.notes[:_NOTES]:
+    record_file = recorded.read(recording)
+    if not isinstance(record_file, recorded.Recording):
+        message = f"'{recording}' is a tuning space without code: each configuration is a separate program"
+        raise UsageError("no-launches", message, hint="compile configurations and pass their launches as a table (CSV)")
+    for text in record_file.notes[:_NOTES]:
         note(f"note: {recording}: {safe(text)}\n")
     chosen = settings.make(bounds=bounds, loop_bound=loop_bound, model=model, machine=machine, latency=latency)
-    functions = _functions(found, code or [], architecture(sm), cached=not no_cache)
-    several = [launch for launch in found.launches if wanted(launch.mangled or launch.kernel, function) or wanted(launch.kernel, function)]
+    functions = _functions(record_file, code or [], architecture(sm), cached=not no_cache)
+    selected = [
+        launch for launch in record_file.launches if wanted(launch.mangled or launch.kernel, function) or wanted(launch.kernel, function)
+    ]
     hardware = Hardware(sms, clock * _MEGA if clock is not None else None)
-    every = track(
-        validations_of(several, functions, chosen, hardware, settings.recording(launches)), "validating", quiet=quiet, total=len(several)
+    tracked = track(
+        validations_of(selected, functions, chosen, hardware, settings.recording(launches)), "validating", quiet=quiet, total=len(selected)
     )
-    validations = tuple(every)
+    validations = tuple(tracked)
     if output is not None:
         check_output(output, ())
         _draw(output, validations, recording)
@@ -102,26 +102,29 @@ def validate(
         out(dumps({**documents.tool(), **document(validations)}, indent=2) + "\n")
     else:
         validate_report.show(validations, model.value)
-    if any(one.refuted for one in validations):
+    if any(validation.refuted for validation in validations):
         raise typer.Exit(_REFUTED)
 
 
-def _functions(found: Recording, code: list[str], arch: str | None, *, cached: bool) -> Mapping[int | None, Sequence[Function]]:
-    """Return the functions of each image that the recording holds, and under None those of the files that the user names.
+def _functions(record_file: Recording, code: list[str], arch: str | None, *, cached: bool) -> Mapping[int | None, Sequence[Function]]:
+    """Return the functions of each image in the recording, and under None those of the given files.
 
     Raises InputError, MissingToolError.
     """
-    used = sorted({launch.image for launch in found.launches if launch.image is not None})
+    used = sorted({launch.image for launch in record_file.launches if launch.image is not None})
     images: dict[int | None, Sequence[Function]] = {
-        index: frontend.read(Image(f"{found.path} (image {index})", found.images[index]), cached=cached).functions for index in used
+        index: frontend.read(Image(f"{record_file.path} (image {index})", record_file.images[index]), cached=cached).functions
+        for index in used
     }
-    images[None] = [one for file in code for one in read_program(file, arch, cached=cached).functions]
+    images[None] = [function for file in code for function in read_program(file, arch, cached=cached).functions]
     return images
 
 
 def _draw(output: str, validations: Sequence[LaunchValidation], title: str) -> None:
 
-    points = [(one.cycles, float(one.bound)) for one in validations if one.cycles and one.bound is not None]
+    points = [
+        (validation.cycles, float(validation.bound)) for validation in validations if validation.cycles and validation.bound is not None
+    ]
     if not points:
-        raise UsageError("no-points", "no launch has both a measurement and a bound: there is nothing to draw", hint="omit -o")
+        raise UsageError("no-points", "no launch has both a measurement and a bound: nothing to draw", hint="omit -o")
     scatter(output, {"bound": points}, title)

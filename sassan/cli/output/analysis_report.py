@@ -38,7 +38,7 @@ def _numbers(results: Sequence[Result]) -> None:
         Column("react", number=True),
         Column("WCET" if all(one.analysis.wcet.bound for one in results) else "(not a bound)", number=True),
     ]
-    warps = sorted({one.analysis.makespan.bound.warps for one in results if one.analysis.makespan})
+    warps = sorted({one.analysis.makespan.residents.warps for one in results if one.analysis.makespan})
     if warps:
         columns.append(Column(f"{warps[0]} warps" if len(warps) == 1 else "full SM", number=True))
     grids = any(one.analysis.makespan.grid for one in results if one.analysis.makespan)

@@ -1,4 +1,4 @@
-"""The report of `validate`: a row per launch, what contradicts silicon, the gaps."""
+"""The report of `validate`: a row per launch, contradictions of measurements, and gaps."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ _LISTED = 20
 
 
 def show(validations: Sequence[LaunchValidation], model: str) -> None:
-    """Print every launch, a summary, what silicon refutes, what the bounds rest on, and the gaps."""
-    table.show(Table(_COLUMNS, tuple(_row(one) for one in validations)))
+    """Print every launch, a summary, contradictions, assumptions, and gaps."""
+    table.show(Table(_COLUMNS, tuple(_row(validation) for validation in validations)))
     figures = summary(validations)
     noun = "launch" if len(validations) == 1 else "launches"
     out(f"\n{len(validations)} {noun}, {figures.count} of them with a bound ({model} model) and a measurement, in cycles")
@@ -37,52 +37,54 @@ def show(validations: Sequence[LaunchValidation], model: str) -> None:
         out(f"; Kendall's tau {figures.tau:.2f}")
     out("\n")
     _refuted(validations)
-    results = tuple({id(one.analysis): Result("", one.analysis) for one in validations if one.analysis is not None}.values())
+    results = tuple(
+        {id(validation.analysis): Result("", validation.analysis) for validation in validations if validation.analysis is not None}.values()
+    )
     report.assumptions(results)
     gaps = defaultdict[str, dict[Gap, None]](dict)
-    for one in validations:
-        gaps[_name(one)].update(dict.fromkeys(one.gaps))
-    report.list_gaps([(kernel, tuple(several)) for kernel, several in gaps.items()])
+    for validation in validations:
+        gaps[_name(validation)].update(dict.fromkeys(validation.gaps))
+    report.list_gaps([(kernel, tuple(kernel_gaps)) for kernel, kernel_gaps in gaps.items()])
 
 
 def _refuted(validations: Sequence[LaunchValidation]) -> None:
-    lines = [line for one in validations for line in _contradictions(one)]
+    lines = [line for validation in validations for line in _contradictions(validation)]
     if lines:
-        out("\nrefuted by silicon (a defect of sassan, or of an assumption below):\n")
+        out("\nrefuted by measurements (a defect of sassan, or of an assumption below):\n")
         out("".join(f"  - {line}\n" for line in lines[:_LISTED]))
         if len(lines) > _LISTED:
             out(f"  … and {len(lines) - _LISTED} more\n")
 
 
-def _contradictions(one: LaunchValidation) -> Sequence[str]:
-    name = safe(_name(one))
+def _contradictions(validation: LaunchValidation) -> Sequence[str]:
+    name = safe(_name(validation))
     lines = [
-        f"{name} 0x{excess.address:04x}: executed {excess.recorded} times by warps, and the graph allows {excess.most}"
-        for excess in one.counts.above
+        f"{name} 0x{excess.address:04x}: executed {excess.recorded} times by warps, but the graph allows {excess.most}"
+        for excess in validation.counts.above
     ]
-    if not one.counts.consistent and not one.counts.above:
-        lines.append(f"{name}: no execution of the graph has the recorded counts together")
-    if one.ratio is not None and one.ratio < 1:
-        lines.append(f"{name}: measured {one.cycles:.0f} cycles, above the bound {one.bound}")
+    if not validation.counts.consistent and not validation.counts.above:
+        lines.append(f"{name}: the recorded counts together contradict the graph")
+    if validation.ratio is not None and validation.ratio < 1:
+        lines.append(f"{name}: measured {validation.cycles:.0f} cycles, above the bound of {validation.bound} cycles")
     return lines
 
 
-def _row(one: LaunchValidation) -> tuple[str, ...]:
-    launch = one.launch
+def _row(validation: LaunchValidation) -> tuple[str, ...]:
+    launch = validation.launch
     return (
-        _name(one),
+        _name(validation),
         _shape(launch.grid),
         _shape(launch.block),
-        report.NONE if one.cycles is None else f"{one.cycles:.0f}",
-        report.NONE if one.bound is None else str(one.bound),
-        report.NONE if one.ratio is None else f"{one.ratio:.2f}",
-        _executions(one.counts),
-        ", ".join(sorted({gap.code for gap in one.gaps})),
+        report.NONE if validation.cycles is None else f"{validation.cycles:.0f}",
+        report.NONE if validation.bound is None else str(validation.bound),
+        report.NONE if validation.ratio is None else f"{validation.ratio:.2f}",
+        _executions(validation.counts),
+        ", ".join(sorted({gap.code for gap in validation.gaps})),
     )
 
 
 def _executions(counts: CountCheck) -> str:
-    """Return how the executions fit: as many as on the worst path, possible on another, or impossible."""
+    """Return the result of the check: executions as on the worst path, possible on another path, or impossible."""
     if not counts.checked:
         return report.NONE
     if not counts.consistent:
@@ -92,8 +94,8 @@ def _executions(counts: CountCheck) -> str:
     return f"{counts.equal} equal, {counts.checked - counts.equal} possible"
 
 
-def _name(one: LaunchValidation) -> str:
-    return one.launch.mangled or one.launch.kernel
+def _name(validation: LaunchValidation) -> str:
+    return validation.launch.mangled or validation.launch.kernel
 
 
 def _shape(shape: tuple[int, int, int] | None) -> str:

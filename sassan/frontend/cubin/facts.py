@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from sassan.frontend.architectures import Architecture
+from sassan.arch import Architecture
 from sassan.frontend.cubin.attributes import Attribute, AttributeKind, AttributeProblem, attributes, branches, words
 from sassan.frontend.cubin.elf import Elf, ElfSection, malformed
 from sassan.frontend.cubin.names import parameter_names

@@ -2,7 +2,7 @@
 
 import re
 
-from sassan.frontend.architectures import Architecture
+from sassan.arch import Architecture
 from sassan.ir import SourceLine
 
 _SECTION = re.compile(r"[ \t]*\.section[ \t]+(?:\.text\.(.*))?")

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
+from sassan.arch import Architecture, unknown, with_code
 from sassan.errors import InputError
-from sassan.frontend.architectures import Architecture, architecture, supported
 from sassan.frontend.assemble import SectionFacts
 from sassan.frontend.cubin.debug import check_debug
 from sassan.frontend.cubin.disassembly import CODE, LINES, disassemble
@@ -86,8 +86,7 @@ def _architecture(image: Image) -> Architecture:
     if len(image.data) < _HEADER:
         raise malformed(image, f"it has {len(image.data)} bytes, less than a header")
     sm = sm_of(image)
-    found = architecture(f"sm_{sm}")
+    found = with_code(f"sm_{sm}")
     if found is None:
-        message = f"the architecture 'sm_{sm}' is not supported"
-        raise InputError("unsupported-architecture", message, source=Source(image.name, ""), hint=f"supported are {supported()}")
+        raise unknown(f"sm_{sm}", Source(image.name, ""))
     return found

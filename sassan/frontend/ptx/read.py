@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
+from sassan.arch import architecture, unknown
 from sassan.errors import InputError
 from sassan.frontend.ptx.build import Text, build
 from sassan.frontend.ptx.declarations import check
@@ -12,6 +13,7 @@ from sassan.frontend.ptx.syntax import Header, Module
 from sassan.ir import Function
 from sassan.source import Source, Span
 
+_MAXWELL = 50
 _VERSION = re.compile(r"^[ \t]*\.version\b", re.MULTILINE)
 _FRAME = re.compile(r"^(?:Fatbin (?:elf|ptx) code:|member [^\n]*|[^\n]*\.cubin:)[ \t]*$", re.MULTILINE)
 _START = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.(?:target|entry|func)\b", re.MULTILINE)
@@ -54,9 +56,16 @@ def _arch(text: Text, module: Module) -> str:
         if isinstance(item, Header) and item.keyword == ".target":
             number = next((match[1] for word in item.words if (match := _TARGET.fullmatch(word))), None)
             if number:
+                _check_described(text, item.span, f"sm_{number}")
                 return f"sm_{number}"
             raise _no_arch(text, item.span, "the target has no architecture; expected sm_NN")
     raise _no_arch(text, text.span(1, 1, 1), "the architecture of the PTX is missing; expected .target sm_NN")
+
+
+def _check_described(text: Text, span: Span, arch: str) -> None:
+    """Refuse the target of an SM that no file describes; PTX of before Maxwell is read, though not its machine code."""
+    if architecture(arch) is None and int(re.sub(r"\D", "", arch)) >= _MAXWELL:
+        raise unknown(arch, text.source, span)
 
 
 def _no_arch(text: Text, span: Span, message: str) -> InputError:

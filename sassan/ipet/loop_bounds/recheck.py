@@ -12,6 +12,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from sassan.arch import described
 from sassan.errors import SassanError, SelfCheckError
 from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ipet.loop_bounds.infer import Inferred
@@ -29,7 +30,6 @@ from sassan.simt.values import LANES, Rows, Truth, Words, key
 from sassan.warpcfg.graph import WarpCfg
 
 _AXES = "XYZ"
-_VOLTA = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def turns(
         code = control_slice(lower(cfg.function, TableDecoder(facts_of), [node.start for node in cfg.nodes]))
         place, active = _together([_place(cfg, one, effort, index) for index, one in enumerate(launches)])
         watch = Turns(cfg, code, len(place))
-        order = Order.TAKEN_FIRST if _generation(cfg) < _VOLTA else Order.RANDOM
+        order = Order.RANDOM if described(cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
         Machine(code, Integers(place), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
     except SassanError:
         return None
@@ -116,10 +116,6 @@ def _lengths(cfg: WarpCfg, bounds: Sequence[int | None]) -> list[int]:
         if parent is not None:
             total[parent] += total[index]
     return [len(cfg.nodes) + one for one, bound in zip(total, bounds, strict=True) if bound is not None]
-
-
-def _generation(cfg: WarpCfg) -> int:
-    return int("".join(filter(str.isdigit, cfg.function.arch)))
 
 
 @dataclass(slots=True)
@@ -193,7 +189,9 @@ def _place(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Pl
         special |= {f"SR_NTID.{name}": block[axis] * wide, f"SR_NCTAID.{name}": grid[axis] * wide}
     salt = random.integers(0, 1 << 32, count, dtype=np.uint32)
     words = {name: one.astype(np.uint32) for name, one in special.items()}
-    return Place(salt, words, bank, _generation(cfg) < _VOLTA), np.packbits(inside, axis=1, bitorder="little").view(np.uint32)[:, 0]
+    return Place(salt, words, bank, described(cfg.function.arch).short_immediates), np.packbits(inside, axis=1, bitorder="little").view(
+        np.uint32
+    )[:, 0]
 
 
 def _filled(around: Surroundings, offset: int, secret: int) -> int:

@@ -1,7 +1,7 @@
-/* The connection to the recorder: messages out, few questions, answers in.
+/* The connection to the recorder: messages, a few queries, and their answers.
  *
- * A message is its size (32 bits), its kind (one byte) and its bytes, all in the byte order of the machine: both ends run on it. A process
- * that forks gets a connection of its own, so that the recorder always knows who speaks.
+ * A message consists of size (32 bits), kind (1 byte) and payload, in the byte order of the machine, on which both ends run. A forked
+ * process opens its own connection, so that the recorder can distinguish processes.
  */
 #define _GNU_SOURCE
 #include "core.h"
@@ -20,15 +20,15 @@
 
 static pthread_mutex_t lock;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int line = -1;
+static int connection = -1;
 static int failed;
 static unsigned connections;
 static struct device assumed;
 
-static void lost(void) {
-  /* The recorder has ended, or has ended this recording: nothing that follows would be written down. */
-  if (line >= 0) close(line);
-  line = -1;
+static void connection_lost(void) {
+  /* The recorder or this recording has ended: nothing more would be recorded. */
+  if (connection >= 0) close(connection);
+  connection = -1;
   fflush(NULL);
   _exit(86);
 }
@@ -46,9 +46,9 @@ static void before_fork(void) { pthread_mutex_lock(&lock); }
 static void after_fork(void) { pthread_mutex_unlock(&lock); }
 
 static void in_child(void) {
-  if (line >= 0) close(line);
-  line = -1;
-  make_lock(); /* the old one belongs to a thread of the parent */
+  if (connection >= 0) close(connection);
+  connection = -1;
+  make_lock(); /* the previous lock belongs to a thread of the parent */
 }
 
 static void prepare(void) {
@@ -63,34 +63,34 @@ void enter(void) {
 
 void leave(void) { pthread_mutex_unlock(&lock); }
 
-void *must(void *memory) {
+void *checked_allocation(void *memory) {
   if (memory == NULL) {
-    static const char text[] = "sassan: the stand-in for CUDA has no memory left\n";
+    static const char text[] = "sassan: out of memory in the stand-in library\n";
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(87);
     _exit(87);
   }
   return memory;
 }
 
-static void put(const void *data, size_t size) {
+static void send_bytes(const void *data, size_t size) {
   const char *at = data;
   while (size) {
-    ssize_t sent = send(line, at, size, MSG_NOSIGNAL);
+    ssize_t sent = send(connection, at, size, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) lost();
+    if (sent <= 0) connection_lost();
     at += sent;
     size -= (size_t)sent;
   }
 }
 
-static void get(void *data, size_t size) {
+static void receive_bytes(void *data, size_t size) {
   char *at = data;
   while (size) {
-    ssize_t came = recv(line, at, size, 0);
-    if (came < 0 && errno == EINTR) continue;
-    if (came <= 0) lost();
-    at += came;
-    size -= (size_t)came;
+    ssize_t received = recv(connection, at, size, 0);
+    if (received < 0 && errno == EINTR) continue;
+    if (received <= 0) connection_lost();
+    at += received;
+    size -= (size_t)received;
   }
 }
 
@@ -99,24 +99,24 @@ static void message(char kind, const void *head, size_t head_size, const void *b
   uint32_t size = (uint32_t)(head_size + body_size);
   memcpy(start, &size, 4);
   start[4] = kind;
-  put(start, 5);
-  put(head, head_size);
-  put(body, body_size);
+  send_bytes(start, 5);
+  send_bytes(head, head_size);
+  send_bytes(body, body_size);
 }
 
 static void *answer(size_t *size) {
   uint32_t announced;
-  get(&announced, 4);
-  if (announced > MOST) lost();
-  char *data = must(malloc((size_t)announced + 1));
-  get(data, announced);
+  receive_bytes(&announced, 4);
+  if (announced > MOST) connection_lost();
+  char *data = checked_allocation(malloc((size_t)announced + 1));
+  receive_bytes(data, announced);
   data[announced] = 0;
   *size = announced;
   return data;
 }
 
-static void open_line(void) {
-  if (line >= 0 || failed) return;
+static void open_connection(void) {
+  if (connection >= 0 || failed) return;
   const char *path = getenv(SOCKET_VARIABLE);
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (path == NULL || strlen(path) >= sizeof address.sun_path) {
@@ -124,10 +124,10 @@ static void open_line(void) {
     return;
   }
   strcpy(address.sun_path, path);
-  line = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (line < 0 || connect(line, (struct sockaddr *)&address, sizeof address) < 0) {
-    if (line >= 0) close(line);
-    line = -1;
+  connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof address) < 0) {
+    if (connection >= 0) close(connection);
+    connection = -1;
     failed = 1;
     return;
   }
@@ -135,21 +135,21 @@ static void open_line(void) {
   uint32_t process = (uint32_t)getpid();
   message('H', &process, sizeof process, "", 0);
   size_t size;
-  char *said = answer(&size);
-  if (size != sizeof assumed) lost();
-  memcpy(&assumed, said, sizeof assumed);
-  free(said);
+  char *reply = answer(&size);
+  if (size != sizeof assumed) connection_lost();
+  memcpy(&assumed, reply, sizeof assumed);
+  free(reply);
 }
 
 int connected(void) {
-  open_line();
-  return line >= 0;
+  open_connection();
+  return connection >= 0;
 }
 
 unsigned generation(void) { return connections; }
 
 const struct device *device(void) {
-  open_line();
+  open_connection();
   return &assumed;
 }
 

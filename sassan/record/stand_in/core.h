@@ -1,6 +1,6 @@
-/* What the parts of the stand-in share: the recorder's socket, memory, kernels, and the order of work.
+/* Shared declarations of the stand-in library: the connection to the recorder, memory, kernels, and ordered work.
  *
- * Every entry point of the CUDA runtime and driver runs under one lock; nothing here is called without it, save `unsupported`.
+ * Every entry point of the CUDA runtime and driver holds one lock; all functions here except `unsupported` need it.
  */
 #ifndef SASSAN_CORE_H
 #define SASSAN_CORE_H
@@ -11,13 +11,13 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 #define API __attribute__((visibility("default")))
 
-/* Values that cudaError_t and CUresult share. */
+/* Values common to cudaError_t and CUresult. */
 enum status {
   OK = 0,
   INVALID_VALUE = 1,
   OUT_OF_MEMORY = 2,
-  INVALID_CONFIGURATION = 9, /* the runtime's; the driver says INVALID_VALUE */
-  INVALID_SYMBOL = 13,       /* the runtime's */
+  INVALID_CONFIGURATION = 9, /* runtime only; the driver returns INVALID_VALUE */
+  INVALID_SYMBOL = 13,       /* runtime only */
   INVALID_DEVICE_FUNCTION = 98,
   NO_DEVICE = 100,
   INVALID_DEVICE = 101,
@@ -33,7 +33,7 @@ typedef struct {
   unsigned x, y, z;
 } dim3;
 
-/* The device that is assumed: the answer to the first message. The order is that of `protocol.Device`. */
+/* The simulated device: the answer to the first message. The order is that of `SimulatedDevice.numbers` in devices.py. */
 struct device {
   uint64_t major, minor, sms, memory, clock, memory_clock, bus, l2;
   uint64_t shared_sm, shared_block, shared_optin, shared_reserved, threads_sm, blocks_sm, registers_sm, runtime_version, driver_version;
@@ -50,7 +50,7 @@ HIDDEN void send_message(char kind, const void *head, size_t head_size, const vo
 HIDDEN void *ask(char kind, const void *head, size_t head_size, const void *body, size_t body_size, size_t *size);
 HIDDEN int unsupported(const char *name, int status);
 HIDDEN void note(const char *text);
-HIDDEN void *must(void *memory);
+HIDDEN void *checked_allocation(void *memory);
 
 /* memory.c */
 enum memory_kind { DEVICE_MEMORY, MANAGED_MEMORY, HOST_MEMORY, SYMBOL_MEMORY };
@@ -80,8 +80,8 @@ struct kernel {
   const char *name;
   const void *host;
   struct kernel *next;
-  unsigned asked;
-  int known, absent; /* absent: the status of a launch, where the device has no code for it */
+  unsigned queried;
+  int known, absent; /* absent: the status of a launch without code for the device */
   uint32_t count, parameter_bytes, registers, shared, local, constant, threads, arch;
   struct parameter *parameters;
   int dynamic_shared, carveout;
@@ -104,11 +104,11 @@ struct launch {
   int cooperative;
 };
 HIDDEN struct image *new_image(const void *data, size_t size);
-HIDDEN void show(struct image *image);
+HIDDEN void send_image(struct image *image);
 HIDDEN struct kernel *new_kernel(struct image *image, const char *name, const void *host);
 HIDDEN struct kernel *kernel_of(const void *host);
 HIDDEN int is_kernel(const void *handle);
-HIDDEN int know(struct kernel *kernel);
+HIDDEN int load_facts(struct kernel *kernel);
 HIDDEN struct symbol *new_symbol(struct image *image, const char *name, const void *host, size_t size);
 HIDDEN struct symbol *symbol_of(const void *host);
 HIDDEN void *symbol_memory(struct symbol *symbol);
@@ -117,7 +117,7 @@ HIDDEN size_t image_size(const void *data);
 HIDDEN int resident(struct kernel *kernel, unsigned threads, size_t shared);
 HIDDEN int refused(const struct launch *launch);
 
-/* work.c: operations, in the order of the program, or kept in a graph */
+/* work.c: operations, run in program order or captured in a graph */
 struct graph;
 struct stream {
   unsigned number, flags;
@@ -172,7 +172,7 @@ HIDDEN struct stream *new_stream(unsigned flags, int priority);
 HIDDEN double tick(void);
 HIDDEN int launch_on(const struct launch *launch, void *stream);
 HIDDEN int make_launch(const struct launch *launch, unsigned stream, struct operation *operation);
-HIDDEN int do_or_keep(const struct operation *operation, void *stream);
+HIDDEN int run_or_capture(const struct operation *operation, void *stream);
 HIDDEN int copy_on(void *target, const void *source, size_t size, void *stream);
 HIDDEN int fill_on(void *target, int value, size_t size, void *stream);
 HIDDEN struct graph *new_graph(void);

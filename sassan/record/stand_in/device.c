@@ -1,4 +1,4 @@
-/* What is said of the device that is assumed: attributes, which the runtime and the driver number alike, and the runtime's properties. */
+/* The simulated device: attributes, numbered alike by the runtime and the driver, and the properties of the runtime. */
 #include "runtime.h"
 
 #include <stdio.h>
@@ -54,7 +54,7 @@ HIDDEN int attribute_of_device(int attribute) {
   }
 }
 
-/* Where cudaDeviceProp holds what: up to CUDA 12, and since 13. */
+/* Layout of cudaDeviceProp: up to CUDA 12, and since 13. */
 struct place {
   unsigned short before, since;
   unsigned char wide;
@@ -95,7 +95,7 @@ static int properties(char *out, int number, size_t size, int since) {
   return done(OK);
 }
 
-/* One name, two layouts: the version of the library that a program was linked with says which. */
+/* One name, two layouts: selected by the version of the library that a program is linked with. */
 API int properties_before_12(char *out, int number) { return properties(out, number, SIZE_OLD, 0); }
 API int properties_since_13(char *out, int number) { return properties(out, number, SIZE_13, 1); }
 API int cudaGetDeviceProperties_v2(char *out, int number) { return properties(out, number, SIZE_12, 0); }
@@ -132,8 +132,8 @@ API int cudaInitDevice(int number, unsigned a, unsigned b) {
   return cudaSetDevice(number);
 }
 
-API int cudaChooseDevice(int *number, const void *wanted) {
-  (void)wanted;
+API int cudaChooseDevice(int *number, const void *properties) {
+  (void)properties;
   return cudaGetDevice(number);
 }
 
@@ -152,7 +152,7 @@ API int cudaDriverGetVersion(int *version) {
 #define NOTHING(name, ...) \
   API int name(__VA_ARGS__) { return OK; }
 typedef const void *any;
-/* Requests that change nothing that is recorded. */
+/* Requests without effect on a recording. */
 NOTHING(cudaDeviceSynchronize, void)
 NOTHING(cudaThreadSynchronize, void)
 NOTHING(cudaDeviceReset, void)

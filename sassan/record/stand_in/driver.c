@@ -1,4 +1,4 @@
-/* The CUDA driver: devices, contexts, and what a name means in a version. */
+/* The CUDA driver: devices, contexts, and versioned function names. */
 #define _GNU_SOURCE
 #include "driver.h"
 
@@ -77,7 +77,7 @@ API int cuDeviceCanAccessPeer(int *can, int a, int b) {
   return OK;
 }
 
-/* Contexts: one, the primary one, under whatever name a program makes it. */
+/* Contexts: all of them are the primary context. */
 
 API int cuDevicePrimaryCtxRetain(void **context, int number) {
   *context = primary;
@@ -231,16 +231,16 @@ API int cuGetErrorName(int status, const char **text) {
   return *text == NULL ? INVALID_VALUE : OK;
 }
 
-/* Tables of functions without names: only a runtime that is linked statically asks for them, and its launches cannot be seen. */
+/* Unnamed function tables: only a statically linked runtime requests them, and its launches cannot be recorded. */
 API int cuGetExportTable(const void **table, const void *id) {
   (void)id;
   *table = NULL;
   enter();
-  note("a part of the program holds the CUDA runtime itself (it is linked statically): what that part launches is missing; link it with nvcc --cudart shared");
+  note("a part of the program is statically linked with the CUDA runtime: its launches are missing; link it with nvcc --cudart shared");
   return ended(NOT_FOUND);
 }
 
-/* From which version of CUDA on a name without a suffix means which function; all others mean _v2 where there is one. */
+/* The function that an unsuffixed name denotes from a version of CUDA on; all others denote _v2 if it exists. */
 static const struct {
   const char *name, *suffix;
   int since;

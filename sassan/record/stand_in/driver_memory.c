@@ -125,7 +125,7 @@ static int filled(void *target, size_t pitch, uint32_t value, uint32_t element, 
   enter();
   if (width && height && target == NULL) return ended(INVALID_VALUE);
   struct operation operation = {.kind = FILL, .fill = {target, pitch, width, height, value, element}};
-  return ended(do_or_keep(&operation, stream));
+  return ended(run_or_capture(&operation, stream));
 }
 
 #define FILL_AS(bits, type) \
@@ -202,7 +202,7 @@ API int cuStreamWaitEvent(void *stream, struct event *event, unsigned flags) {
 API int cuLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
   enter();
   struct operation operation = {.kind = HOST_CALL, .host = {function, data}};
-  return ended(do_or_keep(&operation, stream));
+  return ended(run_or_capture(&operation, stream));
 }
 
 API int cuStreamAddCallback(void *stream, void (*function)(void *, int, void *), void *data, unsigned flags) {
@@ -213,7 +213,7 @@ API int cuStreamAddCallback(void *stream, void (*function)(void *, int, void *),
 
 API int cuEventCreate(struct event **out, unsigned flags) {
   (void)flags;
-  *out = must(calloc(1, sizeof **out));
+  *out = checked_allocation(calloc(1, sizeof **out));
   return OK;
 }
 
@@ -278,5 +278,5 @@ API int cuGraphLaunch(struct graph *executable, void *stream) {
   enter();
   if (executable == NULL) return ended(INVALID_VALUE);
   struct operation operation = {.kind = CHILD, .child = executable};
-  return ended(do_or_keep(&operation, stream));
+  return ended(run_or_capture(&operation, stream));
 }

@@ -1,4 +1,4 @@
-/* Functions of the driver that are there by name: each writes its name down and says that it is not supported. A definition elsewhere wins. */
+/* Unsupported functions of the driver: each reports its name and returns "not supported". A definition in another file overrides it. */
 #include "core.h"
 
 #define NAME(function) \

@@ -19,7 +19,7 @@ static int load(struct image **module, const void *data) {
   if (!connected()) return NO_DEVICE;
   const void *bytes = wrapper->magic == WRAPPER ? wrapper->data : data;
   size_t size = image_size(bytes);
-  void *copy = must(malloc(size + 1)); /* a program may free what it has loaded */
+  void *copy = checked_allocation(malloc(size + 1)); /* the program may free its copy */
   memcpy(copy, bytes, size);
   ((char *)copy)[size] = 0;
   *module = new_image(copy, size);
@@ -42,7 +42,7 @@ API int cuModuleLoad(struct image **module, const char *path) {
   if (fseek(file, 0, SEEK_END) == 0) {
     long size = ftell(file);
     if (size > 4 && size < MOST && fseek(file, 0, SEEK_SET) == 0) {
-      char *data = must(calloc(1, (size_t)size + 64));
+      char *data = checked_allocation(calloc(1, (size_t)size + 64));
       if (fread(data, 1, (size_t)size, file) == (size_t)size) status = cuModuleLoadData(module, data);
       free(data);
     }
@@ -86,7 +86,7 @@ API int cuModuleGetFunction(struct kernel **function, struct image *module, cons
       return ended(OK);
     }
   struct kernel *kernel = new_kernel(module, name, NULL);
-  if (!know(kernel)) return ended(NOT_FOUND);
+  if (!load_facts(kernel)) return ended(NOT_FOUND);
   kernel->next = kernels;
   *function = kernels = kernel;
   return ended(OK);
@@ -215,7 +215,7 @@ API int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, struct
 
 API int cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, struct kernel *kernel, size_t (*shared_of)(int), size_t shared, int limit,
                                                   unsigned flags) {
-  /* The largest number of resident threads; of equal ones the largest block. */
+  /* The block size with the most resident threads, the largest one on ties. */
   (void)flags;
   enter();
   int most = limit > 0 && limit < (int)kernel->threads ? limit : (int)kernel->threads, best = 0;
@@ -237,7 +237,7 @@ API int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, struct kernel *k
 /* Launches */
 
 static int packed(struct launch *launch, void **extra) {
-  /* Pairs of a key and a value: 1 the bytes of all arguments, 2 their number, 0 the end. */
+  /* Pairs of key and value: 1 the packed arguments, 2 their size, 0 the end. */
   for (; extra != NULL && (uintptr_t)*extra != 0; extra += 2) {
     if ((uintptr_t)*extra == 1) launch->packed = extra[1];
     if ((uintptr_t)*extra == 2) launch->packed_size = *(size_t *)extra[1];
@@ -283,12 +283,12 @@ struct configuration {
   unsigned count;
 };
 
-API int cuLaunchKernelEx(const struct configuration *asked, struct kernel *kernel, void **arguments, void **extra) {
-  struct launch launch = {.kernel = kernel, .grid = asked->grid, .block = asked->block, .shared = asked->shared, .arguments = arguments};
-  for (unsigned i = 0; i < asked->count; i++) {
-    if (asked->attributes[i].id == 2) launch.cooperative = asked->attributes[i].value.flag;
-    if (asked->attributes[i].id == 4) launch.cluster = asked->attributes[i].value.cluster;
+API int cuLaunchKernelEx(const struct configuration *config, struct kernel *kernel, void **arguments, void **extra) {
+  struct launch launch = {.kernel = kernel, .grid = config->grid, .block = config->block, .shared = config->shared, .arguments = arguments};
+  for (unsigned i = 0; i < config->count; i++) {
+    if (config->attributes[i].id == 2) launch.cooperative = config->attributes[i].value.flag;
+    if (config->attributes[i].id == 4) launch.cluster = config->attributes[i].value.cluster;
   }
   enter();
-  return launched(&launch, asked->stream, extra);
+  return launched(&launch, config->stream, extra);
 }

@@ -1,4 +1,4 @@
-/* Images, their kernels and their variables. The recorder reads the images: it is asked about a kernel when that is first used. */
+/* Images, their kernels and their variables. The recorder reads the images: a kernel is queried at its first use. */
 #define _GNU_SOURCE
 #include "core.h"
 
@@ -17,7 +17,7 @@ static uint64_t images;
 static size_t bucket(const void *host) { return ((uintptr_t)host >> 4) % BUCKETS; }
 
 static size_t elf_size(const unsigned char *data) {
-  /* The end of the section headers, of the program headers, and of what the sections hold. */
+  /* The end of the section headers, the program headers, and the section contents. */
   uint64_t sections, segments;
   uint16_t section_size, section_count, segment_size, segment_count;
   memcpy(&segments, data + 32, 8);
@@ -41,7 +41,7 @@ static size_t elf_size(const unsigned char *data) {
 }
 
 size_t image_size(const void *data) {
-  /* How many bytes an image has that the program names by its address alone: a fatbin, a cubin, or PTX, which ends with a zero. */
+  /* The size of an image given by its address alone: a fatbin, a cubin, or zero-terminated PTX. */
   const unsigned char *bytes = data;
   uint32_t magic;
   memcpy(&magic, bytes, 4);
@@ -56,14 +56,14 @@ size_t image_size(const void *data) {
 }
 
 struct image *new_image(const void *data, size_t size) {
-  struct image *image = must(calloc(1, sizeof *image));
+  struct image *image = checked_allocation(calloc(1, sizeof *image));
   image->id = ++images;
   image->data = data;
   image->size = size;
   return image;
 }
 
-void show(struct image *image) {
+void send_image(struct image *image) {
   if (!connected() || image->sent == generation()) return;
   image->sent = generation();
   send_message('I', &image->id, sizeof image->id, image->data, image->size);
@@ -71,10 +71,10 @@ void show(struct image *image) {
 
 struct kernel *new_kernel(struct image *image, const char *name, const void *host) {
   struct kernel *kernel = host == NULL ? NULL : kernel_of(host);
-  if (kernel != NULL) return kernel; /* a template that several files have: its first image */
-  kernel = must(calloc(1, sizeof *kernel));
+  if (kernel != NULL) return kernel; /* a template instantiated in several files: its first image */
+  kernel = checked_allocation(calloc(1, sizeof *kernel));
   kernel->image = image;
-  kernel->name = must(strdup(name));
+  kernel->name = checked_allocation(strdup(name));
   kernel->host = host;
   kernel->carveout = -1;
   if (host != NULL) {
@@ -97,29 +97,29 @@ int is_kernel(const void *handle) {
   return 0;
 }
 
-static void *ask_of(char kind, struct image *image, const char *name, size_t *size) {
-  show(image);
+static void *ask_about(char kind, struct image *image, const char *name, size_t *size) {
+  send_image(image);
   return ask(kind, &image->id, sizeof image->id, name, strlen(name), size);
 }
 
-int know(struct kernel *kernel) {
-  /* The answer: 0 where the image cannot be read, 2 and a status where it holds no such kernel for the device; else 1, then registers, shared, local, constant, threads, arch, the number of parameters, and each one's offset and size. */
-  if (kernel->asked) return kernel->known;
+int load_facts(struct kernel *kernel) {
+  /* The answer: 0 for an unreadable image, 2 and a status for a kernel without code for the device; else 1, then registers, shared, local, constant, threads, arch, the number of parameters, and each one's offset and size. */
+  if (kernel->queried) return kernel->known;
   size_t size;
-  uint32_t *said = ask_of('K', kernel->image, kernel->name, &size);
-  if (said == NULL) return 0;
-  kernel->asked = 1;
-  if (size >= 32 && said[0] == 2) kernel->absent = (int)said[1];
-  if (size >= 32 && said[0] == 1 && said[7] <= MOST_PARAMETERS && size == 32 + 8 * (size_t)said[7]) {
-    kernel->registers = said[1];
-    kernel->shared = said[2];
-    kernel->local = said[3];
-    kernel->constant = said[4];
-    kernel->threads = said[5];
-    kernel->arch = said[6];
-    kernel->count = said[7];
-    kernel->parameters = must(calloc(kernel->count + 1, sizeof *kernel->parameters));
-    memcpy(kernel->parameters, said + 8, 8 * (size_t)kernel->count);
+  uint32_t *reply = ask_about('K', kernel->image, kernel->name, &size);
+  if (reply == NULL) return 0;
+  kernel->queried = 1;
+  if (size >= 32 && reply[0] == 2) kernel->absent = (int)reply[1];
+  if (size >= 32 && reply[0] == 1 && reply[7] <= MOST_PARAMETERS && size == 32 + 8 * (size_t)reply[7]) {
+    kernel->registers = reply[1];
+    kernel->shared = reply[2];
+    kernel->local = reply[3];
+    kernel->constant = reply[4];
+    kernel->threads = reply[5];
+    kernel->arch = reply[6];
+    kernel->count = reply[7];
+    kernel->parameters = checked_allocation(calloc(kernel->count + 1, sizeof *kernel->parameters));
+    memcpy(kernel->parameters, reply + 8, 8 * (size_t)kernel->count);
     kernel->known = 1;
     for (uint32_t i = 0; i < kernel->count; i++) {
       uint64_t stop = (uint64_t)kernel->parameters[i].offset + kernel->parameters[i].size;
@@ -127,16 +127,16 @@ int know(struct kernel *kernel) {
       if (stop > kernel->parameter_bytes) kernel->parameter_bytes = (uint32_t)stop;
     }
   }
-  free(said);
+  free(reply);
   return kernel->known;
 }
 
 struct symbol *new_symbol(struct image *image, const char *name, const void *host, size_t size) {
   struct symbol *symbol = host == NULL ? NULL : symbol_of(host);
   if (symbol != NULL) return symbol;
-  symbol = must(calloc(1, sizeof *symbol));
+  symbol = checked_allocation(calloc(1, sizeof *symbol));
   symbol->image = image;
-  symbol->name = must(strdup(name));
+  symbol->name = checked_allocation(strdup(name));
   symbol->host = host;
   symbol->size = size;
   if (host != NULL) {
@@ -159,10 +159,10 @@ void *symbol_memory(struct symbol *symbol) {
 
 size_t global_size(struct image *image, const char *name) {
   size_t size;
-  uint64_t *said = ask_of('G', image, name, &size);
-  size_t found = said != NULL && size == 8 ? (size_t)*said : 0;
-  free(said);
-  return found;
+  uint64_t *reply = ask_about('G', image, name, &size);
+  size_t bytes = reply != NULL && size == 8 ? (size_t)*reply : 0;
+  free(reply);
+  return bytes;
 }
 
 int resident(struct kernel *kernel, unsigned threads, size_t shared) {
@@ -171,15 +171,15 @@ int resident(struct kernel *kernel, unsigned threads, size_t shared) {
     uint32_t threads, shared;
   } question = {kernel->image->id, threads, (uint32_t)shared};
   size_t size;
-  show(kernel->image);
-  int32_t *said = ask('O', &question, sizeof question, kernel->name, strlen(kernel->name), &size);
-  int blocks = said != NULL && size == 4 ? *said : 0;
-  free(said);
+  send_image(kernel->image);
+  int32_t *reply = ask('O', &question, sizeof question, kernel->name, strlen(kernel->name), &size);
+  int blocks = reply != NULL && size == 4 ? *reply : 0;
+  free(reply);
   return blocks;
 }
 
 int refused(const struct launch *launch) {
-  /* Why a GPU would refuse the launch; a program that overlooks it must not be recorded as if it had run. */
+  /* The status of a launch that a GPU would refuse; it must not be recorded even if the program ignores the error. */
   const dim3 grid = launch->grid, block = launch->block;
   const struct kernel *kernel = launch->kernel;
   uint64_t threads = (uint64_t)block.x * block.y * block.z;

@@ -1,4 +1,4 @@
-/* Device memory: one range of addresses, the same in every run, handed out in order; all of it reads as zeros until it is written. */
+/* Device memory: one range of addresses, the same in every run, allocated in order and initially zero. */
 #define _GNU_SOURCE
 #include "core.h"
 
@@ -16,7 +16,7 @@
 #endif
 
 static char *first, *next, *end;
-static struct block *blocks; /* by address: memory is handed out in order, and a block keeps its place */
+static struct block *blocks; /* by address: memory is allocated in order, and blocks are never moved */
 static size_t count, room;
 static size_t in_use;
 
@@ -26,7 +26,7 @@ static int reserve(void) {
     void *got = mmap(BASE, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == MAP_FAILED) got = mmap(BASE, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (got != MAP_FAILED) {
-      if (got != BASE) note("device memory stands at other addresses than in other runs: pointers differ from run to run");
+      if (got != BASE) note("device memory is not at its usual addresses: pointers differ from run to run");
       first = next = got;
       end = first + size;
       madvise(first, size, MADV_NOHUGEPAGE);
@@ -37,7 +37,7 @@ static int reserve(void) {
 }
 
 static void clear(const struct block *block) {
-  /* Whole pages go back to the system, and come again as zeros. */
+  /* Whole pages are returned to the system, which zeroes them. */
   char *whole = (char *)(((uintptr_t)block->start + PAGE - 1) / PAGE * PAGE);
   char *stop = (char *)((uintptr_t)(block->start + block->capacity) / PAGE * PAGE);
   if (whole < stop && madvise(whole, (size_t)(stop - whole), MADV_DONTNEED) == 0) {
@@ -70,7 +70,7 @@ void *allocate(size_t size, enum memory_kind kind) {
     if (capacity > (size_t)(end - next)) return NULL;
     if (count == room) {
       room = room ? 2 * room : 256;
-      blocks = must(realloc(blocks, room * sizeof *blocks));
+      blocks = checked_allocation(realloc(blocks, room * sizeof *blocks));
     }
     block = &blocks[count++];
     block->start = next;
@@ -86,16 +86,16 @@ void *allocate(size_t size, enum memory_kind kind) {
 }
 
 static struct block *around(const void *address) {
-  const char *wanted = address;
+  const char *target = address;
   size_t low = 0, high = count;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (blocks[middle].start + blocks[middle].capacity <= wanted)
+    if (blocks[middle].start + blocks[middle].capacity <= target)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < count && blocks[low].start <= wanted && blocks[low].live ? &blocks[low] : NULL;
+  return low < count && blocks[low].start <= target && blocks[low].live ? &blocks[low] : NULL;
 }
 
 const struct block *block_of(const void *address) { return around(address); }

@@ -1,4 +1,4 @@
-/* The CUDA runtime: what nvcc's host code registers, and launches. */
+/* The CUDA runtime: registration by nvcc's host code, and launches. */
 #include "runtime.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ API void **__cudaRegisterFatBinary(void *fatbin) {
   const struct wrapper *wrapper = fatbin;
   enter();
   const void *data = wrapper->magic == WRAPPER ? wrapper->data : fatbin;
-  struct image **handle = must(malloc(sizeof *handle));
+  struct image **handle = checked_allocation(malloc(sizeof *handle));
   *handle = new_image(data, image_size(data));
   leave();
   return (void **)handle;
@@ -126,7 +126,7 @@ API int cudaGetKernel(void **kernel, const void *host) { return __cudaGetKernel(
 
 API int cudaGetFuncBySymbol(void **function, const void *host) { return __cudaGetKernel(function, host); }
 
-static struct kernel *kernels; /* those of libraries, which have handles and no host functions */
+static struct kernel *kernels; /* kernels of libraries, which have handles but no host functions */
 
 struct kernel *kernel_named(const void *handle) {
   /* A host function, or the handle of a kernel. */
@@ -161,7 +161,7 @@ API int cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
   struct launch launch = {.grid = grid, .block = block, .shared = shared, .arguments = arguments, .cooperative = 1};
   enter();
   struct kernel *kernel = kernel_named(function);
-  if (kernel != NULL && know(kernel)) {
+  if (kernel != NULL && load_facts(kernel)) {
     uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
     uint64_t most = (uint64_t)resident(kernel, block.x * block.y * block.z, shared) * device()->sms;
     if (blocks > most) return done(720); /* too large for a cooperative launch */
@@ -186,14 +186,14 @@ struct configuration {
   unsigned count;
 };
 
-API int cudaLaunchKernelExC(const struct configuration *asked, const void *function, void **arguments) {
-  struct launch launch = {.grid = asked->grid, .block = asked->block, .shared = asked->shared, .arguments = arguments};
-  for (unsigned i = 0; i < asked->count; i++) {
-    if (asked->attributes[i].id == 2) launch.cooperative = asked->attributes[i].value.flag;
-    if (asked->attributes[i].id == 4) launch.cluster = asked->attributes[i].value.cluster;
+API int cudaLaunchKernelExC(const struct configuration *config, const void *function, void **arguments) {
+  struct launch launch = {.grid = config->grid, .block = config->block, .shared = config->shared, .arguments = arguments};
+  for (unsigned i = 0; i < config->count; i++) {
+    if (config->attributes[i].id == 2) launch.cooperative = config->attributes[i].value.flag;
+    if (config->attributes[i].id == 4) launch.cluster = config->attributes[i].value.cluster;
   }
   enter();
-  return done(launched(kernel_named(function), &launch, asked->stream));
+  return done(launched(kernel_named(function), &launch, config->stream));
 }
 
 API int cudaFuncGetName(const char **name, const void *function) {
@@ -206,7 +206,7 @@ API int cudaFuncGetName(const char **name, const void *function) {
 API int cudaFuncGetParamInfo(const void *function, size_t index, size_t *offset, size_t *size) {
   enter();
   struct kernel *kernel = kernel_named(function);
-  if (kernel == NULL || !know(kernel)) return done(INVALID_DEVICE_FUNCTION);
+  if (kernel == NULL || !load_facts(kernel)) return done(INVALID_DEVICE_FUNCTION);
   if (index >= kernel->count) return done(INVALID_VALUE);
   *offset = kernel->parameters[index].offset;
   if (size != NULL) *size = kernel->parameters[index].size;
@@ -222,7 +222,7 @@ struct function_attributes {
 API int cudaFuncGetAttributes(struct function_attributes *out, const void *function) {
   enter();
   struct kernel *kernel = kernel_named(function);
-  if (kernel == NULL || !know(kernel)) return done(INVALID_DEVICE_FUNCTION);
+  if (kernel == NULL || !load_facts(kernel)) return done(INVALID_DEVICE_FUNCTION);
   memset(out, 0, device()->runtime_version >= 12000 ? sizeof *out : offsetof(struct function_attributes, cluster));
   out->shared = kernel->shared;
   out->constant = kernel->constant;
@@ -240,7 +240,7 @@ API int cudaFuncSetAttribute(const void *function, int attribute, int value) {
   struct kernel *kernel = kernel_named(function);
   if (kernel == NULL) return done(INVALID_DEVICE_FUNCTION);
   if (attribute == 8) {
-    know(kernel);
+    load_facts(kernel);
     if (value < 0 || (uint64_t)value + kernel->shared > device()->shared_optin) return done(INVALID_VALUE);
     kernel->dynamic_shared = value;
   }
@@ -252,7 +252,7 @@ API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, cons
   (void)flags;
   enter();
   struct kernel *kernel = kernel_named(function);
-  if (kernel == NULL || !know(kernel)) return done(INVALID_DEVICE_FUNCTION);
+  if (kernel == NULL || !load_facts(kernel)) return done(INVALID_DEVICE_FUNCTION);
   if (threads < 1) return done(INVALID_VALUE);
   *blocks = resident(kernel, (unsigned)threads, shared);
   return done(OK);
@@ -278,9 +278,9 @@ API int cudaLibraryUnload(struct image *library) {
 
 API int cudaLibraryGetKernel(struct kernel **kernel, struct image *library, const char *name) {
   enter();
-  struct kernel *found = new_kernel(library, name, NULL);
-  if (!know(found)) return done(INVALID_SYMBOL);
-  found->next = kernels;
-  *kernel = kernels = found;
+  struct kernel *new = new_kernel(library, name, NULL);
+  if (!load_facts(new)) return done(INVALID_SYMBOL);
+  new->next = kernels;
+  *kernel = kernels = new;
   return done(OK);
 }

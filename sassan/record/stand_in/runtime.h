@@ -1,14 +1,14 @@
-/* What the files of the runtime share. */
+/* Shared declarations of the runtime. */
 #ifndef SASSAN_RUNTIME_H
 #define SASSAN_RUNTIME_H
 
 #include "core.h"
 
-/* End a call: keep its status for cudaGetLastError, and let other threads in. */
+/* End a call: store its status for cudaGetLastError, and release the lock. */
 HIDDEN int done(int status);
-/* The answer of a function that is there by its name alone. */
+/* The result of an unsupported function. */
 HIDDEN int missing(const char *name);
-/* The kernel of a host function or of a handle. */
+/* The kernel of a host function or a handle. */
 HIDDEN struct kernel *kernel_named(const void *handle);
 /* Copies between memory that may be an array. */
 struct array {
@@ -38,6 +38,6 @@ struct copy_parameters {
   struct extent extent;
   int kind;
 };
-HIDDEN struct operation copy_of(const struct copy_parameters *asked);
+HIDDEN struct operation copy_of(const struct copy_parameters *parameters);
 
 #endif

@@ -144,7 +144,7 @@ API int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source,
   enter();
   if (width && height && (target == NULL || source == NULL || width > target_pitch || width > source_pitch)) return done(INVALID_VALUE);
   struct operation operation = {.kind = COPY, .copy = {target, source, target_pitch, 0, source_pitch, 0, width, height, 1}};
-  return done(do_or_keep(&operation, stream));
+  return done(run_or_capture(&operation, stream));
 }
 
 API int cudaMemcpy2D(void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t width, size_t height, int kind) {
@@ -161,7 +161,7 @@ API int cudaMemset(void *target, int value, size_t size) { return cudaMemsetAsyn
 API int cudaMemset2DAsync(void *target, size_t pitch, int value, size_t width, size_t height, void *stream) {
   enter();
   struct operation operation = {.kind = FILL, .fill = {target, pitch, width, height, (uint32_t)value & 0xff, 1}};
-  return done(do_or_keep(&operation, stream));
+  return done(run_or_capture(&operation, stream));
 }
 
 API int cudaMemset2D(void *target, size_t pitch, int value, size_t width, size_t height) {
@@ -220,10 +220,10 @@ API int cudaGetSymbolSize(size_t *size, const void *host) {
   return done(symbol == NULL ? INVALID_SYMBOL : OK);
 }
 
-/* Arrays: rows without gaps. What textures read of them is the kernels' business, and no kernel runs. */
+/* Arrays: contiguous rows. Only kernels read them as textures, and no kernel runs. */
 
 static int array(struct array **out, const int *format, size_t width, size_t height, size_t depth, unsigned flags) {
-  struct array *made = must(calloc(1, sizeof *made));
+  struct array *made = checked_allocation(calloc(1, sizeof *made));
   memcpy(made->format, format, sizeof made->format);
   made->element = (size_t)(format[0] + format[1] + format[2] + format[3] + 7) / 8;
   made->width = width;
@@ -277,38 +277,38 @@ struct channel {
 
 API struct channel cudaCreateChannelDesc(int x, int y, int z, int w, int kind) { return (struct channel){x, y, z, w, kind}; }
 
-struct operation copy_of(const struct copy_parameters *asked) {
-  size_t element = asked->source_array ? asked->source_array->element : asked->target_array ? asked->target_array->element : 1;
-  struct copy copy = {.width = asked->extent.width * element, .height = asked->extent.height, .depth = asked->extent.depth};
-  const struct position *to = &asked->target_position, *from = &asked->source_position;
-  if (asked->target_array != NULL) {
-    copy.target_pitch = asked->target_array->pitch;
-    copy.target_slice = copy.target_pitch * (asked->target_array->height ? asked->target_array->height : 1);
-    copy.target = asked->target_array->data + to->z * copy.target_slice + to->y * copy.target_pitch + to->x * element;
+struct operation copy_of(const struct copy_parameters *parameters) {
+  size_t element = parameters->source_array ? parameters->source_array->element : parameters->target_array ? parameters->target_array->element : 1;
+  struct copy copy = {.width = parameters->extent.width * element, .height = parameters->extent.height, .depth = parameters->extent.depth};
+  const struct position *to = &parameters->target_position, *from = &parameters->source_position;
+  if (parameters->target_array != NULL) {
+    copy.target_pitch = parameters->target_array->pitch;
+    copy.target_slice = copy.target_pitch * (parameters->target_array->height ? parameters->target_array->height : 1);
+    copy.target = parameters->target_array->data + to->z * copy.target_slice + to->y * copy.target_pitch + to->x * element;
   } else {
-    copy.target_pitch = asked->target.pitch;
-    copy.target_slice = copy.target_pitch * asked->target.height;
-    copy.target = (char *)asked->target.start + to->z * copy.target_slice + to->y * copy.target_pitch + to->x;
+    copy.target_pitch = parameters->target.pitch;
+    copy.target_slice = copy.target_pitch * parameters->target.height;
+    copy.target = (char *)parameters->target.start + to->z * copy.target_slice + to->y * copy.target_pitch + to->x;
   }
-  if (asked->source_array != NULL) {
-    copy.source_pitch = asked->source_array->pitch;
-    copy.source_slice = copy.source_pitch * (asked->source_array->height ? asked->source_array->height : 1);
-    copy.source = asked->source_array->data + from->z * copy.source_slice + from->y * copy.source_pitch + from->x * element;
+  if (parameters->source_array != NULL) {
+    copy.source_pitch = parameters->source_array->pitch;
+    copy.source_slice = copy.source_pitch * (parameters->source_array->height ? parameters->source_array->height : 1);
+    copy.source = parameters->source_array->data + from->z * copy.source_slice + from->y * copy.source_pitch + from->x * element;
   } else {
-    copy.source_pitch = asked->source.pitch;
-    copy.source_slice = copy.source_pitch * asked->source.height;
-    copy.source = (const char *)asked->source.start + from->z * copy.source_slice + from->y * copy.source_pitch + from->x;
+    copy.source_pitch = parameters->source.pitch;
+    copy.source_slice = copy.source_pitch * parameters->source.height;
+    copy.source = (const char *)parameters->source.start + from->z * copy.source_slice + from->y * copy.source_pitch + from->x;
   }
   return (struct operation){.kind = COPY, .copy = copy};
 }
 
-API int cudaMemcpy3DAsync(const struct copy_parameters *asked, void *stream) {
+API int cudaMemcpy3DAsync(const struct copy_parameters *parameters, void *stream) {
   enter();
-  struct operation operation = copy_of(asked);
-  return done(do_or_keep(&operation, stream));
+  struct operation operation = copy_of(parameters);
+  return done(run_or_capture(&operation, stream));
 }
 
-API int cudaMemcpy3D(const struct copy_parameters *asked) { return cudaMemcpy3DAsync(asked, NULL); }
+API int cudaMemcpy3D(const struct copy_parameters *parameters) { return cudaMemcpy3DAsync(parameters, NULL); }
 
 API int cudaMemcpy2DToArrayAsync(struct array *array, size_t x, size_t y, const void *source, size_t pitch, size_t width, size_t height, int kind,
                                  void *stream) {
@@ -336,7 +336,7 @@ API int cudaMemcpyFromArray(void *target, struct array *array, size_t x, size_t 
   return cudaMemcpy(target, array->data + y * array->pitch + x, size, kind);
 }
 
-/* Textures and surfaces: names that kernels get. */
+/* Textures and surfaces: handles for kernels. */
 
 static int object(unsigned long long *out) {
   static unsigned long long objects;

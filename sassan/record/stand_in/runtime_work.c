@@ -15,7 +15,7 @@ API int cudaStreamCreateWithFlags(struct stream **out, unsigned flags) { return 
 API int cudaStreamCreate(struct stream **out) { return cudaStreamCreateWithPriority(out, 0, 0); }
 
 API int cudaStreamDestroy(struct stream *stream) {
-  (void)stream; /* its number stays its own: nothing is freed that an event or a graph may still name */
+  (void)stream; /* not freed: an event or a graph may still refer to it */
   return OK;
 }
 
@@ -70,7 +70,7 @@ API int cudaStreamWaitEvent(void *stream, struct event *event, unsigned flags) {
 API int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
   enter();
   struct operation operation = {.kind = HOST_CALL, .host = {function, data}};
-  return done(do_or_keep(&operation, stream));
+  return done(run_or_capture(&operation, stream));
 }
 
 API int cudaStreamAddCallback(void *stream, void (*function)(void *, int, void *), void *data, unsigned flags) {
@@ -83,7 +83,7 @@ API int cudaStreamAddCallback(void *stream, void (*function)(void *, int, void *
 
 API int cudaEventCreateWithFlags(struct event **out, unsigned flags) {
   (void)flags;
-  *out = must(calloc(1, sizeof **out));
+  *out = checked_allocation(calloc(1, sizeof **out));
   return OK;
 }
 
@@ -163,7 +163,7 @@ API int cudaThreadExchangeStreamCaptureMode(int *mode) {
   return OK;
 }
 
-/* The status and the number of the capture are the first outputs in every version; the rest, where asked for, is not supported. */
+/* The status and the id of the capture are the first outputs in every version; further outputs are not supported. */
 API int cudaStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long *id, void *graph, void *nodes, void *count) {
   enter();
   struct graph *capture = stream_of(stream)->capture;
@@ -200,7 +200,7 @@ API int cudaGraphInstantiateWithFlags(struct graph **executable, struct graph *g
   return cudaGraphClone(executable, graph);
 }
 
-/* Up to CUDA 11 the last three arguments say where errors go; the graph is the second in every version. */
+/* Up to CUDA 11 the last three arguments are error outputs; the graph is the second argument in every version. */
 API int cudaGraphInstantiate(struct graph **executable, struct graph *graph) { return cudaGraphClone(executable, graph); }
 
 API int cudaGraphInstantiateWithParams(struct graph **executable, struct graph *graph, void *parameters) {
@@ -224,7 +224,7 @@ API int cudaGraphLaunch(struct graph *executable, void *stream) {
   struct stream *on = stream_of(stream);
   if (on->capture != NULL) {
     struct operation operation = {.kind = CHILD, .child = executable};
-    return done(do_or_keep(&operation, stream));
+    return done(run_or_capture(&operation, stream));
   }
   run_graph(executable);
   return done(OK);
@@ -248,7 +248,7 @@ API int cudaGraphNodeGetType(struct node *node, int *type) {
 }
 
 API int cudaGraphAddDependencies(struct graph *graph, struct node *const *from, struct node *const *to, const void *edges_or_count, size_t count) {
-  /* Since CUDA 13 the edges' data come before the count; before, there are none. */
+  /* Since CUDA 13 the edge data precede the count; earlier versions have none. */
   (void)graph;
   enter();
   size_t number = device()->runtime_version >= 13000 ? count : (size_t)(uintptr_t)edges_or_count;
@@ -263,39 +263,39 @@ struct kernel_node {
   void **arguments, **extra;
 };
 
-static int kernel_operation(const struct kernel_node *asked, struct operation *operation) {
-  struct launch launch = {.kernel = kernel_named(asked->function), .grid = asked->grid, .block = asked->block, .shared = asked->shared,
-                          .arguments = asked->arguments};
+static int kernel_operation(const struct kernel_node *parameters, struct operation *operation) {
+  struct launch launch = {.kernel = kernel_named(parameters->function), .grid = parameters->grid, .block = parameters->block, .shared = parameters->shared,
+                          .arguments = parameters->arguments};
   if (launch.kernel == NULL) return INVALID_DEVICE_FUNCTION;
-  return asked->arguments == NULL && asked->extra != NULL ? NOT_SUPPORTED : make_launch(&launch, 0, operation);
+  return parameters->arguments == NULL && parameters->extra != NULL ? NOT_SUPPORTED : make_launch(&launch, 0, operation);
 }
 
-API int cudaGraphAddKernelNode(struct node **node, struct graph *graph, struct node *const *before, size_t count, const struct kernel_node *asked) {
+API int cudaGraphAddKernelNode(struct node **node, struct graph *graph, struct node *const *before, size_t count, const struct kernel_node *parameters) {
   struct operation operation;
   enter();
-  int status = kernel_operation(asked, &operation);
+  int status = kernel_operation(parameters, &operation);
   if (status == OK) *node = add_node(graph, &operation, before, count);
   return done(status);
 }
 
-API int cudaGraphKernelNodeSetParams(struct node *node, const struct kernel_node *asked) {
+API int cudaGraphKernelNodeSetParams(struct node *node, const struct kernel_node *parameters) {
   enter();
-  return done(kernel_operation(asked, &node->operation));
+  return done(kernel_operation(parameters, &node->operation));
 }
 
-API int cudaGraphExecKernelNodeSetParams(struct graph *executable, struct node *node, const struct kernel_node *asked) {
-  /* The node is that of the graph; its copy is in the executable that was made of it last. */
+API int cudaGraphExecKernelNodeSetParams(struct graph *executable, struct node *node, const struct kernel_node *parameters) {
+  /* The node belongs to the graph; its copy is in the executable instantiated last. */
   enter();
   struct node *copy = node->copied;
   if (copy == NULL || copy->graph != executable) {
     leave();
     return missing("cudaGraphExecKernelNodeSetParams");
   }
-  return done(kernel_operation(asked, &copy->operation));
+  return done(kernel_operation(parameters, &copy->operation));
 }
 
 API int cudaGraphExecUpdate(struct graph *executable, struct graph *graph, void *a, void *b) {
-  (void)a, (void)b; /* in every version they receive why it failed, and it does not */
+  (void)a, (void)b; /* error outputs in every version, unused because it succeeds */
   enter();
   struct graph *copy = copy_graph(graph);
   executable->nodes = copy->nodes;
@@ -305,9 +305,9 @@ API int cudaGraphExecUpdate(struct graph *executable, struct graph *graph, void 
 }
 
 API int cudaGraphAddMemcpyNode(struct node **node, struct graph *graph, struct node *const *before, size_t count,
-                               const struct copy_parameters *asked) {
+                               const struct copy_parameters *parameters) {
   enter();
-  struct operation operation = copy_of(asked);
+  struct operation operation = copy_of(parameters);
   *node = add_node(graph, &operation, before, count);
   return done(OK);
 }
@@ -328,16 +328,16 @@ struct fill_node {
   size_t width, height;
 };
 
-API int cudaGraphAddMemsetNode(struct node **node, struct graph *graph, struct node *const *before, size_t count, const struct fill_node *asked) {
+API int cudaGraphAddMemsetNode(struct node **node, struct graph *graph, struct node *const *before, size_t count, const struct fill_node *parameters) {
   enter();
-  struct operation operation = {.kind = FILL, .fill = {asked->target, asked->pitch, asked->width, asked->height, asked->value, asked->element}};
+  struct operation operation = {.kind = FILL, .fill = {parameters->target, parameters->pitch, parameters->width, parameters->height, parameters->value, parameters->element}};
   *node = add_node(graph, &operation, before, count);
-  return done(asked->element == 1 || asked->element == 2 || asked->element == 4 ? OK : INVALID_VALUE);
+  return done(parameters->element == 1 || parameters->element == 2 || parameters->element == 4 ? OK : INVALID_VALUE);
 }
 
-API int cudaGraphAddHostNode(struct node **node, struct graph *graph, struct node *const *before, size_t count, const struct host_call *asked) {
+API int cudaGraphAddHostNode(struct node **node, struct graph *graph, struct node *const *before, size_t count, const struct host_call *parameters) {
   enter();
-  struct operation operation = {.kind = HOST_CALL, .host = *asked};
+  struct operation operation = {.kind = HOST_CALL, .host = *parameters};
   *node = add_node(graph, &operation, before, count);
   return done(OK);
 }

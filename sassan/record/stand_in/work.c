@@ -1,4 +1,4 @@
-/* Work in the order of the program: done at once, or kept in a graph while a stream is captured and done when that graph is launched. */
+/* Work in program order: done immediately, or captured in a graph and done when the graph is launched. */
 #define _GNU_SOURCE
 #include "core.h"
 
@@ -11,21 +11,21 @@ static double now;
 static uint64_t graphs;
 
 struct stream *stream_of(void *handle) {
-  /* The handles 0, 1 and 2 name the standard stream: legacy, or one of each thread. */
+  /* The handles 0, 1 and 2 denote the default stream: legacy, or per thread. */
   return (uintptr_t)handle <= 2 ? &standard : handle;
 }
 
 struct stream *new_stream(unsigned flags, int priority) {
-  struct stream *stream = must(calloc(1, sizeof *stream));
+  struct stream *stream = checked_allocation(calloc(1, sizeof *stream));
   stream->number = ++streams;
   stream->flags = flags;
   stream->priority = priority;
   return stream;
 }
 
-double tick(void) { return now += 0.001; } /* milliseconds: events take a microsecond each, whatever lies between them */
+double tick(void) { return now += 0.001; } /* milliseconds: consecutive events are a microsecond apart */
 
-/* The bytes of a launch, as `protocol.launch` reads them. */
+/* The message of a launch, as decoded by `protocol.launch`. */
 struct head {
   uint64_t image;
   uint32_t grid[3], block[3], cluster[3], shared, stream, cooperative, known, count, name, unused;
@@ -42,11 +42,11 @@ static int argument(const struct launch *launch, uint32_t index, const struct pa
 
 int make_launch(const struct launch *launch, unsigned stream, struct operation *operation) {
   struct kernel *kernel = launch->kernel;
-  int known = know(kernel), why = refused(launch);
+  int known = load_facts(kernel), why = refused(launch);
   if (why != OK) return why;
   size_t name = strlen(kernel->name), size = sizeof(struct head) + name;
   for (uint32_t i = 0; known && i < kernel->count; i++) size += 8 + kernel->parameters[i].size;
-  char *frame = must(malloc(size)), *at = frame + sizeof(struct head);
+  char *frame = checked_allocation(malloc(size)), *at = frame + sizeof(struct head);
   struct head head = {
       kernel->image->id,
       {launch->grid.x, launch->grid.y, launch->grid.z},
@@ -88,7 +88,7 @@ static void perform(const struct operation *operation) {
     case EMPTY:
       break;
     case LAUNCH:
-      show(operation->image); /* a process that was forked has shown none */
+      send_image(operation->image); /* a forked process has sent no images */
       send_message('L', operation->frame, operation->size, "", 0);
       break;
     case COPY:
@@ -115,11 +115,11 @@ static void perform(const struct operation *operation) {
   }
 }
 
-int do_or_keep(const struct operation *operation, void *handle) {
+int run_or_capture(const struct operation *operation, void *handle) {
   struct stream *stream = stream_of(handle);
   if (stream->capture != NULL) {
     struct graph *graph = stream->capture;
-    /* Work is kept in the order of the program: one chain, which is one of the orders that the streams allow. */
+    /* Work is captured in program order: a chain, which is one of the orders that the streams allow. */
     struct node *before = graph->count ? graph->nodes[graph->count - 1] : NULL;
     add_node(graph, operation, &before, before != NULL);
     return OK;
@@ -132,39 +132,39 @@ int do_or_keep(const struct operation *operation, void *handle) {
 int launch_on(const struct launch *launch, void *stream) {
   struct operation operation;
   int why = make_launch(launch, stream_of(stream)->number, &operation);
-  return why == OK ? do_or_keep(&operation, stream) : why;
+  return why == OK ? run_or_capture(&operation, stream) : why;
 }
 
 int copy_on(void *target, const void *source, size_t size, void *stream) {
   if (size && (target == NULL || source == NULL)) return INVALID_VALUE;
   struct operation operation = {.kind = COPY, .copy = {target, source, 0, 0, 0, 0, size, 1, 1}};
-  return do_or_keep(&operation, stream);
+  return run_or_capture(&operation, stream);
 }
 
 int fill_on(void *target, int value, size_t size, void *stream) {
   if (size && target == NULL) return INVALID_VALUE;
   struct operation operation = {.kind = FILL, .fill = {target, 0, size, 1, (uint32_t)value & 0xff, 1}};
-  return do_or_keep(&operation, stream);
+  return run_or_capture(&operation, stream);
 }
 
 struct graph *new_graph(void) {
-  struct graph *graph = must(calloc(1, sizeof *graph));
+  struct graph *graph = checked_allocation(calloc(1, sizeof *graph));
   graph->id = ++graphs;
   return graph;
 }
 
 void add_dependency(struct node *node, struct node *before) {
-  node->dependencies = must(realloc(node->dependencies, (node->count + 1) * sizeof(struct node *)));
+  node->dependencies = checked_allocation(realloc(node->dependencies, (node->count + 1) * sizeof(struct node *)));
   node->dependencies[node->count++] = before;
 }
 
 struct node *add_node(struct graph *graph, const struct operation *operation, struct node *const *dependencies, size_t count) {
-  struct node *node = must(calloc(1, sizeof *node));
+  struct node *node = checked_allocation(calloc(1, sizeof *node));
   node->graph = graph;
   node->operation = *operation;
   node->enabled = 1;
   for (size_t i = 0; i < count; i++) add_dependency(node, dependencies[i]);
-  graph->nodes = must(realloc(graph->nodes, (graph->count + 1) * sizeof(struct node *)));
+  graph->nodes = checked_allocation(realloc(graph->nodes, (graph->count + 1) * sizeof(struct node *)));
   graph->nodes[graph->count++] = node;
   return node;
 }
@@ -175,7 +175,7 @@ struct graph *copy_graph(struct graph *graph) {
     struct node *node = graph->nodes[i];
     struct operation operation = node->operation;
     if (operation.kind == LAUNCH) {
-      operation.frame = must(malloc(operation.size));
+      operation.frame = checked_allocation(malloc(operation.size));
       memcpy(operation.frame, node->operation.frame, operation.size);
     }
     if (operation.kind == CHILD) operation.child = copy_graph(operation.child);
@@ -194,7 +194,7 @@ static int ready(const struct node *node) {
 }
 
 void run_graph(struct graph *graph) {
-  /* In the order in which the nodes were made, as far as their dependencies allow. */
+  /* In the order of creation, as far as dependencies allow. */
   for (size_t i = 0; i < graph->count; i++) graph->nodes[i]->done = 0;
   for (int moved = 1; moved;) {
     moved = 0;

@@ -5,8 +5,8 @@ import struct
 import pytest
 
 import cubins
+from sassan.arch import architecture
 from sassan.errors import InputError
-from sassan.frontend.architectures import architecture
 from sassan.frontend.cubin.attributes import AttributeProblem, attributes, branches
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.facts import compiler_facts

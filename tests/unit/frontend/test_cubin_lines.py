@@ -6,8 +6,8 @@ import pytest
 
 import cubins
 from samples import SAMPLES
+from sassan.arch import architecture
 from sassan.frontend import load, read
-from sassan.frontend.architectures import architecture
 from sassan.frontend.cubin.lines import source_lines
 from sassan.frontend.link import ALIGN
 from sassan.ir import SourceLine

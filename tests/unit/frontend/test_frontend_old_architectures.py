@@ -64,8 +64,8 @@ def test_a_listing_is_refused_by_its_architecture(arch, listing):
     with pytest.raises(InputError) as caught:
         read(Source("k.sass", listing.format(arch=arch, flag=arch.upper().replace("_", ""))))
     assert (caught.value.code, caught.value.status) == ("unsupported-architecture", 3)
-    assert f"'{arch}'" in caught.value.message
-    assert (caught.value.hint or "").startswith("supported are sm_50, sm_52,")
+    assert caught.value.message == f"unknown architecture {arch}"
+    assert (caught.value.hint or "").startswith("known: sm_50, sm_52,")
     assert caught.value.span is not None
 
 
@@ -77,7 +77,7 @@ def test_a_cubin_is_refused_by_its_architecture(arch):
     with pytest.raises(InputError) as caught:
         read(Image("k.cubin", bytes(data)))
     assert caught.value.code == "unsupported-architecture"
-    assert f"'{arch}'" in caught.value.message
+    assert caught.value.message == f"unknown architecture {arch}"
 
 
 def test_a_32_bit_cubin_is_refused_by_its_architecture():
@@ -87,4 +87,4 @@ def test_a_32_bit_cubin_is_refused_by_its_architecture():
     struct.pack_into("<I", data, 36, 20)
     with pytest.raises(InputError) as caught:
         read(Image("k.cubin", bytes(data)))
-    assert caught.value.message == "the architecture 'sm_20' is not supported"
+    assert caught.value.message == "unknown architecture sm_20"

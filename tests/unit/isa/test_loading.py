@@ -4,24 +4,26 @@ import pytest
 
 from sassan.errors import InputError
 from sassan.isa.loading import read_letters, read_table
-from sassan.isa.tables import LETTERS, load, tables
+from sassan.isa.tables import LETTERS, load
 
-HEAD = 'archs = ["sm_1"]\n[sources]\nbook = "a book"\n'
-ROW = '[[op]]\nnames = ["ADD"]\nforms = ["d s s"]\nsource = "book"\n'
+HEAD = '[sources]\nbook = "a book"\n'
+ROW = '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["d s s"]\nsource = "book"\n'
 
 BAD = [
-    ("archs = [", "not TOML"),
-    ("", "archs"),
+    ("base = [", "not TOML"),
     (HEAD + "[frob]\nx = 1\n", "frob"),
     ('base = "other.toml"\n' + HEAD, "base"),
-    (HEAD + '[[op]]\nnames = ["ADD"]\nsource = "book"\n', "op[0].forms"),
-    (HEAD + '[[op]]\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
-    (HEAD + '[[op]]\nnames = "ADD"\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
-    (HEAD + '[[op]]\nnames = [1]\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
-    (HEAD + '[[op]]\nnames = ["ADD"]\nforms = ["d"]\n', "op[0].source"),
-    (HEAD + '[[op]]\nnames = ["ADD"]\nforms = ["d"]\nsource = "hearsay"\n', "op[0].source"),
-    (HEAD + '[[op]]\nnames = ["ADD"]\nforms = ["k"]\nsource = "book"\n', "op[0].forms"),
-    (HEAD + '[[op]]\nnames = ["ADD"]\nforms = ["d:frob"]\nsource = "book"\n', "op[0].forms"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "alu"\nsource = "book"\n', "op[0].forms"),
+    (HEAD + '[[op]]\nunit = "alu"\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
+    (HEAD + '[[op]]\nnames = "ADD"\nunit = "alu"\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
+    (HEAD + '[[op]]\nnames = [1]\nunit = "alu"\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["d"]\n', "op[0].source"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["d"]\nsource = "hearsay"\n', "op[0].source"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["k"]\nsource = "book"\n', "op[0].forms"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["d:frob"]\nsource = "book"\n', "op[0].forms"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nforms = ["d"]\nsource = "book"\n', "op[0].unit"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "frob"\nforms = ["d"]\nsource = "book"\n', "op[0].unit"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = ["alu", "fma"]\nforms = ["d"]\nsource = "book"\n', "op[0].unit"),
     (HEAD + ROW + "lanewise = true\n", "op[0].lanewise"),
     (HEAD + ROW + 'agree = "perhaps"\n', "op[0].agree"),
     (HEAD + ROW + 'flow = "sideways"\n', "op[0].flow"),
@@ -80,11 +82,6 @@ def test_a_mapping_to_letters_that_does_not_exist_is_an_error():
     with pytest.raises(InputError) as caught:
         load("sm_61", "2099")
     assert caught.value.code == "bad-table"
-
-
-def test_no_architecture_has_two_tables():
-    archs = [one for table in tables() for one in table.archs]
-    assert len(archs) == len(set(archs))
 
 
 def test_the_mappings_to_letters_are_two():

@@ -1,13 +1,15 @@
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from architectures import describe
 from sassan.alphabet import Letter
+from sassan.arch import described, names
 from sassan.errors import InputError
-from sassan.isa.units import units
+from sassan.isa.tables import units
 from sassan.machine import load
-from sassan.machine.multiprocessor import entries, read
-from sassan.machine.pipes import table
+from sassan.machine.pipes import pipes_of
 
 GOOD = {
     "fp32": 128, "int32": 64, "fp64": 4, "sfu": 16, "ldst": 32, "tex": 4, "conv64": 4, "warps": 64, "blocks": 32, "registers": 65536,
@@ -18,7 +20,7 @@ GOOD = {
 def written(change: dict[str, object]) -> str:
     values = {**GOOD, **change}
     rows = "\n".join(f"{key} = {value!r}".replace("'", '"') for key, value in values.items() if value is not None)
-    return f'[sources]\na = "a test"\n[sm."9.9"]\n{rows}\n'
+    return f'[sources]\na = "a test"\n[sm]\n{rows}\n'
 
 
 def test_a_consumer_pascal_starts_a_double_every_eight_cycles() -> None:
@@ -52,42 +54,55 @@ def test_an_unknown_multiprocessor_is_refused(arch: str) -> None:
     assert caught.value.code == "unknown-sm"
 
 
-def test_the_numbers_of_the_refusals_are_right_but_for_the_change() -> None:
-    assert read("t.toml", written({}), ())["9.9"].fp32 == 128
+def test_the_numbers_of_the_refusals_are_right_but_for_the_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    describe(monkeypatch, tmp_path, written({}))
+    assert load("sm_130").fp32 == 128
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"fp32": 0}, 't.toml: sm."9.9".fp32: must be a whole number, 1 or more, not 0'),
-        ({"fp32": -128}, 't.toml: sm."9.9".fp32: must be a whole number, 1 or more, not -128'),
-        ({"fp32": 1.5}, 't.toml: sm."9.9".fp32: must be a whole number, 1 or more, not 1.5'),
-        ({"fp32": "many"}, "t.toml: sm.\"9.9\".fp32: must be a whole number, 1 or more, not 'many'"),
-        ({"fp32": None}, 't.toml: sm."9.9".fp32: is missing'),
-        ({"fp33": 1}, 't.toml: sm."9.9".fp33: unknown key'),
-        ({"issue": [4]}, 't.toml: sm."9.9".issue: must be two whole numbers, 1 or more, not [4]'),
-        ({"issue": 4}, 't.toml: sm."9.9".issue: must be two whole numbers, 1 or more, not 4'),
-        ({"issue": [4, 3]}, 't.toml: sm."9.9".issue: no scheduler has more than two dispatch units'),
-        ({"fp32": 256}, 't.toml: sm."9.9".fp32: 256 results per clock are more than 4 warp instructions per clock'),
-        ({"sfu": 18}, 't.toml: sm."9.9".sfu: 18 lanes cannot be divided among 4 schedulers'),
-        ({"shared": [64, 96]}, 't.toml: sm."9.9".shared: a block of 96 KB does not fit into the 64 KB of the SM'),
-        ({"warps": 63}, 't.toml: sm."9.9".warps: 63 warps cannot be divided among 4 schedulers'),
-        ({"blocks": 65}, 't.toml: sm."9.9".blocks: 65 blocks need more than the 64 warps of the SM'),
-        ({"registers": 64}, 't.toml: sm."9.9".registers: less than one register per thread'),
-        ({"unsure": ["speed"]}, 't.toml: sm."9.9".unsure: must name keys of the table'),
-        ({"source": None}, 't.toml: sm."9.9".source: must name some of a'),
-        ({"source": ["b"]}, 't.toml: sm."9.9".source: must name some of a'),
+        ({"fp32": 0}, "sm.fp32: must be a whole number, 1 or more, not 0"),
+        ({"fp32": 1.5}, "sm.fp32: must be a whole number, 1 or more, not 1.5"),
+        ({"fp32": "many"}, "sm.fp32: must be a whole number, 1 or more, not 'many'"),
+        ({"fp32": None}, "sm.fp32: is missing"),
+        ({"fp33": 1}, "sm.fp33: unknown key"),
+        ({"issue": [4]}, "sm.issue: must be two whole numbers, 1 or more, not [4]"),
+        ({"issue": 4}, "sm.issue: must be two whole numbers, 1 or more, not 4"),
+        ({"issue": [4, 3]}, "sm.issue: no scheduler has more than two dispatch units"),
+        ({"fp32": 256}, "sm.fp32: 256 results per clock are more than 4 warp instructions per clock"),
+        ({"sfu": 18}, "sm.sfu: 18 lanes cannot be divided among 4 schedulers"),
+        ({"shared": [64, 96]}, "sm.shared: a block of 96 KB does not fit into the 64 KB of the SM"),
+        ({"warps": 63}, "sm.warps: 63 warps cannot be divided among 4 schedulers"),
+        ({"blocks": 65}, "sm.blocks: 65 blocks need more than the 64 warps of the SM"),
+        ({"registers": 64}, "sm.registers: less than one register per thread"),
+        ({"unsure": ["speed"]}, "sm.unsure: must name keys of the table"),
     ],
 )
-def test_a_broken_table_names_file_and_key(change: dict[str, object], message: str) -> None:
+def test_a_broken_section_names_file_and_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, object], message: str
+) -> None:
+    describe(monkeypatch, tmp_path, written(change))
     with pytest.raises(InputError) as caught:
-        read("t.toml", written(change), ())
-    assert caught.value.code == "bad-machine"
-    assert caught.value.message.startswith(message)
+        load("sm_130")
+    assert caught.value.code == "bad-table"
+    assert caught.value.message.startswith(f"{tmp_path / 'sm_130.toml'}: {message}")
 
 
-def test_every_entry_has_a_source() -> None:
-    assert all(one.source for one in (*entries().values(), *table()))
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ('[units.alu]\nscope = "sm"\nsource = "a"\n', "units.alu.lanes: a unit has either lanes or cycles"),
+        ('[units.alu]\nlanes = "frob"\nscope = "sm"\nsource = "a"\n', "units.alu.lanes: must be one of fp32"),
+        ('[units.alu]\ncycles = 2\nscope = "gpu"\nsource = "a"\n', "units.alu.scope: must be one of partition, sm"),
+        ('[units.alu]\ncycles = 2\nscope = "sm"\nspeed = 3\nsource = "a"\n', "units.alu.speed: unknown key"),
+    ],
+)
+def test_a_broken_unit_names_file_and_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str, message: str) -> None:
+    describe(monkeypatch, tmp_path, written({}) + row)
+    with pytest.raises(InputError) as caught:
+        load("sm_130")
+    assert caught.value.message.startswith(f"{tmp_path / 'sm_130.toml'}: {message}")
 
 
 # FP32, INT32, FP64, SFU, LD/ST; schedulers, dispatch units of each; warps, blocks, registers; shared memory of SM and block in KB.
@@ -113,13 +128,13 @@ def test_every_entry_has_a_source() -> None:
     ],
 )
 def test_the_figures_are_those_of_the_publications(capability: str, figures: tuple[object, ...]) -> None:
-    sm = entries()[capability]
+    sm = load(capability)
     lanes = (sm.fp32, sm.int32, sm.fp64, sm.sfu, sm.ldst)
     assert (*lanes, sm.schedulers, sm.dispatch, sm.warps, sm.blocks, sm.registers, sm.shared) == figures
 
 
 def test_the_unit_map_and_the_opcodes_name_the_same_units() -> None:
-    assert {one.unit for one in table()} == set(units())
+    assert {pipe.unit for name in names() for pipe in pipes_of(name)} == set(units())
 
 
 # What one warp may issue: FFMA, IADD3 or IADD, IMAD, DFMA, MUFU, LDG, F2F.F64.F32.
@@ -138,7 +153,7 @@ def test_the_unit_map_and_the_opcodes_name_the_same_units() -> None:
 )
 def test_a_warp_waits_for_the_lanes_that_it_has(arch: str, rates: tuple[int, ...]) -> None:
     sm = load(arch)
-    volta = sm.number >= 70
+    volta = described(arch).convergence_barriers
     units_of = ("fma", "alu", "fma", "fp64", "xu", "lsu", "xu") if volta else ("fp32", "fp32", "fp32", "fp64", "sfu", "ldst", "sfu")
     opcodes = ("FFMA", "IADD3", "IMAD", "DFMA", "MUFU.RCP", "LDG.E", "F2F.F64.F32")
     assert tuple(sm.interval(unit, opcode) for unit, opcode in zip(units_of, opcodes, strict=True)) == rates

@@ -10,7 +10,7 @@ import pytest
 from sassan.errors import InputError, UsageError
 from sassan.ir import CompilerFacts, Function
 from sassan.machine import load
-from sassan.machine.occupancy import Demand, Resources, demand_of, occupancy, read
+from sassan.machine.occupancy import Demand, Resources, demand_of, occupancy
 
 ROWS = list(csv.DictReader(Path(__file__).with_name("occupancy.csv").read_text("utf-8").splitlines()))
 LIMITS = ("warps", "blocks", "registers", "shared", "barriers")
@@ -91,9 +91,3 @@ def test_an_sm_without_rules_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         occupancy(load("sm_35"), Demand(32, 16, 0))
     assert caught.value.code == "no-occupancy"
-
-
-def test_a_rule_without_a_source_is_refused_by_name() -> None:
-    with pytest.raises(InputError) as caught:
-        read("mine.toml", '[sources]\na = "b"\n[[rules]]\narchs = [50, 52]\nsource = ["c"]\n')
-    assert caught.value.message == "mine.toml: rules[0].source: must name some of a"

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from sassan.launches import ProgramLaunch
 from sassan.record import protocol
-from sassan.record.devices import DeviceChoice, product
-from sassan.record.protocol import Broken, RawLaunch
-from sassan.record.recorder import Process, Recorder
+from sassan.record.devices import DeviceChoice, simulated_device
+from sassan.record.protocol import ProtocolError, RawLaunch
+from sassan.record.recorder import ProcessState, Recorder
 
 
 def payload(blocks: int = 4, *arguments: tuple[int, bytes], known: int = 1, stream: int = 0) -> bytes:
@@ -20,7 +20,7 @@ def payload(blocks: int = 4, *arguments: tuple[int, bytes], known: int = 1, stre
 
 
 def recorder(most: int = 10) -> Recorder:
-    return Recorder(product(DeviceChoice(), 86), 12090, 13000, most)
+    return Recorder(simulated_device(DeviceChoice(), 86), 12090, 13000, most)
 
 
 def test_a_launch_is_read_as_the_stand_in_sends_it():
@@ -36,29 +36,29 @@ def test_unknown_arguments_are_none():
 def test_any_bytes_are_a_launch_or_refused(data: bytes):
     try:
         protocol.launch(data)
-    except Broken:
+    except ProtocolError:
         return
 
 
 @given(st.integers(0, 90))
 def test_a_launch_that_is_cut_off_is_refused(size: int):
     whole = payload(4, (0, b"\x01\x00\x00\x00"), (8, b"\x02\x00\x00\x00"))
-    with pytest.raises(Broken):
+    with pytest.raises(ProtocolError):
         protocol.launch(whole[: size % (len(whole) - 1)]) if size else protocol.launch(b"")
 
 
 def test_a_kernel_of_an_image_that_was_never_shown_is_refused():
-    with pytest.raises(Broken):
-        recorder().answer(Process(), "K", struct.pack("=Q", 7) + b"k")
+    with pytest.raises(ProtocolError):
+        recorder().answer(ProcessState(), "K", struct.pack("=Q", 7) + b"k")
 
 
 def test_a_message_of_an_unknown_kind_is_refused():
-    with pytest.raises(Broken):
-        recorder().answer(Process(), "?", b"")
+    with pytest.raises(ProtocolError):
+        recorder().answer(ProcessState(), "?", b"")
 
 
 def test_equal_launches_are_counted_and_others_begin_a_row():
-    one, process = recorder(), Process()
+    one, process = recorder(), ProcessState()
     for blocks in (4, 4, 5, 4):
         one.answer(process, "L", payload(blocks, known=0))
     rows = [(launch.grid[0], launch.count) for launch in one.launches()]
@@ -66,23 +66,23 @@ def test_equal_launches_are_counted_and_others_begin_a_row():
 
 
 def test_launches_on_different_streams_are_different():
-    one, process = recorder(), Process()
+    one, process = recorder(), ProcessState()
     for stream in (0, 1):
         one.answer(process, "L", payload(known=0, stream=stream))
     assert one.launches() == tuple(ProgramLaunch("k", (4, 1, 1), (64, 1, 1), 16, None, 1, None, stream) for stream in (0, 1))
 
 
 def test_a_recording_ends_before_one_row_too_many():
-    one, process = recorder(2), Process()
+    one, process = recorder(2), ProcessState()
     for blocks in range(1, 9):
         one.answer(process, "L", payload(blocks, known=0))
     assert one.ended.is_set()
     assert len(one.launches()) == 2
-    assert one.cut == "after 2 launches: 2 of them different from the one before (--max-launches)"
+    assert one.cut == "after 2 launches: 2 distinct consecutive launches (--max-launches)"
 
 
 def test_an_image_that_cannot_be_read_is_a_note_and_its_kernels_are_unknown():
-    one, process = recorder(), Process()
+    one, process = recorder(), ProcessState()
     one.answer(process, "I", struct.pack("=Q", 1) + b"no image")
     assert one.answer(process, "K", struct.pack("=Q", 1) + b"k") == protocol.UNREADABLE
     assert [text for text in one.notes() if "cannot be used, so arguments of its kernels are unknown" in text]

@@ -49,23 +49,23 @@ def test_other_columns_are_passed_over_with_a_note() -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("kernel,cycles\nk,-1\n", "'-1' in the column cycles is no number from 0"),
-        ("kernel,cycles\nk,nan\n", "is no number from 0"),
-        ("kernel,cycles\nk,12\x1d\n", "'12?' in the column cycles is no number from 0"),
-        ("kernel,cycles\nk,\u0661\n", "is no number from 0"),
-        ("kernel,cycles\nk,0\n", "no time and no cycles above 0"),
+        ("kernel,cycles\nk,-1\n", "'-1' in the column cycles is not a non-negative number"),
+        ("kernel,cycles\nk,nan\n", "is not a non-negative number"),
+        ("kernel,cycles\nk,12\x1d\n", "'12?' in the column cycles is not a non-negative number"),
+        ("kernel,cycles\nk,\u0661\n", "is not a non-negative number"),
+        ("kernel,cycles\nk,0\n", "neither a time nor cycles above 0"),
         ("kernel,cycles\nk,1e999\n", "is too large"),
-        ("kernel,cycles\nk,\n", "no time and no cycles"),
-        ("kernel,time_ns,cycles\nk,0,5\n", "is no time"),
-        ("kernel,time_ns,time_us\nk,1000,2\n", "another than the row gives in another unit"),
+        ("kernel,cycles\nk,\n", "neither a time nor cycles"),
+        ("kernel,time_ns,cycles\nk,0,5\n", "is not a time"),
+        ("kernel,time_ns,time_us\nk,1000,2\n", "contradicts the time in another unit"),
         ("kernel,time_ns_min,time_ns_median\nk,5,2\n", "out of order"),
         ("kernel,cycles\nk,1,2\n", "line 2: 3 cells; the head has 2"),
-        ("kernel,cycles\n,1\n", "names no kernel"),
-        ("kernel,cycles,cycles\nk,1,1\n", "the column 'cycles' stands twice"),
+        ("kernel,cycles\n,1\n", "has no kernel"),
+        ("kernel,cycles,cycles\nk,1,1\n", "duplicate column 'cycles'"),
         ('kernel,cycles\n"k,1\n', "not CSV"),
-        ("kernel,cycles,block\nk,1,2000\n", "no GPU launches a block of 2000 x 1 x 1"),
-        ("kernel,cycles,grid\nk,1,0\n", "no GPU launches a grid of 0 x 1 x 1"),
-        ("kernel,cycles,launches\nk,1,1.5\n", "is no whole number"),
+        ("kernel,cycles,block\nk,1,2000\n", "a block of 2000 x 1 x 1 cannot be launched"),
+        ("kernel,cycles,grid\nk,1,0\n", "a grid of 0 x 1 x 1 cannot be launched"),
+        ("kernel,cycles,launches\nk,1,1.5\n", "is not an integer"),
         ("kernel,cycles\n" + "k" * 200_000 + ",1\n", "not CSV"),
         ("kernel,cycles\nk\x1b[0m,1\n", "control characters"),
         ("kernel,cycles,parameters\nk,1,N\n", "expected NAME=VALUE"),
@@ -77,11 +77,11 @@ def test_a_table_with_what_is_no_number_is_refused(text: str, what: str) -> None
 
 
 def test_a_last_line_without_an_end_is_a_note() -> None:
-    assert recording("kernel,cycles\nk,12").notes == ("the last line has no line end: the file may be cut off",)
+    assert recording("kernel,cycles\nk,12").notes == ("the last line has no line end: the file may be truncated",)
 
 
 def test_a_row_that_stands_twice_is_a_note() -> None:
-    assert recording("kernel,cycles\nk,1\nk,1\n").notes == ("line 3: the row stands twice",)
+    assert recording("kernel,cycles\nk,1\nk,1\n").notes == ("line 3: duplicate row",)
 
 
 def test_the_details_of_a_launch_are_read_from_its_rows() -> None:
@@ -166,7 +166,7 @@ def test_a_warning_of_the_profiler_is_a_note() -> None:
 
 
 def test_summaries_of_several_launches_are_refused() -> None:
-    assert "summaries" in refused('"ID","Kernel Name","Invocations","Metric Name"\n"0","k","2","Duration"\n')
+    assert "summarize" in refused('"ID","Kernel Name","Invocations","Metric Name"\n"0","k","2","Duration"\n')
 
 
 def test_a_duration_without_a_unit_is_refused() -> None:

@@ -1,7 +1,10 @@
 """The tables of hazards: what they say, and that they are checked."""
 
+from pathlib import Path
+
 import pytest
 
+from architectures import describe
 from sassan.errors import InputError
 from sassan.timing import hazards
 from sassan.timing.hazards import GUARD, RAW, WAW
@@ -72,32 +75,33 @@ def test_any_other_result_is_one_part():
     assert hazards.parts("alu", 0b11 << 4) == (("alu", 0b11 << 4),)
 
 
-RULES = '[sources]\nx = ""\n[barriers]\nvisible = 2\n'
-ROW = 'source = "x"\n[generation.raw.R]\n'
+SOURCE = '[sources]\nx = "y"\n'
+RULES = f'{SOURCE}[hazards.barriers]\nvisible = 2\nsource = "x"\n'
+ROW = '[distances.measured]\nsource = "x"\n[distances.measured.raw.R]\n'
 
 
 @pytest.mark.parametrize(
-    ("rules", "distances", "message"),
+    ("text", "message"),
     [
-        (f'{RULES}[[variable]]\nnames = ["LDG"]\nsource = "y"\n', "", "hazards.toml: variable[0].source: must be one of x"),
-        (f'{RULES}[[class]]\nnames = ["LDG"]\nsource = "x"\n', "", "hazards.toml: class[0].name: is missing"),
-        (f'{RULES}[[drains]]\nnames = ["BAR"]\nsource = "x"\narchs = [70]\n', "", "drains[0].archs: must be two whole numbers"),
-        (f"{RULES}[other]\n", "", "hazards.toml: other: unknown key"),
-        (RULES, f"[[generation]]\n{ROW}alu = {{ any = -1 }}\n", "generation[0].raw.R.alu.any: must be a whole number"),
-        (RULES, f"[[generation]]\n{ROW}alus = {{ any = 1 }}\n", "generation[0].raw.R.alus: unknown key"),
-        (RULES, f"[[generation]]\n{ROW}alu = {{ fpu = 1 }}\n", "generation[0].raw.R.alu.fpu: unknown key"),
-        (RULES, "[[generation]]\n", "generation[0].source: is missing"),
-        (RULES, '[[generation]]\nsource = "x"\nraw = 1\n', "generation[0].raw: must be a table"),
+        (f'{RULES}[hazards.variable.loads]\nname = ["LDG"]\nsource = "x"\n', "hazards.variable.loads.name: unknown key"),
+        (f'{RULES}[hazards.frob.loads]\nnames = ["LDG"]\nsource = "x"\n', "hazards.frob.loads.names: must be a rule of class, variable"),
+        (f'{SOURCE}[hazards.barriers]\nvisible = -1\nsource = "x"\n', "hazards.barriers.visible: must be a whole number, 0 or more"),
+        (f"{RULES}{ROW}alu = {{ any = -1 }}\n", "distances.measured.raw.R.alu.any: must be a whole number, 0 or more"),
+        (f"{RULES}{ROW}alus = {{ any = 1 }}\n", "distances.measured.raw.R.alus: unknown key"),
+        (f"{RULES}{ROW}alu = {{ fpu = 1 }}\n", "distances.measured.raw.R.alu.fpu: unknown key"),
+        (f'{RULES}[distances.measured]\nsource = "x"\nraw = 1\n', "distances.measured.raw: must be a table"),
     ],
 )
-def test_a_table_that_is_not_well_formed_is_refused(rules: str, distances: str, message: str):
+def test_a_table_that_is_not_well_formed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str):
+    describe(monkeypatch, tmp_path, text)
     with pytest.raises(InputError) as caught:
-        hazards.read("sm_80", rules, [distances])
+        hazards.load("sm_130")
     assert caught.value.code == "bad-table"
     assert message in caught.value.message
 
 
-def test_the_later_table_holds():
-    tables = [f"[[generation]]\n{ROW}alu = {{ any = {cycles}, fma = 9 }}\n" for cycles in (4, 5)]
-    found = hazards.read("sm_80", RULES, [tables[0], tables[1].replace(", fma = 9", "")])
+def test_what_is_published_goes_over_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    published = '[distances.a]\nsource = "x"\n[distances.a.raw.R]\nalu = { any = 5 }\n'
+    describe(monkeypatch, tmp_path, f"{RULES}{published}{ROW}alu = {{ any = 4, fma = 9 }}\n")
+    found = hazards.load("sm_130")
     assert [found.distance(RAW, "R", "alu", one) for one in ("alu", "fma")] == [5, 9]

@@ -1,10 +1,13 @@
+from pathlib import Path
+
 import pytest
 
+from architectures import describe
 from samples import EVERY, names, program
 from sassan.errors import InputError, UsageError
 from sassan.isa.tables import load
 from sassan.timing import latencies
-from sassan.timing.latencies import Latencies, parse, read
+from sassan.timing.latencies import Latencies, parse
 from sassan.timing.rates import Tables
 from sassan.timing.table import Table
 from sassan.warpcfg import explore
@@ -68,27 +71,28 @@ def test_every_opcode_of_the_samples_has_a_class() -> None:
     assert unknown == set()
 
 
-def test_every_class_and_figure_has_a_source_that_the_file_explains() -> None:
-    with pytest.raises(InputError) as caught:
-        read("t.toml", '[sources]\na = "b"\n[[class]]\nname = "x"\nnames = ["X"]\nsource = "c"\n')
-    assert caught.value.message == "t.toml: class[0].source: must be one of a, not 'c'"
+CLASS = '[sources]\na = "b"\n[latencies.class.x]\nnames = ["X"]\nsource = "a"\n'
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[[latency]]\nname = "y"\ncycles = 3\nsource = "a"\n', "t.toml: latency[0].name: must be one of x"),
-        ('[[latency]]\nname = "x"\ncycles = 0\nsource = "a"\n', "t.toml: latency[0].cycles: must be a whole number, 1 or more"),
-        ('[[latency]]\nname = "x"\ncycles = 3\n', "t.toml: latency[0].source: is missing"),
-        ('[[latency]]\nname = "x"\ncycles = 3\nsource = "a"\narchs = [70]\n', "t.toml: latency[0].archs: must be two whole numbers"),
-        ('[[latency]]\nname = "x"\ncycle = 3\nsource = "a"\n', "t.toml: latency[0].cycle: unknown key"),
-        ('[[class]]\nname = "y"\nsource = "a"\n', "t.toml: class[1].names: must name opcodes"),
+        ('[latencies.cycles.y]\ncycles = 3\nsource = "a"\n', "latencies.cycles.y.cycles: must be of a class: x"),
+        ('[latencies.cycles.x]\ncycles = 0\nsource = "a"\n', "latencies.cycles.x.cycles: must be a whole number, 1 or more, not 0"),
+        ('[latencies.cycles.x]\ncycle = 3\nsource = "a"\n', "latencies.cycles.x.cycle: unknown key"),
+        ('[latencies.class.y]\nsource = "a"\n', "latencies.class.y.names: must name opcodes, or 'units' their functional units"),
+        ('[latencies.frob.x]\ncycles = 3\nsource = "a"\n', "latencies.frob.x.cycles: must be of a class: x"),
     ],
 )
-def test_a_broken_table_names_file_and_key(text: str, message: str) -> None:
+def test_a_broken_section_names_file_and_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
+    describe(monkeypatch, tmp_path, CLASS + text)
     with pytest.raises(InputError) as caught:
-        read("t.toml", f'[sources]\na = "b"\n[[class]]\nname = "x"\nnames = ["X"]\nsource = "a"\n{text}')
-    assert caught.value.message.startswith(message)
+        latencies.load("sm_130")
+    assert caught.value.message.startswith(f"{tmp_path / 'sm_130.toml'}: {message}")
+
+
+def test_an_opcode_is_of_the_class_that_names_it_before_that_of_its_unit() -> None:
+    assert [named("sm_80", opcode) for opcode in ("ISETP.GE.AND", "IADD3", "LDS", "LDG.E")] == ["compare", "alu", "shared", "global"]
 
 
 def test_what_a_user_says_goes_over_the_table() -> None:
@@ -114,7 +118,7 @@ def test_a_latency_that_means_nothing_is_refused(text: str) -> None:
 def test_a_machine_file_may_not_name_a_latency_that_there_is_not() -> None:
     with pytest.raises(InputError) as caught:
         latencies.known(["dram"], "my.toml")
-    assert (caught.value.code, caught.value.message) == ("bad-machine", "my.toml: latency.dram: no such latency")
+    assert (caught.value.code, caught.value.message) == ("bad-machine", "my.toml: latency.dram: unknown latency")
 
 
 def test_the_table_model_adds_latencies_and_no_less_than_intervals() -> None:

@@ -66,7 +66,7 @@ def test_executions_of_the_worst_path_are_equal():
     ("text", "recorded", "why"),
     [
         ("FROB R1\n EXIT", {0x08: 1}, "the graph has gaps: unknown-opcode"),
-        ("EXIT", {}, "the recording has no executions of instructions"),
+        ("EXIT", {}, "the recording has no instruction counts"),
     ],
 )
 def test_what_cannot_be_checked_says_why(text: str, recorded: dict[int, int], why: str):

@@ -8,14 +8,14 @@ from samples import program
 from sassan.app.settings import Settings
 from sassan.launches import Argument, Launches, ProgramLaunch
 from sassan.machine.occupancy import Resources
-from sassan.recorded import Device, RecordedLaunch
+from sassan.recorded import RecordedDevice, RecordedLaunch
 from sassan.timing import models
 from sassan.timing.rates import Tables
 from sassan.validation.launches import Hardware, LaunchValidation, summary, validate
 
 SAXPY = program("sm_80", "saxpy", "cuobjdump").functions
 LOOP = program("sm_80", "mandelbrot", "cuobjdump").functions
-GPU = Device("a GPU", (8, 0), 108, 1.41e9)
+GPU = RecordedDevice("a GPU", (8, 0), 108, 1.41e9)
 LAUNCH = RecordedLaunch("saxpy", grid=(1024, 1, 1), block=(256, 1, 1), cycles=1e3, device=GPU)
 SETTINGS = Settings(costs=models.model("control", Tables()), resources=Resources(registers=16, shared=0))
 

@@ -9,9 +9,9 @@ import cubins
 from samples import PRE_VOLTA, SAMPLES, explored, names
 from sassan.app.analysis import analyze, warp_graph
 from sassan.app.settings import Settings
+from sassan.arch import architecture
 from sassan.errors import SelfCheckError
 from sassan.frontend import load, read
-from sassan.frontend.architectures import architecture
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.facts import compiler_facts
 from sassan.frontend.image import Image

@@ -1,0 +1,55 @@
+"""From optima over the paths of one warp to bounds of many: of the warps that are resident on an SM, and of the blocks of a grid.
+
+README.md, "W warps" and "A grid", proves what stands here; `optima` computes the optima. All is in cycles of the cost model.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+
+from sassan.ipet.sm.residency import Grid, Residents
+
+
+@dataclass(frozen=True, slots=True)
+class Optima:
+    """Maxima over all paths of a warp: `isolated` is C + self_stall; the others are sums of the shares of that name.
+
+    `barriers` says whether warps wait for each other at block barriers. `segment` is the largest C + self_stall from one block barrier to
+    the next, `openings` how many block barriers a warp waits at; None where the barriers of a block may open in different orders for its
+    warps.
+    """
+
+    isolated: Fraction
+    scheduler_stall: Fraction
+    sm_stall: Fraction
+    barriers: bool = False
+    segment: Fraction | None = None
+    openings: int | None = None
+
+
+def block_lifetime(optima: Optima, warps: int) -> Fraction:
+    """The lifetime of a block of `warps` warps, without the cycles in which only warps of other blocks are in its way."""
+    if not optima.barriers:
+        return optima.isolated + (warps - 1) * optima.scheduler_stall
+    serial = warps * optima.isolated
+    if optima.segment is None or optima.openings is None:
+        return serial
+    return min(serial, (optima.openings + 1) * optima.segment + warps * optima.scheduler_stall)
+
+
+def resident_bound(optima: Optima, residents: Residents, schedulers: int = 1) -> int:
+    """The bound for warps that start together on one SM; with `schedulers` above 1 in the partition model."""
+    if optima.barriers:
+        return floor(block_lifetime(optima, residents.block) + (residents.warps - residents.block) * optima.scheduler_stall)
+    partition = residents.per_scheduler(schedulers)
+    return floor(optima.isolated + (partition - 1) * optima.scheduler_stall + (residents.warps - partition) * optima.sm_stall)
+
+
+def grid_bound(optima: Optima, grid: Grid) -> int:
+    """The bound for a whole grid, for every dispatcher that fills a free place at once."""
+    lifetime, others = block_lifetime(optima, grid.block_warps), grid.block_warps * optima.scheduler_stall
+    if grid.blocks <= grid.sms * grid.places:
+        return floor(lifetime + (min(grid.blocks, grid.places) - 1) * others)
+    before = (grid.blocks - 1) // grid.sms
+    # k blocks follow each other before the last dispatch, 0 <= k <= before / places: the bound is linear in k.
+    return floor(max((k + 1) * lifetime + (before - k + grid.places - 1) * others for k in (0, before // grid.places)))

@@ -1,0 +1,100 @@
+"""The bounds of the warps that share an SM, and of the whole grid: over all paths, and if every warp takes the worst one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sassan.alphabet import Letter
+from sassan.errors import Gap
+from sassan.ipet.sm.barriers import BlockBarriers
+from sassan.ipet.sm.bounds import Optima, grid_bound, resident_bound
+from sassan.ipet.sm.optima import Bound, PathOptima, path_optima
+from sassan.ipet.sm.residency import Residents
+from sassan.ipet.sm.shares import Share, of_code, of_letters
+from sassan.ipet.wcet import Problem, Wcet
+from sassan.machine import Multiprocessor
+from sassan.timing import Unit
+
+_ANY_PATH = "all warps are resident from the start, each takes any path of its own"
+_DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
+_CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
+
+
+@dataclass(frozen=True, slots=True)
+class Makespan:
+    """What `residents` take on one SM: `bound` over all paths; `worst_path`, in cycles, if every warp takes that one, None where unknown.
+
+    `partition` is the bound in the partition model, `grid` that of the whole grid; None where they are not wanted.
+    """
+
+    residents: Residents
+    bound: Bound
+    worst_path: int | None = None
+    partition: Bound | None = None
+    grid: Bound | None = None
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Why there is no bound of the warps or of the grid."""
+        return (*self.bound.gaps, *(self.grid.gaps if self.grid is not None else ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel whose integer program is built: `letters` count those of each node of its graph."""
+
+    problem: Problem
+    letters: tuple[Mapping[Letter, int], ...]
+    barriers: BlockBarriers
+
+
+def makespan(kernel: Kernel, worst: Wcet, residents: Residents, machine: Multiprocessor, *, partition: bool = False) -> Makespan:
+    """The bounds of resident warps and of their grid; with `partition` in the partition model, too."""
+    shares = _shares(kernel, machine)
+    whole = path_optima(kernel.problem, shares, machine, kernel.barriers)
+    bound = whole.bound(lambda optima: resident_bound(optima, residents), _ANY_PATH)
+    return Makespan(
+        residents,
+        bound,
+        _worst_path(kernel, worst, shares, residents, bound.value),
+        _partition(kernel, residents, machine) if partition else None,
+        _grid(kernel, whole, residents),
+    )
+
+
+def _shares(kernel: Kernel, machine: Multiprocessor, *, partition: bool = False) -> tuple[Share, ...]:
+    """The shares of each block of the SM: by letters where each instruction counts as one slot, else by the units of its opcodes."""
+    if kernel.problem.cost_name == Unit().name:
+        return tuple(of_letters(machine, counts, partition=partition) for counts in kernel.letters)
+    return tuple(of_code(machine, node.code, partition=partition) for node in kernel.problem.cfg.nodes)
+
+
+def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor) -> Bound:
+    found = path_optima(kernel.problem, _shares(kernel, machine, partition=True), machine, kernel.barriers, partition=True)
+    return found.bound(lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH)
+
+
+def _grid(kernel: Kernel, whole: PathOptima, residents: Residents) -> Bound | None:
+    grid = residents.grid
+    if grid is None:
+        return None
+    bound = whole.bound(lambda optima: grid_bound(optima, grid), _DISPATCH)
+    if grid.occupancy is None:
+        return bound
+    if grid.occupancy.demand.clustered:
+        gap = Gap(kernel.problem.cfg.function.entry, "cluster-launch", _CLUSTERS)
+        bound = replace(bound, value=None, gaps=(*bound.gaps, gap))
+    return replace(bound, assumptions=(*bound.assumptions, *grid.occupancy.assumptions))
+
+
+def _worst_path(kernel: Kernel, worst: Wcet, shares: Sequence[Share], residents: Residents, bound: int | None) -> int | None:
+    """The bound if every warp takes the worst path, which is one of all; None where no path is known."""
+    if worst.value is None or worst.path is None or bound is None:
+        return None
+    counts = zip(kernel.problem.cfg.edges, worst.counts, strict=True)
+    share = sum((shares[edge.src] * count for edge, count in counts if count), Share())
+    return min(bound, path_bound(worst.value, share, residents, barriers=bool(kernel.barriers)))
+
+
+def path_bound(cost: int, share: Share, residents: Residents, *, barriers: bool) -> int:
+    """The bound if every warp takes the one path with this isolated cost and share of the SM: no bound of the kernel."""
+    return resident_bound(Optima(cost + share.self_stall, share.scheduler_stall, share.sm_stall, barriers), residents)

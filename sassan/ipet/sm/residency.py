@@ -1,0 +1,97 @@
+"""Which warps share an SM: those that the user names, or as many as the launch makes resident; and the grid that they belong to."""
+
+from dataclasses import dataclass
+
+from sassan.errors import UsageError
+from sassan.ir import Function
+from sassan.machine import Multiprocessor
+from sassan.machine.launch import Launch
+from sassan.machine.occupancy import Occupancy, Resources, demand_of, occupancy
+
+
+@dataclass(frozen=True, slots=True)
+class Residency:
+    """The occupancy of a launch; where it is unknown, `why` says what is missing."""
+
+    occupancy: Occupancy | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """`blocks` blocks of `block_warps` warps on `sms` SMs with at most `places` resident blocks each, by `occupancy`."""
+
+    blocks: int
+    block_warps: int
+    sms: int
+    places: int
+    occupancy: Occupancy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Residents:
+    """`warps` warps that start together on one SM, in blocks of `block_warps`.
+
+    Where the size of a block is unknown, all warps may be one block, which is the worst for barriers. `grid` is the grid of a launch whose
+    shape is known, else None.
+    """
+
+    warps: int
+    block_warps: int | None = None
+    grid: Grid | None = None
+
+    @property
+    def block(self) -> int:
+        """The warps of one block among these."""
+        return min(self.warps, self.block_warps or self.warps)
+
+    def per_scheduler(self, schedulers: int) -> int:
+        """The largest number of these warps that share one of `schedulers` schedulers."""
+        return -(-self.warps // schedulers)
+
+
+def residency(function: Function, threads: int, resources: Resources, machine: Multiprocessor) -> Residency:
+    """The occupancy of a kernel with blocks of `threads` threads.
+
+    Raises UsageError `launch` for a block that does not fit an SM.
+    """
+    demand = demand_of(function, threads, resources, machine)
+    return Residency(None, _missing_inputs(function, resources)) if demand is None else Residency(occupancy(machine, demand))
+
+
+def _missing_inputs(function: Function, resources: Resources) -> str:
+    """What is missing, and how to give it."""
+    missing: dict[str, str] = {}
+    if resources.registers is None and function.registers is None:
+        missing["registers"] = "--registers N"
+    if resources.shared is None and function.compiler is None and function.declared.shared is None:
+        missing["shared memory"] = "--shared BYTES"
+    return f"the input does not give {' and '.join(missing)}: pass a cubin, or {' and '.join(missing.values())}"
+
+
+def residents(
+    warps: int | None, launch: Launch, resources: Resources | None, known: Occupancy | None, machine: Multiprocessor
+) -> Residents | None:
+    """The warps whose time is wanted: `warps`, or all that are resident; None where neither is known.
+
+    Raises UsageError `bad-warps` for more warps than can be resident.
+    """
+    number = warps if warps is not None else known.warps if known is not None else None
+    if number is None:
+        return None
+    check_warps(number, machine, known)
+    if known is None:
+        return Residents(number)
+    blocks = launch.blocks
+    grid = None if blocks is None or resources is None else Grid(blocks, known.block_warps, resources.sms, known.blocks, known)
+    return Residents(number, known.block_warps, grid)
+
+
+def check_warps(warps: int, machine: Multiprocessor, known: Occupancy | None = None) -> None:
+    """Raise UsageError `bad-warps` for more warps than can be resident on the SM; `known` is the occupancy of a launch."""
+    if not 1 <= warps <= machine.warps:
+        message = f"{warps} warps cannot be resident on an SM of compute capability {machine.capability}"
+        raise UsageError("bad-warps", message, hint=f"1 to {machine.warps}")
+    if known is not None and warps > known.warps:
+        message = f"{warps} warps cannot be resident: at most {known.blocks} blocks of {known.block_warps} warps are"
+        raise UsageError("bad-warps", message, hint=f"1 to {known.warps}, or another --block-dim ({', '.join(known.limited_by)} limit it)")
