@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from sassan.app.reading import read_program
 from sassan.app.settings import Settings
+from sassan.arch import architecture
 from sassan.errors import SassanError, UsageError
 from sassan.ipet.flow_facts import FlowFacts, check_functions
 from sassan.ir import Function
@@ -59,10 +60,19 @@ class Observer:
     def refused(self, refused: Refused) -> None:
         """Take an input that is refused, at once."""
 
+    def assumed(self, text: str) -> None:
+        """Take an assumption that reading the inputs makes."""
+
     def steps(self, items: Iterable[Item], label: str, total: int | None = None) -> Iterator[Item]:
         """Yield the items as they are worked on; `total` is how many there are, where that is known before."""
         del label, total
         yield from items
+
+
+def inherited(functions: Iterable[Function]) -> tuple[str, ...]:
+    """What reading these functions assumes: the machine code of an SM may be read as that of another; each once."""
+    known = (architecture(function.arch) for function in functions if not function.frames)
+    return tuple(dict.fromkeys(text for arch in known if arch is not None for text in arch.assumptions("code")))
 
 
 def matches(name: str, pattern: str) -> bool:

@@ -11,6 +11,7 @@ from sassan.app.inputs import (
     check_patterns,
     check_settings,
     each_function,
+    inherited,
     read_functions,
     wanted,
 )
@@ -50,7 +51,10 @@ class AnalysisRequest:
         if not found.refused:
             check_patterns(self.patterns, found.names)
             check_settings(self.settings, [selected.function for selected in found.selected], partial=partial)
-        return replace(found, selected=tuple(selected for selected in found.selected if wanted(selected.function.name, self.patterns)))
+        chosen = tuple(selected for selected in found.selected if wanted(selected.function.name, self.patterns))
+        for text in inherited(selected.function for selected in chosen):
+            observer.assumed(text)
+        return replace(found, selected=chosen)
 
     def results(
         self, observer: Observer = _UNOBSERVED, *, partial: bool = False, label: str = "analyzing"

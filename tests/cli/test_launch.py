@@ -65,7 +65,7 @@ def test_a_listing_that_tells_no_registers_says_what_to_give(sassan: Sassan):
     dump = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
     found = one(sassan, dump, "--block-dim", "256")
     assert (found["makespan"], found["grid"], found["occupancy"]["blocks"]) == (None, None, None)
-    assert found["occupancy"]["why"].endswith("registers and shared memory: give a cubin, or --registers N and --shared BYTES")
+    assert found["occupancy"]["why"].endswith("registers and shared memory: pass a cubin, or --registers N and --shared BYTES")
     assert "saxpy: occupancy not known: " in sassan("analyze", dump, "--block-dim", "256").out
 
 

@@ -6,6 +6,7 @@ from typing import TypeVar
 from sassan.app.inputs import Observer, Refused
 from sassan.cli.output import failure
 from sassan.cli.output.progress import track
+from sassan.cli.output.terminal import note
 
 _Item = TypeVar("_Item")
 
@@ -20,6 +21,10 @@ class CommandObserver(Observer):
     def refused(self, refused: Refused) -> None:
         """Print the error."""
         failure.show(refused.error, refused.file)
+
+    def assumed(self, text: str) -> None:
+        """Print the assumption."""
+        note(f"assumption: {text}\n")
 
     def steps(self, items: Iterable[_Item], label: str, total: int | None = None) -> Iterator[_Item]:
         """Yield the items, showing how many are done."""
