@@ -26,7 +26,7 @@ def schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict
 
 
 def test_the_schedules_of_the_papers_are_made_again_and_judged(schedules: dict[str, dict[str, str]]):
-    assert {name: (row["slots"], row["longest possible"], row["judge"].partition(":")[0]) for name, row in schedules.items()} == {
+    assert {name: (row["slots"], row["longest possible"], row["validator"].partition(":")[0]) for name, row in schedules.items()} == {
         "2011-figure-2": ("9", "9", "accepted"),
         "2013-figure-2": ("8", "9", "accepted"),
         "2013-figure-3": ("9", "9", "refused"),
