@@ -20,7 +20,9 @@ def instruction(text: str, *notes: str) -> Instruction:
     """Return the instruction at address 0; a number in the place of a code address is one."""
     parsed = _parser().parse(f"{text} ;")
     # A label is not resolved here: it stands for a symbol outside the listing.
-    operands = tuple(Symbol(one.label) if isinstance(one, Target) and one.address < 0 else one for one in parsed.operands)
+    operands = tuple(
+        Symbol(operand.label) if isinstance(operand, Target) and operand.address < 0 else operand for operand in parsed.operands
+    )
     if parsed.leads and isinstance(operands[-1], Immediate):
         operands = (*operands[:-1], Target(int(operands[-1].value)))
     one = Instruction(0, 8, parsed.opcode, operands, parsed.guard, Span(1, 1, 1), condition=parsed.condition, text=parsed.text)
@@ -29,9 +31,9 @@ def instruction(text: str, *notes: str) -> Instruction:
 
 def facts(arch: str, text: str, *notes: str) -> Facts:
     """Return the facts of an instruction that the table of `arch` covers."""
-    found = load(arch).facts(instruction(text, *notes))
-    assert found is not None, text
-    return found
+    result = load(arch).facts(instruction(text, *notes))
+    assert result is not None, text
+    return result
 
 
 def listed(registers: int) -> str:
@@ -51,4 +53,4 @@ def writes(arch: str, text: str) -> str:
 
 def agreement(arch: str, text: str) -> list[tuple[str, str | None]]:
     """Return per group of written registers what its agreement needs; None is never, '' is nothing."""
-    return [(listed(one.writes), None if one.needs is None else listed(one.needs)) for one in facts(arch, text).effects]
+    return [(listed(effect.writes), None if effect.needs is None else listed(effect.needs)) for effect in facts(arch, text).effects]

@@ -14,9 +14,9 @@ def loops(
     code = assemble(text, arch)
     launch = Launch(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in told.items()))
     cfg, facts = code.graph(), tables.load(arch).facts
-    found = infer(cfg, facts, launch)
-    assert check_bounds(cfg, facts, launch, found) or all(one.bound is None for one in found)
-    return found
+    result = infer(cfg, facts, launch)
+    assert check_bounds(cfg, facts, launch, result) or all(one.bound is None for one in result)
+    return result
 
 
 def bound(text: str, arch: str = "sm_61", **told: int) -> int | None:

@@ -63,18 +63,18 @@ def edges(code: Code, graph: WarpCfg | None = None) -> list[str]:
     """Return `source kind target` of every warp edge, blocks named by their labels, calls by their site: `f@0010`."""
     graph = graph or code.graph()
     nodes = [_node(code, graph, index) for index in range(len(graph.nodes))]
-    return sorted({f"{nodes[one.src]} {one.kind.value} {'end' if one.dst is None else nodes[one.dst]}" for one in graph.edges})
+    return sorted({f"{nodes[edge.src]} {edge.kind.value} {'end' if edge.dst is None else nodes[edge.dst]}" for edge in graph.edges})
 
 
 def steps(code: Code, graph: WarpCfg | None = None) -> list[str]:
     """Return `source -> target` of every thread edge."""
     graph = graph or code.graph()
-    return sorted(f"{_node(code, graph, one.src)} -> {_node(code, graph, one.dst)}" for one in graph.thread_edges)
+    return sorted(f"{_node(code, graph, thread_edge.src)} -> {_node(code, graph, thread_edge.dst)}" for thread_edge in graph.thread_edges)
 
 
 def gaps(graph: WarpCfg) -> list[tuple[int, str]]:
     """Return address and code of every gap."""
-    return [(one.address, one.code) for one in graph.gaps]
+    return [(gap.address, gap.code) for gap in graph.gaps]
 
 
 def _node(code: Code, graph: WarpCfg, index: int) -> str:

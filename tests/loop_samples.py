@@ -63,8 +63,8 @@ class Sample:
 def sample(arch: str, name: str) -> Sample | None:
     """Return the function with loops of a sample, None where its graph has gaps."""
     entry = entries()[name]
-    graphs = [explored(one) for one in program(arch, name, "cuobjdump").functions]
-    cfg = next(one for one in graphs if one.loops)
+    graphs = [explored(function) for function in program(arch, name, "cuobjdump").functions]
+    cfg = next(graph for graph in graphs if graph.loops)
     if cfg.gaps:
         return None
     heads = sorted({cfg.nodes[loop.head].start for loop in cfg.loops} - set(cfg.spins))
@@ -75,6 +75,6 @@ def sample(arch: str, name: str) -> Sample | None:
 def samples(arch: str) -> Iterator[Sample]:
     """Yield every sample with loops whose graph is whole."""
     for name in entries():
-        found = sample(arch, name)
-        if found is not None:
-            yield found
+        result = sample(arch, name)
+        if result is not None:
+            yield result

@@ -178,7 +178,7 @@ def session(sms: int = 108) -> Marked:
 def block(*payload: Marked, sources: int = 0, results: int = 0, about: Marked = NOTHING, strings: tuple[str, ...] = ()) -> Marked:
     """A block, with what it holds; `about` are more fields of its header."""
     body = sum(payload, NOTHING)
-    table = message(4, *(text(1, one) for one in strings))
+    table = message(4, *(text(1, string) for string in strings))
     process = message(6, reference(1, 4711), text(2, "127.0.0.1"))
     return framed(reference(1, sources), reference(2, results), about, table, reference(5, len(body.data)), process) + body
 

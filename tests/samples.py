@@ -31,7 +31,7 @@ def program(arch: str, name: str, tool: str = "nvdisasm") -> Program:
 
 def own_end(arch: str, name: str, function: Function) -> int:
     """Return the address behind the function's own section: what follows was linked to it from other sections."""
-    others = {one.name for one in program(arch, name).functions} - {function.name}
+    others = {function.name for function in program(arch, name).functions} - {function.name}
     return min((address & -ALIGN for address, symbol in function.symbols if symbol in others), default=1 << 32)
 
 

@@ -50,8 +50,8 @@ def report(text: str, arch: str = "sm_80") -> Report:
 def found(text: str, arch: str = "sm_80") -> list[str]:
     """Return the findings of the check in words."""
     function = scheduled(text, arch)
-    code = {one.address: one.text for one in function.instructions}
-    return [_words(one, code) for one in report(text, arch).findings]
+    code = {instruction.address: instruction.text for instruction in function.instructions}
+    return [_words(finding, code) for finding in report(text, arch).findings]
 
 
 def _words(one: Finding, code: dict[int, str]) -> str:

@@ -123,9 +123,9 @@ def _leave(domain: WarpDomain, warp: Warp, state: Concrete, tag: int, lanes: fro
         return stay, replace(state, active=state.active - lanes, stack=left)
     point, active = left[-1] if left else (None, frozenset[int]())
     outcomes, _ = domain.leave(warp, tag)
-    found = [outcome.warp for outcome in outcomes if outcome.point == point]
-    assert found, f"nothing resumes {point}"
-    return (found[0], Concrete(active, left[:-1], state.values)) if left else None
+    result = [outcome.warp for outcome in outcomes if outcome.point == point]
+    assert result, f"nothing resumes {point}"
+    return (result[0], Concrete(active, left[:-1], state.values)) if left else None
 
 
 moves = st.lists(

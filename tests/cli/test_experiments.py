@@ -55,6 +55,6 @@ def test_the_table_of_times_has_every_model_and_what_dominates_control(tmp_path:
                 shutil.copy(ROOT / "samples" / arch / f"{name}.{tool}.sass", tmp_path / arch)
     assert times_experiment.run(tmp_path, tmp_path / "times.csv", 10, {}) == 0
     with (tmp_path / "times.csv").open(encoding="utf-8") as file:
-        found = {(row["kernel"], row["arch"]): row for row in csv.DictReader(file)}
-    assert [found["saxpy", "sm_61"][key] for key in ("unit", "table", "control", "gaps")] == ["22", "816", "543", ""]
-    assert [found["nested_if", "sm_80"][key] for key in ("unit", "table", "control", "gaps")] == ["121", "", "", "no-latency"]
+        result = {(row["kernel"], row["arch"]): row for row in csv.DictReader(file)}
+    assert [result["saxpy", "sm_61"][key] for key in ("unit", "table", "control", "gaps")] == ["22", "816", "543", ""]
+    assert [result["nested_if", "sm_80"][key] for key in ("unit", "table", "control", "gaps")] == ["121", "", "", "no-latency"]

@@ -125,7 +125,7 @@ def test_pictures_are_written_as_svg_and_png(sassan: Sassan, tmp_path: Path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra 'plots')")
     result = sassan("measure", "-", "--plots", tmp_path / "new" / "folder", *QUICK, stdin=SMALL)
     assert result.status == 0
-    assert sorted(one.name for one in (tmp_path / "new" / "folder").iterdir()) == [
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == [
         "histogram.png",
         "histogram.svg",
         "phase.png",
@@ -202,7 +202,7 @@ def test_a_kernel_is_measured_and_kept(sassan: Sassan, tmp_path: Path, device: S
         "group,run,seconds,delay\n0,0,0.003,0.0\n0,1,0.001,0.0\n0,2,0.002,0.0\n1,0,0.003,0.0\n1,1,0.001,0.0\n1,2,0.002,0.0\n"
     )
     (task,) = device.loaded
-    assert [(one.name, one.kind, one.value) for one in task.arguments] == [
+    assert [(argument.name, argument.kind, argument.value) for argument in task.arguments] == [
         ("n", "int", 1000.0),
         ("a", "float", 2.0),
         ("x", "pointer", 16777216),

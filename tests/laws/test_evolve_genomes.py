@@ -59,7 +59,7 @@ def test_offspring_are_new_and_all_different(seed):
     parents = [tools.draw(chance) for _ in range(40)]
     parents = list(dict.fromkeys(parents))[:8]
     seen = set(parents)
-    children = tools.offspring(parents, {one: price(one).fitness(1) for one in parents}, seen, chance)
+    children = tools.offspring(parents, {parent: price(parent).fitness(1) for parent in parents}, seen, chance)
     assert len(children) == len(set(children)) == 8
     assert not seen.intersection(children)
 

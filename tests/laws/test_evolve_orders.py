@@ -59,8 +59,8 @@ def executed(lines: list[str]) -> dict[str, int]:
 
 def lines_of(text: str) -> list[str]:
     """Return the instructions of a kernel's text without labels and declarations."""
-    found = [line.strip() for line in text.splitlines()]
-    return [line for line in found if line.endswith(";") and not line.startswith((".", "ret"))]
+    result = [line.strip() for line in text.splitlines()]
+    return [line for line in result if line.endswith(";") and not line.startswith((".", "ret"))]
 
 
 @given(lines=st.lists(LINES, min_size=2, max_size=14), keys=st.lists(st.integers(0, 5), min_size=1, max_size=14))

@@ -70,20 +70,20 @@ def made(tmp_path, monkeypatch):
 
 def test_the_measured_cost_is_the_minimum_of_the_runs_after_the_warm_up(made):
     device = Device((b"same",), (b"same",))
-    found = made(device)((1,), BOUNDED)
-    assert found.costs == (7.0, 1.0)
-    assert found.numbers["measured"] == 1.0
+    result = made(device)((1,), BOUNDED)
+    assert result.costs == (7.0, 1.0)
+    assert result.numbers["measured"] == 1.0
     assert (device.loaded[0].kernel, device.loaded[0].grid, device.loaded[0].block) == ("saxpy", (4, 1, 1), (256, 1, 1))
 
 
 def test_an_individual_that_leaves_something_else_is_unequal(made):
-    found = made(Device((b"same",), (b"other",)))((1,), BOUNDED)
-    assert (found.status, found.fitness(2)) == (OutcomeStatus.UNEQUAL, (float("inf"), float("inf")))
+    result = made(Device((b"same",), (b"other",)))((1,), BOUNDED)
+    assert (result.status, result.fitness(2)) == (OutcomeStatus.UNEQUAL, (float("inf"), float("inf")))
 
 
 def test_an_individual_that_cannot_run_is_refused(made):
-    found = made(Device((b"same",)))((1,), BOUNDED)
-    assert (found.status, found.why) == (OutcomeStatus.REFUSED, "CUDA_ERROR_ILLEGAL_ADDRESS")
+    result = made(Device((b"same",)))((1,), BOUNDED)
+    assert (result.status, result.why) == (OutcomeStatus.REFUSED, "CUDA_ERROR_ILLEGAL_ADDRESS")
 
 
 def test_what_is_not_bounded_does_not_run(made):

@@ -28,15 +28,15 @@ def searched(config, objectives: int = 1):
 
 def test_the_budget_counts_different_genomes_and_nothing_is_evaluated_twice():
     config, prices = toy(), Prices()
-    found = Search(config, prices).run(initial_state(3))
-    assert len(found.evolved) == len(set(found.evolved)) == 40
-    assert len(found.sampled) == len(set(found.sampled)) == 40
-    assert len(prices.asked) == len(set(prices.asked)) == len(found.known)
+    result = Search(config, prices).run(initial_state(3))
+    assert len(result.evolved) == len(set(result.evolved)) == 40
+    assert len(result.sampled) == len(set(result.sampled)) == 40
+    assert len(prices.asked) == len(set(prices.asked)) == len(result.known)
 
 
 def test_both_searches_begin_with_the_default():
-    found = searched(toy())
-    assert found.evolved[0] == found.sampled[0] == TOY.default
+    result = searched(toy())
+    assert result.evolved[0] == result.sampled[0] == TOY.default
 
 
 def test_evolution_finds_the_least_cost():
@@ -44,10 +44,10 @@ def test_evolution_finds_the_least_cost():
 
 
 def test_infinite_costs_are_counted_and_stop_nothing():
-    found = search_result(toy(budget=200), searched(toy(budget=200)))
-    assert sum(found.status_counts.values()) == 200
-    assert all(found.status_counts[fate] > 0 for fate in ("failed", "hung", "gap", "bounded"))
-    assert found.best.outcome.costs == (54.0,)
+    result = search_result(toy(budget=200), searched(toy(budget=200)))
+    assert sum(result.status_counts.values()) == 200
+    assert all(result.status_counts[fate] > 0 for fate in ("failed", "hung", "gap", "bounded"))
+    assert result.best.outcome.costs == (54.0,)
 
 
 def test_where_every_individual_fails_there_is_no_best():
@@ -56,16 +56,16 @@ def test_where_every_individual_fails_there_is_no_best():
     def nothing(genomes):
         return [price((5, 0, 0)) for _ in genomes]
 
-    found = search_result(config, Search(config, nothing).run(initial_state(1)))
-    assert (found.best, found.front, found.status_counts["failed"]) == (None, (), 2)
+    result = search_result(config, Search(config, nothing).run(initial_state(1)))
+    assert (result.best, result.front, result.status_counts["failed"]) == (None, (), 2)
     pytest.importorskip("matplotlib", reason="the extra 'plots' is not installed")
-    assert convergence(config, found).render("svg").startswith(b"<?xml")  # it has nothing to name in a legend, and warns of nothing
+    assert convergence(config, result).render("svg").startswith(b"<?xml")  # it has nothing to name in a legend, and warns of nothing
 
 
 def test_a_space_smaller_than_the_budget_is_searched_whole():
-    found = searched(toy(space=TINY, population=4))
-    assert len(found.evolved) == len(found.sampled) == 6
-    assert found.done
+    result = searched(toy(space=TINY, population=4))
+    assert len(result.evolved) == len(result.sampled) == 6
+    assert result.done
 
 
 def test_the_same_seed_gives_the_same_search_and_another_another():
@@ -92,9 +92,9 @@ def test_the_front_holds_what_nothing_dominates_best_first():
 
 
 def test_the_curve_never_rises():
-    found = search_result(toy(), searched(toy()))
-    for points in found.curves.values():
-        values = [one[0] for one in points]
+    result = search_result(toy(), searched(toy()))
+    for points in result.curves.values():
+        values = [point[0] for point in points]
         assert values == sorted(values, reverse=True)
         assert len(values) == 40
 
@@ -103,7 +103,7 @@ def test_each_outcome_is_shown_with_the_best_so_far():
     steps: list[SearchProgress] = []
     config = toy()
     Search(config, Prices(), Hooks(watch=steps.append)).run(initial_state(3))
-    assert [one.done for one in steps if one.search == "evolution"] == list(range(1, 41))
+    assert [step.done for step in steps if step.search == "evolution"] == list(range(1, 41))
     assert steps[0].best == (100.0,)
     assert steps[-1].budget == 40
 
@@ -121,14 +121,14 @@ def test_a_search_interrupted_anywhere_ends_as_if_it_had_not_been(tmp_path, obje
             Search(config, Prices(objectives, interrupted=stop), hooks).run(fresh)
         resumed = state.load(config, tmp_path)
         assert resumed is not None
-        found = Search(config, Prices(objectives), hooks).run(resumed)
-        assert (found.evolved, found.sampled, found.known, found.population) == (
+        result = Search(config, Prices(objectives), hooks).run(resumed)
+        assert (result.evolved, result.sampled, result.known, result.population) == (
             whole.evolved,
             whole.sampled,
             whole.known,
             whole.population,
         )
-        assert search_result(config, found) == search_result(config, whole)
+        assert search_result(config, result) == search_result(config, whole)
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 1}', '{"format": 7, "config": ""}', "[" * 100_000])

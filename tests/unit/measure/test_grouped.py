@@ -14,7 +14,7 @@ def groups(count: int, between: float, seed: int) -> list[Group]:
     """Return groups of a warm-up and 19 runs around 1, whose means scatter by `between`, their runs by 0.05."""
     random = np.random.default_rng(seed)
     made = (1 + random.normal(0, between) + random.normal(0, 0.05, 19) for _ in range(count))
-    return [Group(number, (1.5, *(float(one) for one in runs))) for number, runs in enumerate(made)]
+    return [Group(number, (1.5, *(float(run) for run in runs))) for number, runs in enumerate(made)]
 
 
 def found(some: list[Group], which: Estimator) -> Interval:
@@ -27,9 +27,9 @@ def found(some: list[Group], which: Estimator) -> Interval:
 @pytest.mark.parametrize("between", [0.0, 0.02])
 def test_five_groups_hold_what_the_level_promises_whether_they_differ_or_not(which: Estimator, between: float):
     answers = [found(groups(5, between, seed), which) for seed in range(300)]
-    held = sum((one.low or 0.0) <= 1 <= (one.high or 0.0) for one in answers)
+    held = sum((answer.low or 0.0) <= 1 <= (answer.high or 0.0) for answer in answers)
     assert 0.9 <= held / 300 <= 0.99
-    assert {one.method for one in answers} == {"t over groups"}
+    assert {answer.method for answer in answers} == {"t over groups"}
 
 
 def test_of_few_groups_runs_are_taken_for_independent_and_that_is_doubted():
@@ -51,7 +51,7 @@ def test_one_group_has_the_interval_of_its_runs():
 
 def test_groups_differ_where_the_test_of_scipy_says_so():
     stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
-    some = [[list(one.warm) for one in groups(4, 0.02, seed)] for seed in range(100)]
+    some = [[list(group.warm) for group in groups(4, 0.02, seed)] for seed in range(100)]
     theirs = [stats.kruskal(*one).pvalue for one in some]
     told = [differ(one) for one in some]
     assert [one for one, sure in zip(told, theirs, strict=True) if not 0.045 < sure < 0.055] == [
@@ -61,7 +61,7 @@ def test_groups_differ_where_the_test_of_scipy_says_so():
 
 
 def test_groups_that_are_alike_differ_once_in_twenty():
-    assert 0.02 <= sum(differ([list(one.warm) for one in groups(5, 0.0, seed)]) for seed in range(400)) / 400 <= 0.08
+    assert 0.02 <= sum(differ([list(group.warm) for group in groups(5, 0.0, seed)]) for seed in range(400)) / 400 <= 0.08
 
 
 def test_equal_runs_differ_in_nothing():

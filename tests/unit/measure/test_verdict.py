@@ -61,12 +61,12 @@ def test_movement_among_groups_of_one_delay_is_told_apart_from_movement_over_del
 def test_spread_does_not_grow_with_the_groups_of_one_process():
     random = np.random.default_rng(3)
     runs = [tuple(float(one) for one in 1 + 0.05 * random.random(20)) for _ in range(300)]
-    found = [verdicts(samples(*runs[:count]))[0] for count in (5, 20, 300)]
-    least = [next(kind for kind in one.stabilities if kind.estimator.value == "min") for one in found]
-    assert all(one.choice for one in found)
+    result = [verdicts(samples(*runs[:count]))[0] for count in (5, 20, 300)]
+    least = [next(kind for kind in one.stabilities if kind.estimator.value == "min") for one in result]
+    assert all(one.choice for one in result)
     assert least[2].range > 2 * least[0].range
     assert least[2].spread == pytest.approx(0.0055, rel=0.2)
-    assert [one.single_run_spread for one in found] == pytest.approx([0.05] * 3, rel=0.05)
+    assert [one.single_run_spread for one in result] == pytest.approx([0.05] * 3, rel=0.05)
 
 
 def test_spread_of_more_than_five_groups_is_the_mean_over_all_choices_of_five():

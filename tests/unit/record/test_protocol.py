@@ -24,8 +24,8 @@ def recorder(most: int = 10) -> Recorder:
 
 
 def test_a_launch_is_read_as_the_stand_in_sends_it():
-    found = protocol.launch(payload(4, (0, b"\x01\x00"), (8, b"\x02")))
-    assert found == RawLaunch(1, "k", (4, 1, 1), (64, 1, 1), None, 16, 0, cooperative=False, arguments=((0, b"\x01\x00"), (8, b"\x02")))
+    result = protocol.launch(payload(4, (0, b"\x01\x00"), (8, b"\x02")))
+    assert result == RawLaunch(1, "k", (4, 1, 1), (64, 1, 1), None, 16, 0, cooperative=False, arguments=((0, b"\x01\x00"), (8, b"\x02")))
 
 
 def test_unknown_arguments_are_none():

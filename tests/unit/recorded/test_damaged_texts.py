@@ -51,8 +51,14 @@ def read(data: bytes) -> Recording | TuningSpace | None:
 def numbers(found: Recording | TuningSpace) -> list[tuple[object, ...]]:
     """The numbers of each launch or configuration; names are no numbers."""
     if isinstance(found, TuningSpace):
-        return [(*one.values, one.times_ms or None, one.recorded_ms, one.grid, one.block) for one in found.configurations]
-    return [(one.grid, one.block, one.cycles, one.time_ns, one.time_range_ns, one.instructions, one.count) for one in found.launches]
+        return [
+            (*configuration.values, configuration.times_ms or None, configuration.recorded_ms, configuration.grid, configuration.block)
+            for configuration in found.configurations
+        ]
+    return [
+        (launch.grid, launch.block, launch.cycles, launch.time_ns, launch.time_range_ns, launch.instructions, launch.count)
+        for launch in found.launches
+    ]
 
 
 def changed(original: list[tuple[object, ...]], found: Recording | TuningSpace | None) -> bool:
@@ -63,7 +69,7 @@ def changed(original: list[tuple[object, ...]], found: Recording | TuningSpace |
     def like(one: tuple[object, ...], row: tuple[object, ...]) -> bool:
         return len(one) == len(row) and all(here in (None, there) for here, there in zip(one, row, strict=True))
 
-    return not all(any(like(one, row) for row in original) for one in numbers(found))
+    return not all(any(like(number, row) for row in original) for number in numbers(found))
 
 
 def structure(name: str, text: str) -> list[int]:

@@ -102,8 +102,8 @@ def test_arguments_of_another_launch_are_not_taken():
 
 def test_the_summary_is_over_what_could_be_compared():
     launches = [LAUNCH, replace(LAUNCH, cycles=1e9), replace(LAUNCH, cycles=None)]
-    found = summary(list(validate(launches, {None: SAXPY}, SETTINGS, Hardware())))
-    assert (found.count, found.below) == (2, 1)
+    result = summary(list(validate(launches, {None: SAXPY}, SETTINGS, Hardware())))
+    assert (result.count, result.below) == (2, 1)
 
 
 def test_nothing_to_compare_has_no_figures():

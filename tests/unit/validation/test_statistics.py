@@ -81,12 +81,12 @@ def test_without_an_attempt_there_is_no_regret(pairs: list[tuple[float, float]],
 
 @given(PAIRS)
 def test_nine_tenths_do_not_exceed_the_high_ratio(pairs: list[tuple[float, float]]):
-    found = ratios(pairs)
-    assert found is not None
+    result = ratios(pairs)
+    assert result is not None
     values = [predicted / measured for predicted, measured in pairs]
-    assert 10 * sum(value <= found.high for value in values) >= 9 * len(values)
-    assert found.least <= found.median <= found.most
-    assert found.high <= found.most
+    assert 10 * sum(value <= result.high for value in values) >= 9 * len(values)
+    assert result.least <= result.median <= result.most
+    assert result.high <= result.most
 
 
 def test_ratios_of_known_pairs():
