@@ -55,7 +55,7 @@ def assemble(text: str, arch: str = "sm_61", tool: str = "nvdisasm") -> Code:
 
 
 def address(index: int, arch: str = "sm_61") -> int:
-    """Return where instruction `index` stands: until Pascal a control word precedes every three, since Volta each has its own."""
+    """Return the address of instruction `index`: up to Pascal a control word precedes every three, since Volta each has its own."""
     return 8 * (index + index // 3 + 1) if described(arch).control_words else 16 * index
 
 
@@ -131,7 +131,7 @@ def _cuobjdump(lines: list[str], labels: dict[str, int], functions: list[str], a
 
 
 def agreed(code: Code, label: str, graph: WarpCfg | None = None) -> str:
-    """Return the registers on which the active threads agree at the start of a block, in all contexts."""
+    """Return the warp-uniform registers at the start of a block, in all contexts."""
     nodes = [node for node in (graph or code.graph()).nodes if node.start == code.labels[label]]
     assert nodes, label
     common = nodes[0].agreement

@@ -1,4 +1,4 @@
-"""Small recordings of our own making: a cache of Kernel Tuner, T4 and KTT results, CSV of Nsight Compute."""
+"""Small synthetic recordings: a cache of Kernel Tuner, T4 and KTT results, CSV of Nsight Compute."""
 
 from typing import Any
 

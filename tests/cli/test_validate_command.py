@@ -127,8 +127,8 @@ def test_a_real_report_has_the_counts_of_the_path_taken(tmp_path: Path, sassan: 
     facts = tmp_path / "facts.toml"
     facts.write_text('[external.vprintf]\ncalls = "never"\n')
     document = sassan("validate", silicon("ncu/manual_nvtx.ncu-rep"), "--bounds", facts, "--json").document
-    counts = {one["kernel"]: one["counts"] for one in document["launches"]}
-    assert {name: (one["checked"], one["equal"], one["above"]) for name, one in counts.items()} == {
+    counts = {launch["kernel"]: launch["counts"] for launch in document["launches"]}
+    assert {name: (check["checked"], check["equal"], check["above"]) for name, check in counts.items()} == {
         "_Z16init_data_kerneliPd": (13, 13, []),
         "_Z12daxpy_kernelidPdS_": (15, 15, []),
         "_Z20check_results_kernelidPd": (28, 28, []),

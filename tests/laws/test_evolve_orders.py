@@ -36,8 +36,8 @@ def executed(lines: list[str]) -> dict[str, int]:
         guard = ""
         if opcode.startswith("@"):
             guard, (opcode, _, rest) = opcode, rest.partition(" ")
-        words = [one for one in NAMES.findall(rest.rstrip(";")) if not one[0].isdigit()]
-        space = next((one for one in ("global", "shared", "local") if f".{one}." in opcode), "")
+        words = [word for word in NAMES.findall(rest.rstrip(";")) if not word[0].isdigit()]
+        space = next((name for name in ("global", "shared", "local") if f".{name}." in opcode), "")
         stores = opcode.startswith("st.")
         results = [] if stores else re.findall(r"%\w+", rest.partition("}")[0] if rest.startswith("{") else rest.partition(",")[0])
         if opcode.startswith("bar") or "%clock" in rest:

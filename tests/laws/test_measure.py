@@ -18,14 +18,14 @@ FEW = IntervalSettings(resamples=199)
 
 def groups(least: int) -> st.SearchStrategy[tuple[Group, ...]]:
     times = st.floats(0, 100)
-    one = st.builds(
+    group = st.builds(
         lambda seconds, delay, pause, size: (seconds, delay, pause if len(seconds) > 1 else delay, size),
         st.lists(SECONDS, min_size=least, max_size=6).map(tuple),
         times,
         times,
         st.one_of(st.none(), st.floats(0, 1e9)),
     )
-    return st.lists(one, min_size=1, max_size=5).map(lambda some: tuple(Group(number, *parts) for number, parts in enumerate(some)))
+    return st.lists(group, min_size=1, max_size=5).map(lambda some: tuple(Group(number, *parts) for number, parts in enumerate(some)))
 
 
 @given(RUNS, ESTIMATORS, st.randoms(use_true_random=False))

@@ -5,7 +5,7 @@ import pytest
 from evolving import config_file, copying, ptxas
 from samples import SAMPLES
 from sassan.errors import InputError, MissingToolError
-from sassan.evolve import bench as room
+from sassan.evolve import bench as bench_module
 from sassan.evolve import config as configurations
 from sassan.evolve.bench import Bench, bench
 from sassan.evolve.config import Objective
@@ -107,7 +107,7 @@ def test_rounding_may_differ_where_it_is_allowed_and_integers_never(made, float_
 def test_a_gpu_runs_cubins_of_its_major_version(made, monkeypatch, arch, runs):
     device = Device()
     device.arch = arch
-    monkeypatch.setattr(room, "Gpu", lambda: device)
+    monkeypatch.setattr(bench_module, "Gpu", lambda: device)
     config = replace(made(device).config, objectives=(Objective.WCET,))
     assert (bench(config, made(device).tools) is not None) == runs
 
@@ -116,8 +116,8 @@ def test_a_measured_cost_needs_a_gpu(made, monkeypatch):
     def none():
         raise MissingToolError("no-gpu", "GPU 0 of this machine cannot be used")
 
-    monkeypatch.setattr(room, "Gpu", none)
-    one = made(Device())
+    monkeypatch.setattr(bench_module, "Gpu", none)
+    prepared = made(Device())
     with pytest.raises(MissingToolError):
-        bench(one.config, one.tools)
-    assert bench(replace(one.config, objectives=(Objective.WCET,)), one.tools) is None
+        bench(prepared.config, prepared.tools)
+    assert bench(replace(prepared.config, objectives=(Objective.WCET,)), prepared.tools) is None

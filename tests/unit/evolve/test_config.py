@@ -169,9 +169,9 @@ def test_the_fingerprint_knows_the_kernel_and_not_its_folder(tmp_path):
     first, second = tmp_path / "a", tmp_path / "b"
     first.mkdir()
     second.mkdir()
-    one, same = read(str(config_file(first))), read(str(config_file(second)))
+    original, same = read(str(config_file(first))), read(str(config_file(second)))
     other = read(str(config_file(second, kernel=KERNEL + "// changed\n")))
-    assert one.fingerprint == same.fingerprint != other.fingerprint
+    assert original.fingerprint == same.fingerprint != other.fingerprint
 
 
 def test_orders_stand_behind_the_choices(tmp_path):

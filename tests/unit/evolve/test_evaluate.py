@@ -171,8 +171,8 @@ def test_the_shipped_product_of_matrices_has_a_lower_wcet_than_the_compiler_give
     need_nvrtc()
     config = configurations.read(str(SAMPLES / "evolve" / "matmul.toml"))
     task = EvaluationTask(config, tools_of(config), config.space.default)
-    default, found = evaluate(task), evaluate(replace(task, genome=(0, 2, 0, 0)))
+    default, other = evaluate(task), evaluate(replace(task, genome=(0, 2, 0, 0)))
     assert str(config.space.choice((0, 2, 0, 0))) == "-DSTRIP=4"
-    assert default.status is found.status is OutcomeStatus.BOUNDED
-    assert found.numbers["wcet"] * 2 < default.numbers["wcet"]
-    assert [loop.source for loop in (*default.loops, *found.loops)] == ["inferred", "inferred"]
+    assert default.status is other.status is OutcomeStatus.BOUNDED
+    assert other.numbers["wcet"] * 2 < default.numbers["wcet"]
+    assert [loop.source for loop in (*default.loops, *other.loops)] == ["inferred", "inferred"]

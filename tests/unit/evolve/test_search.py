@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from evolving import TOY, Prices, price, toy
+from evolving import TOY, CountingEvaluator, outcome_of, toy
 from sassan.errors import UsageError
 from sassan.evolve import state
 from sassan.evolve.compilers import Compiler, Tools
@@ -23,11 +23,11 @@ TINY = Space((Gene(GeneKind.MACRO, "A", (0, 1, 2)), Gene(GeneKind.MACRO, "B", (0
 
 
 def searched(config, objectives: int = 1):
-    return Search(config, Prices(objectives)).run(initial_state(config.plan.seed))
+    return Search(config, CountingEvaluator(objectives)).run(initial_state(config.plan.seed))
 
 
 def test_the_budget_counts_different_genomes_and_nothing_is_evaluated_twice():
-    config, prices = toy(), Prices()
+    config, prices = toy(), CountingEvaluator()
     result = Search(config, prices).run(initial_state(3))
     assert len(result.evolved) == len(set(result.evolved)) == 40
     assert len(result.sampled) == len(set(result.sampled)) == 40
@@ -54,7 +54,7 @@ def test_where_every_individual_fails_there_is_no_best():
     config = toy(space=Space((Gene(GeneKind.MACRO, "A", (5, 6)),)), population=4)
 
     def nothing(genomes):
-        return [price((5, 0, 0)) for _ in genomes]
+        return [outcome_of((5, 0, 0)) for _ in genomes]
 
     result = search_result(config, Search(config, nothing).run(initial_state(1)))
     assert (result.best, result.front, result.status_counts["failed"]) == (None, (), 2)
@@ -69,9 +69,9 @@ def test_a_space_smaller_than_the_budget_is_searched_whole():
 
 
 def test_the_same_seed_gives_the_same_search_and_another_another():
-    one, same, other = searched(toy(seed=1)), searched(toy(seed=1)), searched(toy(seed=2))
-    assert one.evolved == same.evolved != other.evolved
-    assert one.sampled == same.sampled != other.sampled
+    first, second, third = searched(toy(seed=1)), searched(toy(seed=1)), searched(toy(seed=2))
+    assert first.evolved == second.evolved != third.evolved
+    assert first.sampled == second.sampled != third.sampled
 
 
 def test_a_search_leaves_the_module_random_alone():
@@ -84,7 +84,7 @@ def test_a_search_leaves_the_module_random_alone():
 def test_the_front_holds_what_nothing_dominates_best_first():
     config = toy(objectives=2, budget=300)
     front = search_result(config, searched(config, 2)).front
-    costs = [one.outcome.costs for one in front]
+    costs = [individual.outcome.costs for individual in front]
     assert costs == sorted(costs)
     assert not any(a != b and a[0] <= b[0] and a[1] <= b[1] for a in costs for b in costs)
     assert costs[0][0] == 54.0
@@ -102,7 +102,7 @@ def test_the_curve_never_rises():
 def test_each_outcome_is_shown_with_the_best_so_far():
     steps: list[SearchProgress] = []
     config = toy()
-    Search(config, Prices(), Hooks(watch=steps.append)).run(initial_state(3))
+    Search(config, CountingEvaluator(), Hooks(watch=steps.append)).run(initial_state(3))
     assert [step.done for step in steps if step.search == "evolution"] == list(range(1, 41))
     assert steps[0].best == (100.0,)
     assert steps[-1].budget == 40
@@ -118,10 +118,10 @@ def test_a_search_interrupted_anywhere_ends_as_if_it_had_not_been(tmp_path, obje
         fresh = initial_state(config.plan.seed)
         state.save(fresh, config, tmp_path)
         with pytest.raises(KeyboardInterrupt):
-            Search(config, Prices(objectives, interrupted=stop), hooks).run(fresh)
+            Search(config, CountingEvaluator(objectives, interrupted=stop), hooks).run(fresh)
         resumed = state.load(config, tmp_path)
         assert resumed is not None
-        result = Search(config, Prices(objectives), hooks).run(resumed)
+        result = Search(config, CountingEvaluator(objectives), hooks).run(resumed)
         assert (result.evolved, result.sampled, result.known, result.population) == (
             whole.evolved,
             whole.sampled,
@@ -167,11 +167,11 @@ def test_the_state_of_another_seed_is_refused(tmp_path):
 
 def test_the_state_of_other_compilers_is_refused(tmp_path):
     before, after = Compiler("ptxas", "12.9", "ptxas 12.9 1"), Compiler("ptxas", "12.9", "ptxas 12.9 2")
-    one, other = (toolchain_hash(Runner(toy(), Tools(ptxas=compiler), Serial())) for compiler in (before, after))
-    state.save(initial_state(1), toy(), tmp_path, one)
-    assert state.load(toy(), tmp_path, one) is not None
+    first, second = (toolchain_hash(Runner(toy(), Tools(ptxas=compiler), Serial())) for compiler in (before, after))
+    state.save(initial_state(1), toy(), tmp_path, first)
+    assert state.load(toy(), tmp_path, first) is not None
     with pytest.raises(UsageError, match="another sassan, other compilers") as caught:
-        state.load(toy(), tmp_path, other)
+        state.load(toy(), tmp_path, second)
     assert caught.value.code == "bad-state"
 
 
@@ -185,8 +185,8 @@ def test_the_state_of_another_sassan_is_refused(tmp_path, monkeypatch):
 
 def test_an_outcome_is_written_in_one_order():
     numbers = {"wcet": 1, "grid": 2, "instructions": 3}
-    one, same = (Outcome(OutcomeStatus.BOUNDED, (1.0,), found) for found in (numbers, dict(reversed(numbers.items()))))
-    assert json.dumps(to_json(one)) == json.dumps(to_json(same))
+    first, second = (Outcome(OutcomeStatus.BOUNDED, (1.0,), order) for order in (numbers, dict(reversed(numbers.items()))))
+    assert json.dumps(to_json(first)) == json.dumps(to_json(second))
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):

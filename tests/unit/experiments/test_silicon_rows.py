@@ -53,5 +53,5 @@ def test_nothing_is_known_where_nothing_is_bounded():
 def test_a_row_of_csv_has_an_empty_cell_where_nothing_is_known(tmp_path: Path):
     silicon_rows.write([row(123456.789, None)], tmp_path / "rows.csv")
     with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
-        (found,) = csv.DictReader(file)
-    assert (found["measured_cycles"], found["bound_cycles"], found["grid"]) == ("123457", "", "8x1x1")
+        (cells,) = csv.DictReader(file)
+    assert (cells["measured_cycles"], cells["bound_cycles"], cells["grid"]) == ("123457", "", "8x1x1")

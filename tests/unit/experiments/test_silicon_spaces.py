@@ -55,7 +55,7 @@ def space(*times: float | None) -> TuningSpace:
 
 
 def chosen(many: TuningSpace, count: int) -> list[float | None]:
-    return [one.time_ms for one in spaces.chosen(many, count)]
+    return [configuration.time_ms for configuration in spaces.chosen(many, count)]
 
 
 HUNDRED = space(*(float(1 + number * 37 % 100) for number in range(100)))

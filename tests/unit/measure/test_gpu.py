@@ -161,7 +161,7 @@ def test_memory_of_floats_holds_small_floats(fake: Fake):
 
 def test_all_memory_is_given_back(fake: Fake):
     gpu.Gpu().load(TASK).close()
-    assert all(one.closed for one in fake.memories)
+    assert all(memory.closed for memory in fake.memories)
     assert fake.calls[-1] == "close stream"
 
 

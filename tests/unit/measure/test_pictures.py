@@ -28,7 +28,7 @@ def drawn(samples: Samples, name: str) -> str:
 
 def comments(svg: str) -> list[str]:
     """Return the texts of a drawing; matplotlib writes each beside its outlines."""
-    return [re.sub("&[a-z]+;", "_", one).strip() for one in re.findall(r"<!-- (.*?) -->", svg, re.DOTALL)]
+    return [re.sub("&[a-z]+;", "_", comment).strip() for comment in re.findall(r"<!-- (.*?) -->", svg, re.DOTALL)]
 
 
 def test_one_group_has_a_histogram_and_a_phase_diagram():

@@ -77,9 +77,9 @@ def test_a_stop_before_the_first_run_gives_nothing():
 
 def test_a_failed_launch_keeps_the_groups_before_and_gives_the_memory_back():
     device = Simulated(fails_at=3)
-    found: list[Group] = []
+    measured: list[Group] = []
     with pytest.raises(InputError):
-        found.extend(groups(device, TASK, MeasurePlan(runs=2, groups=3), clock()))
+        measured.extend(groups(device, TASK, MeasurePlan(runs=2, groups=3), clock()))
     assert device.closed == 1
 
 

@@ -80,7 +80,7 @@ def test_units_are_those_of_the_metric() -> None:
     ],
 )
 def test_a_contradiction_within_a_launch_is_a_note(changed: dict[str, float], note: str) -> None:
-    assert any(note in one for one in read(report(Launch(changed=changed)).data).notes)
+    assert any(note in text for text in read(report(Launch(changed=changed)).data).notes)
 
 
 def test_counts_of_functions_that_the_kernel_calls_are_omitted_with_a_note() -> None:
@@ -217,5 +217,5 @@ def test_the_order_of_launches_is_that_of_the_file() -> None:
 
 def test_a_block_of_no_source_and_no_result_changes_nothing() -> None:
     parts = blocks()
-    data = b"".join(one.data for one in (*parts, block()))
+    data = b"".join(part.data for part in (*parts, block()))
     assert read(data) == read(b"".join(part.data for part in parts))

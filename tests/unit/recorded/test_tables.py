@@ -47,7 +47,7 @@ def test_other_columns_are_passed_over_with_a_note() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "problem"),
     [
         ("kernel,cycles\nk,-1\n", "'-1' in the column cycles is not a non-negative number"),
         ("kernel,cycles\nk,nan\n", "is not a non-negative number"),
@@ -72,8 +72,8 @@ def test_other_columns_are_passed_over_with_a_note() -> None:
         ("kernel,cycles\n", "the table has no rows"),
     ],
 )
-def test_a_table_with_what_is_no_number_is_refused(text: str, what: str) -> None:
-    assert what in refused(text)
+def test_a_table_with_what_is_no_number_is_refused(text: str, problem: str) -> None:
+    assert problem in refused(text)
 
 
 def test_a_last_line_without_an_end_is_a_note() -> None:

@@ -84,11 +84,11 @@ def test_a_cache_that_was_cut_off_within_a_line_loses_this_configuration_with_a_
     ],
 )
 def test_a_contradiction_within_a_cache_is_a_note(document: object, note: str) -> None:
-    assert any(note in one for one in space(document).notes)
+    assert any(note in text for text in space(document).notes)
 
 
 @pytest.mark.parametrize(
-    ("document", "what"),
+    ("document", "problem"),
     [
         (with_entry("32,1", time=-1.0), "is not a time"),
         (with_entry("32,1", time=0), "is not a time"),
@@ -103,9 +103,9 @@ def test_a_contradiction_within_a_cache_is_a_note(document: object, note: str) -
         (CACHE | {"kernel_name": "a\x1b[0m"}, "expected a name"),
     ],
 )
-def test_a_cache_with_what_is_no_time_or_no_name_is_refused(document: object, what: str) -> None:
+def test_a_cache_with_what_is_no_time_or_no_name_is_refused(document: object, problem: str) -> None:
     error = refused(json.dumps(document).encode())
-    assert (error.code, what in error.message) == ("bad-recording", True), error.message
+    assert (error.code, problem in error.message) == ("bad-recording", True), error.message
 
 
 @pytest.mark.parametrize(
