@@ -29,7 +29,12 @@ def outputs(one: Instruction, arch: str, values: Mapping[int, int], *, short: bo
     facts = load(arch).facts(one)
     assert facts is not None
     reads, writes = ([index for index in range(560) if registers >> index & 1] for registers in (facts.reads, facts.writes))
-    place = Place(np.array([7], dtype=np.uint32), {}, lambda offset: np.array([offset], dtype=np.uint32), short)
+    place = Place(
+        np.array([7], dtype=np.uint32),
+        {"SRZ": np.zeros((1, 32), dtype=np.uint32)},
+        lambda offset: np.array([offset], dtype=np.uint32),
+        short,
+    )
     inputs = tuple(np.full((1, 32), values.get(register, 0), dtype=np.uint32) for register in reads)
     at = Moment(np.array([0]), np.array([time], dtype=np.uint32), np.ones((1, 32), dtype=np.bool_))
     out = Integers(place).outputs(Operation(one, 0, tuple(reads), tuple(writes)), inputs, at)
