@@ -45,8 +45,9 @@ def loop_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator
     """Yield the rows of loops: N back edges per entry of a thread are at most k N of the warp (k = 1 where one thread takes them all)."""
     for index, (loop, bound) in enumerate(zip(steps.cfg.loops, bounds, strict=True)):
         inside = frozenset(loop.nodes)
-        back = [number for number, edge in enumerate(steps.cfg.edges) if is_back(steps, loop, inside, edge)]
-        entry = [number for number, edge in enumerate(steps.cfg.edges) if is_entry(steps, inside, edge)]
+        arriving = [(number, steps.cfg.edges[number]) for node in loop.nodes for number in steps.into[node]]
+        back = [number for number, edge in arriving if is_back(steps, loop, inside, edge)]
+        entry = [number for number, edge in arriving if is_entry(steps, inside, edge)]
         factor = 1 if has_single_witness(steps, loop) else WARP_SIZE
         terms = [*_terms(columns.warp, back, 1), *_terms(columns.warp, entry, -factor * bound)]
         if steps.cfg.entry in inside:
@@ -136,14 +137,18 @@ def _thread_flow(steps: Steps, columns: Columns) -> Iterator[Row]:
 
 
 def _thread_loops(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator[Row]:
+    into: list[list[Term]] = [[] for _ in steps.cfg.nodes]
+    for step, column in zip(steps.cfg.thread_edges, columns.thread, strict=True):
+        into[step.dst].append((step.src, column))
     for index, (loop, bound) in enumerate(zip(steps.cfg.loops, bounds, strict=True)):
         inside, back = frozenset(loop.nodes), frozenset(loop.back)
         terms: list[Term] = []
-        for step, column in zip(steps.cfg.thread_edges, columns.thread, strict=True):
-            if (step.src, step.dst) in back:
-                terms.append((column, 1))
-            elif step.dst in inside and step.src not in inside:
-                terms.append((column, -bound))
+        for node in loop.nodes:
+            for src, column in into[node]:
+                if (src, node) in back:
+                    terms.append((column, 1))
+                elif src not in inside:
+                    terms.append((column, -bound))
         if steps.cfg.entry in inside:
             terms.append((columns.start, -WARP_SIZE * bound))
         name = steps.cfg.nodes[loop.head].id

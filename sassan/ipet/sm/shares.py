@@ -12,7 +12,7 @@ from math import ceil
 
 from sassan.alphabet import Letter
 from sassan.ir import Instruction
-from sassan.isa.units import unit
+from sassan.isa.tables import unit
 from sassan.machine import Multiprocessor
 from sassan.machine.pipes import SM
 
