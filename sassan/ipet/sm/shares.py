@@ -67,7 +67,7 @@ def _slots(sigma: Fraction) -> Fraction:
 
 
 def of_code(machine: Multiprocessor, code: Iterable[Instruction], *, partition: bool = False) -> Share:
-    """The share of instructions by the units of their opcodes; their isolated time, unlike that of letters, includes their own intervals."""
+    """The share of instructions by the units of their opcodes; their isolated time includes their own intervals."""
     return sum((_of_opcode(machine, instruction.opcode, partition=partition) for instruction in code), Share())
 
 
