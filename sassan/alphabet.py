@@ -1,4 +1,4 @@
-"""The letters of a kernel string: which kind of unit an instruction occupies (timing.md)."""
+"""The letters of a kernel string: the kind of unit that an instruction occupies."""
 
 from enum import StrEnum
 

@@ -1,8 +1,7 @@
-"""Entries of a cache below the platform's cache folder: plain data by name, nothing that could run.
+"""Entries of a cache below the platform's cache folder: plain data by name, never code.
 
-An entry is a line with the SHA-256 of what follows, then the data. It is written beside its place and moved there at once, so
-that concurrent runs never see half of one; an entry that does not hold what its first line says is as good as none. A folder that cannot be
-used is no error: a cache only saves time.
+An entry is a line with the SHA-256 of the data, then the data. It is written atomically, so that concurrent runs never see a part of one;
+an entry that does not match its SHA-256 is ignored. A folder that cannot be used is not an error: a cache only saves time.
 """
 
 import contextlib
@@ -20,9 +19,9 @@ _FOLDER_MODE = 0o700
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The entries of one folder, `name`. `form` begins each, and names the version of what they hold.
+    """The entries of the folder `name`. Each begins with `form`, which includes the version of the format.
 
-    `limit` is for the bytes of all; past it the least recently used ones go, until a quarter is free.
+    `limit` is in bytes, for all entries together; beyond it the least recently used are removed until a quarter is free.
     """
 
     name: str
@@ -36,7 +35,7 @@ class Entries:
         return Path(os.environ.get(_VARIABLE) or platformdirs.user_cache_dir("sassan", appauthor=False)) / self.name
 
     def get(self, name: str) -> bytes | None:
-        """Return the data of an entry, None when there is none that is whole."""
+        """Return the data of an entry, None if it is missing or damaged."""
         path = self.folder() / name
         try:
             with path.open("rb") as file:
@@ -47,7 +46,7 @@ class Entries:
         return data if head == self._head(data) else None
 
     def put(self, name: str, data: bytes, *, look: bool = True) -> None:
-        """Keep an entry, where that is possible; `look` at the size of the folder after it."""
+        """Store an entry, if possible; with `look`, check the size of the folder afterwards."""
         path = self.folder() / name
         with contextlib.suppress(OSError):
             path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
@@ -59,12 +58,12 @@ class Entries:
         return self.form + b" sha256:" + hashlib.sha256(data).hexdigest().encode()
 
     def _shrink(self, keep: Path) -> None:
-        """Remove the least recently used entries when all together are too large; another run may remove them first."""
-        found = sorted(_files(keep.parent))
-        total = sum(size for _, _, size in found)
+        """Remove the least recently used entries if the limit is exceeded; another run may remove them first."""
+        entries = sorted(_files(keep.parent))
+        total = sum(size for _, _, size in entries)
         if total <= self.limit:
             return
-        for _, name, size in found:
+        for _, name, size in entries:
             if total <= self.limit * 3 // 4:
                 return
             if name != keep.name:
@@ -73,10 +72,10 @@ class Entries:
                 total -= size
 
 
-def _files(place: Path) -> Iterator[tuple[int, str, int]]:
-    """Yield (time of last use, name, size) of every file of the folder, scratch files that a killed run left behind too."""
-    with os.scandir(place) as entries:
+def _files(folder: Path) -> Iterator[tuple[int, str, int]]:
+    """Yield (time of last use, name, size in bytes) of every file of the folder, including scratch files of killed runs."""
+    with os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
-                seen = entry.stat(follow_symlinks=False)
-                yield seen.st_mtime_ns, entry.name, seen.st_size
+                status = entry.stat(follow_symlinks=False)
+                yield status.st_mtime_ns, entry.name, status.st_size

@@ -1,6 +1,6 @@
 """Every deliberate error: a code that tests match, a span when the input has one, and a hint.
 
-A gap is not an error: it is a result, collected with all the others (style.md, habit 8).
+A gap is not an error: it is a result, collected with all the others.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class SassanError(Exception):
         span: Span | None = None,
         hint: str | None = None,
     ) -> None:
-        """Keep what the CLI prints."""
+        """Create the error with the parts that the CLI prints."""
         super().__init__(message)
         self.code = code
         self.message = message
@@ -35,12 +35,12 @@ class SassanError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how to make the error again in another process, with all that it says."""
+        """Support pickling, so that the error reaches another process with all its parts."""
         return partial(type(self), source=self.source, span=self.span, hint=self.hint), (self.code, self.message)
 
 
 class InputError(SassanError):
-    """The input was refused: it cannot be read, is cut off, or is not what it claims to be."""
+    """The input was refused: it is unreadable, truncated or inconsistent."""
 
 
 class UsageError(SassanError):
@@ -56,14 +56,14 @@ class MissingToolError(SassanError):
 
 
 class SelfCheckError(SassanError):
-    """An answer failed its own re-check: a defect of sassan, never of the input."""
+    """A result failed its re-check: a defect of sassan, never of the input."""
 
     status = 5
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Gap:
-    """Something that sassan does not understand at `address`; no bound is given over it."""
+    """A construct at `address` that sassan does not understand; paths through it have no bound."""
 
     address: int
     code: str

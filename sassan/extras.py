@@ -9,7 +9,7 @@ _MARKER = re.compile(r"extra == ['\"]([a-z]+)['\"]")
 
 @lru_cache
 def install(extra: str) -> str:
-    """Return the command that installs an extra: it names the packages themselves, so that it works where no index has sassan."""
+    """Return the command that installs an extra; it lists the packages, so that it works without sassan on an index."""
     try:
         required = metadata.requires("sassan") or []
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic writing of files."""
 
 import os
 import secrets
@@ -9,11 +9,12 @@ _PRIVATE, _ORDINARY = 0o600, 0o666
 
 
 def write(path: Path, data: bytes, *, private: bool = False, lasting: bool = False) -> None:
-    """Write a file so that nobody ever sees half of it: an interrupt or a full disk leaves the old one, or none.
+    """Write a file atomically: an interrupt or a full disk leaves the old file, or none, never a part of the new one.
 
-    `private`: for the user alone; otherwise as the umask says. `lasting`: whole also after the machine went down. Raises OSError.
+    `private`: readable by the user alone, otherwise as the umask allows. `lasting`: complete also after a crash of the machine. Raises
+    OSError.
     """
-    # In the same folder, since a rename is atomic only inside one file system; a short name, since the final one may be as long as allowed.
+    # In the same folder, since a rename is atomic only inside one file system; a short name, since the final one may have maximum length.
     scratch = path.with_name(f".sassan-{os.getpid()}-{secrets.token_hex(4)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     handle = os.open(scratch, flags, _PRIVATE if private else _ORDINARY)

@@ -12,10 +12,10 @@ from sassan.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """`-|R3.reuse|`, `!P0`, `RZ`, `UR4`, `B2`, `SB0`, `CC`: `index` None is the constant one (RZ, PT, URZ, UPT).
+    """`-|R3.reuse|`, `!P0`, `RZ`, `UR4`, `B2`, `SB0`, `CC`: `index` None is the constant register (RZ, PT, URZ, UPT).
 
     `file` is one of R, P, UR, UP, B, SB, CC. A register pair or wider is named by its first register;
-    how many it spans is a fact of the opcode (`isa/`). `modifiers` keeps every dotted suffix in order (`H1`, `reuse`, `64`, `CC`, `X`).
+    how many it spans depends on the opcode (`isa/`). `modifiers` keeps every dotted suffix in order (`H1`, `reuse`, `64`, `CC`, `X`).
     """
 
     file: str
@@ -92,7 +92,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Anything else that is printed in an operand's place: `gsb0`, `2D`, `{0,1}`, `INVALID3`."""
+    """Any other operand, as printed: `gsb0`, `2D`, `{0,1}`, `INVALID3`."""
 
     text: str
 
@@ -114,7 +114,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
+class OperandGroup:
     """Operands of PTX in one place: `opening` is `{` (a vector), `(` (parameters of a call) or `|` (two destinations)."""
 
     opening: str
@@ -122,10 +122,10 @@ class Several:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PtxAddress:
     """An address of PTX: `[%rd1+-8]`, `[param0]`, `[image, {%f1, %f2}]`; `offset` in bytes, `items` are coordinates.
 
-    `bare` says that the brackets are left out: the name alone stands for the memory.
+    `bare`: without brackets, the name alone denotes the memory.
     """
 
     base: Variable | Symbol | Immediate
@@ -134,7 +134,7 @@ class Place:
     bare: bool = False
 
 
-Operand = Register | Immediate | Constant | Memory | Special | Target | CodeAddress | Symbol | Word | Variable | Several | Place
+Operand = Register | Immediate | Constant | Memory | Special | Target | CodeAddress | Symbol | Word | Variable | OperandGroup | PtxAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Instruction:
     `opcode` is the mnemonic with every modifier (`ISETP.GE.U32.AND`). `condition` is a CC test printed before the operands of a
     control instruction (`CC.NE`), else ''. `targets` is what a `BRANCH_TARGETS` note lists; `notes` the raw notes.
     `encoding` holds the instruction's word (64 bits up to sm_62, 128 after), None when the text has none; `control` the 21-bit control
-    code (sass.md), None when unknown. `following` is the address of the next instruction in memory: on sm_50-62 it skips control words.
+    code, None when unknown. `following` is the address of the next instruction in memory: on sm_50-62 it skips control words.
     """
 
     address: int
@@ -173,14 +173,14 @@ class Instruction:
     text: str = ""
     """The instruction as printed, blanks squeezed, without `;`, notes and braces."""
     virtual: bool = False
-    """Whether it stands for something that the input does not spell out: it takes no time and is not counted."""
+    """Whether it is implicit in the input: it takes no time and is not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A kernel parameter: `ordinal` counts from 0, `offset` and `size` are in bytes from `CompilerFacts.parameter_base`.
 
-    `name` is that of the source, '' where the input does not tell it.
+    `name` is that of the source, '' if it is unknown.
     """
 
     ordinal: int
@@ -191,11 +191,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class CompilerFacts:
-    """What a cubin says of one text section beside its code (sass.md); sizes in bytes, None where it says nothing.
+    """The facts of a cubin about one text section besides its code; sizes in bytes, None if they are not given.
 
-    `indirect_targets` maps an instruction (SYNC, BRK, CONT up to sm_62, BRX everywhere) to the instructions where it may go, in order
-    of the table, repeats included. `indirect_calls` are those that go anywhere. `exits` is every EXIT. All addresses are below `code_size`:
-    what was linked to the function from other sections has facts of its own.
+    `indirect_targets` maps an instruction (SYNC, BRK, CONT up to sm_62, BRX everywhere) to its possible targets, in the order of the
+    table, repeats included. `indirect_calls` are calls to any function. `exits` is every EXIT. All addresses are below `code_size`:
+    code linked to the function from other sections has its own facts.
     """
 
     code_size: int
@@ -208,7 +208,7 @@ class CompilerFacts:
     min_stack: int | None = None
     max_stack: int | None = None
     crs_stack: int | None = None
-    """Of the stack of tokens."""
+    """Bytes of the stack of reconvergence tokens."""
     shared: int = 0
     parameters: tuple[Parameter, ...] = ()
     parameter_base: int | None = None
@@ -217,14 +217,14 @@ class CompilerFacts:
     constants: tuple[tuple[int, int], ...] = ()
     """(bank, size) of the function's own constant banks."""
     cluster: int | None = None
-    """Blocks of a cluster at most; 0: it does not say how many, None: it does not speak of clusters."""
+    """The largest number of blocks of a cluster; 0: not given, None: no attribute about clusters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a listing of nvdisasm says beside the code: registers per thread and bytes of static shared memory, None where nothing.
+    """The facts of an nvdisasm listing besides the code: registers per thread and bytes of static shared memory, None if not given.
 
-    `cluster` is what PTX says of clusters, as `CompilerFacts.cluster`.
+    `cluster` is that of PTX directives, as `CompilerFacts.cluster`.
     """
 
     registers: int | None = None
@@ -234,7 +234,7 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """From `address` on, the code was made from line `line` of `file`."""
+    """From `address` on, the code was compiled from line `line` of `file`."""
 
     address: int
     file: str
@@ -276,9 +276,9 @@ class Function:
     compiler: CompilerFacts | None = None
     lines: tuple[SourceLine, ...] = ()
     kernel: bool = True
-    """False where the listing says that the section holds a device function."""
+    """False for a section that contains only a device function."""
     callees: tuple[int, ...] | None = None
-    """Where a call through a pointer may lead: every device function of the input, in address order; None: not known, or no such call."""
+    """The possible targets of calls through pointers: every device function, in address order; None: unknown, or no such call."""
     frames: tuple[Frame, ...] = ()
     """Of PTX, the functions in it, in address order; empty for machine code."""
     declared: Declared = field(default_factory=Declared)
@@ -288,7 +288,7 @@ class Function:
 
     @property
     def registers(self) -> int | None:
-        """Return the registers per thread, None where the input does not tell them."""
+        """Return the registers per thread, None if they are unknown."""
         return self.compiler.registers if self.compiler is not None else self.declared.registers
 
     @property
@@ -300,8 +300,8 @@ class Function:
     def text_hash(self) -> str:
         """Return `sha256:…` over address and text of every instruction: what a flow-fact file is tied to."""
         digest = hashlib.sha256()
-        for one in self.instructions:
-            digest.update(f"{one.address:x} {one.text}\n".encode())
+        for instruction in self.instructions:
+            digest.update(f"{instruction.address:x} {instruction.text}\n".encode())
         return f"sha256:{digest.hexdigest()}"
 
 

@@ -14,7 +14,8 @@ class Architecture:
     `instruction_bytes` is the size of an instruction. With `control_words`, every fourth word of 8 bytes holds the control codes of the
     three behind it; otherwise an instruction holds its own. `convergence_barriers`: threads reconverge at barrier registers, and the
     order of divergent sides is not architected; otherwise by a stack of tokens. `short_immediates`: immediates of IADD3 have 20 bits and
-    are printed without their sign. `inherited` pairs each section without a source of its own with the SM that it is taken from.
+    are printed without their sign. `half_unit` executes arithmetic in half precision, '' where the opcode
+    table names the unit. `inherited` pairs each section without a source of its own with the SM that it is taken from.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Architecture:
     control_words: bool = False
     convergence_barriers: bool = True
     short_immediates: bool = False
+    half_unit: str = ""
     inherited: tuple[tuple[str, str], ...] = ()
 
     @property

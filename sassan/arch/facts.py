@@ -79,7 +79,7 @@ def _architecture(name: str) -> Architecture | None:
     if code is None:
         return found
     fields = code.fields
-    fields.only("isa", "instruction_bytes", "control_words", "convergence_barriers", "short_immediates", "source")
+    fields.only("isa", "instruction_bytes", "control_words", "convergence_barriers", "short_immediates", "half_unit", "source")
     return replace(
         found,
         isa=fields.text("isa"),
@@ -87,6 +87,7 @@ def _architecture(name: str) -> Architecture | None:
         control_words=fields.flag("control_words"),
         convergence_barriers=fields.flag("convergence_barriers"),
         short_immediates=fields.flag("short_immediates"),
+        half_unit=fields.text("half_unit", ""),
     )
 
 

@@ -9,10 +9,11 @@ import typer
 
 from sassan.app.reading import read_program
 from sassan.app.result import AnalysisResult
+from sassan.arch import architecture as architecture_of
 from sassan.arch import named
 from sassan.cli.output import failure
 from sassan.cli.output.progress import track
-from sassan.cli.output.terminal import middle
+from sassan.cli.output.terminal import middle, note
 from sassan.errors import InputError, SassanError, UsageError
 from sassan.ipet.flow_facts import FlowFacts, check_functions
 from sassan.ir import Function
@@ -112,7 +113,15 @@ def read(
         if launch is not None:
             check(launch, tuple(one.function for one in found if one.function.kernel))
     chosen = [one for one in found if wanted(one.function.name, patterns)]
+    for text in dict.fromkeys(text for one in chosen for text in _inherited(one.function)):
+        note(f"assumption: {text}\n")
     return Inputs(tuple(chosen), tuple(refused))
+
+
+def _inherited(function: Function) -> tuple[str, ...]:
+    """Return what every command takes for granted that reads the machine code of an SM whose code is that of another."""
+    known = None if function.frames else architecture_of(function.arch)
+    return known.assumptions("code") if known is not None else ()
 
 
 def _here(facts: FlowFacts, found: list[Selected]) -> FlowFacts:

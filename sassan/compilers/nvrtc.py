@@ -1,7 +1,7 @@
 """CUDA C++ to a cubin with NVRTC, in process: the library of a wheel or a toolkit, called directly.
 
-Nothing but the library is needed: no GPU, no driver, no binding of one CUDA version. A source that crashes the compiler ends the process:
-run untrusted sources in a child (`library.py` is one).
+Only the library is needed: no GPU, no driver, no binding of one CUDA version. A source that crashes the compiler ends the process:
+compile untrusted sources in a child process (`library.py`).
 """
 
 import importlib.util
@@ -14,20 +14,20 @@ from functools import cache
 from pathlib import Path
 
 from sassan.arch import described, unknown
-from sassan.compilers.library import Library, Refused
+from sassan.compilers.library import Library, RefusedError
 from sassan.errors import InputError, MissingToolError
 from sassan.source import Source, Span
 
 _INSTALL = "pip install nvidia-cuda-nvrtc-cu12"
 _WINDOWS = sys.platform == "win32"
 _FILES = ("nvrtc64_*_0.dll",) if _WINDOWS else ("libnvrtc.so.[0-9]*", "libnvrtc.so")
-_COMPLAINT = re.compile(r"^(?P<file>.*?)\((?P<line>[0-9]+)\): (?:catastrophic )?error:? ?(?P<what>.*)$", re.MULTILINE)
-_WHOLE = re.compile(r"^nvrtc: error: (?P<what>.*)$", re.MULTILINE)
+_ERROR_LINE = re.compile(r"^(?P<file>.*?)\((?P<line>[0-9]+)\): (?:catastrophic )?error:? ?(?P<what>.*)$", re.MULTILINE)
+_GENERAL_ERROR = re.compile(r"^nvrtc: error: (?P<what>.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What NVRTC made of a source for one architecture; `log` is what it said of it, warnings included; `version` is its own (12, 9)."""
+    """The output of NVRTC for a source and an architecture; `log` includes its warnings, `version` is that of NVRTC (12, 9)."""
 
     cubin: bytes
     ptx: bytes
@@ -38,29 +38,29 @@ class Compiled:
 def compile_source(
     source: str, *, arch: str, name: str = "source.cu", options: Sequence[str] = (), instances: Sequence[str] = ()
 ) -> Compiled:
-    """Return the cubin of CUDA C++ for `arch` (`sm_80`); `name` is what messages call the source, `options` are NVRTC's own.
+    """Return the cubin of CUDA C++ for `arch` (`sm_80`); `name` is the source's name in messages, `options` are those of NVRTC.
 
     `instances` are the instances of templates to compile (`scale<float>`).
 
-    Raises InputError `compile-failed` at the place of the first complaint, MissingToolError `nvrtc-missing`.
+    Raises InputError `compile-failed` with the span of the first error, MissingToolError `nvrtc-missing`.
     """
-    found = _library_for(arch)
+    library = _library_for(arch)
     try:
-        log, (cubin, ptx) = found.compiled(source, name, (f"-arch={arch}", *options), ("CUBIN", "PTX"), instances)
-    except Refused as refused:
+        log, (cubin, ptx) = library.compiled(source, name, (f"-arch={arch}", *options), ("CUBIN", "PTX"), instances)
+    except RefusedError as refused:
         raise _error(Source(name, source), str(refused)) from None
-    return Compiled(cubin, ptx, log, found.version)
+    return Compiled(cubin, ptx, log, library.version)
 
 
 def _error(source: Source, log: str) -> InputError:
-    place = next((one for one in _COMPLAINT.finditer(log) if one["file"] == source.name), None)
-    if place is not None:
-        line = int(place["line"])
+    located = next((match for match in _ERROR_LINE.finditer(log) if match["file"] == source.name), None)
+    if located is not None:
+        line = int(located["line"])
         span = Span(line, 1, max(1, len(source.line(line))))
-        return InputError("compile-failed", f"it does not compile: {place['what']}", source=source, span=span)
-    whole = _COMPLAINT.search(log) or _WHOLE.search(log)
-    said = whole["what"] if whole else next(iter(log.strip().splitlines()), "NVRTC gives no reason")
-    return InputError("compile-failed", f"it does not compile: {said}", source=Source(source.name, ""))
+        return InputError("compile-failed", f"it does not compile: {located['what']}", source=source, span=span)
+    match = _ERROR_LINE.search(log) or _GENERAL_ERROR.search(log)
+    message = match["what"] if match else next(iter(log.strip().splitlines()), "NVRTC printed no error")
+    return InputError("compile-failed", f"it does not compile: {message}", source=Source(source.name, ""))
 
 
 def _library_for(arch: str) -> Library:
@@ -71,32 +71,32 @@ def _library_for(arch: str) -> Library:
     if not arch.startswith("sm_"):
         raise unknown(arch)
     number = described(arch).number
-    seen: list[str] = []
-    for found in libraries():
-        if number in found.numbers:
-            return found
-        version = ".".join(map(str, found.version))
-        seen.append(f"{found.path} ({version}) compiles for sm_{min(found.numbers)} to sm_{max(found.numbers)}")
-    raise MissingToolError("nvrtc-missing", f"no NVRTC compiles for {arch}: {'; '.join(seen) or 'none was found'}", hint=_INSTALL)
+    others: list[str] = []
+    for library in libraries():
+        if number in library.numbers:
+            return library
+        version = ".".join(map(str, library.version))
+        others.append(f"{library.path} ({version}) compiles for sm_{min(library.numbers)} to sm_{max(library.numbers)}")
+    raise MissingToolError("nvrtc-missing", f"no NVRTC supports {arch}: {'; '.join(others) or 'none was found'}", hint=_INSTALL)
 
 
 def libraries() -> Iterator[Library]:
-    """Yield every NVRTC that answers, in the order of search."""
+    """Yield every NVRTC that can be loaded, in the order of search."""
     for path in dict.fromkeys(_places()):
-        if (found := _loaded(path)) is not None:
-            yield found
+        if (library := _loaded(path)) is not None:
+            yield library
 
 
 @cache
 def _loaded(path: str) -> Library | None:
     try:
         return Library(path)
-    except (OSError, AttributeError, Refused):
+    except (OSError, AttributeError, RefusedError):
         return None
 
 
 def _places() -> Iterator[str]:
-    """Yield every NVRTC: those of wheels, of CUDA_HOME and CUDA_PATH, and what the system's loader finds."""
+    """Yield the path of every NVRTC: in wheels, in CUDA_HOME and CUDA_PATH, and for the system's loader."""
     for folder in _folders():
         for pattern in _FILES:
             yield from map(str, sorted(folder.glob(pattern), reverse=True))

@@ -1,4 +1,4 @@
-"""PTX to a cubin with ptxas: of PATH, of a toolkit, or of a wheel (nvidia-cuda-nvcc-cu12, triton)."""
+"""PTX to a cubin with ptxas: from PATH, a toolkit, or a wheel (nvidia-cuda-nvcc-cu12, triton)."""
 
 import tempfile
 from collections.abc import Sequence
@@ -15,20 +15,20 @@ _INSTALL = "pip install nvidia-cuda-nvcc-cu12"
 
 
 def assemble(ptx: bytes, *, arch: str, name: str = "source.ptx", options: Sequence[str] = ()) -> bytes:
-    """Return the cubin of PTX for `arch` (`sm_80`); the newest ptxas that takes it makes it.
+    """Return the cubin of PTX for `arch` (`sm_80`), from the newest ptxas that accepts it.
 
     Raises InputError `ptxas-failed`, MissingToolError `ptxas-missing`.
     """
-    found = sorted(tools(PTXAS), key=_version, reverse=True)
-    if not found:
-        raise MissingToolError("ptxas-missing", "PTX becomes machine code with ptxas, and none was found", hint=_INSTALL)
+    candidates = sorted(tools(PTXAS), key=_version, reverse=True)
+    if not candidates:
+        raise MissingToolError("ptxas-missing", "compiling PTX needs ptxas, which was not found", hint=_INSTALL)
     problems: list[str] = []
-    for tool in found:
+    for tool in candidates:
         try:
             return _assembled(tool, ptx, arch, options)
         except ToolProblem as problem:
             problems.append(f"{tool.version}: {problem}")
-    message = f"no ptxas takes it for {arch}: {problems[0]}"
+    message = f"no ptxas accepts the PTX for {arch}: {problems[0]}"
     raise InputError(
         "ptxas-failed", message, source=Source(name, ""), hint=f"PTX of a newer compiler needs its ptxas on PATH, or: {_INSTALL}"
     )

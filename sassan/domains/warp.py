@@ -1,16 +1,20 @@
 """The state of a warp at one program point: stack, groups and agreement, normalised (warp-cfg-2023, section 3.4).
 
 The domain knows activation points by number and registers by bit; it has never heard of an opcode. What an instruction does reaches it as
-the arguments of the operations below.
+the arguments of the operations below. Stack and groups of a state are kept as a shape over dense names, so that a step on a shape that was
+met before, at whatever point of the program, is looked up (`shape_steps.py`).
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import and_
 
 from sassan.domains.agreement import Agreement, AgreementDomain
 from sassan.domains.bits import bits
-from sassan.domains.groups import ACTIVE, GroupDomain, Groups
-from sassan.domains.stack import BOT, Filtered, Stack, StackDomain
+from sassan.domains.groups import ACTIVE, Groups
+from sassan.domains.shape_steps import GROUPS, STACKS, Kept, Members, ShapeSteps, pops, unknown
+from sassan.domains.shapes import Names, Shape, renamed, shape
+from sassan.domains.stack import Filtered, Stack
 
 ABLATIONS = frozenset({"acyclic-stack", "no-groups", "no-agreement", "active-only"})
 """What can be switched off to see what it is worth (warp-cfg-2023, section 4.2)."""
@@ -18,16 +22,54 @@ ABLATIONS = frozenset({"acyclic-stack", "no-groups", "no-agreement", "active-onl
 
 @dataclass(frozen=True, slots=True)
 class Warp:
-    """One abstract state; groups and agreement hold exactly the names of the stack's points and `ACTIVE`."""
+    """One abstract state: `agreed[k]` is what the group of name k of the shape agrees on, `agreed[0]` what the active threads do.
 
-    stack: Stack
-    groups: Groups
-    agreement: Agreement
+    The bottom, in which no warp is, has no names and agrees on nothing: `agreed` is empty.
+    """
+
+    names: Names
+    shape: Shape
+    agreed: tuple[int, ...]
 
     @property
     def active(self) -> int:
-        """Return the registers on which the active threads agree."""
-        return self.agreement.on[ACTIVE]
+        """The registers on which the active threads agree."""
+        return self.agreed[ACTIVE]
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """The points that some stack may hold, ascending."""
+        return self.names.points
+
+    @property
+    def top(self) -> tuple[int, ...]:
+        """The points that may stand on top of the stack, ascending; 0 is its end."""
+        return tuple(self.names.points[name - 1] if name else 0 for name in bits(self.shape.stack.top))
+
+    @property
+    def stack(self) -> Stack:
+        """The stack over the numbers of points."""
+        return self._parts()[0]
+
+    @property
+    def groups(self) -> Groups:
+        """The groups over the numbers of points."""
+        return self._parts()[1]
+
+    @property
+    def agreement(self) -> Agreement:
+        """What each group agrees on, by the number of its point."""
+        return Agreement(dict(zip((ACTIVE, *self.names.points) if self.agreed else (), self.agreed, strict=True)))
+
+    def _parts(self) -> tuple[Stack, Groups]:
+        return renamed(self.shape.stack, self.shape.groups, dict(enumerate((ACTIVE, *self.names.points))), -1)
+
+
+def warp_of(stack: Stack, groups: Groups, agreement: Agreement) -> Warp:
+    """Return the state with these parts over the numbers of points; what they say of points that are not on the stack is dropped."""
+    made, _ = shape(stack, groups)
+    points = sorted(stack.below)
+    return Warp(Names.of(points), made, tuple(agreement.on[name] for name in (ACTIVE, *points)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,56 +80,57 @@ class Resumed:
     warp: Warp
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
-    """How many of the active threads may be in the nearest entry of a tag: all, none, or some of them. `point` is it, if one is sure."""
-
-    all: bool
-    none: bool
-    some: bool
-    point: int | None
-
-
 class WarpDomain:
     """The product lattice and the machine steps on it (warp-cfg.md, section 1)."""
 
-    def __init__(self, ablate: frozenset[str] = frozenset()) -> None:
-        """Take the parts to switch off, a subset of `ABLATIONS`."""
-        self._acyclic = "acyclic-stack" in ablate
+    bottom = Warp(Names.of(()), Shape(STACKS.bottom, GROUPS.bottom, 0), ())
+
+    def __init__(self, ablate: frozenset[str] = frozenset(), *, remember: bool = True) -> None:
+        """Take the parts to switch off, a subset of `ABLATIONS`; without `remember` every step is computed anew."""
         self._no_groups = "no-groups" in ablate
         self._no_agreement = "no-agreement" in ablate
         self._active_only = "active-only" in ablate
-        self._stacks, self._groups, self._agreements = StackDomain(), GroupDomain(), AgreementDomain()
+        self._steps = ShapeSteps(ablate, remember=remember)
         self._sides = 0
         """The points where threads wait to run: a thread waits in one entry of all of these, or at a token; so they share no threads."""
 
-    bottom = Warp(StackDomain.bottom, GroupDomain.bottom, AgreementDomain.bottom)
-
     def start(self, agreed: int) -> Warp:
         """Return the state of a warp that begins: an empty stack, threads that agree on `agreed`."""
-        return Warp(StackDomain.empty, GroupDomain.start, Agreement({ACTIVE: 0 if self._no_agreement else agreed}))
+        return warp_of(STACKS.empty, GROUPS.start, Agreement({ACTIVE: 0 if self._no_agreement else agreed}))
 
     def leq(self, a: Warp, b: Warp) -> bool:
         """Say whether `b` stands for every state that `a` stands for."""
-        return (
-            self._agreements.leq(a.agreement, b.agreement) and self._stacks.leq(a.stack, b.stack) and self._groups.leq(a.groups, b.groups)
-        )
+        if not a.agreed or not b.agreed:
+            return not a.agreed
+        if a.names is b.names:
+            if a.agreed != b.agreed and tuple(map(and_, a.agreed, b.agreed)) != b.agreed:
+                return False
+            return a.shape is b.shape or self._steps.leq(a.shape, b.shape, (1 << a.shape.size + 1) - 2)
+        aligned = a.names.align(b.names)
+        if aligned.both is not b.names:
+            return False
+        expected = aligned.pick(b.agreed)
+        return tuple(map(and_, a.agreed, expected)) == expected and self._steps.leq(a.shape, b.shape, aligned.places)
 
     def join(self, a: Warp, b: Warp) -> Warp:
         """Return the least state above both."""
-        return Warp(
-            self._stacks.join(a.stack, b.stack),
-            self._groups.join(a.groups, b.groups),
-            self._agreements.join(a.agreement, b.agreement),
-        )
+        if not a.agreed or not b.agreed:
+            return a if a.agreed else b
+        if a.names is b.names:
+            agreed = b.agreed if a.agreed == b.agreed else tuple(map(and_, a.agreed, b.agreed))
+            places = (1 << a.shape.size + 1) - 2
+            return Warp(b.names, b.shape if a.shape is b.shape else self._steps.join(a.shape, b.shape, places, places), agreed)
+        aligned = a.names.align(b.names)
+        on = [-1] * (len(aligned.both.points) + 1)
+        for names, values in ((aligned.left, a.agreed), (aligned.right, b.agreed)):
+            on[ACTIVE] &= values[ACTIVE]
+            for name, registers in zip(names, values[1:], strict=True):
+                on[name] &= registers
+        return Warp(aligned.both, self._steps.join(a.shape, b.shape, aligned.places, aligned.right_places), tuple(on))
 
     def explain(self, a: Warp, b: Warp) -> str:
         """Return why `leq(a, b)` is false, '' when it holds."""
-        return (
-            self._stacks.explain(a.stack, b.stack)
-            or self._groups.explain(a.groups, b.groups)
-            or self._agreements.explain(a.agreement, b.agreement)
-        )
+        return STACKS.explain(a.stack, b.stack) or GROUPS.explain(a.groups, b.groups) or AgreementDomain().explain(a.agreement, b.agreement)
 
     def execute(self, warp: Warp, transform: Callable[[int], int], writes: int) -> Warp:
         """Return the state after the active threads run instructions that write `writes`.
@@ -95,120 +138,92 @@ class WarpDomain:
         `transform` maps what the executing threads agree on before to what they agree on after. Groups inside the active one run it too;
         disjoint ones keep what they have; of the others only a part may run it, so agreement on what is written is lost.
         """
-        before, inside, clear = warp.agreement.on, warp.groups.inside, warp.groups.apart[ACTIVE]
         if self._no_agreement:
             return warp
-        on: dict[int, int] = {}
-        for name, registers in before.items():
-            if name == ACTIVE or inside[name] & 1:
-                on[name] = transform(registers)
-            else:
-                on[name] = registers if clear >> name & 1 else registers & ~writes
-        return Warp(warp.stack, warp.groups, Agreement(on))
+        running, partly = self._steps.runners(warp.shape)
+        agreed = list(warp.agreed)
+        for name in running:
+            agreed[name] = transform(agreed[name])
+        for name in bits(partly):
+            agreed[name] &= ~writes
+        return Warp(warp.names, warp.shape, tuple(agreed))
 
     def learn(self, warp: Warp, registers: int) -> Warp:
         """Return the state in which the active threads are known to agree on `registers` too."""
         if self._no_agreement or not registers & ~warp.active:
             return warp
-        return Warp(warp.stack, warp.groups, Agreement({**warp.agreement.on, ACTIVE: warp.active | registers}))
+        return Warp(warp.names, warp.shape, (warp.active | registers, *warp.agreed[1:]))
 
     def push(self, warp: Warp, point: int) -> Warp:
         """Return the state after a token for all active threads is pushed at `point`."""
-        groups = self._groups.push_token(warp.groups, point)
-        return self._pushed(warp, point, groups)
+        return self._pushed(warp, point, side=False)
 
     def diverge(self, warp: Warp, point: int, waits: int, goes: int = 0) -> Warp:
         """Return the state of the side that goes on, the other suspended at `point`; they agree on `goes`, the others on `waits`, too."""
         self._sides |= 1 << point
-        groups = self._groups.push_side(warp.groups, point)
-        return self._pushed(warp, point, groups, 0 if self._no_agreement else waits, 0 if self._no_agreement else goes)
+        return self._pushed(warp, point, 0 if self._no_agreement else waits, 0 if self._no_agreement else goes, side=True)
 
-    def _pushed(self, warp: Warp, point: int, groups: Groups, waits: int = 0, goes: int = 0) -> Warp:
-        on = dict(warp.agreement.on)
-        agreed = on[ACTIVE] | waits
-        on[ACTIVE] |= goes
-        on[point] = on.get(point, agreed) & (0 if self._active_only else agreed)
-        stack = self._stacks.push(warp.stack, point)
-        if self._acyclic and point in warp.stack.below:
-            stack = self._stacks.saturate(stack)
-        if self._no_groups:
-            groups = self._unknown(stack.points)
-        return Warp(stack, groups, Agreement(on))
-
-    @staticmethod
-    def _unknown(points: int) -> Groups:
-        names = (ACTIVE, *bits(points))
-        return Groups(dict.fromkeys(names, 0), dict.fromkeys(names, 0))
+    def _pushed(self, warp: Warp, point: int, waits: int = 0, goes: int = 0, *, side: bool) -> Warp:
+        name = warp.names.place.get(point)
+        agreed, waiting = list(warp.agreed), 0 if self._active_only else warp.active | waits
+        agreed[ACTIVE] |= goes
+        if name is None:
+            names, name = warp.names.including(point)
+            agreed.insert(name, waiting)
+            return Warp(names, self._steps.push(warp.shape, name, fresh=True, side=side), tuple(agreed))
+        agreed[name] &= waiting
+        return Warp(warp.names, self._steps.push(warp.shape, name, fresh=False, side=side), tuple(agreed))
 
     def nearest(self, warp: Warp, tag: int) -> int:
         """Return the points of the set `tag` that may be the nearest of their kind on the stack."""
-        return self._stacks.nearest(warp.stack, tag)
+        return sum(1 << warp.names.points[name - 1] for name in bits(self._steps.nearest(warp.shape, warp.names.among(tag))))
 
     def leave(self, warp: Warp, tag: int) -> tuple[Iterator[Resumed], bool]:
         """Return what may resume once all active threads leave to the nearest point of the set `tag`, and if a stack lacked it.
 
         An empty `tag` is EXIT: the threads leave everything.
         """
-        filtered, groups = self._filter(warp, tag, some=False)
-        return self._pops(warp, filtered, groups), filtered.unmatched
+        names = warp.names
+        outcomes, unmatched = self._steps.leave(warp.shape, names.among(tag), names.among(self._sides))
+        resumed = (
+            Resumed(None, self.bottom) if kept is None else Resumed(names.points[name - 1], self._keep(warp, kept, name))
+            for name, kept in outcomes
+        )
+        return resumed, unmatched
 
     def leave_some(self, warp: Warp, tag: int, learned: int) -> tuple[Warp | None, bool]:
         """Return the state of the threads that stay after some, not all, of the active ones left; they agree on `learned` too."""
-        filtered, groups = self._filter(warp, tag, some=True)
-        if not filtered.stack.top:
-            return None, filtered.unmatched
-        return self.learn(self._normal(filtered.stack, groups, warp.agreement), learned), filtered.unmatched
+        kept, unmatched = self._steps.leave_some(warp.shape, warp.names.among(tag))
+        return None if kept is None else self.learn(self._keep(warp, kept), learned), unmatched
 
     def members(self, warp: Warp, tag: int) -> Members:
         """Return which of the active threads may be in the nearest entry of the set `tag`; without one on the stack, none is."""
-        near = self._stacks.nearest(warp.stack, tag)
-        if not near or self._no_groups:
-            return Members(bool(near), none=True, some=bool(near), point=None)
-        inside, apart = warp.groups.inside[ACTIVE], warp.groups.apart[ACTIVE]
-        # A ⊆ X with threads in A says that X is on the stack: the entry cannot be missing where all its candidates hold the active threads.
-        # A group that stands for several entries says so of their union only.
-        surely_in, surely_out = not near & ~(inside & ~self._stacks.cyclic(warp.stack, near & inside)), not near & ~apart
-        return Members(not surely_out, not surely_in, not surely_in and not surely_out, self._only(warp, near))
+        members = self._steps.members(warp.shape, warp.names.among(tag))
+        if members.point is None:
+            return members
+        return Members(members.all, members.none, members.some, warp.names.points[members.point - 1])
 
     def narrow(self, warp: Warp, tag: int, members: Members, *, inside: bool) -> Warp:
         """Return the state in which all active threads are known to be in the nearest entry of the set `tag`, or not to be."""
-        stack = self._stacks.holding(warp.stack, tag) if inside else warp.stack
-        groups = warp.groups
-        if members.point is not None and not self._no_groups:
-            groups = (self._groups.enclose if inside else self._groups.separate)(groups, ACTIVE, members.point)
-        return self._normal(stack, groups, warp.agreement)
+        name = None if members.point is None else warp.names.place.get(members.point)
+        return self._keep(warp, self._steps.narrow(warp.shape, warp.names.among(tag), name, inside=inside))
 
     def holding(self, warp: Warp, tag: int) -> Warp:
         """Return the state in which the stack is known to hold a point of the set `tag`."""
-        return self._normal(self._stacks.holding(warp.stack, tag), warp.groups, warp.agreement)
+        return self._keep(warp, self._steps.holding(warp.shape, warp.names.among(tag)))
 
     def withdraw(self, warp: Warp, tag: int, who: int, *, sure: bool) -> Warp:
         """Return the state after threads of the group `who`, with `sure` all of them, left the nearest entry of the set `tag`.
 
         Nobody is suspended; an entry that is empty then vanishes.
         """
-        near = self._stacks.nearest(warp.stack, tag)
-        if not near:
-            return warp
-        if self._no_groups:
-            return self._normal(self._stacks.erase(warp.stack, near, 0, {}), self._unknown(warp.stack.points), warp.agreement)
-        only = self._only(warp, near)
-        emptied = sure and only is not None and warp.groups.inside[only] >> who & 1
-        may = near & ~warp.groups.apart[who]
-        groups = self._groups.withdraw(warp.groups, who, near, sure=sure and only is not None)
-        single = ~self._stacks.cyclic(warp.stack, near)
-        pinned = {name: row & single for name, row in groups.inside.items()}
-        return self._normal(self._stacks.erase(warp.stack, may, near if emptied else 0, pinned), groups, warp.agreement)
+        name = ACTIVE if who == ACTIVE else warp.names.place[who]
+        return self._keep(warp, self._steps.withdraw(warp.shape, warp.names.among(tag), name, sure=sure))
 
     def outside(self, warp: Warp, point: int, tag: int) -> bool:
         """Say whether no thread that waits at `point` may be in the nearest entry of the set `tag`."""
-        return point not in warp.stack.below or not self._stacks.nearest(warp.stack, tag) & ~warp.groups.apart[point]
-
-    def _only(self, warp: Warp, near: int) -> int | None:
-        """Return the one point of `near` if it stands for one entry, so that what is learnt of the group holds of the entry."""
-        if near.bit_count() != 1 or near & self._stacks.cyclic(warp.stack, near):
-            return None
-        return near.bit_length() - 1
+        name = warp.names.place.get(point)
+        return name is None or self._steps.outside(warp.shape, name, warp.names.among(tag))
 
     def gather(self, warp: Warp, point: int, whole: int, *, sides: int, others: int) -> tuple[Warp | None, Iterator[Resumed]]:
         """Return what happens when the active threads meet the others at a barrier of the whole warp.
@@ -218,71 +233,53 @@ class WarpDomain:
         `point`, beneath all sides and above the nearest token, merged with those that wait there already.
         """
         self._sides |= 1 << point
-        alone = self._stacks.under_top(self._stacks.without(warp.stack, sides), ~(1 << point))
-        at_once = self._all_met(self._normal(alone, warp.groups, warp.agreement), whole) if alone.top else None
-        here, _ = self._stacks.run(warp.stack, others | 1 << point)
-        if not (warp.stack.points & sides or here >> point & 1):
+        before, before_groups, on = warp.stack, warp.groups, warp.agreement.on
+        alone = STACKS.under_top(STACKS.without(before, sides), ~(1 << point))
+        at_once = self._all_met(warp_of(alone, before_groups, warp.agreement), whole) if alone.top else None
+        here, _ = STACKS.run(before, others | 1 << point)
+        if not (before.points & sides or here >> point & 1):
             return at_once, iter(())
         # Of threads that meet here nothing is known but what the whole warp agrees on; until others come, it is what these agree on.
-        together = warp.agreement.on.get(whole, 0)
-        meeting = together if point in warp.stack.below else together | warp.active
-        agreement = Agreement({**warp.agreement.on, point: 0 if self._active_only else meeting})
-        stack = self._stacks.insert(warp.stack, point, sides, others)
-        groups = self._unknown(stack.points) if self._no_groups else self._groups.push_token(warp.groups, point)
-        waiting = Warp(stack, groups, agreement)
-        resumed = self._pops(waiting, Filtered(stack, unmatched=False), groups)
-        return at_once, (Resumed(one.point, self._all_met(one.warp, whole)) if one.point == point else one for one in resumed)
+        together = on.get(whole, 0)
+        meeting = together if point in before.below else together | warp.active
+        agreement = Agreement({**on, point: 0 if self._active_only else meeting})
+        stack = STACKS.insert(before, point, sides, others)
+        groups = unknown(stack.points) if self._no_groups else GROUPS.push_token(before_groups, point)
+        resumed = (
+            Resumed(None, self.bottom)
+            if not entry
+            else Resumed(entry, warp_of(rest, left, Agreement({**agreement.on, ACTIVE: agreement.on[entry]})))
+            for entry, rest, left in pops(Filtered(stack, unmatched=False), groups, self._sides, no_groups=self._no_groups)
+        )
+        return at_once, (Resumed(point, self._all_met(one.warp, whole)) if one.point == point else one for one in resumed)
 
     def rename(self, warp: Warp, old: int, new: int) -> Warp:
         """Return the state in which every entry of the point `old` is one of the point `new`."""
         self._sides |= 1 << new if self._sides >> old & 1 else 0
-        if old not in warp.stack.below:
+        if old not in warp.names.place:
             return warp
         on = dict(warp.agreement.on)
         agreed = on.pop(old)
         on[new] = on.get(new, agreed) & agreed
-        stack = self._stacks.rename(warp.stack, old, new)
-        groups = self._unknown(stack.points) if self._no_groups else self._groups.rename(warp.groups, old, new)
-        return Warp(stack, groups, Agreement(on))
+        stack = STACKS.rename(warp.stack, old, new)
+        groups = unknown(stack.points) if self._no_groups else GROUPS.rename(warp.groups, old, new)
+        return warp_of(stack, groups, Agreement(on))
 
     def _all_met(self, warp: Warp, whole: int) -> Warp:
         """Return the state of threads that met at a barrier of the warp: where no token waits below, they are all the live ones."""
-        if warp.stack.top != 1 << whole:
+        if warp.top != (whole,):
             return warp
-        groups = warp.groups if self._no_groups else self._groups.enclose(warp.groups, whole, ACTIVE)
-        return self.learn(Warp(warp.stack, groups, warp.agreement), warp.agreement.on[whole])
+        if not self._no_groups:
+            warp = warp_of(warp.stack, GROUPS.enclose(warp.groups, whole, ACTIVE), warp.agreement)
+        return self.learn(warp, warp.agreement.on[whole])
 
-    def _filter(self, warp: Warp, tag: int, *, some: bool) -> tuple[Filtered, Groups]:
-        above, below = self._stacks.regions(warp.stack, tag)
-        groups = self._groups.leave(warp.groups, above, below, some=some) if above or some else warp.groups
-        if self._no_groups or not above:
-            return self._stacks.filter(warp.stack, tag, 0, 0, {}), groups
-        single = ~self._stacks.cyclic(warp.stack, above)
-        pinned = {point: groups.inside[point] & single for point in bits(above)}
-        drop = 0
-        if some:
-            pinned[ACTIVE] = groups.inside[ACTIVE] & single
-        else:
-            drop = sum(1 << name for name, row in warp.groups.inside.items() if row & 1)
-        return self._stacks.filter(warp.stack, tag, warp.groups.apart[ACTIVE], drop, pinned), groups
-
-    def _pops(self, warp: Warp, filtered: Filtered, groups: Groups) -> Iterator[Resumed]:
-        for point in bits(filtered.stack.top & ~BOT):
-            rest = self._stacks.pop(filtered.stack, point)
-            left = rest.points
-            if groups.inside[point] & ~left & ~(1 << point | 1):
-                continue  # inside an entry that is no longer there: threads resume only where there are some
-            disjoint = bool(self._sides >> point & 1)
-            resumed = self._unknown(left) if self._no_groups else self._groups.resume(groups, point, left, disjoint=disjoint)
-            on = {name: registers for name, registers in warp.agreement.on.items() if left >> name & 1}
-            on[ACTIVE] = warp.agreement.on[point]
-            yield Resumed(point, Warp(rest, resumed, Agreement(on)))
-        if filtered.stack.top & BOT:
-            yield Resumed(None, self.bottom)
-
-    def _normal(self, stack: Stack, groups: Groups, agreement: Agreement) -> Warp:
-        points = stack.points
-        names = points | 1
-        if len(agreement.on) > len(stack.below) + 1:
-            agreement = Agreement({name: registers for name, registers in agreement.on.items() if names >> name & 1})
-        return Warp(stack, self._groups.restrict(groups, points), agreement)
+    @staticmethod
+    def _keep(warp: Warp, kept: Kept, active: int = ACTIVE) -> Warp:
+        """Return the state with a shape that keeps some names; `active` names the threads that run then."""
+        agreed = warp.agreed
+        if active:
+            agreed = (agreed[active], *agreed[1:])
+        if kept.names == (1 << len(agreed)) - 2:
+            return Warp(warp.names, kept.shape, agreed)
+        names, pick = warp.names.keep(kept.names)
+        return Warp(names, kept.shape, pick(agreed))

@@ -1,4 +1,4 @@
-"""Where independent work runs: one small Protocol, injected into whoever runs many things; here, on threads, on processes, on a cluster."""
+"""Executors of independent work: a small Protocol with implementations in this thread, on threads, on processes and on a cluster."""
 
 from sassan.executor.dask import Dask
 from sassan.executor.executor import Executor, More

@@ -1,7 +1,7 @@
 """A cluster of Dask workers (extra `dask`): the same contract, on many machines.
 
-A worker imports sassan, of the same version, and what it reads must be where it can read it. The cluster itself starts an item again whose
-worker died, as often as its configuration says (`distributed.scheduler.allowed-failures`, 3), and then says KilledWorker.
+A worker imports the same version of sassan, and its input files must be readable there. The cluster itself restarts an item whose worker
+died, up to `distributed.scheduler.allowed-failures` times (3), and then raises KilledWorker.
 """
 
 import logging
@@ -16,40 +16,40 @@ from typing import TYPE_CHECKING, Any, Generic, Self
 
 from sassan.errors import MissingToolError, SassanError, SelfCheckError, UsageError
 from sassan.executor.executor import In, More, Out
-from sassan.executor.order import Done, Ended, Failed, Lost, Order, worker_lost
+from sassan.executor.order import Done, Ended, Failed, Lost, OrderedRun, worker_lost
 from sassan.extras import install
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 _CONNECT = 5.0
-"""Seconds for the scheduler to answer, and for a first worker to be there."""
-_ALONE = 60.0
-"""Seconds without any worker, or without the scheduler, after which nothing more is waited for."""
-_LOOK = 1.0
-_LOUD = ("distributed", "distributed.client", "distributed.core", "distributed.utils", "distributed.comm")
-"""Loggers of what runs in this process; each has a level of its own."""
-_EVERY = "it ended every worker that tried"
+"""Seconds for the scheduler to answer, and for a first worker to appear."""
+_WITHOUT_WORKERS = 60.0
+"""Seconds without any worker, or without the scheduler, after which a run gives up."""
+_POLL = 1.0
+_LOGGERS = ("distributed", "distributed.client", "distributed.core", "distributed.utils", "distributed.comm")
+"""Loggers of this process; each has its own level."""
+_KILLED_EVERY = "every worker that ran the item died"
 _AHEAD = 2
-"""Items per thread of the cluster: the next is there when one ends."""
-_HINT = "start one with: dask scheduler; and on each machine: dask worker ADDRESS --nthreads 1"
+"""Items per thread of the cluster, so that the next is ready when one ends."""
+_HINT = "start a scheduler with: dask scheduler; and on each machine: dask worker ADDRESS --nthreads 1"
 
 
 class Dask:
-    """Run items on the workers of a cluster; to be used in a `with` block, or closed."""
+    """Runs items on the workers of a cluster; use it in a `with` block, or close it."""
 
     def __init__(self, address: str) -> None:
         """Connect to the scheduler at `address` (`tcp://host:8786`).
 
-        Raises MissingToolError `dask-missing` without the extra; UsageError `scheduler` when nobody answers there in a few seconds, or has
+        Raises MissingToolError `dask-missing` without the extra; UsageError `scheduler` when no scheduler answers within seconds, or it has
         no workers; `cluster-version` when a worker has no sassan, or another version.
         """
         distributed = _load()
         self._address = address
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of other versions of Dask on the workers: what counts is checked below
+            warnings.simplefilter("ignore")  # about other versions of Dask on the workers: the versions that matter are checked below
             try:
-                _knock(address)
+                _probe(address)
                 self._client = distributed.Client(address, timeout=_CONNECT, set_as_default=False, name="sassan")
             except (OSError, TimeoutError, ValueError, TypeError) as error:
                 reason = str(error) or type(error).__name__
@@ -69,12 +69,12 @@ class Dask:
         self.close()
 
     def close(self) -> None:
-        """Leave the cluster; it goes on without us."""
+        """Leave the cluster, which keeps running."""
         self._client.close(timeout=_CONNECT)
 
     @property
     def workers(self) -> int:
-        """Return how many items run at the same time: the threads of all workers, as many as there are now."""
+        """Return how many items run at the same time: the current number of threads of all workers."""
         threads: dict[str, int] = self._client.nthreads()
         return max(1, sum(threads.values()))
 
@@ -87,36 +87,38 @@ class Dask:
     ) -> Iterator[Out]:
         """Yield the results in order.
 
-        Raises SelfCheckError `cluster-lost` when the scheduler has gone, or has no workers any more; `worker-lost` as processes do.
+        Raises SelfCheckError `cluster-lost` when the scheduler or all workers are gone; `worker-lost` as processes do.
         """
-        crew = _Crew(self._client, self.workers * _AHEAD, function)
+        pool = _ClusterPool(self._client, self.workers * _AHEAD, function)
         try:
-            yield from Order(crew, items, lost).results()
+            yield from OrderedRun(pool, items, lost).results()
         finally:
-            crew.stop()
+            pool.stop()
 
     def _check(self) -> None:
-        """Refuse a cluster that would not do the same work."""
+        """Refuse a cluster whose versions differ."""
         distributed = _load()
         try:
             self._client.wait_for_workers(1, timeout=_CONNECT)
         except (TimeoutError, OSError):
             raise UsageError("scheduler", f"the Dask scheduler at '{self._address}' has no workers", hint=_HINT) from None
-        mine = _version()
+        expected = _version()
         try:
-            found: dict[str, object] = self._client.run(_version, on_error="return")
+            versions: dict[str, object] = self._client.run(_version, on_error="return")
         except (OSError, distributed.comm.CommClosedError) as error:
             raise UsageError("scheduler", f"the cluster at '{self._address}' does not answer: {_short(str(error))}", hint=_HINT) from None
-        for worker, version in sorted(found.items()):
-            if version != mine:
-                said = f"{type(version).__name__}: {version}" if isinstance(version, BaseException) else f"it has {version}"
+        for worker, version in sorted(versions.items()):
+            if version != expected:
+                reason = f"{type(version).__name__}: {version}" if isinstance(version, BaseException) else f"it has {version}"
                 raise UsageError(
-                    "cluster-version", f"the worker {worker} cannot run {mine}: {_short(said)}", hint="install the same on every worker"
+                    "cluster-version",
+                    f"the worker {worker} cannot run {expected}: {_short(reason)}",
+                    hint="install the same versions on every worker",
                 )
 
 
-def _knock(address: str) -> None:
-    """Raise the error of a scheduler that does not answer: a client that has never met one takes long to close."""
+def _probe(address: str) -> None:
+    """Raise the error of a scheduler that does not answer: a client without a connection is slow to close."""
     import asyncio  # noqa: PLC0415 - start-up
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - start-up
 
@@ -124,13 +126,13 @@ def _knock(address: str) -> None:
         comm = await _load().comm.connect(address, timeout=_CONNECT)
         await comm.close()
 
-    with ThreadPoolExecutor(1) as pool:  # the caller may have a loop of its own, as notebooks do
+    with ThreadPoolExecutor(1) as pool:  # the caller may run an event loop, as notebooks do
         pool.submit(lambda: asyncio.run(knock())).result()
 
 
 def _version() -> str:
-    """Return what has to be alike everywhere: results depend on it, and pickles do."""
-    from sassan import __version__  # noqa: PLC0415 - asked of another process
+    """Return the versions that must be equal everywhere: results and pickles depend on them."""
+    from sassan import __version__  # noqa: PLC0415 - called in another process
 
     return f"sassan {__version__} on Python {sys.version_info.major}.{sys.version_info.minor}"
 
@@ -140,8 +142,8 @@ def _load() -> Any:  # noqa: ANN401 - distributed has no types
         import distributed  # noqa: PLC0415 - an extra, and slow to import
     except ImportError as error:
         raise MissingToolError("dask-missing", "dask.distributed is not installed", hint=install("dask")) from error
-    # It tells of every connection that ends; what matters comes as an error.
-    for name in _LOUD:
+    # It logs every connection that ends; relevant problems are raised as errors.
+    for name in _LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed
 
@@ -150,9 +152,9 @@ def _short(text: str) -> str:
     return " ".join(text.split())[:200]
 
 
-class _Crew(Generic[In, Out]):
+class _ClusterPool(Generic[In, Out]):
     tries = 2
-    """The cluster itself tries again, and counts against an item what another did to the worker that both were on: so once more, alone."""
+    """The cluster itself tries again, but blames an item for what another did to their common worker: so it is tried once more, alone."""
     alone = True
 
     def __init__(self, client: Any, places: int, function: Callable[[In], Out | More[In, Out]]) -> None:  # noqa: ANN401
@@ -164,7 +166,7 @@ class _Crew(Generic[In, Out]):
         self._ended: SimpleQueue[int] = SimpleQueue()
 
     def start(self, ticket: int, item: In) -> None:
-        # A key that grows keeps the scheduler's own order that of the items.
+        # Increasing keys keep the scheduler's order equal to that of the items.
         future = self._client.submit(self._function, item, key=f"sassan-{self._run}-{ticket:09d}", pure=False, priority=-ticket)
         self._futures[ticket] = future
         self._await(ticket)
@@ -173,54 +175,54 @@ class _Crew(Generic[In, Out]):
         self._futures[ticket].add_done_callback(partial(self._put, ticket))
 
     def _put(self, ticket: int, future: object) -> None:
-        del future  # it is kept already
+        del future  # it is in `_futures`
         self._ended.put(ticket)
 
     def wait(self) -> list[tuple[int, Ended[Out | More[In, Out]]]]:
         while True:
             ticket = self._next()
-            how = self._how(self._futures[ticket])
-            if how is not None:
+            outcome = self._outcome(self._futures[ticket])
+            if outcome is not None:
                 del self._futures[ticket]
-                return [(ticket, how)]
+                return [(ticket, outcome)]
             self._await(ticket)
 
     def _next(self) -> int:
-        alone_since: float | None = None
+        without_since: float | None = None
         while True:
             try:
-                return self._ended.get(timeout=_LOOK)
+                return self._ended.get(timeout=_POLL)
             except Empty:
-                there = self._client.status == "running" and bool(self._client.nthreads())
-                alone_since = None if there else alone_since or monotonic()
-                if alone_since is not None and monotonic() - alone_since > _ALONE:
-                    raise _gone("it has no workers any more") from None
+                has_workers = self._client.status == "running" and bool(self._client.nthreads())
+                without_since = None if has_workers else without_since or monotonic()
+                if without_since is not None and monotonic() - without_since > _WITHOUT_WORKERS:
+                    raise _cluster_lost("it has no workers left") from None
 
-    def _how(self, future: Any) -> Ended[Out | More[In, Out]] | None:  # noqa: ANN401
-        """Return how an item ended; None where its result went with the worker that held it, and it runs again."""
+    def _outcome(self, future: Any) -> Ended[Out | More[In, Out]] | None:  # noqa: ANN401
+        """Return how an item ended; None if its result was lost with its worker, and it runs again."""
         distributed = _load()
         match future.status:
             case "finished":
                 try:
-                    return Done(future.result(timeout=_ALONE))
+                    return Done(future.result(timeout=_WITHOUT_WORKERS))
                 except distributed.scheduler.KilledWorker:
-                    return Lost(worker_lost(_EVERY))
+                    return Lost(worker_lost(_KILLED_EVERY))
                 except (distributed.CancelledError, TimeoutError) as error:
-                    raise _gone(_short(str(error))) from None
+                    raise _cluster_lost(_short(str(error))) from None
             case "error":
                 raised: BaseException = future.exception()
-                return Lost(worker_lost(_EVERY)) if isinstance(raised, distributed.scheduler.KilledWorker) else Failed(raised)
+                return Lost(worker_lost(_KILLED_EVERY)) if isinstance(raised, distributed.scheduler.KilledWorker) else Failed(raised)
             case "pending" | "lost":
                 return None
-            case other:
-                raise _gone(f"an item is {other}")
+            case status:
+                raise _cluster_lost(f"an item is {status}")
 
     def stop(self) -> None:
-        """Have the cluster forget what still runs."""
+        """Cancel the running items."""
         if self._futures and self._client.status == "running":
             self._client.cancel(list(self._futures.values()))
         self._futures.clear()
 
 
-def _gone(why: str) -> SelfCheckError:
-    return SelfCheckError("cluster-lost", f"the cluster has gone: {why}", hint="what is written stays: go on with --resume")
+def _cluster_lost(reason: str) -> SelfCheckError:
+    return SelfCheckError("cluster-lost", f"the cluster is lost: {reason}", hint="written results are kept; continue with --resume")

@@ -12,14 +12,14 @@ Out = TypeVar("Out")
 
 @dataclass(frozen=True, slots=True)
 class More(Generic[In, Out]):
-    """What a function returns that leaves work behind: the results of `items` follow `first` at once, before those of later items."""
+    """A result with further items: their results follow `first` immediately, before those of later items."""
 
     first: Out
     items: tuple[In, ...]
 
 
 def unfolded(result: Out | More[In, Out]) -> tuple[Out, tuple[In, ...]]:
-    """Return a result, and the items that it leaves behind."""
+    """Return a result and its further items."""
     if not isinstance(result, More):
         return result, ()
     more = cast("More[In, Out]", result)
@@ -27,11 +27,11 @@ def unfolded(result: Out | More[In, Out]) -> tuple[Out, tuple[In, ...]]:
 
 
 class Executor(Protocol):
-    """Runs one function over many items; what the items and the results are, it does not know."""
+    """Runs a function over many items, whatever the items and the results are."""
 
     @property
     def workers(self) -> int:
-        """Return how many items run at the same time at most."""
+        """Return the largest number of items that run at the same time."""
         ...
 
     def map(
@@ -47,7 +47,7 @@ class Executor(Protocol):
         drops the iterator, no further item is started and nothing keeps running. A function and items for other processes are importable
         and can be pickled. Few items are read ahead, and few results wait for an earlier one.
 
-        An item whose worker dies runs again, a few times; when it has ended its worker each time, the error is raised, or, where `lost` is
-        given, `lost(item, error)` stands for the result. Where items share the caller's process there is nobody to lose.
+        An item whose worker dies runs again, a few times; if every worker died, the error is raised, or, with `lost`, `lost(item, error)`
+        is the result. Executors that share the caller's process lose no workers.
         """
         ...

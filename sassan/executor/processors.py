@@ -1,4 +1,4 @@
-"""What of this machine a run may use."""
+"""The processors that a run may use."""
 
 import os
 

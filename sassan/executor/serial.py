@@ -1,4 +1,4 @@
-"""One item after the other, here: what tests and debuggers want."""
+"""One item after the other, in this thread: for tests and debugging."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -7,7 +7,7 @@ from sassan.executor.executor import In, More, Out, unfolded
 
 
 class Serial:
-    """Run each item when its result is asked for, in this process."""
+    """Runs each item when its result is requested, in this thread."""
 
     @property
     def workers(self) -> int:
@@ -22,11 +22,11 @@ class Serial:
         lost: Callable[[In, SassanError], Out | More[In, Out]] | None = None,
     ) -> Iterator[Out]:
         """Yield the results in order."""
-        del lost  # nobody can be lost here
+        del lost  # there are no workers to lose
         for item in items:
             waiting = [item]
             while waiting:
-                found: tuple[Out, tuple[In, ...]] = unfolded(function(waiting.pop()))
-                result, left = found
-                waiting.extend(reversed(left))
+                parts: tuple[Out, tuple[In, ...]] = unfolded(function(waiting.pop()))
+                result, children = parts
+                waiting.extend(reversed(children))
                 yield result

@@ -1,4 +1,4 @@
-"""Threads of this process: they suit compiled kernels, which release the interpreter's lock; they start at once and share everything."""
+"""Threads of this process, for compiled kernels, which release the interpreter's lock; they start at once and share memory."""
 
 from collections.abc import Callable, Iterable, Iterator
 from queue import SimpleQueue
@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Generic
 
 from sassan.errors import SassanError
 from sassan.executor.executor import In, More, Out
-from sassan.executor.order import Done, Ended, Failed, Order
+from sassan.executor.order import Done, Ended, Failed, OrderedRun
 from sassan.executor.processors import available
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 _AHEAD = 2
-"""Items that wait per thread: enough to keep it busy, and a long row of items is not read far ahead."""
+"""Items per thread: enough to keep it busy without reading far ahead."""
 
 
 class Threads:
-    """Run items on threads of this process."""
+    """Runs items on threads of this process."""
 
     def __init__(self, workers: int | None = None) -> None:
-        """Take as many threads as there are processors, or as many as asked for."""
+        """Use this many threads, by default as many as there are processors."""
         self._workers = workers or available()
 
     @property
@@ -40,12 +40,12 @@ class Threads:
 
         pool = ThreadPoolExecutor(self._workers, thread_name_prefix="sassan")
         try:
-            yield from Order(_Crew(pool, self._workers, function), items, lost).results()
+            yield from OrderedRun(_ThreadPool(pool, self._workers, function), items, lost).results()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-class _Crew(Generic[In, Out]):
+class _ThreadPool(Generic[In, Out]):
     tries = 1
     alone = False
 

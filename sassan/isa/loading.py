@@ -9,11 +9,12 @@ from sassan.checked import Fields, Format
 from sassan.isa.effects import BadEffect, Effect, parse_effect
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Form, parse_form
-from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Width
+from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Unit, Width
 
 TABLES = Format("bad-table")
 _FILE_KEYS = ("base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
-_ROW_KEYS = ("names", "with", "forms", "modifiers", "agree", "flow", "tag", "uniform", "undecided", "partial", "masked", "source", "effect")
+_RARE_KEYS = ("partial", "masked")
+_ROW_KEYS = ("names", "unit", "with", "forms", "modifiers", "agree", "effect", "flow", "tag", "uniform", "undecided", *_RARE_KEYS, "source")
 _NTH = {"": -1, "first": 0, "second": 1}
 _AGREE_BY_FUNCTION = {"special": Agree.SPECIAL, "constant": Agree.ADDRESS, "lane": Agree.ALWAYS}
 _TAGGED = (Flow.PUSH, Flow.POP, Flow.CALL)
@@ -80,11 +81,23 @@ def _rows(file: Fields, widths: Mapping[str, Width]) -> dict[str, tuple[Row, ...
         one.only(*_ROW_KEYS)
         one.choice("source", sources)
         row = _row(one, groups, widths)
-        if not one.texts("names"):
+        names, units = one.texts("names"), _row_units(one)
+        if not names:
             raise one.fail("names", "must name a mnemonic")
-        for name in one.texts("names"):
-            out[name] = (*out.get(name, ()), row)
+        if len(units) not in {1, len(names)}:
+            raise one.fail("unit", "must be one unit, or one for each mnemonic")
+        for index, name in enumerate(names):
+            out[name] = (*out.get(name, ()), replace(row, unit=units[index % len(units)]))
     return out
+
+
+def _row_units(row: Fields) -> tuple[Unit, ...]:
+    if not isinstance(row.values.get("unit"), list):
+        return (row.choice("unit", Unit),)
+    units = row.texts("unit")
+    if not set(units) <= set(Unit):
+        raise row.fail("unit", f"must be of {', '.join(Unit)}")
+    return tuple(map(Unit, units))
 
 
 def _row(one: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> Row:
@@ -113,6 +126,7 @@ def _row(one: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str
         partial=frozenset(one.texts("partial")),
         masked=one.flag("masked"),
         source=one.text("source"),
+        unit=_row_units(one)[0],
         effects=effects,
     )
     if row.tag and row.flow not in _TAGGED:

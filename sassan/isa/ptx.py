@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from sassan.alphabet import Letter
-from sassan.ir import Frame, Function, Immediate, Instruction, Operand, Place, Several, Special, Symbol, Target, Variable, Word
+from sassan.ir import Frame, Function, Immediate, Instruction, Operand, OperandGroup, PtxAddress, Special, Symbol, Target, Variable, Word
 from sassan.isa.facts import Effect, Facts, Flow
 from sassan.isa.loading import data_text, read_letters
 from sassan.isa.ptx_table import Agree, Carry, Row, Table, Writes, table, width
@@ -80,7 +80,7 @@ class PtxIsa:
         if agree is Agree.PARAMETER:
             return self._parameter(instruction)
         deciding = _deciding(agree, sources)
-        if deciding is None or any(isinstance(one, Special | Place) for one in deciding):
+        if deciding is None or any(isinstance(one, Special | PtxAddress) for one in deciding):
             return None
         return _bits(_variables(deciding))
 
@@ -88,14 +88,14 @@ class PtxIsa:
         for one in sources:
             if isinstance(one, Special) and one.name.partition(".")[0] not in self._table.agreeing:
                 return None
-            if isinstance(one, Place) and (agree is not Agree.ADDRESS or one.bare):
+            if isinstance(one, PtxAddress) and (agree is not Agree.ADDRESS or one.bare):
                 return None
         return _bits(_variables(sources))
 
     def _parameter(self, instruction: Instruction) -> int | None:
         """Return on what a load of a parameter depends: nothing for one of the kernel, the parameter of a call itself."""
         place = instruction.operands[-1] if not isinstance(instruction.operands[-1], Variable) else instruction.operands[1]
-        if not isinstance(place, Place):
+        if not isinstance(place, PtxAddress):
             return None
         frame = self._frame(instruction.address)
         if isinstance(place.base, Symbol):
@@ -144,7 +144,7 @@ class PtxIsa:
         )
 
     def _letter(self, instruction: Instruction) -> Letter:
-        bare = any(isinstance(one, Place) and one.bare for one in instruction.operands[1:])
+        bare = any(isinstance(one, PtxAddress) and one.bare for one in instruction.operands[1:])
         special = any(isinstance(one, Special) for one in instruction.operands)
         return self._letters.letter(instruction.opcode + (".sreg" if special else ""), constant=bare, indexed=False)
 
@@ -171,7 +171,9 @@ class PtxIsa:
         for callee in callees:
             for place, parameter in enumerate(callee.parameters):
                 given = arguments[place] if place < len(arguments) else None
-                yield Effect(_bit(parameter), None if given is None or isinstance(given, Special | Place) else _bits(_variables([given])))
+                yield Effect(
+                    _bit(parameter), None if given is None or isinstance(given, Special | PtxAddress) else _bits(_variables([given]))
+                )
         for one in _variables(results):
             # Nothing reads it before the callee returns and says more (`_received`); nobody knows what code outside of the input returns.
             yield Effect(_bit(one), 0 if callees else None)
@@ -190,11 +192,13 @@ class PtxIsa:
 def _split(row: Row, instruction: Instruction) -> tuple[tuple[Variable, ...], tuple[Operand, ...]] | None:
     """Return the registers that an instruction writes and the operands that it reads, None where the first is neither."""
     operands = instruction.operands
-    if row.writes in {Writes.NONE, Writes.PARAMETER} or (row.writes is Writes.REGISTER and operands and isinstance(operands[0], Place)):
+    if row.writes in {Writes.NONE, Writes.PARAMETER} or (
+        row.writes is Writes.REGISTER and operands and isinstance(operands[0], PtxAddress)
+    ):
         return (), operands
     if not operands:
         return None
-    items = operands[0].items if isinstance(operands[0], Several) else (operands[0],)
+    items = operands[0].items if isinstance(operands[0], OperandGroup) else (operands[0],)
     found: list[Variable] = []
     for one in items:
         if isinstance(one, Variable) and not one.negated:
@@ -207,13 +211,13 @@ def _split(row: Row, instruction: Instruction) -> tuple[tuple[Variable, ...], tu
 def _stored(instruction: Instruction) -> tuple[Effect, ...]:
     """Return what a store to a call parameter does; one that covers only a part of it keeps the rest."""
     place = instruction.operands[0]
-    if not isinstance(place, Place) or not isinstance(place.base, Variable) or not place.base.size:
+    if not isinstance(place, PtxAddress) or not isinstance(place.base, Variable) or not place.base.size:
         return ()
     modifiers = instruction.opcode.split(".")
     covered = max((width(one) for one in modifiers), default=0) * max((_VECTORS.get(one, 1) for one in modifiers), default=1)
     written = _bit(place.base)
     values = _bits(_variables(instruction.operands[1:]))
-    if any(isinstance(one, Special | Place) for one in instruction.operands[1:]):
+    if any(isinstance(one, Special | PtxAddress) for one in instruction.operands[1:]):
         return (Effect(written, None),)
     whole = place.offset == 0 and covered >= place.base.size
     return (Effect(written, values if whole else values | written),)
@@ -242,7 +246,7 @@ def _lists(instruction: Instruction) -> tuple[tuple[Operand, ...], tuple[Operand
     after: tuple[Operand, ...] = ()
     seen = False
     for one in instruction.operands:
-        if not isinstance(one, Several):
+        if not isinstance(one, OperandGroup):
             seen = True
         elif seen:
             after = one.items
@@ -256,9 +260,9 @@ def _variables(operands: Iterable[Operand]) -> Iterator[Variable]:
     for one in operands:
         if isinstance(one, Variable):
             yield one
-        elif isinstance(one, Several):
+        elif isinstance(one, OperandGroup):
             yield from _variables(one.items)
-        elif isinstance(one, Place):
+        elif isinstance(one, PtxAddress):
             yield from _variables((one.base, *one.items))
 
 

@@ -28,6 +28,32 @@ class Agree(StrEnum):
     """The value of the lane that the second source names."""
 
 
+class Unit(StrEnum):
+    """A functional unit, by its name in the profilers' manuals, or HALF."""
+
+    FP32 = "fp32"
+    FP64 = "fp64"
+    FP16 = "fp16"
+    SFU = "sfu"
+    LDST = "ldst"
+    TEX = "tex"
+    CF = "cf"
+    """Control flow, until Pascal."""
+    ISSUE = "issue"
+    """None: the instruction ends with its issue."""
+    ALU = "alu"
+    FMA = "fma"
+    XU = "xu"
+    CBU = "cbu"
+    ADU = "adu"
+    LSU = "lsu"
+    TENSOR = "tensor"
+    TMA = "tma"
+    UNIFORM = "uniform"
+    HALF = "half"
+    """Arithmetic in half precision: the architecture names the unit (`half_unit`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """What holds for the opcodes that share it: their forms, the modifiers that it covers, and its effects.
@@ -49,6 +75,7 @@ class Row:
     partial: frozenset[str]
     masked: bool
     source: str
+    unit: Unit
     effects: tuple[Effect, ...] = ()
 
 
@@ -106,6 +133,12 @@ class Table:
     prefixes: Mapping[str, int]
     agreeing: frozenset[str]
     block_dim: frozenset[str]
+
+    def unit(self, opcode: str) -> Unit | None:
+        """Return the unit that executes an opcode with its modifiers, None where no row covers it."""
+        mnemonic, *modifiers = opcode.split(".")
+        row = next((row for row in self.rows.get(mnemonic, ()) if row.required.issubset(modifiers)), None)
+        return None if row is None else row.unit
 
 
 @dataclass(frozen=True, slots=True)

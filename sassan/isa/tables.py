@@ -8,13 +8,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from sassan.arch import cached, further, unknown, with_code
+from sassan.arch import Architecture, cached, further, unknown, with_code
 from sassan.errors import InputError
 from sassan.ir import Instruction
 from sassan.isa.build import Builder, Uncovered
 from sassan.isa.facts import Facts
 from sassan.isa.loading import data_text, read_letters, read_table
-from sassan.isa.rows import Letters, Table
+from sassan.isa.rows import Letters, Table, Unit
 from sassan.isa.shape import Shape, shape
 from sassan.isa.template import Template
 
@@ -85,13 +85,34 @@ def load(arch: str, letters: str = "timing", agreeing: frozenset[str] = frozense
     of `table.block_dim`. Raises InputError `unsupported-architecture` where its machine code is not described, `bad-table` when a table is
     not well formed.
     """
+    return Isa(_table_of(arch)[1], _letters(letters), agreeing)
+
+
+@cached
+def unit(arch: str, opcode: str) -> str:
+    """Return the unit that executes `opcode` (with its modifiers) on `arch`, a name of the profilers' manuals; '' where no row covers it.
+
+    Raises InputError as `load`.
+    """
+    described, table = _table_of(arch)
+    unit = table.unit(opcode)
+    return described.half_unit if unit is Unit.HALF else unit or ""
+
+
+def units() -> tuple[str, ...]:
+    """Return the names of all units."""
+    return tuple(name.value for name in Unit if name is not Unit.HALF)
+
+
+@cached
+def _table_of(arch: str) -> tuple[Architecture, Table]:
     found = with_code(arch)
     if found is None:
         raise unknown(arch)
     table = _table(found.isa)
     if table is None:
         raise InputError("bad-table", f"{found.name}.toml: code.isa: no opcode table is called '{found.isa}'")
-    return Isa(table, _letters(letters), agreeing)
+    return found, table
 
 
 @cached

@@ -1,4 +1,4 @@
-"""Recorded launches of a program (`launches.toml`): what they are, and how they are read and written."""
+"""Recorded launches of a program (`launches.toml`): their model, their reader and their writer."""
 
 from sassan.launches.model import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
 from sassan.launches.read import parse, read

@@ -1,4 +1,4 @@
-"""The launches of one run of a program, in order, and what was assumed while it ran."""
+"""The launches of one run of a program, in order, and the assumptions of the recording."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from sassan.machine.launch import Shape
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """What a pointer argument points to: allocation `number` of the program (from 1), `offset` bytes into its `size` bytes."""
+    """The target of a pointer argument: allocation `number` of the program (from 1), `offset` bytes into its `size` bytes."""
 
     number: int
     offset: int
@@ -36,7 +36,7 @@ class Argument:
 class ProgramLaunch:
     """One launch, `count` times in a row. Units: `shared` is dynamic shared memory in bytes.
 
-    `arguments` is None where the kernel's parameters are unknown, `code` (`sha256:…` of the image that holds the kernel) likewise.
+    `arguments` is None if the kernel's parameters are unknown, `code` (`sha256:…` of the image that contains the kernel) likewise.
     """
 
     kernel: str
@@ -63,7 +63,7 @@ class ProgramDevice:
 
 @dataclass(frozen=True, slots=True)
 class Launches:
-    """A recording: `launches` in the order of the program; `cut` says why it ends early, '' where the program ended by itself."""
+    """A recording: `launches` in the order of the program; `cut` is the reason why it ends early, '' if the program ended by itself."""
 
     launches: tuple[ProgramLaunch, ...]
     program: str = ""
@@ -75,5 +75,5 @@ class Launches:
 
     @property
     def total(self) -> int:
-        """Return how many launches there are, equal ones counted."""
-        return sum(one.count for one in self.launches)
+        """Return the number of launches, repetitions included."""
+        return sum(launch.count for launch in self.launches)

@@ -50,7 +50,7 @@ def parse(name: str, text: str) -> Launches:
         raise file.fail("schema", "is of a newer sassan; this one reads 1")
     device = file.table("device") if "device" in file else None
     return Launches(
-        tuple(_launch(one) for one in file.tables("launch")),
+        tuple(_launch(launch) for launch in file.tables("launch")),
         file.text("program", ""),
         file.texts("arguments"),
         _device(device) if device is not None else None,
@@ -92,12 +92,12 @@ def _launch(table: Fields) -> ProgramLaunch:
 
 
 def _arguments(table: Fields) -> tuple[Argument, ...]:
-    arguments = tuple(_argument(one) for one in table.tables("params"))
+    arguments = tuple(_argument(parameter) for parameter in table.tables("params"))
     end = 0
-    for one in sorted(arguments, key=lambda argument: argument.offset):
-        if one.offset < end:
-            raise table.fail("params", f"has two values for the byte at {one.offset}")
-        end = one.offset + one.size
+    for argument in sorted(arguments, key=lambda argument: argument.offset):
+        if argument.offset < end:
+            raise table.fail("params", f"has two values for the byte at {argument.offset}")
+        end = argument.offset + argument.size
     return arguments
 
 

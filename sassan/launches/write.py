@@ -12,7 +12,7 @@ _HEADER = (
 
 def text(recording: Launches) -> str:
     """Return the recording as TOML."""
-    return "\n".join([*_HEADER, *_header(recording), *(line for one in recording.launches for line in _launch(one))]) + "\n"
+    return "\n".join([*_HEADER, *_header(recording), *(line for launch in recording.launches for line in _launch(launch))]) + "\n"
 
 
 def _header(recording: Launches) -> Iterator[str]:
@@ -47,7 +47,7 @@ def _launch(launch: ProgramLaunch) -> Iterator[str]:
     yield f"block = {list(launch.block)}"
     yield f"shared = {launch.shared}"
     if launch.arguments is not None:
-        inner = ", ".join(_argument(one) for one in launch.arguments)
+        inner = ", ".join(_argument(argument) for argument in launch.arguments)
         yield f"params = [{inner}]"
     yield f"count = {launch.count}"
     if launch.code is not None:
@@ -69,13 +69,13 @@ def _argument(argument: Argument) -> str:
 
 
 def _texts(values: Sequence[str]) -> str:
-    return f"[{', '.join(_quoted(one) for one in values)}]"
+    return f"[{', '.join(_quoted(value) for value in values)}]"
 
 
 def _quoted(value: str) -> str:
     """Return a TOML basic string: names and arguments are untrusted text; a lone surrogate, which TOML has not, becomes U+FFFD."""
     plain = {'"': '\\"', "\\": "\\\\"}
-    return '"' + "".join(plain.get(one, one if one.isprintable() else _escaped(one)) for one in value) + '"'
+    return '"' + "".join(plain.get(character, character if character.isprintable() else _escaped(character)) for character in value) + '"'
 
 
 def _escaped(character: str) -> str:

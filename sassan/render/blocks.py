@@ -1,4 +1,4 @@
-"""The labels of blocks, at three sizes: with every instruction, with a few lines, or as small as it gets."""
+"""The labels of blocks, at three sizes: with every instruction, with a few lines, or in one line."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -27,8 +27,8 @@ class Detail(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """All that is shown of one block; `cost` and `count` are None when they are not known."""
+class BlockFacts:
+    """The facts shown for one block; `cost` and `count` are None when they are unknown."""
 
     node: Node
     letters: str
@@ -42,11 +42,11 @@ class Facts:
         return bool(self.count)
 
 
-def facts(cfg: WarpCfg, decorations: Decorations) -> tuple[Facts, ...]:
-    """Return what is shown of each block, in the order of the nodes."""
+def facts(cfg: WarpCfg, decorations: Decorations) -> tuple[BlockFacts, ...]:
+    """Return the facts of each block, in the order of the nodes."""
     counts = decorations.node_counts(cfg)
     return tuple(
-        Facts(
+        BlockFacts(
             node,
             decorations.letters[at] if decorations.letters else "",
             decorations.costs[at] if decorations.costs else None,
@@ -57,7 +57,7 @@ def facts(cfg: WarpCfg, decorations: Decorations) -> tuple[Facts, ...]:
     )
 
 
-def attributes(block: Facts, detail: Detail) -> dict[str, str]:
+def attributes(block: BlockFacts, detail: Detail) -> dict[str, str]:
     """Return the Graphviz attributes of a block."""
     out = {
         "label": f"<{_label(block, detail)}>",
@@ -73,7 +73,7 @@ def attributes(block: Facts, detail: Detail) -> dict[str, str]:
     return out
 
 
-def _label(block: Facts, detail: Detail) -> str:
+def _label(block: BlockFacts, detail: Detail) -> str:
     match detail:
         case Detail.COMPACT:
             return _rows(_compact(block))
@@ -88,8 +88,8 @@ def _rows(lines: list[str], align: str = "CENTER") -> str:
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1">{cells}</TABLE>'
 
 
-def _compact(block: Facts) -> list[str]:
-    # One line: at this size the picture is long, and every line that is saved keeps it in proportion.
+def _compact(block: BlockFacts) -> list[str]:
+    # One line: graphs of this size are long, and each line saved keeps their proportions.
     parts = [f"<B>{block.node.start:04x}</B>{' &#9671;' if block.node.divergent else ''}"]
     if block.letters:
         parts.append(_mono(shorten(block.letters, _COMPACT_LETTERS)))
@@ -98,7 +98,7 @@ def _compact(block: Facts) -> list[str]:
     return ["  ".join(parts), *_gap_lines(block)]
 
 
-def _summary(block: Facts) -> list[str]:
+def _summary(block: BlockFacts) -> list[str]:
     node = block.node
     size = len(node.code)
     lines = [f'<B>0x{node.start:04x} &#8211; 0x{node.end:04x}</B>  <FONT COLOR="{palette.MUTED}">{size} instr.</FONT>']
@@ -110,7 +110,7 @@ def _summary(block: Facts) -> list[str]:
     return lines + _gap_lines(block)
 
 
-def _cost(block: Facts) -> str:
+def _cost(block: BlockFacts) -> str:
     # The product is the block's share of the WCET.
     return f"{block.cost} &#215; {block.count}" if block.worst else f"{block.cost}"
 
@@ -119,23 +119,25 @@ def _mono(text: str) -> str:
     return f'<FONT FACE="{palette.MONO}">{in_html(text)}</FONT>'
 
 
-def _gap_lines(block: Facts) -> list[str]:
+def _gap_lines(block: BlockFacts) -> list[str]:
     codes = sorted({gap.code for gap in block.gaps})
     return [f'<FONT COLOR="{palette.GAP}"><B>gap: {in_html(shorten(code, _GAP_WIDTH))}</B></FONT>' for code in codes]
 
 
 def _listing(node: Node) -> list[str]:
     shown = node.instructions[:_LISTING_ROWS]
-    lines = [_mono(f"{one.address:04x}  {shorten(one.text or one.opcode, _LISTING_WIDTH)}") for one in shown]
+    lines = [
+        _mono(f"{instruction.address:04x}  {shorten(instruction.text or instruction.opcode, _LISTING_WIDTH)}") for instruction in shown
+    ]
     left = len(node.instructions) - len(shown)
     return [*lines, f"… {left} more"] if left else lines
 
 
-def _tooltip(block: Facts) -> tuple[str, ...]:
+def _tooltip(block: BlockFacts) -> tuple[str, ...]:
     node = block.node
     calls = [f"called from {', '.join(f'0x{site:04x}' for site in node.context)}"] if node.context else []
     letters = [block.letters] if block.letters else []
     gaps = [f"gap[{gap.code}] at 0x{gap.address:04x}: {gap.message}" for gap in block.gaps]
-    lines = [f"{one.address:04x}  {one.text or one.opcode}" for one in node.instructions[:_TOOLTIP_ROWS]]
+    lines = [f"{instruction.address:04x}  {instruction.text or instruction.opcode}" for instruction in node.instructions[:_TOOLTIP_ROWS]]
     left = len(node.instructions) - len(lines)
     return (*calls, *letters, *gaps, *lines, *([f"… {left} more"] if left else []))

@@ -1,4 +1,4 @@
-"""The document of `sassan cfg --json`: nodes and edges as plain data (cli.md, "JSON, stable keys")."""
+"""The document of `sassan cfg --json`: nodes and edges as plain data, with stable keys."""
 
 from typing import TypedDict
 
@@ -8,7 +8,7 @@ from sassan.warpcfg.graph import Node, WarpCfg
 
 
 class NodeRecord(TypedDict):
-    """One block; `string`, `cost` (cycles) and `count` (executions on a worst path) are None where they are not known."""
+    """One block; `string`, `cost` (in the unit of the cost model) and `count` (executions on a worst path) are None if unknown."""
 
     id: str
     start: str
@@ -37,7 +37,7 @@ EdgeRecord = TypedDict(
 
 
 class LoopRecord(TypedDict):
-    """One loop; `bound` is None without a flow fact; `per_thread` says that each thread may repeat it by itself."""
+    """One loop; `bound` is None without a flow fact; `per_thread`: each thread may iterate separately."""
 
     head: str
     nodes: list[str]
@@ -87,7 +87,7 @@ def cfg_document(cfg: WarpCfg, decorations: Decorations | None = None, *, level:
             }
             for loop in cfg.loops
         ],
-        "token_targets": {_hex(at): [_hex(one) for one in targets] for at, targets in cfg.token_targets},
+        "token_targets": {_hex(at): [_hex(target) for target in targets] for at, targets in cfg.token_targets},
         "gaps": [{"code": gap.code, "address": _hex(gap.address), "message": gap.message} for gap in cfg.gaps],
         "assumptions": list(cfg.assumptions),
     }

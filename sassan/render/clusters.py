@@ -9,28 +9,28 @@ from sassan.warpcfg.graph import Context, WarpCfg
 class Cluster:
     """A box in the drawing: a loop (`loop` indexes `WarpCfg.loops`) or a call context; the root is neither.
 
-    `own` are the nodes of no inner box.
+    `nodes` are the members that are in no inner box.
     """
 
     members: frozenset[int]
     loop: int | None = None
     context: Context | None = None
-    own: list[int] = field(default_factory=list[int])
+    nodes: list[int] = field(default_factory=list[int])
     inner: list["Cluster"] = field(default_factory=list["Cluster"])
 
 
 def forest(cfg: WarpCfg) -> Cluster:
-    """Return the root of the boxes; a set that crosses another one is left out (its head is still marked at the block)."""
+    """Return the root of the boxes; a set that overlaps another is omitted (its head is still marked at the block)."""
     root = Cluster(frozenset(range(len(cfg.nodes))))
-    for box in sorted(_boxes(cfg), key=lambda one: (-len(one.members), one.loop is not None, min(one.members))):
-        home = _home(root, box.members)
-        if home is not None:
-            home.inner.append(box)
+    for box in sorted(_boxes(cfg), key=lambda cluster: (-len(cluster.members), cluster.loop is not None, min(cluster.members))):
+        parent = _parent(root, box.members)
+        if parent is not None:
+            parent.inner.append(box)
     for at in range(len(cfg.nodes)):
-        home = root
-        while (deeper := next((one for one in home.inner if at in one.members), None)) is not None:
-            home = deeper
-        home.own.append(at)
+        parent = root
+        while (child := next((cluster for cluster in parent.inner if at in cluster.members), None)) is not None:
+            parent = child
+        parent.nodes.append(at)
     return root
 
 
@@ -43,16 +43,16 @@ def _boxes(cfg: WarpCfg) -> list[Cluster]:
     return boxes + [Cluster(frozenset((*loop.nodes, loop.head)), loop=at) for at, loop in enumerate(cfg.loops)]
 
 
-def _home(root: Cluster, members: frozenset[int]) -> Cluster | None:
-    """Return the smallest box that holds `members`, None when they cross a box."""
-    home = root
+def _parent(root: Cluster, members: frozenset[int]) -> Cluster | None:
+    """Return the smallest box that contains `members`, None when they overlap a box."""
+    parent = root
     while True:
-        deeper = None
-        for one in home.inner:
-            if members <= one.members:
-                deeper = one
-            elif members & one.members:
+        inner = None
+        for child in parent.inner:
+            if members <= child.members:
+                inner = child
+            elif members & child.members:
                 return None
-        if deeper is None:
-            return home
-        home = deeper
+        if inner is None:
+            return parent
+        parent = inner

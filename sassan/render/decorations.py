@@ -1,4 +1,4 @@
-"""What later stages know about a graph, for whoever shows it."""
+"""Results of later stages that are shown with a graph."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,11 +9,11 @@ from sassan.warpcfg.graph import WarpCfg
 
 @dataclass(frozen=True, slots=True)
 class Decorations:
-    """Facts to show beside a graph; whatever is left empty is not shown.
+    """Results to show with a graph; empty ones are not shown.
 
-    `letters` and `costs` (cycles of one execution) stand in the order of `WarpCfg.nodes`, `counts` (executions on the worst path)
-    in the order of `WarpCfg.edges`. `bounds` maps the address of a loop head to the back-edge traversals of one thread per entry.
-    `wcet` is what the title says of it: `1234 cycles (unit model)`.
+    `letters` and `costs` (of one execution) are in the order of `WarpCfg.nodes`, `counts` (executions on the worst path)
+    in the order of `WarpCfg.edges`. `bounds` maps the address of a loop head to the back edges of one thread per entry.
+    `wcet` is its text in the title, with its unit and model.
     """
 
     letters: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ class Decorations:
     wcet: str = ""
 
     def node_counts(self, cfg: WarpCfg) -> tuple[int, ...]:
-        """Return how often the worst path executes each block: the flow into it; empty when no worst path is known."""
+        """Return how often the worst path executes each block: the flow into it; empty without a worst path."""
         if not self.counts:
             return ()
         totals = [0] * len(cfg.nodes)

@@ -1,4 +1,4 @@
-"""A warp-level or thread-level graph as DOT text: the same input gives the same bytes."""
+"""A warp-level or thread-level graph as DOT text; the same input gives the same bytes."""
 
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sassan.analysis.graph import weak_order
 from sassan.render import palette
-from sassan.render.blocks import Detail, Facts, attributes, facts
+from sassan.render.blocks import BlockFacts, Detail, attributes, facts
 from sassan.render.clusters import Cluster, forest
 from sassan.render.decorations import Decorations
 from sassan.render.legend import header
@@ -22,8 +22,8 @@ _Attributes = dict[str, str]
 Size = tuple[float, float]
 """Width and height of a block in points."""
 _POINTS = 72
-TURNED = "turned"
-"""The second class of an edge that is told from head to tail."""
+REVERSED = "turned"
+"""The second class of an edge that is written from head to tail."""
 _SPINE_WEIGHT = "30"
 _ENTRY = "entry"
 _EXIT = "exit"
@@ -32,23 +32,23 @@ _SHARED_EXITS = 6
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """Everything the leaves need; `blocks` stands in the order of the nodes."""
+    """The data of a picture; `blocks` is in the order of the nodes."""
 
     cfg: WarpCfg
     decorations: Decorations
     arcs: tuple[Arc, ...]
-    blocks: tuple[Facts, ...]
+    blocks: tuple[BlockFacts, ...]
     detail: Detail
     places: tuple[int, ...]
-    """Of each node, its place in the weak topological order: an edge to an earlier place closes a cycle."""
+    """The position of each node in the weak topological order: an edge to an earlier position closes a cycle."""
     sizes: tuple[Size, ...] = ()
-    """Of each node, where somebody else draws what is in it."""
+    """The size of each node, if its content is drawn elsewhere."""
 
 
 def dot_text(cfg: WarpCfg, decorations: Decorations | None = None, *, level: Level = Level.WARP, listing: bool = False) -> str:
-    """Return the DOT text of a graph. `listing` writes the instructions into the blocks; else large graphs get small blocks.
+    """Return the DOT text of a graph. With `listing`, blocks show their instructions; else large graphs get small blocks.
 
-    Counts of the worst path are those of the warp: at the level of a thread, no path and no counts are drawn.
+    Counts of the worst path belong to the warp: at the level of a thread, no path and no counts are drawn.
     """
     shown = decorations or Decorations()
     if level is Level.THREAD:
@@ -59,9 +59,9 @@ def dot_text(cfg: WarpCfg, decorations: Decorations | None = None, *, level: Lev
 
 
 def bare_text(cfg: WarpCfg, decorations: Decorations, sizes: tuple[Size, ...]) -> str:
-    """Return the warp-level graph as DOT text for whoever only wants to know where everything goes.
+    """Return the warp-level graph as DOT text for a layout only.
 
-    The blocks are empty boxes of the sizes given, there is no title, and the kind of an edge is its `class`.
+    The blocks are empty boxes of the given sizes, there is no title, and the kind of an edge is its `class`.
     """
     lines = arcs(cfg, Level.WARP)
     picture = _Picture(cfg, decorations, lines, facts(cfg, decorations), _detail(len(cfg.nodes), listing=False), _places(cfg, lines), sizes)
@@ -69,7 +69,7 @@ def bare_text(cfg: WarpCfg, decorations: Decorations, sizes: tuple[Size, ...]) -
 
 
 def compact(cfg: WarpCfg) -> bool:
-    """Say whether a graph is so large that its blocks are drawn as small as it gets."""
+    """Say whether a graph is so large that its blocks are drawn in the smallest size."""
     return _detail(len(cfg.nodes), listing=False) is Detail.COMPACT
 
 
@@ -81,7 +81,7 @@ def _text(picture: _Picture, attributes: _Attributes) -> str:
 
 
 def _places(cfg: WarpCfg, lines: tuple[Arc, ...]) -> tuple[int, ...]:
-    # By the thread's steps, whose loops are the boxes drawn: a loop stays together, its head on top.
+    # Ordered by the thread's steps, whose loops are the boxes drawn: a loop stays together, with its head on top.
     successors: list[list[int]] = [[] for _ in cfg.nodes]
     for step in cfg.thread_edges or lines:
         if step.dst is not None:
@@ -137,7 +137,7 @@ def _digraph(name: str, graph_attr: _Attributes, node_attr: _Attributes | None =
 
 
 def _draw_box(graph: "Digraph", picture: _Picture, box: Cluster, depth: int) -> None:
-    for at in box.own:
+    for at in box.nodes:
         block = picture.blocks[at]
         graph.node(block.node.id, **(_empty(picture.sizes[at]) if picture.sizes else attributes(block, picture.detail)))
     for inner in box.inner:
@@ -163,7 +163,7 @@ def _box_attributes(picture: _Picture, box: Cluster, depth: int) -> dict[str, st
         site = (box.context or (0,))[-1]
         return common | {
             "label": f'<<FONT COLOR="{palette.CONTEXT_LINE}">called from 0x{site:04x}</FONT>>',
-            "tooltip": in_tooltip((f"called from {', '.join(f'0x{one:04x}' for one in box.context or ())}",)),
+            "tooltip": in_tooltip((f"called from {', '.join(f'0x{call_site:04x}' for call_site in box.context or ())}",)),
             "color": palette.CONTEXT_LINE,
             "fillcolor": palette.CONTEXT_FILL,
         }
@@ -183,7 +183,7 @@ def _bound(picture: _Picture, at: int) -> tuple[str, bool]:
     bound = picture.decorations.bounds.get(head)
     if bound is None:
         return f'<FONT COLOR="{palette.GAP}"><B>loop: no bound</B></FONT>', False
-    # Without a single witness, the traversals of a warp are those of up to 32 threads (warp-cfg.md, section 4).
+    # Without a single witness, the back edges of a warp are those of up to 32 threads.
     many = "" if picture.cfg.loops[at].single_witness else " \u00d7 32"
     return in_html(f"loop ≤ {bound}{many}"), True
 
@@ -210,8 +210,8 @@ def _draw_arcs(graph: "Digraph", picture: _Picture) -> None:
         head = (_EXIT if shared else f"{_EXIT}_{tail}") if dst is None else picture.cfg.nodes[dst].id
         look = _arc_attributes(picture, kind, tuple(same))
         if dst is not None and picture.places[dst] <= picture.places[src]:
-            # Told head to tail and drawn backwards, so that Graphviz has no cycle to break at a place of its own choice.
-            graph.edge(head, tail, **_turned(look))
+            # Written from head to tail and drawn backwards: Graphviz would break a cycle at an arbitrary edge.
+            graph.edge(head, tail, **_reversed(look))
         else:
             graph.edge(tail, head, **look)
     if picture.detail is Detail.COMPACT:
@@ -219,7 +219,7 @@ def _draw_arcs(graph: "Digraph", picture: _Picture) -> None:
 
 
 def _draw_spine(graph: "Digraph", picture: _Picture) -> None:
-    """Add unseen edges that hold the blocks that every way passes one below the other: else a long graph drifts to one side."""
+    """Add invisible edges that align the blocks on every path vertically: otherwise a long graph drifts to one side."""
     inside = [arc for arc in picture.arcs if arc.dst is not None]
     reach = [0] * len(picture.places)
     for arc in inside:
@@ -243,7 +243,7 @@ def _draw_entry(graph: "Digraph", picture: _Picture) -> None:
 
 
 def _arc_attributes(picture: _Picture, kind: Kind, same: tuple[Arc, ...]) -> dict[str, str]:
-    look = palette.LINES[kind]
+    look = palette.EDGE_STYLES[kind]
     count = sum(picture.decorations.counts[arc.index] for arc in same if arc.index is not None) if picture.decorations.counts else 0
     bold = "2" if picture.detail is Detail.COMPACT else "2.6"
     out = {
@@ -264,10 +264,10 @@ def _arc_attributes(picture: _Picture, kind: Kind, same: tuple[Arc, ...]) -> dic
     return out
 
 
-def _turned(look: dict[str, str]) -> dict[str, str]:
-    turned = {"arrowtail": look["arrowhead"], "arrowhead": look.get("arrowtail", "none"), "dir": "both" if "arrowtail" in look else "back"}
-    named = {"class": f"{look['class']} {TURNED}"} if "class" in look else {}
-    return look | turned | named | {"weight": "1"}
+def _reversed(look: dict[str, str]) -> dict[str, str]:
+    arrows = {"arrowtail": look["arrowhead"], "arrowhead": look.get("arrowtail", "none"), "dir": "both" if "arrowtail" in look else "back"}
+    named = {"class": f"{look['class']} {REVERSED}"} if "class" in look else {}
+    return look | arrows | named | {"weight": "1"}
 
 
 def _arc_tooltip(picture: _Picture, kind: Kind, same: tuple[Arc, ...], count: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""DOT text to SVG, PNG or PDF, with the Graphviz that pygraphviz carries: no program `dot` is needed."""
+"""DOT text to SVG, PNG or PDF, with the Graphviz in pygraphviz: no program `dot` is needed."""
 
 import importlib.util
 import re
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
-from sassan.render.files import write_atomically
 
 FORMATS = ("dot", "svg", "png", "pdf")
 _WORKER = Path(__file__).with_name("worker.py")
@@ -19,7 +18,7 @@ _SCALED = re.compile(r"Scaling by ([0-9.]+)")
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The bytes of a file; `notes` says what the reader should know: a cheaper layout, a picture scaled down."""
+    """The bytes of a file; `notes` report a simpler layout or a picture that was scaled down."""
 
     data: bytes
     notes: tuple[str, ...] = ()
@@ -27,20 +26,20 @@ class Drawing:
 
 _LAYOUTS = (
     ("dot", ""),
-    ("rows", "the full layout takes too long for this graph: drawn in rows, with straight edges and no boxes of loops"),
+    ("rows", "the full layout takes too long for this graph: drawn in rows, with straight edges and without boxes for loops"),
 )
-"""Ways to lay a graph out, with the note that each deserves; each gets half of the time. The second one is linear (worker.py)."""
+"""Layouts with their notes; each gets half of the time. The second takes linear time (worker.py)."""
 
 
 def draw(dot: str, form: str, *, seconds: float = 50.0) -> Drawing:
     """Return a drawing of DOT text as `svg`, `png` or `pdf` (`dot`: the text itself), in at most about `seconds`.
 
-    When the good layout takes too long, a cheaper one is drawn and noted. Raises UsageError for another format or when no layout
-    ends in time, and MissingToolError when pygraphviz is not installed.
+    When the full layout takes too long, a simpler one is drawn and noted. Raises UsageError `unknown-format`, or `layout-timeout` when no
+    layout ends in time, and MissingToolError when pygraphviz is not installed.
     """
     if form not in FORMATS:
         raise UsageError(
-            "unknown-format", f"cannot draw '{form}'", hint=f"name a file that ends in {', '.join(f'.{one}' for one in FORMATS)}"
+            "unknown-format", f"cannot draw '{form}'", hint=f"use a file name that ends in {', '.join(f'.{suffix}' for suffix in FORMATS)}"
         )
     if form == "dot":
         return Drawing(dot.encode())
@@ -50,14 +49,9 @@ def draw(dot: str, form: str, *, seconds: float = 50.0) -> Drawing:
         drawing = _attempt(dot, form, layout, seconds / len(_LAYOUTS))
         if drawing is not None:
             return Drawing(drawing.data, (note, *drawing.notes)) if note else drawing
-    raise UsageError("layout-timeout", f"no layout was found in {seconds:g} s", hint="draw a single function, or write a .dot file")
-
-
-def draw_file(dot: str, path: Path, *, seconds: float = 50.0) -> tuple[str, ...]:
-    """Write a drawing to `path`, in the format that its suffix names, and return the notes; the file is whole or not there."""
-    drawing = draw(dot, path.suffix.lower().lstrip("."), seconds=seconds)
-    write_atomically(path, drawing.data)
-    return drawing.notes
+    raise UsageError(
+        "layout-timeout", f"the layout did not finish within {seconds:g} s", hint="draw a single function, or write a .dot file"
+    )
 
 
 def _attempt(dot: str, form: str, layout: str, seconds: float) -> Drawing | None:
@@ -67,20 +61,22 @@ def _attempt(dot: str, form: str, layout: str, seconds: float) -> Drawing | None
         done = subprocess.run(command, input=dot.encode(), capture_output=True, timeout=seconds, check=False)  # noqa: S603  # our own program
     except subprocess.TimeoutExpired:
         return None
-    said = done.stderr.decode(errors="replace")
+    messages = done.stderr.decode(errors="replace")
     if done.returncode != 0 or not done.stdout:
-        raise SelfCheckError("layout-failed", f"Graphviz ended with status {done.returncode}: {_last_line(said)}", hint="write a .dot file")
-    scaled = _SCALED.search(said)
+        raise SelfCheckError(
+            "layout-failed", f"Graphviz ended with status {done.returncode}: {_last_line(messages)}", hint="write a .dot file"
+        )
+    scaled = _SCALED.search(messages)
     if scaled is None:
         return Drawing(_finish(done.stdout, form))
     return Drawing(
         _finish(done.stdout, form),
-        (f"the picture is too large for {form} and was scaled by {float(scaled[1]):.2f}: .svg and .pdf keep every detail",),
+        (f"the picture is too large for {form} and was scaled by {float(scaled[1]):.2f}; .svg and .pdf keep every detail",),
     )
 
 
-def _last_line(said: str) -> str:
-    lines = said.split("\n")
+def _last_line(messages: str) -> str:
+    lines = messages.split("\n")
     return next((line for line in reversed(lines) if line.strip()), "no message")
 
 
@@ -97,5 +93,5 @@ def _finish(data: bytes, form: str) -> bytes:
 
 def _native_tooltips(svg: str) -> str:
     """Return the SVG with tooltips as `title` elements, which every viewer shows, in place of links that lead nowhere."""
-    # Every no-break space is Graphviz' spelling of a repeated blank (text.py spells out any other): copied text shall hold blanks.
+    # Every no-break space is Graphviz' form of a repeated blank (text.py escapes any other): copied text should contain blanks.
     return _TIP.sub(r"<g><title>\1</title>", svg).replace("</a>", "</g>").replace("&#160;", " ")

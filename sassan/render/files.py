@@ -1,4 +1,4 @@
-"""Writing what the user asked for, to where the user said."""
+"""Writing output files."""
 
 import stat
 from pathlib import Path
@@ -8,10 +8,9 @@ from sassan.files import write
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write `data` to `path`: an interrupt or a full disk leaves the old file, or none, and never a half.
+    """Write `data` to `path`: an interrupt or a full disk leaves the old file, or none, never a part of the new one.
 
-    A link is followed and kept; a pipe or a device (`/dev/stdout`) is written to directly. Raises UsageError when the place
-    cannot be written.
+    A link is followed and kept; a pipe or a device (`/dev/stdout`) is written to directly. Raises UsageError `unwritable-output`.
     """
     try:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
@@ -22,5 +21,5 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise UsageError(
             "unwritable-output",
             f"cannot write '{path}': {error.strerror or error}",
-            hint="name a file in an existing folder that you may write to",
+            hint="choose a file in an existing folder with write permission",
         ) from error

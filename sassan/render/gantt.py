@@ -1,8 +1,8 @@
-"""Gantt charts of schedules, as plain data: one row of cells per warp, and how each unit looks.
+"""Gantt charts of schedules, as plain data: one row of cells per warp, and the style of each unit.
 
-Slots count from 1 in every picture, as in the papers (Berezovskyi et al. 2011, Figure 2); warps count from 0, as in the JSON.
-Colours are light tones of the Okabe-Ito set ("Color Universal Design", 2008): dark text in them has a contrast of at least 7:1, and they
-stay apart in every common kind of colour blindness. Every cell also carries its letter, so that colour is never alone.
+Slots count from 1 in every picture, as in Berezovskyi et al. 2011, Figure 2; warps count from 0, as in the JSON.
+Colours are light tones of the Okabe-Ito set ("Color Universal Design", 2008): dark text on them has a contrast of at least 7:1, and they
+are distinguishable with every common kind of colour blindness. Every cell also has its letter, so that colour is never the only sign.
 """
 
 from dataclasses import dataclass
@@ -19,26 +19,26 @@ DONE = " "
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How the instructions of one unit are drawn, and what the legend says."""
+class MarkStyle:
+    """The colours of one unit's instructions, and its entry in the legend."""
 
     fill: str
     line: str
     means: str
 
 
-LOOKS: dict[str, Look] = {
-    Letter.LOAD: Look("#a9d6f5", "#2b6f9e", "load/store"),
-    Letter.COMPUTE: Look("#f8de8a", "#8a6d00", "compute"),
-    Letter.SPECIAL: Look("#9fdcc4", "#00664a", "special function"),
-    Letter.DOUBLE: Look("#f3bfd8", "#8f3568", "double precision"),
-    WAITING: Look("#eeeeee", "#777777", "waits for a unit"),
+MARK_STYLES: dict[str, MarkStyle] = {
+    Letter.LOAD: MarkStyle("#a9d6f5", "#2b6f9e", "load/store"),
+    Letter.COMPUTE: MarkStyle("#f8de8a", "#8a6d00", "compute"),
+    Letter.SPECIAL: MarkStyle("#9fdcc4", "#00664a", "special function"),
+    Letter.DOUBLE: MarkStyle("#f3bfd8", "#8f3568", "double precision"),
+    WAITING: MarkStyle("#eeeeee", "#777777", "waits for a unit"),
 }
 """In the order of the legend."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CellRun:
     """Equal neighbours in one row: `count` cells of `mark` from slot `start` (from 0)."""
 
     start: int
@@ -48,9 +48,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """`rows[w]` spells what warp w does, one character per slot: a letter, WAITING or DONE. All rows are `slots` long.
+    """A Gantt chart. `rows[w]` describes warp w, one character per slot: a letter, WAITING or DONE. All rows have `slots` characters.
 
-    `title` and `facts` are untrusted text; the first is one line, the others one line each.
+    `title` and `facts` are untrusted text, of one line each.
     """
 
     rows: tuple[str, ...]
@@ -60,16 +60,16 @@ class Chart:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Return what occurs, in the order of the legend."""
+        """Return the marks that occur, in the order of the legend."""
         present = set().union(*self.rows)
-        return tuple(mark for mark in LOOKS if mark in present)
+        return tuple(mark for mark in MARK_STYLES if mark in present)
 
 
 def chart(problem: Problem, schedule: Schedule, title: str = "", facts: tuple[str, ...] = ()) -> Chart:
-    """Return the picture of a schedule; its letters are those of the instance with fractions and latencies removed."""
+    """Return the chart of a schedule; its letters are those of the instance without fractions and latencies."""
     slots = schedule.makespan
     rows = tuple(
-        _row([one.value for one in string.expand()], row, slots) for string, row in zip(problem.strings, schedule.slots, strict=True)
+        _row([letter.value for letter in string.expand()], row, slots) for string, row in zip(problem.strings, schedule.slots, strict=True)
     )
     return Chart(rows, slots, title, facts)
 
@@ -81,11 +81,11 @@ def _row(letters: list[str], row: tuple[int, ...], slots: int) -> str:
     return "".join(cells)
 
 
-def runs(cells: str, start: int = 0) -> tuple[Run, ...]:
+def runs(cells: str, start: int = 0) -> tuple[CellRun, ...]:
     """Return the runs of equal cells of one row, or of a piece of it that begins at slot `start`."""
-    found: list[Run] = []
-    for mark, some in groupby(cells):
-        count = len(list(some))
-        found.append(Run(start, count, mark))
+    out: list[CellRun] = []
+    for mark, cells_of_run in groupby(cells):
+        count = len(list(cells_of_run))
+        out.append(CellRun(start, count, mark))
         start += count
-    return tuple(found)
+    return tuple(out)

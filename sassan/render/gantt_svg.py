@@ -1,11 +1,11 @@
-"""Gantt charts as SVG, and as a page of HTML around one: nothing is fetched, no script runs, and untrusted text stays text."""
+"""Gantt charts as SVG, and as an HTML page with one: nothing is fetched, no script runs, and untrusted text stays text."""
 
 from collections.abc import Iterator
 from html import escape
 
 from sassan.errors import UsageError
 from sassan.render import palette
-from sassan.render.gantt import DONE, LOOKS, Chart, Run, runs
+from sassan.render.gantt import DONE, MARK_STYLES, CellRun, Chart, runs
 from sassan.render.text import shorten, visible
 
 FORMATS = ("svg", "html")
@@ -13,24 +13,24 @@ FORMATS = ("svg", "html")
 
 _CELL, _ROW = 14, 18
 _BAND = 100
-"""Slots beside each other; more slots are drawn in bands below."""
+"""Slots side by side; more slots are drawn in bands below."""
 _LEFT, _TOP, _GAP = 46, 12, 30
 _LINE = 18
 _TITLE = 110
 _TICK = 10
 _LARGEST = 200_000
-"""Cells of a picture that a browser still shows."""
+"""Limit on the cells of a picture for a browser."""
 
 
 def draw(picture: Chart, form: str, table: tuple[tuple[str, ...], ...] = ()) -> str:
-    """Return the chart as a document in one of FORMATS; `table` (a head and rows of untrusted text) stands on the page below it.
+    """Return the chart as a document in one of FORMATS; `table` (a head and rows of untrusted text) is placed below it on the page.
 
-    Raises UsageError `too-large` for a chart that no reader would open.
+    Raises UsageError `too-large`.
     """
     cells = picture.slots * len(picture.rows)
     if cells > _LARGEST:
-        message = f"{len(picture.rows)} warps in {picture.slots} slots are {cells} cells, and a picture holds {_LARGEST}"
-        raise UsageError("too-large", message, hint="--json has the whole schedule; -W draws fewer warps")
+        message = f"the chart of {len(picture.rows)} warps in {picture.slots} slots has {cells} cells, more than the limit of {_LARGEST}"
+        raise UsageError("too-large", message, hint="use --json for the whole schedule, or fewer warps (-W)")
     return html(picture, table) if form == "html" else svg(picture)
 
 
@@ -69,7 +69,7 @@ def _head(picture: Chart) -> Iterator[str]:
     y += _LINE
     x = _TOP
     for mark in picture.marks:
-        look = LOOKS[mark]
+        look = MARK_STYLES[mark]
         yield _rect(x, y - 11, _CELL, 14, mark)
         yield f'<text x="{x + _CELL / 2:g}" y="{y}" text-anchor="middle" font-size="11">{_text(mark)}</text>'
         yield f'<text x="{x + _CELL + 6}" y="{y}">{_text(look.means)}</text>'
@@ -98,7 +98,7 @@ def _axis(start: int, end: int, top: int, bottom: int) -> Iterator[str]:
             yield f'<path d="M{x:g} {top + 4}V{bottom + 4}" stroke="{palette.MUTED}" stroke-width="0.5" stroke-dasharray="1 3"/>'
 
 
-def _cells(run: Run, y: int) -> Iterator[str]:
+def _cells(run: CellRun, y: int) -> Iterator[str]:
     x = _LEFT + _CELL * run.start
     yield _rect(x, y + 1, _CELL * run.count, _ROW - 2, run.mark)
     places = " ".join(f"{x + _CELL * k + _CELL / 2:g}" for k in range(run.count))
@@ -107,7 +107,7 @@ def _cells(run: Run, y: int) -> Iterator[str]:
 
 
 def _rect(x: int, y: int, width: int, height: int, mark: str) -> str:
-    look = LOOKS[mark]
+    look = MARK_STYLES[mark]
     return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{look.fill}" stroke="{look.line}" stroke-width="0.8"/>'
 
 

@@ -1,4 +1,4 @@
-"""The head of a drawing: title, figures, and a legend of exactly what occurs."""
+"""The head of a drawing: title, figures, and a legend of what occurs in it."""
 
 from sassan.render import palette
 from sassan.render.decorations import Decorations
@@ -38,17 +38,17 @@ def _figures(cfg: WarpCfg, arcs: tuple[Arc, ...], level: Level) -> str:
         _many(divergent, "divergent branch", "divergent branches"),
     ]
     if cfg.gaps:
-        parts.append(f'<FONT COLOR="{palette.GAP}"><B>{_many(len(cfg.gaps), "gap")}: no bound is given</B></FONT>')
+        parts.append(f'<FONT COLOR="{palette.GAP}"><B>{_many(len(cfg.gaps), "gap")}: no bound</B></FONT>')
     return ", ".join(parts)
 
 
-def _many(count: int, one: str, more: str = "") -> str:
-    return f"{count} {one if count == 1 else more or one + 's'}"
+def _many(count: int, singular: str, plural: str = "") -> str:
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
 def _stray_gaps(cfg: WarpCfg) -> list[str]:
-    """Return a line for each gap that lies in no drawn block, so that none is lost."""
-    inside = {one.address for node in cfg.nodes for one in node.instructions}
+    """Return a line for each gap outside the drawn blocks."""
+    inside = {instruction.address for node in cfg.nodes for instruction in node.instructions}
     stray = [gap for gap in cfg.gaps if gap.address not in inside]
     lines = [f"gap[{in_html(gap.code)}] at 0x{gap.address:04x}: {in_html(shorten(gap.message, _TITLE))}" for gap in stray[:_GAPS_SHOWN]]
     if len(stray) > _GAPS_SHOWN:
@@ -66,11 +66,11 @@ def _legend(cfg: WarpCfg, arcs: tuple[Arc, ...], decorations: Decorations, level
 
 def _line_entries(arcs: tuple[Arc, ...], level: Level) -> list[str]:
     kinds = {arc.kind for arc in arcs}
-    return [_entry(_line(look, kind), _means(kind, level)) for kind, look in palette.LINES.items() if kind in kinds]
+    return [_entry(_line(edge_style, kind), _means(kind, level)) for kind, edge_style in palette.EDGE_STYLES.items() if kind in kinds]
 
 
 def _means(kind: Kind, level: Level) -> str:
-    means = palette.LINES[kind].means
+    means = palette.EDGE_STYLES[kind].means
     return palette.THREAD_MEANS.get(kind, means) if level is Level.THREAD else means
 
 
@@ -85,7 +85,7 @@ def _block_entries(cfg: WarpCfg, decorations: Decorations) -> list[str]:
     if any(node.context for node in cfg.nodes):
         entries.append(_entry(_box(palette.CONTEXT_LINE, palette.CONTEXT_FILL, 1), "called code, once per call site"))
     if cfg.gaps:
-        entries.append(_entry(_box(palette.GAP, palette.PAPER, 3), "gap: not understood, or not bounded"))
+        entries.append(_entry(_box(palette.GAP, palette.PAPER, 3), "gap: not analyzed, or without a bound"))
     return entries
 
 
@@ -94,11 +94,11 @@ def _loop_entries(cfg: WarpCfg, decorations: Decorations) -> list[str]:
     sample = _box(palette.LOOP_LINE, palette.LOOP_FILLS[1], 1)
     entries: list[str] = []
     if any(loop.single_witness for loop in bounded):
-        entries.append(_entry(sample, "loop &#8804; N: at most N repetitions per entry"))
+        entries.append(_entry(sample, "loop &#8804; N: at most N back edges per entry"))
     if not all(loop.single_witness for loop in bounded):
-        entries.append(_entry(sample, "loop &#8804; N &#215; 32: at most N in each of the 32 threads"))
+        entries.append(_entry(sample, "loop &#8804; N &#215; 32: at most N back edges per entry in each of the 32 threads"))
     if len(bounded) < len(cfg.loops):
-        entries.append(_entry(_box(palette.GAP, palette.LOOP_FILLS[1], 1), "loop with no bound: no WCET without a flow fact"))
+        entries.append(_entry(_box(palette.GAP, palette.LOOP_FILLS[1], 1), "loop without a bound: the WCET needs a flow fact"))
     return entries
 
 
@@ -106,16 +106,16 @@ def _entry(sample: str, means: str) -> str:
     return f'<TD ALIGN="LEFT">{sample}</TD><TD ALIGN="LEFT">{means}   </TD>'
 
 
-def _line(look: palette.Line, kind: Kind) -> str:
+def _line(look: palette.EdgeStyle, kind: Kind) -> str:
     # Cell borders draw a true line sample; glyphs for dashes depend on the fonts of the reader.
     half = f'<TD SIDES="B" BORDER="2" STYLE="{look.style}" COLOR="{look.color}" WIDTH="34" HEIGHT="7" FIXEDSIZE="TRUE"></TD>'
     line = f'{_TABLE.format(0)}<TR>{half}</TR><TR><TD WIDTH="34" HEIGHT="7" FIXEDSIZE="TRUE"></TD></TR></TABLE>'
     tail = _TAILS.get(look.tail, "")
-    head = _HEADS[palette.LINES[kind].head]
+    head = _HEADS[palette.EDGE_STYLES[kind].head]
     return f"{_SAMPLE}<TR>{_glyph(tail, look)}<TD>{line}</TD>{_glyph(head, look)}</TR></TABLE>"
 
 
-def _glyph(text: str, look: palette.Line) -> str:
+def _glyph(text: str, look: palette.EdgeStyle) -> str:
     shown = f'<FONT COLOR="{look.color}">{text}</FONT>' if text else ""
     return f'<TD WIDTH="14" HEIGHT="14" FIXEDSIZE="TRUE">{shown}</TD>'
 

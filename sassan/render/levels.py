@@ -7,7 +7,7 @@ from sassan.warpcfg.graph import Kind, Point, WarpCfg
 
 
 class Level(StrEnum):
-    """Whose steps the edges are."""
+    """The level of a graph: the steps of the warp, or of one thread."""
 
     WARP = "warp"
     THREAD = "thread"
@@ -32,7 +32,7 @@ _PREFERENCE = (Kind.TAKEN, Kind.DIVERGE, Kind.CALL, Kind.RETURN, Kind.FALLTHROUG
 def arcs(cfg: WarpCfg, level: Level) -> tuple[Arc, ...]:
     """Return the edges at `level`, sorted by (src, dst, kind); those of a thread have no DIVERGE and no REACTIVATE."""
     if level is Level.WARP:
-        return tuple(Arc(one.src, one.dst, one.kind, at, one.pushed, one.popped) for at, one in enumerate(cfg.edges))
+        return tuple(Arc(edge.src, edge.dst, edge.kind, at, edge.pushed, edge.popped) for at, edge in enumerate(cfg.edges))
     return (*_thread_arcs(cfg), *_thread_exits(cfg))
 
 
@@ -44,14 +44,16 @@ def _thread_arcs(cfg: WarpCfg) -> tuple[Arc, ...]:
     tokens = dict(cfg.token_targets)
     out: list[Arc] = []
     for step in cfg.thread_edges:
-        seen = kinds.get((step.src, step.dst), set())
-        kind = next((one for one in _PREFERENCE if one in seen), None) or _unseen(cfg, step.src, step.dst, tokens)
+        edge_kinds = kinds.get((step.src, step.dst), set())
+        kind = next((candidate for candidate in _PREFERENCE if candidate in edge_kinds), None) or _step_kind(
+            cfg, step.src, step.dst, tokens
+        )
         out.append(Arc(step.src, step.dst, Kind.TAKEN if kind is Kind.DIVERGE else kind))
     return tuple(out)
 
 
-def _unseen(cfg: WarpCfg, src: int, dst: int, tokens: dict[int, tuple[int, ...]]) -> Kind:
-    """Return the kind of a thread's step that no warp edge makes directly: the suspended side of a divergence, or a leave to a token."""
+def _step_kind(cfg: WarpCfg, src: int, dst: int, tokens: dict[int, tuple[int, ...]]) -> Kind:
+    """Return the kind of a thread's step without a warp edge: the suspended side of a divergence, or a jump to a token's target."""
     last = cfg.nodes[src].instructions[-1]
     target = cfg.nodes[dst].start
     if target == last.following:
@@ -60,7 +62,7 @@ def _unseen(cfg: WarpCfg, src: int, dst: int, tokens: dict[int, tuple[int, ...]]
 
 
 def _thread_exits(cfg: WarpCfg) -> tuple[Arc, ...]:
-    # A thread ends at every EXIT, also where the warp goes on with a suspended side and has no exit edge.
+    # A thread ends at every EXIT, also where the warp continues with a suspended side and has no exit edge.
     ending = {edge.src for edge in cfg.edges if edge.kind is Kind.EXIT}
     ending |= {at for at, node in enumerate(cfg.nodes) if node.instructions[-1].opcode.partition(".")[0] in _ENDS}
     return tuple(Arc(src, None, Kind.EXIT) for src in sorted(ending))

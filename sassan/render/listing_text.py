@@ -6,17 +6,17 @@ from enum import StrEnum
 
 from sassan.ir import SourceLine, Target
 from sassan.isa.control import BARRIERS, Control
-from sassan.render.listing import Branch, Row
+from sassan.render.listing import Branch, ListingRow
 
 NONE = "-"
 _UNKNOWN = "?"
 _REUSE_SLOTS = 4
 _WIDEST = 56
-"""Beyond this, an instruction pushes its source line to the right."""
+"""Wider instructions push their source line to the right."""
 
 
 class Style(StrEnum):
-    """What a piece of a line is, for whoever colours it."""
+    """The kind of a piece of a line, which determines its colour."""
 
     PLAIN = "plain"
     TITLE = "title"
@@ -34,17 +34,17 @@ class Piece:
     style: Style = Style.PLAIN
 
 
-Line = tuple[Piece, ...]
+TextLine = tuple[Piece, ...]
 
 
 SourceText = Callable[[SourceLine], str]
-"""Returns the text of a source line, '' where it is not known."""
+"""Returns the text of a source line, '' if it is unknown."""
 
 
-def lines(listing: Sequence[Row], source: SourceText, *, agreement: bool = False) -> Iterator[Line]:
-    """Yield the title and one line per row; with `agreement`, a line before each block says on which registers the warp agrees.
+def lines(listing: Sequence[ListingRow], source: SourceText, *, agreement: bool = False) -> Iterator[TextLine]:
+    """Yield the title and one line per row; with `agreement`, a line before each block lists its warp-uniform registers.
 
-    Beside the first instruction of each source line stand its place and its text.
+    The first instruction of each source line is followed by the position and the text of that line.
     """
     size = max((len(row.unit or _UNKNOWN) for row in listing), default=1)
     wide = min(max((len(_text(row)) for row in listing), default=0), _WIDEST) if any(row.source for row in listing) else 0
@@ -52,8 +52,9 @@ def lines(listing: Sequence[Row], source: SourceText, *, agreement: bool = False
     before: SourceLine | None = None
     for row in listing:
         if agreement and row.agreement is not None:
-            agreed = " ".join(row.agreement) or "no register"
-            yield (Piece(f"{' ' * 8} // the warp agrees on {agreed}", Style.FAINT),)
+            verb = "is" if len(row.agreement) == 1 else "are"
+            uniform = f"{' '.join(row.agreement)} {verb} warp-uniform" if row.agreement else "no register is warp-uniform"
+            yield (Piece(f"{' ' * 8} // {uniform}", Style.FAINT),)
         line = row.source if row.source != before else None
         before = row.source
         beside = "" if line is None else f"{' ' * (wide - len(_text(row)))}  | {_place(line)}  {source(line).strip()}"
@@ -64,18 +65,18 @@ def _place(line: SourceLine) -> str:
     return f"{line.file.replace(chr(92), '/').rpartition('/')[2]}:{line.line}"
 
 
-def _text(row: Row) -> str:
+def _text(row: ListingRow) -> str:
     return row.instruction.text + _comment(row)
 
 
-def _comment(row: Row) -> str:
-    """Return where a label leads, and what a branch does to the warp."""
-    labels = [f"to 0x{one.address:04x}" for one in row.instruction.operands if isinstance(one, Target) and one.label]
-    words = [*labels, *([] if row.branch is None else [_SAYS[row.branch]])]
+def _comment(row: ListingRow) -> str:
+    """Return the target of a label, and the effect of a branch on the warp."""
+    labels = [f"to 0x{operand.address:04x}" for operand in row.instruction.operands if isinstance(operand, Target) and operand.label]
+    words = [*labels, *([] if row.branch is None else [_BRANCH_TEXTS[row.branch]])]
     return f"  // {', '.join(words)}" if words else ""
 
 
-def _pieces(row: Row, size: int) -> Iterator[Piece]:
+def _pieces(row: ListingRow, size: int) -> Iterator[Piece]:
     yield Piece(f"0x{row.instruction.address:04x}".ljust(8) + " ", Style.FAINT)
     yield from _control(row.control)
     yield Piece(f" {row.unit or _UNKNOWN:{size}} {row.letter.value if row.letter else _UNKNOWN} ")
@@ -83,7 +84,7 @@ def _pieces(row: Row, size: int) -> Iterator[Piece]:
     yield Piece(_comment(row), Style.BRANCH if row.branch is Branch.DIVERGENT else Style.FAINT)
 
 
-_SAYS = {
+_BRANCH_TEXTS = {
     Branch.DIVERGENT: "divergent",
     Branch.UNIFORM: "uniform",
     Branch.UNREACHED: "unreached",
@@ -96,7 +97,7 @@ def _control(control: Control | None) -> Iterator[Piece]:
         yield Piece(f"{_UNKNOWN:>2} ? ? ? ??????  ????", Style.FAINT)
         return
     yield Piece(f"{control.stall:2} {'Y' if control.yield_hint else NONE} ")
-    sets = " ".join(NONE if one is None else str(one) for one in (control.write_barrier, control.read_barrier))
+    sets = " ".join(NONE if barrier is None else str(barrier) for barrier in (control.write_barrier, control.read_barrier))
     yield Piece(f"{sets} ", Style.WAIT if control.sets else Style.FAINT)
     waits = "".join(str(barrier) if control.wait_mask >> barrier & 1 else NONE for barrier in range(BARRIERS))
     yield Piece(waits, Style.WAIT if control.wait_mask else Style.FAINT)

@@ -1,7 +1,7 @@
-"""How each kind of edge and block is drawn: one table, so that the picture and its legend cannot disagree.
+"""The style of each kind of edge and block, in one table for the picture and its legend.
 
 Colours are the Okabe-Ito set (Okabe and Ito, "Color Universal Design", 2008), darkened until text in them has a contrast of at
-least 4.5:1 on every background below. Colour is never the only carrier: each kind also has its own line style and arrow head.
+least 4.5:1 on every background below. Colour is never the only sign: each kind also has its own line style and arrow head.
 """
 
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ MONO = "Courier New,DejaVu Sans Mono,monospace"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The look of one kind of edge, in names of Graphviz; `means` is its line in the legend, a high `weight` pulls it straight."""
+class EdgeStyle:
+    """The style of one kind of edge, in terms of Graphviz; `means` is its entry in the legend, a high `weight` straightens it."""
 
     color: str
     style: str
@@ -37,15 +37,15 @@ class Line:
     weight: int = 1
 
 
-LINES: dict[Kind, Line] = {
-    Kind.FALLTHROUGH: Line(TEXT, "solid", "vee", "none", "fall-through", 8),
-    Kind.TAKEN: Line("#005f99", "solid", "normal", "none", "branch, taken by all active threads", 4),
-    Kind.DIVERGE: Line(DIVERGENT, "dashed", "normal", "odiamond", "diverge: some threads branch, the others are suspended", 4),
-    Kind.REACTIVATE: Line("#8f3568", "dashed", "onormal", "none", "reactivate: a suspended side resumes"),
-    Kind.RECONVERGE: Line("#00664a", "dotted", "normal", "dot", "reconverge: a token's threads resume together", 2),
-    Kind.CALL: Line("#7a5200", "solid", "box", "none", "call", 2),
-    Kind.RETURN: Line("#7a5200", "dashed", "obox", "none", "return"),
-    Kind.EXIT: Line(MUTED, "solid", "tee", "none", "exit"),
+EDGE_STYLES: dict[Kind, EdgeStyle] = {
+    Kind.FALLTHROUGH: EdgeStyle(TEXT, "solid", "vee", "none", "fall-through", 8),
+    Kind.TAKEN: EdgeStyle("#005f99", "solid", "normal", "none", "branch, taken by all active threads", 4),
+    Kind.DIVERGE: EdgeStyle(DIVERGENT, "dashed", "normal", "odiamond", "diverge: some threads branch, the others are suspended", 4),
+    Kind.REACTIVATE: EdgeStyle("#8f3568", "dashed", "onormal", "none", "reactivate: the suspended side of a divergence is resumed"),
+    Kind.RECONVERGE: EdgeStyle("#00664a", "dotted", "normal", "dot", "reconverge: at the target of a token", 2),
+    Kind.CALL: EdgeStyle("#7a5200", "solid", "box", "none", "call", 2),
+    Kind.RETURN: EdgeStyle("#7a5200", "dashed", "obox", "none", "return"),
+    Kind.EXIT: EdgeStyle(MUTED, "solid", "tee", "none", "exit"),
 }
 """In the order of the legend."""
 
@@ -53,4 +53,4 @@ THREAD_MEANS = {
     Kind.TAKEN: "branch, taken",
     Kind.RECONVERGE: "to the target of a token",
 }
-"""What the legend says of a thread-level graph, where it differs."""
+"""The entries of the legend that differ in a thread-level graph."""

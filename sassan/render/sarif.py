@@ -1,4 +1,4 @@
-"""A log of findings as SARIF 2.1.0 (OASIS standard of 2020): plain data in, the object of the JSON document out.
+"""A log of findings as SARIF 2.1.0 (OASIS standard of 2020): from plain data to the object of the JSON document.
 
 Numbers in parentheses are sections of the standard.
 """
@@ -11,7 +11,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from urllib.parse import quote
 
 Value = str | int | bool | Sequence["Value"] | Mapping[str, "Value"]
-"""What stands in the document."""
+"""A value in the document."""
 
 ROOT = "%SRCROOT%"
 """The base of every relative path: the folder that the command ran in."""
@@ -19,7 +19,7 @@ ROOT = "%SRCROOT%"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is asked for: an id that stays the same for ever, a name, a sentence, and how to mend what is found."""
+    """A rule: a stable id, a name, a sentence, and how to fix its findings."""
 
     id: str
     name: str
@@ -28,8 +28,8 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where something is: `line` in `file`, else an instruction of a binary at `address` of `function`; what is not known is None or ''."""
+class Location:
+    """A location: `line` in `file`, else an instruction of a binary at `address` of `function`; unknown parts are None or ''."""
 
     file: str
     line: int | None = None
@@ -40,19 +40,19 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A rule that is broken, the first place where, and further places. `key` finds it again in the next build."""
+    """A violated rule, its first location, and further ones. `key` identifies it in the next build."""
 
     rule: str
     message: str
-    place: Place
+    place: Location
     key: tuple[str, ...]
-    related: tuple[Place, ...] = ()
+    related: tuple[Location, ...] = ()
     properties: tuple[tuple[str, str | int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of the tool; `notices` are (id, text, file) of inputs that were refused, `warnings` (id, text) of what was not held."""
+    """One run of the tool; `notices` are (id, text, file) of refused inputs, `warnings` (id, text) of checks that were not made."""
 
     version: str
     rules: tuple[Rule, ...]
@@ -66,7 +66,7 @@ class Run:
 
 def log(run: Run) -> Mapping[str, Value]:
     """Return the document; the same run gives the same bytes."""
-    driver: dict[str, Value] = {"name": "sassan", "version": run.version, "rules": [_rule(one) for one in run.rules]}
+    driver: dict[str, Value] = {"name": "sassan", "version": run.version, "rules": [_rule(rule) for rule in run.rules]}
     if all(part.isdecimal() for part in run.version.split(".")):
         driver["semanticVersion"] = run.version
     return {
@@ -85,19 +85,19 @@ def log(run: Run) -> Mapping[str, Value]:
     }
 
 
-def _rule(one: Rule) -> Value:
+def _rule(rule: Rule) -> Value:
     return {
-        "id": one.id,
-        "name": one.name,
-        "shortDescription": {"text": one.short},
-        "fullDescription": {"text": one.short},
-        "help": {"text": one.help},
+        "id": rule.id,
+        "name": rule.name,
+        "shortDescription": {"text": rule.short},
+        "fullDescription": {"text": rule.short},
+        "help": {"text": rule.help},
         "defaultConfiguration": {"level": "error"},
     }
 
 
 def _invocation(run: Run) -> Value:
-    """Return how the run ended (3.20): it was successful where every input was analyzed, whatever was found."""
+    """Return the end of the run (3.20): it was successful if every input was analyzed, whatever the findings."""
     notices: list[Value] = []
     for code, text, file in run.notices:
         place: list[Value] = [{"physicalLocation": {"artifactLocation": _artifact(file, run.folder)}}] if file else []
@@ -109,24 +109,24 @@ def _invocation(run: Run) -> Value:
 
 def _results(run: Run) -> Sequence[Value]:
     index = {rule.id: place for place, rule in enumerate(run.rules)}
-    seen: Counter[tuple[str, ...]] = Counter()
-    found: list[Value] = []
-    for one in run.findings:
-        key = (one.rule, *one.key)
-        seen[key] += 1
-        found.append(
+    occurrences: Counter[tuple[str, ...]] = Counter()
+    results: list[Value] = []
+    for finding in run.findings:
+        key = (finding.rule, *finding.key)
+        occurrences[key] += 1
+        results.append(
             {
-                "ruleId": one.rule,
-                "ruleIndex": index[one.rule],
+                "ruleId": finding.rule,
+                "ruleIndex": index[finding.rule],
                 "level": "error",
-                "message": {"text": _plain(one.message)},
-                "locations": [_location(one.place, run.folder)],
-                "relatedLocations": [_location(place, run.folder) | {"id": number} for number, place in enumerate(one.related)],
-                "partialFingerprints": {"sassan/v1": _fingerprint((*key, str(seen[key])))},
-                "properties": dict(one.properties),
+                "message": {"text": _plain(finding.message)},
+                "locations": [_location(finding.place, run.folder)],
+                "relatedLocations": [_location(place, run.folder) | {"id": number} for number, place in enumerate(finding.related)],
+                "partialFingerprints": {"sassan/v1": _fingerprint((*key, str(occurrences[key])))},
+                "properties": dict(finding.properties),
             }
         )
-    return found
+    return results
 
 
 def _plain(text: str) -> str:
@@ -135,31 +135,31 @@ def _plain(text: str) -> str:
 
 
 def _fingerprint(key: Iterable[str]) -> str:
-    """Return what stays the same while code around a finding moves: no address and no line is in it (3.27.17)."""
+    """Return a fingerprint that stays the same when code around a finding moves: without address and line (3.27.17)."""
     return hashlib.sha256("\0".join(key).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _location(place: Place, folder: str) -> dict[str, Value]:
+def _location(place: Location, folder: str) -> dict[str, Value]:
     physical: dict[str, Value] = {"artifactLocation": _artifact(place.file, folder)}
     if place.line is not None:
         physical["region"] = {"startLine": place.line}
     elif place.address is not None:
         # An address of a function's section, which is what a listing counts from (3.32.7).
         physical["address"] = {"relativeAddress": place.address, "kind": "instruction", "fullyQualifiedName": place.function}
-    found: dict[str, Value] = {"physicalLocation": physical}
+    location: dict[str, Value] = {"physicalLocation": physical}
     if place.function:
         name = place.function if place.address is None else f"{place.function}+0x{place.address:04x}"
-        found["logicalLocations"] = [{"name": place.function, "fullyQualifiedName": name, "kind": "function"}]
+        location["logicalLocations"] = [{"name": place.function, "fullyQualifiedName": name, "kind": "function"}]
     if place.message:
-        found["message"] = {"text": _plain(place.message)}
-    return found
+        location["message"] = {"text": _plain(place.message)}
+    return location
 
 
 def _artifact(file: str, folder: str) -> dict[str, Value]:
-    """Return where a file is: relative to the folder where it lies below it, so that a host of code finds it in its checkout."""
+    """Return the location of a file: relative to the folder if it is below it, so that a code host finds it in its checkout."""
     path = PurePosixPath(file.replace("\\", "/"))
     if PureWindowsPath(file).drive:
-        # A cubin of another machine names its sources so.
+        # The source paths in a cubin of another machine may have this form.
         return {"uri": f"file:///{_quoted(str(path), '/~:')}"}
     if path.is_absolute() and path.is_relative_to(folder):
         path = path.relative_to(folder)
@@ -169,5 +169,7 @@ def _artifact(file: str, folder: str) -> dict[str, Value]:
 
 def _quoted(path: str, safe: str) -> str:
     """Return a path in a URI: of a name that is not UTF-8 the bytes, which Python keeps as surrogates, of another surrogate its escape."""
-    data = b"".join(one.encode("utf-8", "surrogateescape" if "\udc80" <= one <= "\udcff" else "backslashreplace") for one in path)
+    data = b"".join(
+        character.encode("utf-8", "surrogateescape" if "\udc80" <= character <= "\udcff" else "backslashreplace") for character in path
+    )
     return quote(data, safe=safe)

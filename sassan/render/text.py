@@ -10,11 +10,11 @@ import html
 
 def visible(text: str) -> str:
     r"""Return `text` with every unprintable character spelled out: a newline as `\n`, a right-to-left override as `\u202e`."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+    return "".join(character if character.isprintable() else character.encode("unicode_escape").decode("ascii") for character in text)
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return `text` in at most `limit` characters, the middle left out: both ends of a mangled name tell kernels apart."""
+    """Return `text` in at most `limit` characters, without its middle: both ends of a mangled name distinguish kernels."""
     if len(text) <= limit:
         return text
     tail = (limit - 1) // 3
@@ -36,7 +36,7 @@ def in_tooltip(lines: tuple[str, ...]) -> str:
 
 
 def wrap(text: str, width: int, rows: int) -> tuple[str, ...]:
-    """Return `text` cut into at most `rows` pieces of `width` characters; an ellipsis ends the last one when some is left out."""
+    """Return `text` cut into at most `rows` pieces of `width` characters; an ellipsis ends the last one if the text is longer."""
     pieces = [text[at : at + width] for at in range(0, len(text), width)]
     if len(pieces) <= rows:
         return tuple(pieces)

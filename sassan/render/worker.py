@@ -1,6 +1,6 @@
 """The layout process: DOT on standard input, the drawing on standard output.
 
-Graphviz runs in a process of its own, so that it can be given up after a time and interrupted, and so that its warnings can be
+Graphviz runs in a separate process, so that it can be interrupted and stopped after a time limit, and so that its warnings can be
 read. This file imports nothing of sassan: it is run by its path.
 """
 
@@ -17,7 +17,7 @@ _POINTS = 72.0
 
 
 def main() -> None:
-    """Write the drawing in the format and with the layout (`dot` or `rows`) that the arguments name; with `many`, one for each frame.
+    """Write the drawing in the format and with the layout (`dot` or `rows`) of the arguments; with `many`, one for each frame.
 
     A frame is a length in decimal digits, a line end, and as many bytes.
     """
@@ -42,9 +42,9 @@ def _drawing(text: bytes, form: str, layout: str) -> bytes:
 
 
 def place_in_rows(graph: pygraphviz.AGraph) -> None:
-    """Give every node a place: its row is the longest way from a root, its column follows its predecessors.
+    """Place every node: its row is the longest path from a root, its column follows its predecessors.
 
-    Linear time, but for the sorts of the rows.
+    Takes linear time, except for sorting the rows.
     """
     before: dict[str, list[str]] = defaultdict(list)
     after: dict[str, list[str]] = defaultdict(list)
@@ -57,16 +57,16 @@ def place_in_rows(graph: pygraphviz.AGraph) -> None:
     cell = max(_CELL, _most(graph, "width") + _BETWEEN)
     pitch = max(_ROW, _most(graph, "height") + _BETWEEN)
     for row, names in enumerate(_rows(list(graph.nodes()), before, after)):
-        wanted = {name: _mean([columns[one] for one in before[name] if one in columns]) for name in names}
+        wanted = {name: _mean([columns[other] for other in before[name] if other in columns]) for name in names}
         middle = _mean(list(wanted.values()))
-        for at, name in enumerate(sorted(names, key=lambda one: (wanted[one], one))):
+        for at, name in enumerate(sorted(names, key=lambda other: (wanted[other], other))):
             columns[name] = middle + (at - (len(names) - 1) / 2) * cell
             graph.add_node(name, pos=f"{columns[name]:.1f},{-row * pitch:.1f}")
     graph.graph_attr["splines"] = "line"
 
 
 def _most(graph: pygraphviz.AGraph, side: str) -> float:
-    """Return the largest width or height, in points, that a node itself tells."""
+    """Return the largest width or height of a node, in points."""
     nodes: list[Any] = list(graph.nodes())
     return max((float(node.attr[side] or 0) * _POINTS for node in nodes), default=0.0)
 
@@ -80,9 +80,9 @@ def _rows(names: list[str], before: dict[str, list[str]], after: dict[str, list[
         for done in row:
             for name in after[done]:
                 waiting[name] -= 1
-        # A node stands below the last of its predecessors: it gets free in the row of that one.
+        # A node is placed in the row after the last of its predecessors.
         row = sorted({name for done in row for name in after[done] if waiting[name] == 0})
-    # Whatever waits on a cycle, which text made by sassan does not have.
+    # Nodes on cycles, which texts made by sassan do not have.
     left = [name for name in names if waiting[name] > 0]
     return [*rows, left] if left else rows
 

@@ -1,1 +1,1 @@
-"""Kernel strings over L/C/S/D: of blocks and along paths, run-length coded with repeats (timing.md, makespan.md)."""
+"""Kernel strings over L/C/S/D: of blocks and along paths, run-length coded with repeats."""

@@ -8,12 +8,12 @@ from sassan.warpcfg.graph import WarpCfg
 
 
 def path_blocks(cfg: WarpCfg, path: Sequence) -> Sequence:
-    """Return the blocks that a path of edges runs, in order, with repeats folded: every edge runs its source block."""
+    """Return the blocks along a path of edges, in order, with repeats folded: every edge executes its source block."""
     return normal(rename(path, lambda edge: cfg.edges[edge].src))
 
 
 def path_string(blocks: Sequence, strings: Many[KernelString]) -> KernelString:
-    """Return the string along a row of blocks, repeats kept as groups."""
+    """Return the string along a sequence of blocks, with repeats as groups."""
     parts: list[Part] = []
     for item in blocks:
         if isinstance(item, Loop):

@@ -20,9 +20,9 @@ Sequence = tuple[Item, ...]
 
 
 def normal(items: Sequence) -> Sequence:
-    """Return the same sequence with repeats folded: `X^m` beside `X` or `X^n` is one repeat, a repeat of one repeat is one."""
+    """Return the same sequence with repeats folded: `X^m` beside `X` or `X^n` is one repeat, and so is a repeat of a repeat."""
     out: list[Item] = []
-    last = -1  # where the last repeat stands in `out`: only a whole turn right behind it can be folded into it
+    last = -1  # index of the last repeat in `out`: only a whole iteration directly after it can be folded into it
     for item in items:
         if isinstance(item, Loop):
             _append_loop(out, _simple(Loop(normal(item.body), item.times)))
@@ -56,14 +56,14 @@ def _append_loop(out: list[Item], loop: Loop) -> None:
 
 
 def _fold_tail(out: list[Item], last: int) -> None:
-    """Fold a written-out turn at the end of `out` into the repeat of the same body right before it."""
+    """Fold an expanded iteration at the end of `out` into the repeat of the same body directly before it."""
     repeat = out[last] if last >= 0 else None
     if isinstance(repeat, Loop) and len(out) - last - 1 == len(repeat.body) and tuple(out[last + 1 :]) == repeat.body:
         out[last:] = [Loop(repeat.body, repeat.times + 1)]
 
 
 def _last_loop(out: list[Item], last: int) -> int:
-    """Return where the last repeat stands: among what was just appended, or where it stood."""
+    """Return the index of the last repeat, among the items just appended or before them."""
     for index in range(len(out) - 1, max(min(last, len(out)), 0) - 1, -1):
         if isinstance(out[index], Loop):
             return index
@@ -71,7 +71,7 @@ def _last_loop(out: list[Item], last: int) -> int:
 
 
 def length(items: Sequence) -> int:
-    """Return how many numbers the expanded sequence holds."""
+    """Return the number of items of the expanded sequence."""
     return total(items, lambda _: 1)
 
 
@@ -82,21 +82,21 @@ def total(items: Sequence, weight: Callable[[int], int]) -> int:
 
 def counts(items: Sequence) -> dict[int, int]:
     """Return how often each number occurs in the expanded sequence, in the order of first occurrence."""
-    found: dict[int, int] = {}
-    _count(items, 1, found)
-    return found
+    totals: dict[int, int] = {}
+    _count(items, 1, totals)
+    return totals
 
 
-def _count(items: Sequence, times: int, found: dict[int, int]) -> None:
+def _count(items: Sequence, times: int, totals: dict[int, int]) -> None:
     for item in items:
         if isinstance(item, Loop):
-            _count(item.body, times * item.times, found)
+            _count(item.body, times * item.times, totals)
         else:
-            found[item] = found.get(item, 0) + times
+            totals[item] = totals.get(item, 0) + times
 
 
 def expand(items: Sequence) -> Iterator[int]:
-    """Yield the expanded sequence: the caller bounds its length first."""
+    """Yield the expanded sequence; check its length first."""
     for item in items:
         if isinstance(item, Loop):
             for _ in range(item.times):

@@ -1,7 +1,7 @@
 """Kernel strings: which kind of unit each instruction of a path occupies, in order, run-length coded with repeats (`L2C9(L1C4)^10`).
 
-Grammar: a string is a row of parts; a part is a letter of LCSD with an optional count (`L5`), or a group with a count (`(L1C4)^10`). At
-the top a count of 1 is not printed; inside a group every count is.
+Grammar: a string is a sequence of parts; a part is a letter of LCSD with an optional count (`L5`), or a group with a count (`(L1C4)^10`).
+At the top level a count of 1 is not printed; inside a group every count is.
 """
 
 import re
@@ -35,12 +35,12 @@ Part = Union[Run, Group]  # noqa: UP007  # `|` cannot name a class that follows
 
 @dataclass(frozen=True, slots=True)
 class KernelString:
-    """A normal row of parts: build it with `of`, `repeat`, `parse`, or `+`."""
+    """A normalised sequence of parts: built with `of`, `repeat`, `parse`, or `+`."""
 
     parts: tuple[Part, ...] = ()
 
     def __add__(self, other: "KernelString") -> "KernelString":
-        """Return the concatenation, with what meets in the middle folded."""
+        """Return the concatenation, folded where the two strings join."""
         return of((*self.parts, *other.parts))
 
     @property
@@ -53,13 +53,13 @@ class KernelString:
         return "".join(_printed(self.parts, inside=False))
 
     def counts(self) -> dict[Letter, int]:
-        """Return how often each letter occurs, without expanding; letters in the order of the alphabet, all of them."""
-        found = dict.fromkeys(Letter, 0)
-        _count(self.parts, 1, found)
-        return found
+        """Return how often each letter occurs, without expanding; all letters, in the order of the alphabet."""
+        totals = dict.fromkeys(Letter, 0)
+        _count(self.parts, 1, totals)
+        return totals
 
     def expand(self) -> Iterator[Letter]:
-        """Yield every letter in order: the caller looks at the length first."""
+        """Yield every letter in order; check the length first."""
         for part in self.parts:
             if isinstance(part, Run):
                 for _ in range(part.count):
@@ -77,16 +77,16 @@ def _printed(parts: Iterable[Part], *, inside: bool) -> Iterator[str]:
             yield f"({''.join(_printed(part.body.parts, inside=True))})^{part.times}"
 
 
-def _count(parts: Iterable[Part], times: int, found: dict[Letter, int]) -> None:
+def _count(parts: Iterable[Part], times: int, totals: dict[Letter, int]) -> None:
     for part in parts:
         if isinstance(part, Run):
-            found[part.letter] += times * part.count
+            totals[part.letter] += times * part.count
         else:
-            _count(part.body.parts, times * part.times, found)
+            _count(part.body.parts, times * part.times, totals)
 
 
 def of(parts: Iterable[Part]) -> KernelString:
-    """Return the normal string of these parts: equal neighbours are merged, empty parts dropped, a group beside its own body grows."""
+    """Return the normalised string of these parts: equal neighbours are merged, empty parts dropped, and a body joins a group of it."""
     out: list[Part] = []
     for part in parts:
         _append(out, part)
@@ -144,58 +144,58 @@ _MOST_NESTING = 200
 
 
 def parse(text: str, name: str = "string") -> KernelString:
-    """Return the string that `text` spells; lower case and blanks are read too.
+    """Return the string written as `text`; lower case and blanks are accepted.
 
-    Raises InputError with the place of what is wrong.
+    Raises InputError `string-syntax` with the span of the error.
     """
     levels: list[list[Part]] = [[]]
-    place = 0
-    while place < len(text):
-        if text[place].isspace():
-            place += 1
+    position = 0
+    while position < len(text):
+        if text[position].isspace():
+            position += 1
             continue
-        found = _TOKEN.match(text, place)
-        if found is None:
-            raise _refused(text, name, place, "expected L, C, S or D with a count, or a group such as (L1C4)^10")
-        _take(levels, found, text, name)
-        place = found.end()
+        token = _TOKEN.match(text, position)
+        if token is None:
+            raise _refused(text, name, position, "expected L, C, S or D with a count, or a group such as (L1C4)^10")
+        _add_token(levels, token, text, name)
+        position = token.end()
     if len(levels) > 1:
         raise _refused(text, name, len(text), "a group is not closed: expected )^ and a count")
     return of(levels[0])
 
 
 def instructions(text: str) -> KernelString:
-    """Return the string that `text` spells, at least one instruction.
+    """Return the string written as `text`, of at least one instruction.
 
-    Raises InputError.
+    Raises InputError `string-syntax` or `empty-string`.
     """
-    found = parse(text)
-    if not found.length:
-        raise InputError("empty-string", "the kernel string holds no instruction", hint="for example L5C9(L2C9)^10")
-    return found
+    string = parse(text)
+    if not string.length:
+        raise InputError("empty-string", "the kernel string contains no instruction", hint="for example L5C9(L2C9)^10")
+    return string
 
 
-def _take(levels: list[list[Part]], found: re.Match[str], text: str, name: str) -> None:
-    count = found["count"] or found["times"] or "1"
+def _add_token(levels: list[list[Part]], token: re.Match[str], text: str, name: str) -> None:
+    count = token["count"] or token["times"] or "1"
     if len(count) > _MOST_DIGITS or int(count) == 0:
-        raise _refused(text, name, found.start(), f"a count must be 1 or more, and of at most {_MOST_DIGITS} digits")
-    if found["letter"]:
-        levels[-1].append(Run(Letter(found["letter"].upper()), int(count)))
-    elif found["open"]:
+        raise _refused(text, name, token.start(), f"a count must be 1 or more, with at most {_MOST_DIGITS} digits")
+    if token["letter"]:
+        levels[-1].append(Run(Letter(token["letter"].upper()), int(count)))
+    elif token["open"]:
         levels.append([])
         if len(levels) > _MOST_NESTING:
-            raise _refused(text, name, found.start(), f"groups are nested more than {_MOST_NESTING} deep")
+            raise _refused(text, name, token.start(), f"groups are nested more than {_MOST_NESTING} deep")
     elif len(levels) == 1:
-        raise _refused(text, name, found.start(), "a group is closed that was not opened")
+        raise _refused(text, name, token.start(), "')' without a matching '('")
     else:
         body = of(levels.pop())
         levels[-1].append(Group(body, int(count)))
 
 
-def _refused(text: str, name: str, place: int, why: str) -> InputError:
+def _refused(text: str, name: str, position: int, reason: str) -> InputError:
     source = Source(name, text)
-    line = text.count("\n", 0, place) + 1
-    column = place - (text.rfind("\n", 0, place) + 1) + 1
+    line = text.count("\n", 0, position) + 1
+    column = position - (text.rfind("\n", 0, position) + 1) + 1
     return InputError(
-        "string-syntax", f"not a kernel string: {why}", source=source, span=Span(line, column, 1), hint="for example L5C9(L2C9)^10"
+        "string-syntax", f"not a kernel string: {reason}", source=source, span=Span(line, column, 1), hint="for example L5C9(L2C9)^10"
     )

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from sassan.arch import Row, cached, described, rows, with_code
 from sassan.arch import names as arch_names
 from sassan.errors import InputError, UsageError
-from sassan.isa.units import unit
+from sassan.isa.tables import unit
 
 READ = "read"
 """The name for how long an instruction of variable latency takes to read its operands; without a value, as long as it lasts."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
-from sassan.isa.units import unit
+from sassan.isa.tables import unit
 from sassan.machine import MachineFile, Multiprocessor, machine_of
 from sassan.timing.latencies import Class, Latencies
 from sassan.warpcfg.graph import WarpCfg

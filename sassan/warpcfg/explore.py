@@ -33,7 +33,8 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
     Raises SelfCheckError when the fixpoint fails its own re-check.
     """
     if not function.frames:
-        return _explore(function, facts_of, options or Options())
+        graph = _explore(function, facts_of, options or Options())
+        return replace(graph, assumptions=(*described(function.arch).assumptions("code", "parameters"), *graph.assumptions))
     graph = _explore(with_joins(function, facts_of), facts_of, options or Options())
     return replace(graph, function=function, assumptions=(RECONVERGENCE, *graph.assumptions))
 
@@ -222,7 +223,7 @@ class _Exploration:
         return Node(context, block.instructions, self._states[key].active, found.index[key] in found.split, tuple(pushes))
 
     def _points(self, warp: Warp) -> list[Point]:
-        points = [self._transfer.points[number] for number in warp.stack.below]
+        points = [self._transfer.points[number] for number in warp.points]
         # Threads that a barrier of the warp let go wait where its other threads do.
         points = sorted({point._replace(tag=MEET) if point.tag == RELEASED else point for point in points})
         return [point for point in points if point.tag != WARP]

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sassan.domains.bits import bits
 from sassan.domains.warp import Warp
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
@@ -89,5 +88,5 @@ class PushedCalls:
 
     def returns_behind(self, one: Instruction, warp: Warp) -> bool:
         """Say whether a return token to the next instruction is on top: PRET and BRX together are a call, even where no note says so."""
-        tops = [None if number == 0 else self.ground.points[number] for number in bits(warp.stack.top)]
+        tops = [self.ground.points[number] if number else None for number in warp.top]
         return all(point is not None and point.tag == RET and point.address == one.following for point in tops)

@@ -161,7 +161,7 @@ def test_what_was_refused_and_what_has_gaps_stands_above_everything(report: Open
     titles = report.page.locator("main h3").all_inner_texts()
     assert titles[:2] == [
         "1 input refused: nothing is known of what is in there",
-        "1 of 3 functions with gaps: no bound is given for these",
+        "1 of 3 functions with gaps: these have no bound",
     ]
     assert "broken.sass unknown-input: the input is no listing" in report.text("main .gaps")
 
@@ -273,7 +273,7 @@ def test_the_list_is_used_with_the_arrow_keys(report: Opened):
 
 
 def test_functions_are_sorted_by_a_click_on_a_column(report: Opened):
-    report.page.click("#all th:has-text('instr') button")
+    report.page.click("#all th:has-text('instructions') button")
     assert [text.split("\t")[2] for text in report.page.locator("#all tbody tr").all_inner_texts()] == ["142", "56", "22"]
     assert report.attribute("#all th:nth-child(3)", "aria-sort") == "descending"
     report.page.keyboard.press("Enter")

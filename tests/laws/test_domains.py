@@ -169,3 +169,14 @@ def test_leaving_is_monotone(a: Warp, c: Warp, tag: int):
     if stay is not None:
         assert over is not None
         assert domain.explain(stay, over) == ""
+
+
+@given(first=values, steps=moves, other=reached())
+@settings(max_examples=part(400))
+def test_a_remembered_step_is_the_step_computed_anew(first, steps, other: Warp):
+    remembering, plain = WarpDomain(), WarpDomain(remember=False)
+    for domain in (remembering, plain):
+        domain.join(run(domain, *start(first, domain), steps)[-1][0], other)
+    again, anew = (run(domain, *start(first, domain), steps) for domain in (remembering, plain))
+    assert again == anew
+    assert remembering.join(again[-1][0], other) == plain.join(anew[-1][0], other)

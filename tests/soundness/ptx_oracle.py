@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from sassan.errors import SassanError
-from sassan.ir import Function, Immediate, Instruction, Operand, Place, Several, Special, Symbol, Target, Variable, Word
+from sassan.ir import Function, Immediate, Instruction, Operand, OperandGroup, PtxAddress, Special, Symbol, Target, Variable, Word
 from sassan.isa.facts import Flow
 from sassan.simt.code import ALWAYS, Condition, Control, Decoded, Operation, Push, Test, Unity
 from sassan.simt.values import key
@@ -110,7 +110,7 @@ class Ptx:
 
     def _stored(self, one: Instruction, condition: Condition) -> Decoded:
         to, value = one.operands
-        if not isinstance(to, Place) or not isinstance(to.base, Variable):
+        if not isinstance(to, PtxAddress) or not isinstance(to.base, Variable):
             return None
         number = place(to.base)
         reads = (*numbers((value,)), *(() if to.offset == 0 else (number,)))
@@ -136,7 +136,7 @@ class Ptx:
         if special is not None:
             return special not in STEADY, special not in STEADY
         if root == "ld" and "param" in modifiers:
-            base = one.operands[1].base if isinstance(one.operands[1], Place) else None
+            base = one.operands[1].base if isinstance(one.operands[1], PtxAddress) else None
             kernel = isinstance(base, Symbol) and self.function.frames[0].kernel
             slot = isinstance(base, Variable) and base.size > 0
             return not (kernel or slot), not (kernel or slot)
@@ -148,7 +148,7 @@ class Ptx:
             clamp = one.operands[3]
             return not ("idx" in modifiers and isinstance(clamp, Immediate) and clamp.value == WHOLE_WARP), True
         if root in LANEWISE:
-            return any(isinstance(operand, Place) for operand in one.operands), False
+            return any(isinstance(operand, PtxAddress) for operand in one.operands), False
         if root in {"atom", "match"}:
             return True, True
         raise SassanError("oracle-unknown-opcode", f"{one.text}: on no list")
@@ -156,10 +156,10 @@ class Ptx:
 
 def call(one: Instruction, function: Function) -> tuple[tuple[Operand, ...], list[str], tuple[Operand, ...]]:
     """Return what a call receives, the names of what it may enter, and what it passes."""
-    at = next(index for index, operand in enumerate(one.operands) if not isinstance(operand, Several))
+    at = next(index for index, operand in enumerate(one.operands) if not isinstance(operand, OperandGroup))
     callee = one.operands[at]
-    before = next((operand.items for operand in one.operands[:at] if isinstance(operand, Several)), ())
-    after = next((operand.items for operand in one.operands[at + 1 :] if isinstance(operand, Several)), ())
+    before = next((operand.items for operand in one.operands[:at] if isinstance(operand, OperandGroup)), ())
+    after = next((operand.items for operand in one.operands[at + 1 :] if isinstance(operand, OperandGroup)), ())
     if isinstance(callee, Target):
         return before, [callee.label], after
     return before, [frame.name for frame in function.frames if not frame.kernel], after
@@ -191,9 +191,9 @@ def variables(operands: tuple[Operand, ...]) -> Iterator[Variable]:
         match one:
             case Variable():
                 yield one
-            case Several(items=items):
+            case OperandGroup(items=items):
                 yield from variables(items)
-            case Place(base=base, items=items):
+            case PtxAddress(base=base, items=items):
                 yield from variables((base, *items))
             case _:
                 pass
@@ -217,9 +217,9 @@ def shape(operand: Operand) -> str:
     match operand:
         case Variable(part=part, negated=negated):
             return f"v{part}{negated}"
-        case Several(items=items):
+        case OperandGroup(items=items):
             return f"({' '.join(map(shape, items))})"
-        case Place(base=base, offset=offset):
+        case PtxAddress(base=base, offset=offset):
             return f"[{shape(base)}+{offset}]"
         case _:
             return repr(operand)

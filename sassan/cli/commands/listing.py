@@ -19,8 +19,8 @@ from sassan.cli.output.terminal import colourful, cut, is_terminal, note, out, s
 from sassan.cli.sources import Sources
 from sassan.errors import SassanError, UsageError
 from sassan.ir import Function
-from sassan.render.listing import Listing, Row
-from sassan.render.listing_text import Line, lines
+from sassan.render.listing import Listing, ListingRow
+from sassan.render.listing_text import TextLine, lines
 
 T = TypeVar("T")
 _LEAST_SOURCE = 24
@@ -102,14 +102,14 @@ def _each(inputs: Inputs, run: Callable[[Function], T], what: str, *, quiet: boo
     return out, Inputs(inputs.selected, tuple(refused))
 
 
-def _text(one: Selected, rows: tuple[Row, ...], sources: Sources, *, agreement: bool) -> None:
+def _text(one: Selected, rows: tuple[ListingRow, ...], sources: Sources, *, agreement: bool) -> None:
 
     styled = colourful(sys.stdout)
     body = "".join(_line(line, styled=styled) for line in lines(rows, sources.text, agreement=agreement))
     out(f"{safe(one.function.name)} ({one.function.arch})\n{body}\n")
 
 
-def _line(line: Line, *, styled: bool) -> str:
+def _line(line: TextLine, *, styled: bool) -> str:
     """Return one line; on a terminal the text of a source line is cut to its width, the listing itself never."""
     pieces = [(safe(piece.text), _COLOURS.get(piece.style.value)) for piece in line]
     if is_terminal(sys.stdout) and len(pieces) > 1:
@@ -130,7 +130,7 @@ def _document(one: Selected, found: Listing) -> Mapping[str, object]:
     }
 
 
-def _row(row: Row) -> Mapping[str, documents.Value]:
+def _row(row: ListingRow) -> Mapping[str, documents.Value]:
 
     control = row.control
     codes: dict[str, documents.Value] = {"control": None}

@@ -15,7 +15,7 @@ from sassan.cli.inputs import Inputs, Result
 from sassan.cli.output.terminal import colourful, middle, note, out, safe
 from sassan.render import sarif
 from sassan.render.files import write_atomically
-from sassan.render.sarif import Finding, Place, Rule
+from sassan.render.sarif import Finding, Location, Rule
 
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
 _COSTLY = 3
@@ -169,12 +169,12 @@ def _costly(one: Checked, failure: Failure) -> tuple[tuple[int, str], ...]:
     return tuple((node.start, f"{count} times {cost} cycles in this block") for node, count, cost in spent[:_COSTLY] if count * cost)
 
 
-def _places(one: Checked, address: int, message: str = "") -> Iterator[Place]:
+def _places(one: Checked, address: int, message: str = "") -> Iterator[Location]:
     """Yield the source line of an instruction, where it is known, then its place in the input: a line of a listing, or an address."""
     function = one.result.analysis.function
     source = _source(one, address)
     if source is not None:
-        yield Place(source[0], source[1], function.name, address, message)
+        yield Location(source[0], source[1], function.name, address, message)
     spans = {each.address: each.span.line for each in function.instructions}
     line = None if function.compiler is not None else spans.get(address)
-    yield Place(one.result.file, line, function.name, address, message)
+    yield Location(one.result.file, line, function.name, address, message)

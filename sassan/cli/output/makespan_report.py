@@ -22,7 +22,7 @@ from sassan.render import gantt
 from sassan.render.files import write_atomically
 from sassan.render.gantt import Chart, runs
 from sassan.render.gantt_svg import draw
-from sassan.render.gantt_text import Size, lines, style
+from sassan.render.gantt_text import ChartSize, lines, style
 
 _TITLE = 60
 
@@ -180,7 +180,7 @@ def chart(one: Answer) -> Chart:
 
 def _chart(picture: Chart) -> None:
 
-    shown = lines(picture, Size(width()), ": -o gantt.svg shows all")
+    shown = lines(picture, ChartSize(width()), ": -o gantt.svg shows all")
     if not colourful(sys.stdout):
         out("".join(f"{line}\n" for line in shown))
         return

@@ -25,7 +25,7 @@ from sassan.frontend.ptx.syntax import (
     Variable,
 )
 from sassan.frontend.ptx.text import instruction_text
-from sassan.ir import Frame, Guard, Immediate, Place, Several, Special, Symbol, Target, Word
+from sassan.ir import Frame, Guard, Immediate, OperandGroup, PtxAddress, Special, Symbol, Target, Word
 from sassan.ir import Instruction as IrInstruction
 from sassan.ir import Operand as IrOperand
 from sassan.ir import Variable as IrVariable
@@ -191,7 +191,7 @@ class Body:
         callee = False
         for operand in instruction.operands:
             if isinstance(operand, Group) and operand.opening == "(":
-                yield Several("(", tuple([self._operand(item, instruction, names, argument=True) for item in operand.items]))
+                yield OperandGroup("(", tuple([self._operand(item, instruction, names, argument=True) for item in operand.items]))
             elif not callee and isinstance(operand, Name):
                 callee = True
                 yield self._callee(operand.text, instruction, names)
@@ -231,7 +231,7 @@ class Body:
                 # An address at a constant distance from a symbol is treated as the symbol's address.
                 return self._name(name, instruction, names, argument=False)
             case Group(opening, items):
-                return Several(opening, tuple([self._operand(item, instruction, names) for item in items]))
+                return OperandGroup(opening, tuple([self._operand(item, instruction, names) for item in items]))
             case Address():
                 return self._address(operand, instruction, names)
 
@@ -262,7 +262,7 @@ class Body:
             return Symbol(base)
         if not self._declared:
             # As papers print it: a bare name that is not a register denotes the memory at its address.
-            return Place(Symbol(text), 0, bare=True)
+            return PtxAddress(Symbol(text), 0, bare=True)
         raise self._unknown(text, instruction, "a declared name")
 
     def _variable(self, name: str, instruction: Instruction, names: Names) -> IrVariable | Symbol | None:
@@ -280,18 +280,18 @@ class Body:
             names = names.outer
         return names
 
-    def _address(self, operand: Address, instruction: Instruction, names: Names) -> Place:
+    def _address(self, operand: Address, instruction: Instruction, names: Names) -> PtxAddress:
         items = tuple([self._operand(item, instruction, names) for item in operand.items])
         offset = self._offset(operand.offset, instruction)
         if isinstance(operand.base, Number):
-            return Place(self._number(operand.base.text, instruction), offset, items)
+            return PtxAddress(self._number(operand.base.text, instruction), offset, items)
         name = operand.base.text
         variable = self._variable(name.partition(".")[0], instruction, names)
         if variable is None:
             if self._declared and name not in self._context.functions:
                 raise self._unknown(name, instruction, "a declared name")
             variable = Symbol(name)
-        return Place(variable, offset, items)
+        return PtxAddress(variable, offset, items)
 
     def _offset(self, text: str, instruction: Instruction) -> int:
         if not text:

@@ -9,6 +9,7 @@ from sassan.ipet.loop_bounds.counters import Counter, Found, corridor, counters,
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, flows_of, wanted
 from sassan.ipet.loop_bounds.states import reduce
+from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
 from sassan.ipet.loop_bounds.surroundings import BLOCK, GRID, PARAMETER, Surroundings
 from sassan.ipet.loop_bounds.values import Origins, State, Value
 from sassan.ipet.loop_bounds.walk import Walk, turns_of
@@ -60,38 +61,53 @@ class _Search:
     flows: Flows
     walk: Walk
     room: int
+    touched: tuple[int, ...]
+    """The registers that each loop names."""
     left: int = _WORK_IN_ALL
     """Instructions that may still be executed turn by turn."""
     found: dict[int, Inferred] = field(default_factory=dict[int, Inferred])
+    summaries: dict[Key, LoopSummary] = field(default_factory=dict[Key, LoopSummary])
 
     def look(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
         """Find the bound of a loop that is entered in these states; return the ranges of registers at its head."""
-        best, known, back = self._bound(loop, entries, side)
+        summary = self._summary(loop, entries, side)
+        best = summary.best
         head = self.flows.cfg.nodes[self.flows.cfg.loops[loop].head].start
         if best is None:
-            self.found[loop] = Inferred(loop, head, None, "", _missing(back) - {turns_of(head)})
+            self.found[loop] = Inferred(loop, head, None, "", summary.missing - {turns_of(head)})
             return {}
         self.found[loop] = Inferred(loop, head, best.bound, best.reason)
-        return {one.register: ranges.add(one.start, _moved(one, best.bound)) for one in known}
+        return {counter.register: ranges.add(counter.start, _moved(counter, best.bound)) for counter in summary.counters}
 
     def pass_by(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
         """Return how far an inner loop may have moved its counters since it was entered, for each visit of its head."""
-        best, known, _ = self._bound(loop, entries, side)
-        return {one.register: _moved(one, best.bound) for one in known} if best is not None else {}
+        summary = self._summary(loop, entries, side)
+        best = summary.best
+        return {counter.register: _moved(counter, best.bound) for counter in summary.counters} if best is not None else {}
 
-    def _bound(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> tuple[Found | None, list[Counter], list[State]]:
-        """Return the bound of a loop, its counters, and the states in which threads go back."""
+    def _summary(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> LoopSummary:
+        """Return what is known of a loop for these entries, worked out once for all that are alike."""
+        key = (loop, EntryKeys(self.touched[loop]).key(entries, side))
+        summary = self.summaries.get(key)
+        if summary is None:
+            summary = self.summaries[key] = self._bound(loop, entries, side)
+        return summary
+
+    def _bound(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> LoopSummary:
+        """Return the bound of a loop, its counters, and what the ways back depend on."""
         head = self.flows.cfg.loops[loop].head
         start = self.walk.at_head(loop, [*entries, *side], {})
         back = self.walk.turn(loop, {head: [start]}, self.pass_by)
         late = self._from_the_side(loop, side)
         firsts = [*entries, *late]
         if not firsts:
-            return Found(0, _NEVER), [], []
+            return LoopSummary(Found(0, _NEVER), (), frozenset())
         known = counters(head, start, firsts, back) if back else []
         fixed = [one for one in start.registers.values() if isinstance(one, Value) and (one.symbol is None or one.symbol.head != head)]
         best = _never(back) or _counted(known, back, fixed, firsts) or self._tried(loop, firsts)
-        return best if best is None else replace(best, bound=best.bound + bool(late)), known, back
+        if best is not None:
+            best = replace(best, bound=best.bound + bool(late))
+        return LoopSummary(best, tuple(Movement(one.register, one.start, one.step) for one in known), _missing(back))
 
     def _from_the_side(self, loop: int, side: Sequence[State]) -> list[State]:
         """Return the states in which threads come to the head first that entered the loop elsewhere."""
@@ -143,7 +159,7 @@ def _counted(known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Va
     return min(options, key=lambda one: one.bound, default=None)
 
 
-def _moved(one: Counter, bound: int) -> Range:
+def _moved(one: Movement, bound: int) -> Range:
     """Return by how much a counter has changed at the visits of the head."""
     low, high = one.step.signed
     return ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1)
@@ -168,7 +184,8 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     machine = Machine(Surroundings(cfg.function, launch), known, behind, room)
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     changed = tuple(_changed(cfg, known, loop.nodes) for loop in cfg.loops)
-    search = _Search(flows, Walk(flows, machine, changed, heads, before), room)
+    named = tuple(touched(cfg, known, loop.nodes) for loop in cfg.loops)
+    search = _Search(flows, Walk(flows, machine, changed, heads, before), room, named)
     search.walk.function(search.look)
     found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     if cfg.function.frames:

@@ -17,12 +17,12 @@ PARAMETER = "parameter "
 def _values(shape: Shape | None, limits: Shape, option: str) -> tuple[Value, ...]:
     if shape is not None:
         return tuple(map(constant, shape))
-    return tuple(unknown(ranges.span(1, limit), frozenset({option})) for limit in limits)
+    return tuple(unknown(ranges.span(1, limit), frozenset({option}), shared=True) for limit in limits)
 
 
 def _indices(shape: Shape | None, limits: Shape, option: str) -> tuple[Value, ...]:
     origins: Origins = frozenset() if shape is not None else frozenset({option})
-    return tuple(unknown(ranges.span(0, extent - 1), origins) for extent in shape or limits)
+    return tuple(unknown(ranges.span(0, extent - 1), origins, shared=True) for extent in shape or limits)
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Surroundings:
             upper = name.upper()
             self._special |= {f"SR_TID.{upper}": thread[axis], f"SR_CTAID.{upper}": place[axis]}
             self._special |= {f"SR_NTID.{upper}": block[axis], f"SR_NCTAID.{upper}": grid[axis]}
-        self._special |= {"SRZ": constant(0), "SR_LANEID": unknown(ranges.span(0, _WARP - 1))}
+        self._special |= {"SRZ": constant(0), "SR_LANEID": unknown(ranges.span(0, _WARP - 1), shared=True)}
         where = _layout(self.function)
         if where is not None:
             self._words |= {where.block + 4 * axis: one for axis, one in enumerate(block)}
@@ -67,7 +67,7 @@ class Surroundings:
             narrow = ranges.span(-half, half - 1) if is_signed else ranges.span(0, 2 * half - 1)
             return unknown(narrow, self._named(offset))
         if offset not in self._words:
-            self._words[offset] = unknown(ranges.EVERY, self._named(offset))
+            self._words[offset] = unknown(ranges.EVERY, self._named(offset), shared=True)
         return self._words[offset]
 
     def byte(self, offset: int) -> int | None:

@@ -6,6 +6,7 @@ Sums of one symbol and a range are kept as such, so that differences cancel: the
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from sassan.domains import ranges
@@ -14,16 +15,31 @@ from sassan.domains.ranges import Range
 Origins = frozenset[str]
 """Why a value is not known: what a message names."""
 NOWHERE: Origins = frozenset()
+_MOST_ORIGINS = 32
+"""A value names at most so many: in a long function the reasons of each value would grow with all that was before."""
+
+
+@lru_cache(maxsize=1 << 14)
+def union(a: Origins, b: Origins) -> Origins:
+    """Return the reasons of both, the first ones by name where they are too many; equal results are one object."""
+    both = a | b
+    if len(both) in {len(a), len(b)}:
+        return a if len(both) == len(a) else b
+    return both if len(both) <= _MOST_ORIGINS else frozenset(sorted(both)[:_MOST_ORIGINS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
-    """One unknown word with its range. `register` is that of a loop head which it stands for, `head` the node; -1 for any other."""
+    """One unknown word with its range. `register` is that of a loop head which it stands for, `head` the node; -1 for any other.
+
+    A `shared` one is not bound to a register: whoever reads the launch gets it.
+    """
 
     range: Range
     origins: Origins = NOWHERE
     head: int = -1
     register: int = -1
+    shared: bool = False
 
 
 class Value(NamedTuple):
@@ -45,9 +61,9 @@ def constant(word: int) -> Value:
     return Value(None, 0, ranges.const(word))
 
 
-def unknown(found: Range, origins: Origins = NOWHERE) -> Value:
+def unknown(found: Range, origins: Origins = NOWHERE, *, shared: bool = False) -> Value:
     """Return a word of a range, with a symbol of its own."""
-    return Value(None, 0, found) if not found.width else Value(Symbol(found, origins), 1, ranges.const(0), origins)
+    return Value(None, 0, found) if not found.width else Value(Symbol(found, origins, shared=shared), 1, ranges.const(0), origins)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +177,7 @@ class State:
 
     def plus(self, a: Value, b: Value) -> Value:
         """Return the sum; of two symbols, the one that less is known of stays."""
-        origins = a.origins | b.origins
+        origins = union(a.origins, b.origins)
         if a.symbol is None or b.symbol is None:
             kept = a if b.symbol is None else b
             return Value(kept.symbol, kept.factor, ranges.add(a.range, b.range), origins)

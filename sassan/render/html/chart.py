@@ -1,14 +1,14 @@
-"""Makespans as plain data for a page: a schedule as runs of equal slots, and how the bounds moved while engines searched."""
+"""Makespans as plain data for a page: a schedule as runs of equal slots, and the convergence of the bounds during the search."""
 
 from collections.abc import Sequence
 from typing import TypedDict
 
-from sassan.render.gantt import DONE, Chart, Run, runs
+from sassan.render.gantt import DONE, CellRun, Chart, runs
 
 MOST_CELLS = 5_000_000
-"""Cells of a chart of which a part is kept."""
+"""Limit on the cells of a chart that is drawn in part."""
 _MOST_RUNS = 20_000
-"""Runs of equal cells that are kept of one chart: what a page of many functions can carry."""
+"""Limit on the runs of equal cells of one chart, in a page of many functions."""
 _STEP = 10
 
 
@@ -21,7 +21,7 @@ class ChartRecord(TypedDict):
 
 
 class EngineRecord(TypedDict):
-    """The last word of one engine, in slots; None where it says nothing."""
+    """The final result of an engine, in slots; None where it has no bound."""
 
     name: str
     lower: int | None
@@ -31,7 +31,7 @@ class EngineRecord(TypedDict):
 
 
 class SearchRecord(TypedDict):
-    """One question about a makespan; `trace` are seconds, lower and upper bound as they came; `why` says why there is no chart."""
+    """The search for one makespan; `trace` lists seconds, lower and upper bound over time; `why` is the reason for a missing chart."""
 
     label: str
     string: str
@@ -47,14 +47,14 @@ class SearchRecord(TypedDict):
 
 
 def chart_record(picture: Chart, most: int = _MOST_RUNS) -> ChartRecord:
-    """Return a chart as plain data: all of it, or as many of its first slots as have at most `most` runs."""
-    found = [runs(row) for row in picture.rows]
-    starts = sorted(run.start for row in found for run in row)
+    """Return a chart as plain data: all of it, or its first slots with at most `most` runs."""
+    rows = [runs(row) for row in picture.rows]
+    starts = sorted(run.start for row in rows for run in row)
     shown = picture.slots if len(starts) <= most else max(starts[most] // _STEP * _STEP, _STEP)
-    return {"slots": picture.slots, "shown": shown, "rows": [_cut(row, shown) for row in found]}
+    return {"slots": picture.slots, "shown": shown, "rows": [_cut(row, shown) for row in rows]}
 
 
-def _cut(row: Sequence[Run], end: int) -> list[list[int | str]]:
+def _cut(row: Sequence[CellRun], end: int) -> list[list[int | str]]:
     return [[run.start, min(run.count, end - run.start), run.mark] for run in row if run.mark != DONE and run.start < end]
 
 

@@ -1,4 +1,4 @@
-"""Which of several functions of one name is meant: the end of the path of its file that no other of them has."""
+"""The distinction of functions with the same name: the end of the path of each file that none of the others has."""
 
 import re
 from collections import defaultdict
@@ -8,30 +8,30 @@ _SEPARATOR = re.compile(r"([/\\])")
 
 
 def ends(functions: Sequence[tuple[str, str]]) -> list[str]:
-    """Return, for each function (its name, its file), the shortest end of the file that tells it from others; empty where nothing has to.
+    """Return, for each function (name, file), the shortest end of its file that distinguishes it from others; '' for a unique name.
 
-    Functions of one name in one file stay alike: their architectures tell them apart.
+    Functions of one name in one file are not distinguished: their architectures differ.
     """
     files: defaultdict[str, set[str]] = defaultdict(set)
     for name, file in functions:
         files[name].add(file)
-    known = {name: _shortest(several) for name, several in files.items() if len(several) > 1}
-    return [known[name][file] if name in known else "" for name, file in functions]
+    suffixes = {name: _shortest(paths) for name, paths in files.items() if len(paths) > 1}
+    return [suffixes[name][file] if name in suffixes else "" for name, file in functions]
 
 
 def _shortest(files: set[str]) -> dict[str, str]:
-    """Return the shortest end of each of these, in whole parts, that none of the others ends in; all of it where there is none."""
-    found: dict[str, str] = {}
+    """Return the shortest end of each path, in whole parts, that none of the others has; the whole path if there is none."""
+    shortest: dict[str, str] = {}
     left = {file: _SEPARATOR.split(file) for file in files}
     size = 1
     while left:
         # Every second part is a separator.
-        here = {file: "".join(parts[-size:]) for file, parts in left.items()}
+        candidates = {file: "".join(parts[-size:]) for file, parts in left.items()}
         alike: defaultdict[str, int] = defaultdict(int)
-        for end in here.values():
+        for end in candidates.values():
             alike[end] += 1
-        done = {file: end for file, end in here.items() if alike[end] == 1 or size >= len(left[file])}
-        found |= done
-        left = {file: parts for file, parts in left.items() if file not in done}
+        unique = {file: end for file, end in candidates.items() if alike[end] == 1 or size >= len(left[file])}
+        shortest |= unique
+        left = {file: parts for file, parts in left.items() if file not in unique}
         size += 2
-    return found
+    return shortest

@@ -1,4 +1,4 @@
-"""What is written into the blocks of a graph on a page, and how large that makes them."""
+"""The labels of the blocks of a graph on a page, and the sizes of the blocks."""
 
 from sassan.errors import Gap
 from sassan.render.dot import Size
@@ -9,15 +9,15 @@ DIAMOND, DASH, TIMES, DOT = "\u25c7", "\u2013", "\u00d7", "\u00b7"
 _LETTERS, _LETTER_ROWS, _COMPACT_LETTERS = 26, 3, 14
 _WIDEST = 44
 _CHARACTER, _LINE = 6.7, 14.0
-"""Points of a character and of a line, in the monospaced type of 11 points that the page has for blocks (style.css)."""
+"""Points of a character and of a line, in the monospaced 11-point font of blocks (style.css)."""
 _MARGIN = 8.0
 
 Label = tuple[tuple[str, str], ...]
-"""Lines: a name for their style, and their text."""
+"""Lines, each with the name of its style and its text."""
 
 
 def label(node: Node, letters: str, cost: str, gaps: tuple[Gap, ...], *, compact: bool) -> Label:
-    """Return the lines of a block; `cost` is empty where it is not known."""
+    """Return the lines of a block; `cost` is '' if it is unknown."""
     troubles = tuple(("gap", shorten(f"gap: {code}", _WIDEST)) for code in sorted({gap.code for gap in gaps}))
     if compact:
         words = (f"{node.start:04x}", DIAMOND * node.divergent, shorten(letters, _COMPACT_LETTERS), cost)
@@ -37,7 +37,7 @@ def size(lines: Label) -> Size:
 
 
 def cost_text(cost: int | None, count: int | None, share: float | None, *, compact: bool) -> str:
-    """Return the price of a block: of one execution, times its executions on the worst path, and which part of the WCET that is."""
+    """Return the cost of a block: of one execution, times its executions on the worst path, and its share of the WCET."""
     if cost is None:
         return ""
     if not count:
@@ -48,5 +48,5 @@ def cost_text(cost: int | None, count: int | None, share: float | None, *, compa
 
 
 def percent(share: float) -> str:
-    """Return a share as text; what is not nothing is not written as nothing."""
+    """Return a share as text; a share above 0 is never written as 0."""
     return "<1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"  # noqa: PLR2004 - one per cent

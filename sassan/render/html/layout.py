@@ -1,6 +1,6 @@
-"""Where Graphviz puts the blocks, edges and boxes of many graphs: a few processes lay out one graph after the other.
+"""The layout of many graphs by Graphviz: a few processes lay out one graph after the other.
 
-Like the drawings of `cfg` (draw.py), every graph has its time; where that is over, its blocks are placed in rows, and a note says so.
+Like the drawings of `cfg` (draw.py), every graph has a time limit, after which its blocks are placed in rows, with a note.
 """
 
 import importlib.util
@@ -17,13 +17,13 @@ from typing import Any
 
 from sassan.errors import MissingToolError
 from sassan.executor import Executor, Processes, Serial
-from sassan.render.dot import TURNED
+from sassan.render.dot import REVERSED
 
 _WORKER = Path(__file__).parent.parent / "worker.py"
 _TOGETHER = 8
-"""Graphs that one process lays out: its start costs as much as some of them."""
-_ROWS = "no full layout of this graph was found in the time given: drawn in rows, with straight edges and no boxes of loops"
-_NONE = "no layout of this graph was found in the time given: its blocks are listed below"
+"""Graphs per process: its start takes as long as several of them."""
+_ROWS = "the full layout did not finish within the time limit: drawn in rows, with straight edges and without boxes for loops"
+_NONE = "the layout failed or did not finish within the time limit: the blocks are listed below"
 _POINTS = 72.0
 _CALL = re.compile(r"_c([0-9a-f]+)")
 
@@ -33,7 +33,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlacedEdge:
     """An edge: `points` are those of a Bézier curve from `src` to `dst`, which ends in straight pieces below the arrow heads."""
 
     src: str
@@ -44,7 +44,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class PlacedCluster:
     """The box of a loop (`loop` indexes `WarpCfg.loops`), or of a call (`context` is the call string)."""
 
     box: Box
@@ -53,47 +53,47 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A graph with places, y downwards from the upper edge; without nodes where no layout was found. `note` says what is not as usual."""
+class PlacedGraph:
+    """A graph with coordinates, y downwards from the upper edge; without nodes if the layout failed. `note` reports a fallback."""
 
     width: float = 0.0
     height: float = 0.0
     nodes: tuple[tuple[str, Box], ...] = ()
-    lines: tuple[Line, ...] = ()
-    clusters: tuple[Cluster, ...] = ()
+    lines: tuple[PlacedEdge, ...] = ()
+    clusters: tuple[PlacedCluster, ...] = ()
     note: str = ""
 
 
-def place(texts: Sequence[str], executor: Executor | None = None, *, seconds: float = 20.0) -> Iterator[Placed]:
-    """Yield the places of each graph (`dot.bare_text`), in order; none takes much longer than twice `seconds`.
+def place(texts: Sequence[str], executor: Executor | None = None, *, seconds: float = 20.0) -> Iterator[PlacedGraph]:
+    """Yield the layout of each graph (`dot.bare_text`), in order; none takes much longer than twice `seconds`.
 
     Raises MissingToolError when pygraphviz is not installed.
     """
     if importlib.util.find_spec("pygraphviz") is None:
         raise MissingToolError("missing-extra", "the graphs of a report need pygraphviz", hint="pip install pygraphviz")
-    some = [tuple(texts[at : at + _TOGETHER]) for at in range(0, len(texts), _TOGETHER)]
-    chosen = executor or (Processes() if len(some) > 1 else Serial())
-    return chain.from_iterable(chosen.map(partial(_place, seconds=seconds), some))
+    batches = [tuple(texts[at : at + _TOGETHER]) for at in range(0, len(texts), _TOGETHER)]
+    runner = executor or (Processes() if len(batches) > 1 else Serial())
+    return chain.from_iterable(runner.map(partial(_place, seconds=seconds), batches))
 
 
-def _place(texts: tuple[str, ...], *, seconds: float) -> list[Placed]:
-    placed: list[Placed] = []
+def _place(texts: tuple[str, ...], *, seconds: float) -> list[PlacedGraph]:
+    placed: list[PlacedGraph] = []
     while len(placed) < len(texts):
         left = texts[len(placed) :]
-        done = _layouts(left, "dot", seconds)
-        # The first graph had all of the time for itself; a later one begins anew.
-        placed += [_parsed(one, "") for one in done] or [_in_rows(left[0], seconds)]
+        layouts = _layouts(left, "dot", seconds)
+        # The first graph had all of the time; the rest is started again.
+        placed += [_parsed(layout, "") for layout in layouts] or [_in_rows(left[0], seconds)]
     return placed
 
 
-def _in_rows(text: str, seconds: float) -> Placed:
-    done = _layouts((text,), "rows", seconds)
-    return _parsed(done[0], _ROWS) if done else Placed(note=_NONE)
+def _in_rows(text: str, seconds: float) -> PlacedGraph:
+    layouts = _layouts((text,), "rows", seconds)
+    return _parsed(layouts[0], _ROWS) if layouts else PlacedGraph(note=_NONE)
 
 
 def _layouts(texts: tuple[str, ...], layout: str, seconds: float) -> list[bytes]:
-    """Return the layouts of the first graphs, as many as are done in time and before the process fails on one."""
-    frames = b"".join(b"%d\n%b" % (len(text), text) for text in (one.encode() for one in texts))
+    """Return the layouts of the first graphs, up to the time limit or a failure of the process."""
+    frames = b"".join(b"%d\n%b" % (len(text), text) for text in (text.encode() for text in texts))
     command = [sys.executable, "-P", str(_WORKER), "json0", layout, "many"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:  # noqa: S603 - ours
         try:
@@ -107,7 +107,7 @@ def _layouts(texts: tuple[str, ...], layout: str, seconds: float) -> list[bytes]
 
 
 def _frames(data: bytes) -> list[bytes]:
-    """Return the whole frames of what a worker wrote."""
+    """Return the complete frames in the output of a worker."""
     frames: list[bytes] = []
     at = 0
     while (end := data.find(b"\n", at)) >= 0:
@@ -119,28 +119,28 @@ def _frames(data: bytes) -> list[bytes]:
     return frames
 
 
-def _parsed(data: bytes, note: str) -> Placed:
-    found: dict[str, Any] = json.loads(data)
-    objects = {one["_gvid"]: one for one in found.get("objects", ())}
-    names = {number: str(one["name"]) for number, one in objects.items()}
-    nodes = [(names[number], _node(one)) for number, one in objects.items() if "pos" in one]
-    lines = [_line(one, names) for one in found.get("edges", ()) if one.get("style") != "invis"]
-    clusters = [_cluster(one) for one in objects.values() if "bb" in one and names[one["_gvid"]].startswith("cluster_")]
-    return _upright(Placed(0.0, 0.0, tuple(nodes), tuple(lines), tuple(clusters), note))
+def _parsed(data: bytes, note: str) -> PlacedGraph:
+    document: dict[str, Any] = json.loads(data)
+    objects = {item["_gvid"]: item for item in document.get("objects", ())}
+    names = {number: str(item["name"]) for number, item in objects.items()}
+    nodes = [(names[number], _node(item)) for number, item in objects.items() if "pos" in item]
+    lines = [_line(item, names) for item in document.get("edges", ()) if item.get("style") != "invis"]
+    clusters = [_cluster(item) for item in objects.values() if "bb" in item and names[item["_gvid"]].startswith("cluster_")]
+    return _upright(PlacedGraph(0.0, 0.0, tuple(nodes), tuple(lines), tuple(clusters), note))
 
 
-def _node(one: dict[str, Any]) -> Box:
-    x, y = _point(one["pos"])
-    width, height = float(one["width"]) * _POINTS, float(one["height"]) * _POINTS
+def _node(item: dict[str, Any]) -> Box:
+    x, y = _point(item["pos"])
+    width, height = float(item["width"]) * _POINTS, float(item["height"]) * _POINTS
     return x - width / 2, y + height / 2, width, height
 
 
-def _line(one: dict[str, Any], names: dict[int, str]) -> Line:
-    tail, head = names[one["tail"]], names[one["head"]]
-    points = _curve(one["pos"])
-    label = _point(one["lp"]) if "lp" in one else None
-    kind, _, turned = str(one.get("class", "")).partition(" ")
-    return Line(head, tail, kind, points[::-1], label) if turned == TURNED else Line(tail, head, kind, points, label)
+def _line(item: dict[str, Any], names: dict[int, str]) -> PlacedEdge:
+    tail, head = names[item["tail"]], names[item["head"]]
+    points = _curve(item["pos"])
+    label = _point(item["lp"]) if "lp" in item else None
+    kind, _, direction = str(item.get("class", "")).partition(" ")
+    return PlacedEdge(head, tail, kind, points[::-1], label) if direction == REVERSED else PlacedEdge(tail, head, kind, points, label)
 
 
 def _curve(text: str) -> tuple[Point, ...]:
@@ -158,13 +158,13 @@ def _curve(text: str) -> tuple[Point, ...]:
     return (*(first or middle[:1]), *middle, *(last or middle[-1:]))
 
 
-def _cluster(one: dict[str, Any]) -> Cluster:
-    left, bottom, right, top = map(float, one["bb"].split(","))
-    kind, _, rest = str(one["name"]).removeprefix("cluster_").partition("_")
+def _cluster(item: dict[str, Any]) -> PlacedCluster:
+    left, bottom, right, top = map(float, item["bb"].split(","))
+    kind, _, rest = str(item["name"]).removeprefix("cluster_").partition("_")
     box = (left, top, right - left, top - bottom)
     if kind == "loop":
-        return Cluster(box, int(rest.partition("_")[0]), ())
-    return Cluster(box, None, tuple(int(site, 16) for site in _CALL.findall(f"_{rest}")))
+        return PlacedCluster(box, int(rest.partition("_")[0]), ())
+    return PlacedCluster(box, None, tuple(int(site, 16) for site in _CALL.findall(f"_{rest}")))
 
 
 def _point(text: str) -> Point:
@@ -172,10 +172,10 @@ def _point(text: str) -> Point:
     return float(x), float(y)
 
 
-def _upright(one: Placed) -> Placed:
-    """Return the same with y downwards, the origin in the upper left corner of what is drawn."""
-    boxes = [*(box for _, box in one.nodes), *(cluster.box for cluster in one.clusters)]
-    points = [point for line in one.lines for point in line.points]
+def _upright(graph: PlacedGraph) -> PlacedGraph:
+    """Return the graph with y downwards and the origin in its upper left corner."""
+    boxes = [*(box for _, box in graph.nodes), *(cluster.box for cluster in graph.clusters)]
+    points = [point for line in graph.lines for point in line.points]
     left = min([box[0] for box in boxes] + [x for x, _ in points])
     top = max([box[1] for box in boxes] + [y for _, y in points])
     right = max([box[0] + box[2] for box in boxes] + [x for x, _ in points])
@@ -187,11 +187,14 @@ def _upright(one: Placed) -> Placed:
     def box(at: Box) -> Box:
         return (*point((at[0], at[1])), round(at[2], 1), round(at[3], 1))
 
-    return Placed(
+    return PlacedGraph(
         round(right - left, 1),
         round(top - bottom, 1),
-        tuple((name, box(at)) for name, at in one.nodes),
-        tuple(Line(line.src, line.dst, line.kind, tuple(map(point, line.points)), line.label and point(line.label)) for line in one.lines),
-        tuple(Cluster(box(cluster.box), cluster.loop, cluster.context) for cluster in one.clusters),
-        one.note,
+        tuple((name, box(at)) for name, at in graph.nodes),
+        tuple(
+            PlacedEdge(line.src, line.dst, line.kind, tuple(map(point, line.points)), line.label and point(line.label))
+            for line in graph.lines
+        ),
+        tuple(PlacedCluster(box(cluster.box), cluster.loop, cluster.context) for cluster in graph.clusters),
+        graph.note,
     )

@@ -1,11 +1,9 @@
-"""Colours of edges and units on a page: those of the drawings (palette.py, gantt.py), with a lighter tone for a dark page."""
+"""Colours of edges and units on a page: those of the drawings (palette.py, gantt.py), with lighter tones for dark mode."""
 
 from sassan.render import palette
-from sassan.render.gantt import LOOKS
+from sassan.render.gantt import MARK_STYLES
 from sassan.warpcfg.graph import Kind
 
-DARK_PANEL = "#1a2028"
-"""The background of graphs on a dark page (style.css)."""
 DARK: dict[Kind, str] = {
     Kind.FALLTHROUGH: "#dfe4ea",
     Kind.TAKEN: "#6cb8f0",
@@ -20,18 +18,22 @@ _DASHES = {"solid": "", "dashed": "6 4", "dotted": "2 3"}
 
 
 def style() -> str:
-    """Return the rules of a style sheet that say what has which colour."""
-    kinds = [f"  --kind-{kind.value}: light-dark({look.color}, {DARK[kind]});" for kind, look in palette.LINES.items()]
-    units = [f".unit-{_word(mark)} {{ background: {look.fill}; fill: {look.fill}; stroke: {look.line}; }}" for mark, look in LOOKS.items()]
-    lines = [f".kind-{kind.value} {{ --kind: var(--kind-{kind.value}); {_dash(look.style)}}}" for kind, look in palette.LINES.items()]
+    """Return the colour rules of the style sheet."""
+    kinds = [f"  --kind-{kind.value}: light-dark({look.color}, {DARK[kind]});" for kind, look in palette.EDGE_STYLES.items()]
+    units = [
+        f".unit-{_word(mark)} {{ background: {look.fill}; fill: {look.fill}; stroke: {look.line}; }}" for mark, look in MARK_STYLES.items()
+    ]
+    lines = [f".kind-{kind.value} {{ --kind: var(--kind-{kind.value}); {_dash(look.style)}}}" for kind, look in palette.EDGE_STYLES.items()]
     return "\n".join([":root {", *kinds, "}", *units, *lines, ""])
 
 
 def legend() -> dict[str, list[dict[str, str]]]:
-    """Return what the legends of a page say, in their order."""
+    """Return the entries of the legends of a page, in their order."""
     return {
-        "kinds": [{"kind": kind.value, "means": look.means, "head": look.head, "tail": look.tail} for kind, look in palette.LINES.items()],
-        "units": [{"mark": mark, "word": _word(mark), "means": look.means} for mark, look in LOOKS.items()],
+        "kinds": [
+            {"kind": kind.value, "means": look.means, "head": look.head, "tail": look.tail} for kind, look in palette.EDGE_STYLES.items()
+        ],
+        "units": [{"mark": mark, "word": _word(mark), "means": look.means} for mark, look in MARK_STYLES.items()],
     }
 
 

@@ -1,7 +1,7 @@
-"""The page: one file of HTML with its style, its script and its data, which nothing outside is needed for.
+"""The page: a self-contained HTML file with its style, its script and its data.
 
-Names and texts of the input are hostile. They stand in the file only inside JSON without `<`, `>` and `&`, or packed;
-the script writes them as text and never as markup; the policy of the page lets no other script run and nothing be fetched.
+Names and texts of the input are untrusted. The file contains them only inside JSON without `<`, `>` and `&`, or packed;
+the script writes them as text and never as markup; the policy of the page allows no other script and no network access.
 """
 
 import base64
@@ -26,7 +26,7 @@ _SUMMARY = ("name", "arch", "file", "instructions", "blocks", "edges", "divergen
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page holds, as plain data: `functions` as `documents.analysis` with `graph` and `search`, `refused` as `documents.refusal`."""
+    """The plain data of a page: `functions` as `documents.analysis` with `graph` and `search`, `refused` as `documents.refusal`."""
 
     title: str
     tool: Mapping[str, Any]
@@ -35,7 +35,7 @@ class Page:
 
 
 def html(page: Page) -> str:
-    """Return the page: plain ASCII; the same data gives the same text."""
+    """Return the page as plain ASCII; the same data gives the same text."""
     sheet = _part("style.css") + style()
     script = _script()
     head = {
@@ -50,10 +50,10 @@ def html(page: Page) -> str:
         "title": escape(visible(page.title)).encode("ascii", "xmlcharrefreplace").decode(),
         "style": sheet,
         "data": _data(head),
-        "details": "\n".join(_detail(at, one) for at, one in enumerate(page.functions)),
+        "details": "\n".join(_detail(at, function) for at, function in enumerate(page.functions)),
         "script": script,
     }
-    return _MARK.sub(lambda found: parts[found[1]], _part("template.html"))
+    return _MARK.sub(lambda match: parts[match[1]], _part("template.html"))
 
 
 def _part(name: str) -> str:
@@ -66,7 +66,7 @@ def _script() -> str:
 
 
 def _policy(sheet: str, script: str) -> str:
-    """Return the content security policy: only these two texts, no address whatever; the icon is data, so that none is asked for."""
+    """Return the content security policy: only these two texts, no address; the icon is data, so that none is requested."""
     texts = f"style-src '{_hash(sheet)}'; script-src '{_hash(script)}'"
     return f"default-src 'none'; {texts}; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -76,60 +76,60 @@ def _hash(text: str) -> str:
 
 
 def _summaries(functions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what the list of functions shows; `where` is the end of the file that tells a function from others of its name."""
-    places = ends([(one["name"], one["file"]) for one in functions])
-    return [{**_summary(one), "where": place} for one, place in zip(functions, places, strict=True)]
+    """Return the entries of the list of functions; `where` is the end of the path that distinguishes functions of one name."""
+    places = ends([(function["name"], function["file"]) for function in functions])
+    return [{**_summary(function), "where": place} for function, place in zip(functions, places, strict=True)]
 
 
-def _summary(one: Mapping[str, Any]) -> dict[str, Any]:
-    makespan = one["makespan"]
+def _summary(function: Mapping[str, Any]) -> dict[str, Any]:
+    makespan = function["makespan"]
     return {
-        **{key: one[key] for key in _SUMMARY},
-        "loops": len(one["loops"]),
-        "wcet": one["wcet"]["value"],
-        "status": one["wcet"]["status"],
+        **{key: function[key] for key in _SUMMARY},
+        "loops": len(function["loops"]),
+        "wcet": function["wcet"]["value"],
+        "status": function["wcet"]["status"],
         "warps": makespan["warps"] if makespan else None,
         "makespan": makespan["upper"] if makespan else None,
-        "gaps": sorted({gap["code"] for gap in one["gaps"]}),
-        "gap_count": len(one["gaps"]),
-        "assumptions": _assumptions(one),
+        "gaps": sorted({gap["code"] for gap in function["gaps"]}),
+        "gap_count": len(function["gaps"]),
+        "assumptions": _assumptions(function),
     }
 
 
-def _assumptions(one: Mapping[str, Any]) -> list[str]:
-    """Return what the numbers of a function rest on; where there is none, nothing is assumed."""
-    found = one["makespan"] or {}
-    bounds = (found, found.get("partition"), one["grid"])
-    said = [text for bound in bounds if bound and bound["upper"] is not None for text in bound["assumptions"]]
-    wcet = one["wcet"]
+def _assumptions(function: Mapping[str, Any]) -> list[str]:
+    """Return the assumptions of a function's bounds; empty without bounds."""
+    makespan = function["makespan"] or {}
+    bounds = (makespan, makespan.get("partition"), function["grid"])
+    texts = [text for bound in bounds if bound and bound["upper"] is not None for text in bound["assumptions"]]
+    wcet = function["wcet"]
     bounded = wcet["value"] is not None or wcet["status"] == "experiment"
-    return list(dict.fromkeys([*(wcet["assumptions"] if bounded else ()), *said]))
+    return list(dict.fromkeys([*(wcet["assumptions"] if bounded else ()), *texts]))
 
 
 def _data(value: object) -> str:
-    """Return JSON that can stand inside a script element: no character of it can end one, or a line."""
+    """Return JSON for a script element: no character of it can end the element, or a line."""
     text = json.dumps(_shown(value), separators=(",", ":"), ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _detail(at: int, one: Mapping[str, Any]) -> str:
-    return f'<script type="text/plain" id="detail-{at}">{_packed(one)}</script>'
+def _detail(at: int, function: Mapping[str, Any]) -> str:
+    return f'<script type="text/plain" id="detail-{at}">{_packed(function)}</script>'
 
 
-def _packed(one: Mapping[str, Any]) -> str:
-    # Without a time of day: the same data gives the same bytes.
-    text = json.dumps(_shown({**one, "assumptions": _assumptions(one)}), separators=(",", ":"))
+def _packed(function: Mapping[str, Any]) -> str:
+    # Without a timestamp: the same data gives the same bytes.
+    text = json.dumps(_shown({**function, "assumptions": _assumptions(function)}), separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _shown(value: object) -> object:
-    """Return the same with every text fit to be shown: what is not printable (controls, overrides of the direction) is spelled out."""
+    """Return the value with printable texts: control characters and direction overrides are escaped."""
     match value:
         case str():
             return visible(value)
         case Mapping():
-            return {visible(str(key)): _shown(one) for key, one in value.items()}
+            return {visible(str(key)): _shown(item) for key, item in value.items()}
         case Sequence():
-            return [_shown(one) for one in value]
+            return [_shown(item) for item in value]
         case _:
             return value

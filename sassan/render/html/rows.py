@@ -3,14 +3,14 @@
 from typing import TypedDict
 
 from sassan.isa.control import BARRIERS, Control
-from sassan.render.listing import Row
+from sassan.render.listing import ListingRow
 
 _REUSE_SLOTS = 4
 _NONE = "-"
 
 
 class ControlRecord(TypedDict):
-    """A control code, each part as it is printed: `waits` and `reuse` have one character per barrier and per source slot."""
+    """A control code, each part as printed: `waits` and `reuse` have one character per barrier and per source slot."""
 
     stall: str
     hint: str
@@ -21,7 +21,7 @@ class ControlRecord(TypedDict):
 
 
 class RowRecord(TypedDict):
-    """`control` is None without encodings, `unit` and `letter` where no table knows the opcode."""
+    """`control` is None without encodings, `unit` and `letter` for an unknown opcode."""
 
     address: str
     control: ControlRecord | None
@@ -32,25 +32,25 @@ class RowRecord(TypedDict):
     source: str | None
 
 
-def row(one: Row) -> RowRecord:
+def row(line: ListingRow) -> RowRecord:
     """Return a row of a listing."""
     return {
-        "address": f"{one.instruction.address:04x}",
-        "control": None if one.control is None else _control(one.control),
-        "unit": one.unit,
-        "letter": one.letter.value if one.letter else None,
-        "text": one.instruction.text or one.instruction.opcode,
-        "branch": one.branch.value if one.branch else None,
-        "source": None if one.source is None else f"{one.source.file}:{one.source.line}",
+        "address": f"{line.instruction.address:04x}",
+        "control": None if line.control is None else _control(line.control),
+        "unit": line.unit,
+        "letter": line.letter.value if line.letter else None,
+        "text": line.instruction.text or line.instruction.opcode,
+        "branch": line.branch.value if line.branch else None,
+        "source": None if line.source is None else f"{line.source.file}:{line.source.line}",
     }
 
 
-def _control(one: Control) -> ControlRecord:
+def _control(control: Control) -> ControlRecord:
     return {
-        "stall": str(one.stall),
-        "hint": "Y" if one.yield_hint else _NONE,
-        "write": _NONE if one.write_barrier is None else str(one.write_barrier),
-        "read": _NONE if one.read_barrier is None else str(one.read_barrier),
-        "waits": "".join(str(barrier) if one.wait_mask >> barrier & 1 else _NONE for barrier in range(BARRIERS)),
-        "reuse": "".join(str(slot) if one.reuse >> slot & 1 else _NONE for slot in range(_REUSE_SLOTS)),
+        "stall": str(control.stall),
+        "hint": "Y" if control.yield_hint else _NONE,
+        "write": _NONE if control.write_barrier is None else str(control.write_barrier),
+        "read": _NONE if control.read_barrier is None else str(control.read_barrier),
+        "waits": "".join(str(barrier) if control.wait_mask >> barrier & 1 else _NONE for barrier in range(BARRIERS)),
+        "reuse": "".join(str(slot) if control.reuse >> slot & 1 else _NONE for slot in range(_REUSE_SLOTS)),
     }

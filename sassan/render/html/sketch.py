@@ -1,4 +1,4 @@
-"""The graph and the code of one function as plain data for a page; where everything goes is found out apart (layout.py)."""
+"""The graph and the code of one function as plain data for a page; the layout is computed separately (layout.py)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from sassan.errors import Gap
 from sassan.render.decorations import Decorations
 from sassan.render.dot import bare_text, compact
 from sassan.render.html.labels import Label, cost_text, label, size
-from sassan.render.html.layout import Line, Placed
+from sassan.render.html.layout import PlacedEdge, PlacedGraph
 from sassan.render.html.rows import RowRecord, row
 from sassan.render.listing import agreements, listing
 from sassan.warpcfg.blocks import FactsOf
@@ -18,9 +18,9 @@ _ENTRY, _EXIT = "entry", "exit"
 
 
 class BlockRecord(TypedDict):
-    """One block; `rows` indexes the rows of the function, `share` is its part of the WCET; None where something is not known.
+    """One block; `rows` indexes the rows of the function, `share` is its part of the WCET; None for unknown values.
 
-    `agreement` are the registers on which the active threads agree at its start, None where gaps leave that open.
+    `agreement` are the registers that are warp-uniform at its start, None if the graph has gaps.
     """
 
     id: str
@@ -61,9 +61,9 @@ class BoxRecord(TypedDict):
 
 
 class GraphRecord(TypedDict):
-    """Everything that is drawn, in points, y downwards; `ends` are the entry and the exits; `note` says what is not as usual.
+    """The drawing, in points, y downwards; `ends` are the entry and the exits; `note` reports a fallback of the layout.
 
-    `many` says of each loop whether every thread may repeat it by itself.
+    `many` says for each loop whether every thread may iterate separately.
     """
 
     width: float
@@ -81,7 +81,7 @@ class GraphRecord(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A function before its graph is laid out; `text` is what Graphviz gets."""
+    """A function before the layout of its graph; `text` is the input of Graphviz."""
 
     text: str
     cfg: WarpCfg
@@ -89,10 +89,10 @@ class Sketch:
     blocks: tuple[BlockRecord, ...]
     rows: tuple[RowRecord, ...]
 
-    def record(self, placed: Placed) -> GraphRecord:
-        """Return the graph with its places."""
+    def record(self, placed: PlacedGraph) -> GraphRecord:
+        """Return the graph with its layout."""
         boxes = dict(placed.nodes)
-        blocks: list[BlockRecord] = [{**one, "box": _numbers(boxes.get(one["id"]))} for one in self.blocks]
+        blocks: list[BlockRecord] = [{**block, "box": _numbers(boxes.get(block["id"]))} for block in self.blocks]
         return {
             "width": placed.width,
             "height": placed.height,
@@ -102,19 +102,22 @@ class Sketch:
             "ends": [{"name": name, "box": list(box)} for name, box in placed.nodes if name.partition("_")[0] in {_ENTRY, _EXIT}],
             "blocks": blocks,
             "edges": _edges(self.cfg, self.decorations, placed.lines),
-            "boxes": [{"box": list(one.box), "loop": one.loop, "context": [_hex(at) for at in one.context]} for one in placed.clusters],
+            "boxes": [
+                {"box": list(cluster.box), "loop": cluster.loop, "context": [_hex(at) for at in cluster.context]}
+                for cluster in placed.clusters
+            ],
             "many": [not loop.single_witness for loop in self.cfg.loops],
             "rows": list(self.rows),
         }
 
 
 def sketch(cfg: WarpCfg, decorations: Decorations, facts_of: FactsOf, gaps: tuple[Gap, ...], wcet: int | None) -> Sketch:
-    """Return what a page shows of a function; `gaps` are all that forbid a bound, `wcet` is the whole of which blocks have shares."""
+    """Return a function for a page; `gaps` are those that prevent a bound, the shares of blocks refer to `wcet`."""
     small = compact(cfg)
     shares = _shares(cfg, decorations, wcet)
     labels = _labels(cfg, decorations, gaps, shares, small=small)
     agreed = agreements(cfg, facts_of)
-    places = {one.address: at for at, one in enumerate(cfg.function.instructions)}
+    places = {instruction.address: at for at, instruction in enumerate(cfg.function.instructions)}
     counts = decorations.node_counts(cfg)
     blocks: list[BlockRecord] = [
         {
@@ -129,15 +132,15 @@ def sketch(cfg: WarpCfg, decorations: Decorations, facts_of: FactsOf, gaps: tupl
             "count": counts[at] if counts else None,
             "share": shares[at],
             "lines": [list(line) for line in labels[at]],
-            "rows": [places[one.address] for one in node.code],
+            "rows": [places[instruction.address] for instruction in node.code],
             "agreement": None if cfg.gaps else list(agreed[at]),
             "gaps": [f"{gap.code} at {_hex(gap.address)}: {gap.message}" for gap in _inside(node, gaps)],
             "box": None,
         }
         for at, node in enumerate(cfg.nodes)
     ]
-    text = bare_text(cfg, decorations, tuple(size(one) for one in labels))
-    return Sketch(text, cfg, decorations, tuple(blocks), tuple(row(one) for one in listing(cfg, facts_of).rows))
+    text = bare_text(cfg, decorations, tuple(size(lines) for lines in labels))
+    return Sketch(text, cfg, decorations, tuple(blocks), tuple(row(line) for line in listing(cfg, facts_of).rows))
 
 
 def _shares(cfg: WarpCfg, decorations: Decorations, wcet: int | None) -> tuple[float | None, ...]:
@@ -168,33 +171,33 @@ def _inside(node: Node, gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
     return tuple(gap for gap in gaps if node.start <= gap.address <= node.end)
 
 
-def _edges(cfg: WarpCfg, decorations: Decorations, lines: Sequence[Line]) -> list[EdgeRecord]:
+def _edges(cfg: WarpCfg, decorations: Decorations, lines: Sequence[PlacedEdge]) -> list[EdgeRecord]:
     drawn = {(line.src, _EXIT if line.kind == Kind.EXIT else line.dst, line.kind): line for line in lines}
-    found: dict[tuple[str, str, str], EdgeRecord] = {}
+    records: dict[tuple[str, str, str], EdgeRecord] = {}
     counts = decorations.counts
-    _add(found, drawn, (_ENTRY, cfg.nodes[cfg.entry].id, ""), 1 if counts else None, [])
+    _add(records, drawn, (_ENTRY, cfg.nodes[cfg.entry].id, ""), 1 if counts else None, [])
     for at, edge in enumerate(cfg.edges):
         key = (cfg.nodes[edge.src].id, _EXIT if edge.dst is None else cfg.nodes[edge.dst].id, edge.kind.value)
         pushed = [f"suspends {edge.pushed}"] if edge.pushed is not None else []
         popped = [f"resumes {edge.popped}"] if edge.popped is not None else []
-        _add(found, drawn, key, counts[at] if counts else None, [*pushed, *popped])
-    return list(found.values())
+        _add(records, drawn, key, counts[at] if counts else None, [*pushed, *popped])
+    return list(records.values())
 
 
 def _add(
-    found: dict[tuple[str, str, str], EdgeRecord],
-    drawn: dict[tuple[str, str, str], Line],
+    records: dict[tuple[str, str, str], EdgeRecord],
+    drawn: dict[tuple[str, str, str], PlacedEdge],
     key: tuple[str, str, str],
     count: int | None,
     says: list[str],
 ) -> None:
-    if key in found:
-        old = found[key]
+    if key in records:
+        old = records[key]
         old["says"] += says
         old["count"] = None if count is None or old["count"] is None else old["count"] + count
         return
     line = drawn.get(key)
-    found[key] = {
+    records[key] = {
         "src": key[0],
         "dst": key[1],
         "kind": key[2],

@@ -7,7 +7,7 @@ from ptx import HEAD, NAMES, SAMPLES, functions, kernel, only, source
 from sassan.frontend import load as load_file
 from sassan.frontend import read
 from sassan.frontend.ptx.read import read_ptx
-from sassan.ir import Frame, Guard, Immediate, Place, Several, Special, Symbol, Target, Variable, Word
+from sassan.ir import Frame, Guard, Immediate, OperandGroup, PtxAddress, Special, Symbol, Target, Variable, Word
 from sassan.isa.ptx import load
 from sassan.source import Source, Span
 
@@ -93,8 +93,8 @@ def test_labels_of_a_scope_are_its_own():
         ("mov.u32 %r1, %tid.x;", Special("%tid.x")),
         ("mov.u32 %r1, %laneid;", Special("%laneid")),
         ("mov.u64 %rd1, k_0;", Symbol("k_0")),
-        ("ld.param.u64 %rd1, [k_0];", Place(Symbol("k_0"), 0)),
-        ("ld.global.u32 %r1, [16];", Place(Immediate(16), 0)),
+        ("ld.param.u64 %rd1, [k_0];", PtxAddress(Symbol("k_0"), 0)),
+        ("ld.global.u32 %r1, [16];", PtxAddress(Immediate(16), 0)),
     ],
 )
 def test_an_operand_is_what_it_says(line, operand):
@@ -116,7 +116,7 @@ def test_vectors_pairs_and_sinks_stay_together():
 
 def test_texture_coordinates_belong_to_the_address():
     place = operands("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [image, {%f5, %f6}];", head=HEAD + ".global .texref image;\n")[1]
-    assert (place.base, [type(one) for one in place.items]) == (Symbol("image"), [Several])
+    assert (place.base, [type(one) for one in place.items]) == (Symbol("image"), [OperandGroup])
 
 
 def test_parts_of_a_register_are_the_register():
@@ -165,7 +165,7 @@ def test_a_call_parameter_is_a_variable_of_its_size():
 def test_a_call_parameter_whose_address_is_taken_is_memory():
     text = DEVICE.replace("ld.param.b32 %r1, [a];", ".reg .b64 %d; mov.b64 %d, a; ld.param.b32 %r1, [a];")
     (device,) = functions(HEAD + text)
-    assert device.instructions[1].operands[1] == Place(Symbol("a"), 0)
+    assert device.instructions[1].operands[1] == PtxAddress(Symbol("a"), 0)
 
 
 def test_a_call_through_a_register_may_enter_every_device_function():
@@ -184,7 +184,7 @@ def test_a_body_without_a_return_gets_one_that_does_not_count():
 def test_what_declares_no_register_has_those_that_it_uses():
     (one,) = functions(f"{HEAD}.entry k\n{{\nmov.f32 $f1, x_addr;\nsetp.gt.f32 p, $f1, $f1;\n@p exit;\nexit;\n}}\n")
     moved, compared = one.instructions[:2]
-    assert moved.operands[1] == Place(Symbol("x_addr"), 0, bare=True)
+    assert moved.operands[1] == PtxAddress(Symbol("x_addr"), 0, bare=True)
     assert isinstance(compared.operands[0], Variable)
     assert one.instructions[2].guard == Guard("p", compared.operands[0].number, negated=False)
 

@@ -7,20 +7,23 @@ from sassan.isa.loading import read_letters, read_table
 from sassan.isa.tables import LETTERS, load
 
 HEAD = '[sources]\nbook = "a book"\n'
-ROW = '[[op]]\nnames = ["ADD"]\nforms = ["d s s"]\nsource = "book"\n'
+ROW = '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["d s s"]\nsource = "book"\n'
 
 BAD = [
     ("base = [", "not TOML"),
     (HEAD + "[frob]\nx = 1\n", "frob"),
     ('base = "other.toml"\n' + HEAD, "base"),
-    (HEAD + '[[op]]\nnames = ["ADD"]\nsource = "book"\n', "op[0].forms"),
-    (HEAD + '[[op]]\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
-    (HEAD + '[[op]]\nnames = "ADD"\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
-    (HEAD + '[[op]]\nnames = [1]\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
-    (HEAD + '[[op]]\nnames = ["ADD"]\nforms = ["d"]\n', "op[0].source"),
-    (HEAD + '[[op]]\nnames = ["ADD"]\nforms = ["d"]\nsource = "hearsay"\n', "op[0].source"),
-    (HEAD + '[[op]]\nnames = ["ADD"]\nforms = ["k"]\nsource = "book"\n', "op[0].forms"),
-    (HEAD + '[[op]]\nnames = ["ADD"]\nforms = ["d:frob"]\nsource = "book"\n', "op[0].forms"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "alu"\nsource = "book"\n', "op[0].forms"),
+    (HEAD + '[[op]]\nunit = "alu"\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
+    (HEAD + '[[op]]\nnames = "ADD"\nunit = "alu"\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
+    (HEAD + '[[op]]\nnames = [1]\nunit = "alu"\nforms = ["d"]\nsource = "book"\n', "op[0].names"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["d"]\n', "op[0].source"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["d"]\nsource = "hearsay"\n', "op[0].source"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["k"]\nsource = "book"\n', "op[0].forms"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "alu"\nforms = ["d:frob"]\nsource = "book"\n', "op[0].forms"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nforms = ["d"]\nsource = "book"\n', "op[0].unit"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = "frob"\nforms = ["d"]\nsource = "book"\n', "op[0].unit"),
+    (HEAD + '[[op]]\nnames = ["ADD"]\nunit = ["alu", "fma"]\nforms = ["d"]\nsource = "book"\n', "op[0].unit"),
     (HEAD + ROW + "lanewise = true\n", "op[0].lanewise"),
     (HEAD + ROW + 'agree = "perhaps"\n', "op[0].agree"),
     (HEAD + ROW + 'flow = "sideways"\n', "op[0].flow"),

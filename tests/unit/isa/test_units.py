@@ -2,8 +2,7 @@
 
 import pytest
 
-from sassan.errors import InputError
-from sassan.isa.units import read, unit, units
+from sassan.isa.tables import unit, units
 
 ROWS = [
     ("sm_52", "IADD.X", "fp32"),
@@ -35,21 +34,5 @@ def test_units_are_listed_once():
     assert len(units()) == len(set(units())) == 17
 
 
-LAST = '[[rule]]\nunit = "alu"\nnames = ["*"]\nsource = "x"\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "rule: must end with a rule that fits every opcode"),
-        ('[sources]\nx = ""\n[[rule]]\nunit = "alu"\nnames = ["MOV"]\nsource = "x"\n', "rule: must end with a rule that fits every opcode"),
-        (LAST, "rule[0].source: must be one of "),
-        (f'[sources]\nx = ""\n{LAST}archs = [1]\n', "rule[0].archs: must be two whole numbers"),
-        (f'[sources]\nx = ""\n{LAST}arch = 1\n', "rule[0].arch: unknown key"),
-    ],
-)
-def test_a_table_that_is_not_well_formed_is_refused(text: str, message: str):
-    with pytest.raises(InputError) as caught:
-        read("units.toml", text)
-    assert caught.value.code == "bad-table"
-    assert message in caught.value.message
+def test_an_opcode_without_a_row_has_no_unit():
+    assert unit("sm_61", "FROB") == unit("sm_61", "IMAD.WIDE.FROB".replace("IMAD", "HMMA")) == ""

@@ -7,7 +7,7 @@ from architectures import describe
 from sassan.alphabet import Letter
 from sassan.arch import described, names
 from sassan.errors import InputError
-from sassan.isa.units import units
+from sassan.isa.tables import units
 from sassan.machine import load
 from sassan.machine.pipes import pipes_of
 

@@ -5,7 +5,7 @@ from sassan.warpcfg.graph import Loop, WarpCfg
 
 
 def shape(box: Cluster) -> tuple[list[int], list[object]]:
-    return box.own, [shape(one) for one in box.inner]
+    return box.nodes, [shape(one) for one in box.inner]
 
 
 def test_an_inner_loop_is_inside_the_outer_one(nested: WarpCfg):
@@ -22,7 +22,7 @@ def test_a_loop_that_crosses_another_is_left_out_and_its_blocks_stay(nested: War
 
 
 def test_every_block_stands_in_exactly_one_box(called: WarpCfg):
-    def own(box: Cluster) -> list[int]:
-        return [*box.own, *(at for one in box.inner for at in own(one))]
+    def nodes_of(box: Cluster) -> list[int]:
+        return [*box.nodes, *(at for one in box.inner for at in nodes_of(one))]
 
-    assert sorted(own(forest(called))) == [0, 1, 2, 3]
+    assert sorted(nodes_of(forest(called))) == [0, 1, 2, 3]

@@ -133,7 +133,7 @@ def test_a_loop_with_no_bound_is_a_red_dashed_box_that_says_so(nested: WarpCfg):
     line = next(line for line in dot.splitlines() if "loop: no bound" in line)
     assert 'color="#b00020"' in line
     assert 'style="filled,rounded,dashed"' in line
-    assert "loop with no bound: no WCET without a flow fact" in dot
+    assert "loop without a bound: the WCET needs a flow fact" in dot
 
 
 def test_called_code_is_a_box_inside_the_loop_that_calls_it(called: WarpCfg):
@@ -151,7 +151,7 @@ def test_a_gap_stands_in_red_at_its_block(gapped: WarpCfg):
 
 def test_a_gap_outside_every_block_is_named_under_the_title(gapped: WarpCfg):
     assert "gap[unresolved-call] at 0x0400: no target" in dot_text(gapped)
-    assert "2 gaps: no bound is given" in dot_text(gapped)
+    assert "2 gaps: no bound" in dot_text(gapped)
 
 
 def test_a_listing_writes_every_instruction_into_its_block(diamond: WarpCfg):

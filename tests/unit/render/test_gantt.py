@@ -10,9 +10,9 @@ from sassan.alphabet import Letter
 from sassan.errors import UsageError
 from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import Schedule
-from sassan.render.gantt import LOOKS, Chart, Run, chart, runs
+from sassan.render.gantt import MARK_STYLES, CellRun, Chart, chart, runs
 from sassan.render.gantt_svg import draw, html, svg
-from sassan.render.gantt_text import Size, lines, ruler
+from sassan.render.gantt_text import ChartSize, lines, ruler
 from sassan.render.palette import TEXT
 from sassan.strings.kernel_string import parse
 
@@ -39,11 +39,11 @@ def test_the_legend_names_what_occurs():
 
 
 def test_runs_are_equal_neighbours():
-    assert runs("LLC.", 5) == (Run(5, 2, "L"), Run(7, 1, "C"), Run(8, 1, "."))
+    assert runs("LLC.", 5) == (CellRun(5, 2, "L"), CellRun(7, 1, "C"), CellRun(8, 1, "."))
 
 
 def test_on_a_terminal_a_chart_is_readable_text():
-    assert [str(line) for line in lines(figure_5(), Size(80))] == [
+    assert [str(line) for line in lines(figure_5(), ChartSize(80))] == [
         "L load/store, C compute, . waits for a unit",
         "   1",
         "w0 LC.L",
@@ -60,30 +60,30 @@ def test_a_number_of_the_ruler_ends_above_its_slot():
 
 
 def test_sixteen_warps_in_200_slots_fit_80_columns_and_show_every_slot():
-    shown = [str(line) for line in lines(Chart(("LC" * 100,) * 16, 200), Size(80))]
+    shown = [str(line) for line in lines(Chart(("LC" * 100,) * 16, 200), ChartSize(80))]
     assert max(len(line) for line in shown) <= 80
     assert sum(line.count("L") for line in shown if line.startswith("w")) == 16 * 100
     assert len(shown) == 1 + 3 * 17
 
 
 def test_too_many_slots_are_cut_from_the_middle_and_the_cut_is_named():
-    shown = [str(line) for line in lines(Chart(("L" * 1000,), 1000), Size(80, bands=3), ": -o x.svg has all")]
-    assert shown[5] == "… slots 141 to 980 are left out: -o x.svg has all"
+    shown = [str(line) for line in lines(Chart(("L" * 1000,), 1000), ChartSize(80, bands=3), ": -o x.svg has all")]
+    assert shown[5] == "… slots 141 to 980 are omitted: -o x.svg has all"
     assert shown[-1] == "w0 " + "L" * 20
 
 
 def test_too_many_warps_are_cut_and_the_cut_is_named():
-    shown = [str(line) for line in lines(Chart(("L",) * 100, 1), Size(80, warps=4))]
-    assert shown[2:] == ["w0  L", "w1  L", "w2  L", "… warps 3 to 98 are left out", "w99 L"]
+    shown = [str(line) for line in lines(Chart(("L",) * 100, 1), ChartSize(80, warps=4))]
+    assert shown[2:] == ["w0  L", "w1  L", "w2  L", "… warps 3 to 98 are omitted", "w99 L"]
 
 
 def test_a_warp_that_is_done_has_no_line_in_later_bands():
-    shown = [str(line) for line in lines(Chart(("L" * 10 + " " * 70, "." * 70 + "L" * 10), 80), Size(80))]
+    shown = [str(line) for line in lines(Chart(("L" * 10 + " " * 70, "." * 70 + "L" * 10), 80), ChartSize(80))]
     assert [line[:2] for line in shown[1:]] == ["  ", "w0", "w1", "  ", "w1"]
 
 
 def test_a_narrow_terminal_still_gets_ten_slots_a_band():
-    assert [str(line) for line in lines(Chart(("L" * 20,), 20), Size(5))][2:] == ["w0 LLLLLLLLLL", "   11      20", "w0 LLLLLLLLLL"]
+    assert [str(line) for line in lines(Chart(("L" * 20,), 20), ChartSize(5))][2:] == ["w0 LLLLLLLLLL", "   11      20", "w0 LLLLLLLLLL"]
 
 
 def test_an_svg_is_well_formed_and_holds_every_letter_of_every_warp():
@@ -133,7 +133,7 @@ def test_a_chart_that_no_reader_would_open_is_refused():
 
 
 def test_dark_text_on_every_colour_has_a_contrast_of_seven():
-    assert [mark for mark, look in LOOKS.items() if contrast(look.fill, TEXT) < 7] == []
+    assert [mark for mark, look in MARK_STYLES.items() if contrast(look.fill, TEXT) < 7] == []
 
 
 def contrast(one: str, other: str) -> float:

@@ -11,11 +11,11 @@ from sassan.render.gantt import Chart
 from sassan.render.html import layout
 from sassan.render.html.chart import chart_record, trace
 from sassan.render.html.labels import cost_text, label, size
-from sassan.render.html.layout import Placed, place
-from sassan.render.html.look import DARK, DARK_PANEL, legend, style
+from sassan.render.html.layout import PlacedGraph, place
+from sassan.render.html.look import DARK, legend, style
 from sassan.render.html.page import _part
 from sassan.render.html.sketch import Sketch, sketch
-from sassan.render.palette import LINES
+from sassan.render.palette import EDGE_STYLES
 from sassan.warpcfg.graph import Kind, WarpCfg
 
 COSTS = Decorations(letters=("L", "C", "C", "C", "C"), costs=(1, 2, 3, 4, 5), counts=(1, 2, 6, 2, 1, 1, 1))
@@ -29,7 +29,7 @@ def drawn(cfg: WarpCfg, decorations: Decorations | None = None, gaps: tuple[Gap,
     return sketch(cfg, decorations or Decorations(), nothing, gaps, wcet)
 
 
-def placed(cfg: WarpCfg) -> Placed:
+def placed(cfg: WarpCfg) -> PlacedGraph:
     return next(place([drawn(cfg).text], Serial()))
 
 
@@ -55,7 +55,7 @@ def test_a_block_of_a_large_graph_is_one_line(diamond: WarpCfg):
 
 def test_gaps_are_named_in_the_block_that_has_them(diamond: WarpCfg):
     gaps = (Gap(0x10, "unknown-opcode", "FROB"), Gap(0x28, "recursion", "calls itself"))
-    record = drawn(diamond, gaps=gaps).record(Placed())
+    record = drawn(diamond, gaps=gaps).record(PlacedGraph())
     assert [one["gaps"] for one in record["blocks"]] == [["unknown-opcode at 0x0010: FROB"], [], [], ["recursion at 0x0028: calls itself"]]
     assert ["gap", "gap: unknown-opcode"] in record["blocks"][0]["lines"]
 
@@ -69,7 +69,7 @@ def test_a_block_has_room_for_its_longest_line():
 
 
 def test_shares_are_parts_of_the_wcet(nested: WarpCfg):
-    blocks = drawn(nested, COSTS, wcet=100).record(Placed())["blocks"]
+    blocks = drawn(nested, COSTS, wcet=100).record(PlacedGraph())["blocks"]
     assert [(one["cost"], one["count"], one["share"]) for one in blocks] == [
         (1, 1, 0.01),
         (2, 2, 0.04),
@@ -80,7 +80,7 @@ def test_shares_are_parts_of_the_wcet(nested: WarpCfg):
 
 
 def test_without_a_wcet_there_are_no_shares(nested: WarpCfg):
-    assert [one["share"] for one in drawn(nested, COSTS).record(Placed())["blocks"]] == [None] * 5
+    assert [one["share"] for one in drawn(nested, COSTS).record(PlacedGraph())["blocks"]] == [None] * 5
 
 
 def test_every_block_and_every_edge_gets_a_place(diamond: WarpCfg):
@@ -125,21 +125,21 @@ def test_a_graph_that_takes_too_long_is_drawn_in_rows_and_says_so(nested: WarpCf
     found = placed(nested)
     assert len([name for name, _ in found.nodes if name.startswith("n")]) == 5
     assert (
-        found.note == "no full layout of this graph was found in the time given: drawn in rows, with straight edges and no boxes of loops"
+        found.note == "the full layout did not finish within the time limit: drawn in rows, with straight edges and without boxes for loops"
     )
 
 
 def test_a_graph_without_a_layout_keeps_its_blocks_and_says_so(nested: WarpCfg, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(layout, "_layouts", lambda *_: [])
     record = drawn(nested).record(placed(nested))
-    assert record["note"] == "no layout of this graph was found in the time given: its blocks are listed below"
+    assert record["note"] == "the layout failed or did not finish within the time limit: the blocks are listed below"
     assert [one["id"] for one in record["blocks"]] == ["n0008", "n0010", "n0018", "n0020", "n0028"]
 
 
 def test_one_bad_graph_does_not_stop_the_others(nested: WarpCfg):
     good = drawn(nested).text
     found = list(place([good, "no graph at all {", good], Serial(), seconds=30))
-    assert [one.note for one in found] == ["", "no layout of this graph was found in the time given: its blocks are listed below", ""]
+    assert [one.note for one in found] == ["", "the layout failed or did not finish within the time limit: the blocks are listed below", ""]
 
 
 def test_time_is_kept():
@@ -160,8 +160,12 @@ def test_agreement_is_not_told_where_gaps_leave_the_graph_open(nested: WarpCfg):
     from dataclasses import replace  # noqa: PLC0415
 
     gap = Gap(0x08, "recursion", "calls itself")
-    assert [one["agreement"] for one in drawn(replace(nested, gaps=(gap,)), gaps=(gap,)).record(Placed())["blocks"]] == [None] * 5
-    assert [one["agreement"] for one in drawn(nested).record(Placed())["blocks"]] == [[]] * 5
+    assert [one["agreement"] for one in drawn(replace(nested, gaps=(gap,)), gaps=(gap,)).record(PlacedGraph())["blocks"]] == [None] * 5
+    assert [one["agreement"] for one in drawn(nested).record(PlacedGraph())["blocks"]] == [[]] * 5
+
+
+DARK_PANEL = "#1a2028"
+"""The background of graphs on a dark page (style.css)."""
 
 
 def test_colours_of_a_dark_page_have_contrast():
@@ -174,8 +178,8 @@ def test_the_sheet_has_the_dark_background_that_colours_were_chosen_for():
 
 
 def test_the_legend_has_every_kind_with_the_words_of_the_drawings():
-    assert [(one["kind"], one["means"]) for one in legend()["kinds"]] == [(kind.value, look.means) for kind, look in LINES.items()]
-    assert all(f".kind-{kind.value} " in style() for kind in LINES)
+    assert [(one["kind"], one["means"]) for one in legend()["kinds"]] == [(kind.value, look.means) for kind, look in EDGE_STYLES.items()]
+    assert all(f".kind-{kind.value} " in style() for kind in EDGE_STYLES)
 
 
 def test_a_chart_is_kept_as_runs():

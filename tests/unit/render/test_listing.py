@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sassan.ir import Function, SourceLine
 from sassan.isa.tables import load
-from sassan.render.listing import Branch, Row, listing
+from sassan.render.listing import Branch, ListingRow, listing
 from sassan.render.listing_text import lines
 from sassan.warpcfg import explore
 from scheduled import scheduled
@@ -22,7 +22,7 @@ end:
 """
 
 
-def listed(function: Function) -> list[Row]:
+def listed(function: Function) -> list[ListingRow]:
     facts = load(function.arch).facts
     return list(listing(explore(function, facts), facts).rows)
 
@@ -61,10 +61,10 @@ def test_reused_slots_and_the_yield_hint_are_shown():
 
 def test_agreement_stands_before_each_block():
     assert [line for line in printed(scheduled(CODE, "sm_61"), agreement=True) if "//" in line and "0x" not in line] == [
-        "         // the warp agrees on no register",
-        "         // the warp agrees on R1 P0 P1",
-        "         // the warp agrees on R1 P0 P1",
-        "         // the warp agrees on R1 P0 P1",
+        "         // no register is warp-uniform",
+        "         // R1 P0 P1 are warp-uniform",
+        "         // R1 P0 P1 are warp-uniform",
+        "         // R1 P0 P1 are warp-uniform",
     ]
 
 

@@ -10,7 +10,7 @@ TEXTS = [
     palette.GAP,
     palette.DIVERGENT,
     palette.CONTEXT_LINE,
-    *(line.color for line in palette.LINES.values()),
+    *(line.color for line in palette.EDGE_STYLES.values()),
 ]
 
 
@@ -29,8 +29,8 @@ def test_text_has_a_contrast_of_4_5(text: str, background: str):
 
 
 def test_every_kind_of_edge_has_a_line():
-    assert list(palette.LINES) == list(Kind)
+    assert list(palette.EDGE_STYLES) == list(Kind)
 
 
 def test_no_two_kinds_differ_by_colour_alone():
-    assert len({(line.style, line.head, line.tail) for line in palette.LINES.values()}) == len(Kind)
+    assert len({(line.style, line.head, line.tail) for line in palette.EDGE_STYLES.values()}) == len(Kind)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sarif import assert_valid
-from sassan.render.sarif import Finding, Place, Rule, Run, log
+from sassan.render.sarif import Finding, Location, Rule, Run, log
 
 RULE = Rule("max-wcet", "MaxWcet", "A sentence.", "Help.")
 
@@ -15,13 +15,13 @@ def run(*findings: Finding, **others: Any) -> Any:
     return log(Run(findings=findings, **(values | others)))["runs"][0]
 
 
-def finding(place: Place, message: str = "text") -> Finding:
+def finding(place: Location, message: str = "text") -> Finding:
     return Finding("max-wcet", message, place, ("k", "sm_80", ""))
 
 
 def test_hostile_text_is_valid_and_neither_link_nor_placeholder():
     name = "<img src=x onerror=alert(1)> [a](b) {0} \x1b[31m\ud800\n"
-    document = log(Run("0.1.0", (RULE,), (finding(Place(name, 1, name, 8, name), name),), (name,), 1, "/", ((name, name, name),)))
+    document = log(Run("0.1.0", (RULE,), (finding(Location(name, 1, name, 8, name), name),), (name,), 1, "/", ((name, name, name),)))
     assert_valid(document)
     message = document["runs"][0]["results"][0]["message"]["text"]
     assert "[a] (b) {{0}}" in message
@@ -41,24 +41,25 @@ def test_hostile_text_is_valid_and_neither_link_nor_placeholder():
     ],
 )
 def test_a_path_is_relative_to_the_folder_where_it_lies_below_it(file: str, uri: dict[str, str]):
-    (result,) = run(finding(Place(file, 3)))["results"]
+    (result,) = run(finding(Location(file, 3)))["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == uri
 
 
 def test_a_line_is_preferred_to_an_address():
     places = [
-        run(finding(place))["results"][0]["locations"][0]["physicalLocation"] for place in (Place("k", 3, "f", 8), Place("k", None, "f", 8))
+        run(finding(place))["results"][0]["locations"][0]["physicalLocation"]
+        for place in (Location("k", 3, "f", 8), Location("k", None, "f", 8))
     ]
     assert [sorted(one) for one in places] == [["artifactLocation", "region"], ["address", "artifactLocation"]]
 
 
 def test_findings_with_one_key_have_fingerprints_of_their_own():
-    results = run(finding(Place("k", 3)), finding(Place("k", 4)))["results"]
+    results = run(finding(Location("k", 3)), finding(Location("k", 4)))["results"]
     assert results[0]["partialFingerprints"] != results[1]["partialFingerprints"]
 
 
 def test_a_fingerprint_says_nothing_of_the_place():
-    first, second = (run(finding(place))["results"][0] for place in (Place("a", 3, "f", 8), Place("b", 5, "f", 16)))
+    first, second = (run(finding(place))["results"][0] for place in (Location("a", 3, "f", 8), Location("b", 5, "f", 16)))
     assert first["partialFingerprints"] == second["partialFingerprints"]
 
 

@@ -116,7 +116,7 @@ def test_a_transfer_that_changes_its_mind_is_refused(monkeypatch: pytest.MonkeyP
     visit = EXPLORATION._Exploration._read_off
 
     def forgetful(self: object) -> WarpCfg:
-        monkeypatch.setattr(Transfer, "before_last", lambda _self, _context, _block, warp: replace(warp, agreement=NOTHING))
+        monkeypatch.setattr(Transfer, "before_last", lambda _self, _context, _block, warp: replace(warp, agreed=(0,)))
         return visit(self)
 
     monkeypatch.setattr(EXPLORATION._Exploration, "_read_off", forgetful)

@@ -1,4 +1,4 @@
-// What is known of one block: its listing with control codes, units and letters, on what the warp agrees, where it goes.
+// The details of one block: its listing with control codes, units and letters, its warp-uniform registers, its neighbours.
 
 function blockDetails(view, id) {
   const block = view.graph.blocks.find((one) => one.id === id);
@@ -27,10 +27,10 @@ function blockFacts(view, block) {
 }
 
 function agreement(registers) {
-  if (registers === null) return el("span", { class: "muted" }, "not known: the graph has gaps");
-  if (!registers.length) return el("span", { class: "muted" }, "the active threads agree on no register");
+  if (registers === null) return el("span", { class: "muted" }, "unknown: the graph has gaps");
+  if (!registers.length) return el("span", { class: "muted" }, "no register is warp-uniform");
   const chips = registers.map((name) => el("code", { class: "register" }, name));
-  return el("span", { title: "registers in which all active threads hold the same value at the start of the block" }, chips);
+  return el("span", { title: "registers with the same value in all active threads at the start of the block" }, chips);
 }
 
 function neighbours(view, block, own, other) {
@@ -47,9 +47,9 @@ function neighbours(view, block, own, other) {
 const CONTROL = [
   ["st", "stall: cycles before the next instruction of this warp", "stall"],
   ["y", "Y: the hint to let another warp run", "hint"],
-  ["w", "barrier that is set until the result is written", "write"],
-  ["r", "barrier that is set until the sources are read", "read"],
-  ["waits", "barriers that are waited for", "waits"],
+  ["w", "scoreboard barrier held until the result is written", "write"],
+  ["r", "scoreboard barrier held until the sources are read", "read"],
+  ["waits", "scoreboard barriers to wait for", "waits"],
   ["reuse", "source slots that are kept in the operand cache", "reuse"],
 ];
 
@@ -66,7 +66,7 @@ function instructions(graph, block) {
     unit(row.letter),
     instruction(row),
   ]);
-  const note = coded ? "" : el("p", { class: "muted" }, "No encodings in the input, so control codes are not known: cubins, cuobjdump -sass and nvdisasm -c -hex have them.");
+  const note = coded ? "" : el("p", { class: "muted" }, "Control codes are unknown, as the input has no encodings; cubins, cuobjdump -sass and nvdisasm -c -hex have them.");
   return el("div", {}, table(columns, cells, { class: "listing" }), note);
 }
 

@@ -17,7 +17,7 @@ function makespanPanel(one) {
     found.chart ? gantt(found.chart) : el("p", {}, `No schedule is shown: ${found.why}.`),
     found.trace.length ? convergence(found.trace) : "",
     engines.length ? table([["engine"], ["lower", true], ["upper", true], ["seconds", true], ["proof, or note"]], engines) : "",
-    found.assumptions.length ? [el("h4", {}, "This rests on"), items(found.assumptions)] : "",
+    found.assumptions.length ? [el("h4", {}, "Assumptions"), items(found.assumptions)] : "",
   );
 }
 
@@ -33,7 +33,7 @@ function gantt(chart) {
   return figure;
 }
 
-// As many slots beside each other as there is room for; the rest in bands below.
+// As many slots side by side as fit; the rest in bands below.
 function bands(chart, figure) {
   const room = figure.clientWidth || 900;
   const slots = Math.max(20, Math.floor((room - LEFT - 8) / CELL / 10) * 10);
@@ -44,7 +44,7 @@ function bands(chart, figure) {
   return some(chart, slots, 0, batch, count);
 }
 
-// Some bands, and a button for the next ones; at the end, what the page does not hold.
+// Some bands, and a button for the next ones; at the end, a note about slots that the page does not contain.
 function some(chart, slots, first, batch, count) {
   const last = Math.min(first + batch, count);
   const drawn = Array.from({ length: last - first }, (_, at) => band(chart, (first + at) * slots, slots));
@@ -101,7 +101,7 @@ function convergence(trace) {
     svg("path", { class: "lower", d: steps(trace, 1, scale) }),
   ];
   const last = trace.at(-1);
-  const caption = `upper bound (dashed) and longest schedule found (solid) in slots, over ${last[0].toFixed(2)} seconds`;
+  const caption = `upper bound (dashed) and longest schedule (solid) in slots, over ${last[0].toFixed(2)} seconds`;
   const { width, height } = CURVE;
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `convergence: ${caption}`, class: "curve" }, curveAxes(scale), lines);
   return el("figure", { class: "convergence" }, el("h4", {}, "Convergence"), drawing, el("figcaption", { class: "muted" }, caption));
@@ -134,7 +134,7 @@ function steps(trace, at, { x, y }) {
 
 function curveAxes({ x, y, values, seconds }) {
   const { width, height, left, right, bottom } = CURVE;
-  // A number is left out where another one already stands.
+  // A number is omitted where it would overlap another one.
   const apart = values.filter((value, at) => values.slice(0, at).every((other) => Math.abs(y(other) - y(value)) > 11));
   const marks = apart.map((value) => [
     svg("path", { class: "grid", d: `M${left} ${y(value)}H${width - right}` }),

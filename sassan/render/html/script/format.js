@@ -10,7 +10,7 @@ const address = (text) => el("code", {}, text);
 // A kernel string with its letters in the colours of their units; a long one is cut and can be opened.
 const LETTERS_SHOWN = 400;
 function kernelString(text) {
-  if (text === null) return el("span", { class: "muted" }, "not known");
+  if (text === null) return el("span", { class: "muted" }, "unknown");
   const shown = el("code", { class: "string" }, letters(text.slice(0, LETTERS_SHOWN)));
   if (text.length <= LETTERS_SHOWN) return shown;
   const more = button(`\u2026 ${number(text.length - LETTERS_SHOWN)} more characters`, () => {

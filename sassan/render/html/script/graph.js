@@ -1,4 +1,4 @@
-// The drawing of a graph: blocks, edges, boxes. Where everything goes was found out before; here it gets its look.
+// The drawing of a graph: blocks, edges, boxes. The layout was computed before; the style is added here.
 
 const CHARACTER_LINE = 14;
 const ARROWS = {
@@ -47,7 +47,7 @@ function drawEdge(edge) {
 
 function blockName(block) {
   const parts = [`block ${block.start} to ${block.end}`, many(block.instructions, "instruction")];
-  if (block.cost !== null) parts.push(`cost ${block.cost}`);
+  if (block.cost !== null) parts.push(`cost ${number(block.cost)}`);
   if (block.count) parts.push(`${many(block.count, "execution")} on the worst path`, `${percent(block.share)} of the WCET`);
   if (block.divergent) parts.push("divergent branch");
   return [...parts, ...block.gaps.map((gap) => `gap ${gap}`)].join(", ");
@@ -111,7 +111,7 @@ function drawGraph(one, heat) {
     graph.ends.map(drawEnd),
     graph.blocks.filter((block) => block.box).map((block) => drawBlock(block, heat.of(block))),
   );
-  const label = `warp-level graph of ${many(graph.blocks.length, "block")}; arrow keys go from block to block`;
+  const label = `warp-level graph of ${many(graph.blocks.length, "block")}; arrow keys move from block to block`;
   const drawing = svg("svg", { class: "drawing", viewBox: `-8 -8 ${graph.width + 16} ${graph.height + 16}`, role: "group", "aria-label": label }, markers(), stage);
   return { drawing, stage };
 }
@@ -133,9 +133,9 @@ function legend(one, heat) {
     lines,
     worst ? swatch("worst", "on a worst path: cost \u00d7 executions, bold edges") : "",
     one.graph.blocks.some((block) => block.divergent) ? swatch("divergent", "\u25c7 divergent branch, double border") : "",
-    one.graph.boxes.some((box) => box.loop !== null) ? swatch("loop", one.graph.many.some(Boolean) ? "loop; \u00d7 32: each of the threads may repeat it by itself" : "loop, with its bound per entry") : "",
+    one.graph.boxes.some((box) => box.loop !== null) ? swatch("loop", one.graph.many.some(Boolean) ? "loop; \u00d7 32: each of the 32 threads may iterate separately" : "loop, with its bound on back edges per entry") : "",
     one.graph.boxes.some((box) => box.loop === null) ? swatch("call", "called code, once per call site") : "",
-    one.graph.blocks.some((block) => block.gaps.length) ? swatch("troubled", "gap: not understood, or not bounded") : "",
+    one.graph.blocks.some((block) => block.gaps.length) ? swatch("troubled", "gap: not analyzed, or without a bound") : "",
     heat.most ? el("li", { class: "heat-key" }, el("span", { class: "ramp" }), `0 to ${heat.text}`) : "",
   );
 }

@@ -34,21 +34,21 @@ function gapsPanel(one, view) {
     const place = at ? button(gap.address, () => view.select(at, true), { class: "link", title: "show the block" }) : address(gap.address);
     return el("li", {}, place, " ", el("b", {}, gap.code), ` ${gap.message}`);
   });
-  return panel(`${many(one.gaps.length, "gap")}: no bound is given`, "gaps", el("ul", {}, rows), gapHint(one));
+  return panel(`${many(one.gaps.length, "gap")}: no bound`, "gaps", el("ul", {}, rows), gapHint(one));
 }
 
 const gapHint = (one) =>
   one.gaps.some((gap) => gap.code === "unbounded-loop")
-    ? el("p", { class: "muted" }, "Loop bounds come from --bounds FACTS.toml (sassan ipet --facts-template writes it), or --loop-bound N for all.")
+    ? el("p", { class: "muted" }, "Pass loop bounds with --bounds FACTS.toml (sassan ipet --facts-template writes a template), or --loop-bound N for all loops.")
     : "";
 
 function numbers(one) {
   const upper = one.makespan?.upper ?? null;
   return [
     wcetTile(one),
-    one.makespan ? tile(`makespan, ${many(one.makespan.warps, "warp")}`, number(upper), upper === null ? "no bound" : "at most, cycles on one SM", upper === null ? "bad" : "main") : "",
-    one.makespan?.partition ? tile("makespan, partitions", number(one.makespan.partition.upper), "each warp keeps to its scheduler") : "",
-    one.grid ? tile("grid", number(one.grid.upper), `${many(one.grid.blocks, "block")} on ${many(one.grid.sms, "SM")}`) : "",
+    one.makespan ? tile(`makespan, ${many(one.makespan.warps, "warp")}`, number(upper), upper === null ? "no bound" : "cycles at most, on one SM", upper === null ? "bad" : "main") : "",
+    one.makespan?.partition ? tile("makespan, partitions", number(one.makespan.partition.upper), "cycles; each warp stays on its scheduler") : "",
+    one.grid ? tile("grid", number(one.grid.upper), `cycles; ${many(one.grid.blocks, "block")} on ${many(one.grid.sms, "SM")}`) : "",
     tile("instructions", number(one.instructions)),
     tile("blocks", number(one.blocks), many(one.edges, "edge")),
     tile("divergent branches", number(one.divergent_branches), many(one.reactivation_edges, "reactivation")),
@@ -61,7 +61,7 @@ function wcetTile(one) {
   const { value, status, model, experiment } = one.wcet;
   if (status === "experiment") return tile("experiment", number(experiment), `not a bound; ${model} model`, "bad");
   if (value === null) return tile("WCET", "no bound", one.gaps.length ? "see the gaps" : one.wcet.note || status, "bad");
-  return tile("WCET", number(value), `at most, cycles of one warp; ${model} model`, "main");
+  return tile("WCET", number(value), `${model === "unit" ? "instructions" : "cycles"} at most, for one warp; ${model} model`, "main");
 }
 
 function assumptionsPanel(one) {
@@ -86,7 +86,7 @@ function loopsPanel(one, view) {
     return [head, loop.context.join(" \u2192 "), bound, SOURCES[loop.source] ?? loop.source, loop.reason];
   });
   const called = one.loops.some((loop) => loop.context.length);
-  const shown = [["head"], ["called from"], ["bound", true, "how often one thread goes back to the head per entry; \u00d7 32 where each thread may repeat the loop by itself"], ["where from"], ["because"]];
+  const shown = [["head"], ["called from"], ["bound", true, "back edges of one thread per entry of the loop; \u00d7 32 if each thread may iterate separately"], ["source"], ["reason"]];
   const kept = shown.map((_, at) => at).filter((at) => at !== 1 || called);
   return panel("Loops", "loops", table(kept.map((at) => shown[at]), rows.map((cells) => kept.map((at) => cells[at]))));
 }
@@ -102,7 +102,7 @@ function blocksPanel(one, view) {
     block.divergent ? "\u25c7 divergent" : "",
     one.graph.edges.filter((edge) => edge.src === block.id).map((edge) => (edge.dst === "exit" ? "exit" : `${edge.kind} ${edge.dst.slice(1)}`)).join(", "),
   ]);
-  const head = [["block"], ["instr", true], ["string"], ["cost", true, "of one execution"], ["executions", true, "on the worst path"], ["share", true, "of the WCET"], [""], ["next"]];
+  const head = [["block"], ["instructions", true], ["string"], ["cost", true, "of one execution"], ["executions", true, "on the worst path"], ["share", true, "of the WCET"], [""], ["successors"]];
   const body = el("div", {});
   const fillIn = () => body.childElementCount || body.append(table(head, rows));
   const box = el("details", { class: "panel blocks", ontoggle: fillIn, open: one.graph.blocks.every((block) => !block.box) }, el("summary", {}, `Blocks as a table (${number(rows.length)})`), body);
@@ -110,7 +110,7 @@ function blocksPanel(one, view) {
   return box;
 }
 
-// Recorded launches of this kernel beside the bounds of their grids; a ratio below 1 is a bound that silicon refutes.
+// Recorded launches of this kernel beside the bounds of their grids; a ratio below 1 refutes the bound.
 function measuredPanel(one) {
   if (!one.measured?.length) return "";
   const shape = (extents) => (extents === null ? NONE : extents.join(" \u00d7 "));
@@ -120,7 +120,7 @@ function measuredPanel(one) {
     const measured = launch.measured.cycles === null ? null : Math.round(launch.measured.cycles);
     return [shape(launch.grid), shape(launch.block), number(measured), bound, launch.ratio !== null && launch.ratio < 1 ? el("b", { class: "gap" }, ratio) : ratio, executions(launch.counts)];
   });
-  const head = [["grid"], ["block"], ["measured", true, "cycles of the whole launch, on the GPU"], ["bound", true, "of the whole grid, in cycles"], ["bound / measured", true, "below 1 silicon refutes the bound"], ["executions", false, "how often instructions ran, against the worst path and against what the graph allows"]];
+  const head = [["grid"], ["block"], ["measured", true, "cycles of the whole launch, on the GPU"], ["bound", true, "of the whole grid, in cycles"], ["bound / measured", true, "a ratio below 1 refutes the bound"], ["executions", false, "how often instructions ran, against the worst path and against what the graph allows"]];
   return panel("Measured", "measured", table(head, rows));
 }
 
@@ -133,7 +133,7 @@ function executions(counts) {
 function launchPanel(one) {
   const known = one.occupancy;
   if (!known) return "";
-  if (known.blocks === null) return panel("Launch", "launch", el("p", {}, `Occupancy is not known: ${known.why}`));
+  if (known.blocks === null) return panel("Launch", "launch", el("p", {}, `The occupancy is unknown: ${known.why}`));
   const text = `${many(known.blocks, "block")} of ${many(known.block_warps, "warp")} are resident on an SM (limited by ${known.limited_by.join(", ")}); ` +
     `${number(known.threads)} threads, ${number(known.registers)} registers per thread, ${number(known.shared)} bytes of shared memory per block.`;
   return panel("Launch", "launch", el("p", {}, text), known.assumptions.length ? items(known.assumptions) : "");

@@ -16,7 +16,7 @@ const KEYS = [
 ];
 const ALSO = [
   ["\u2191 \u2193", "in the list of functions: move; Enter opens"],
-  ["\u2190 \u2191 \u2193 \u2192", "in the graph: to the next block; Enter goes to its listing"],
+  ["\u2190 \u2191 \u2193 \u2192", "in the graph: move to the next block; Enter shows its listing"],
   ["Esc", "leave the search, the listing of a block, this list"],
 ];
 const SAME = { "=": "+", _: "-" };

@@ -18,7 +18,7 @@ const listing = { words: "", order: "input", down: false, shown: [], active: 0 }
 const options = FUNCTIONS.map(option);
 
 function option(one) {
-  const facts = [one.arch, one.wcet === null ? "no WCET" : `WCET ${number(one.wcet)}`, one.divergent_branches ? `${one.divergent_branches} div` : ""];
+  const facts = [one.arch, one.wcet === null ? "no WCET" : `WCET ${number(one.wcet)}`, one.divergent_branches ? many(one.divergent_branches, "divergent branch", "divergent branches") : ""];
   return el(
     "li",
     { id: `option-${one.at}`, role: "option", "aria-selected": "false", title: `${one.name}\n${one.file}`, onclick: () => open(one.at) },
@@ -60,7 +60,7 @@ function sortBy(order, down) {
   refreshList();
 }
 
-// Numbers come largest first, texts in their order; a second time turns the order around.
+// Numbers are sorted largest first, texts alphabetically; a second click reverses the order.
 const sortAgain = (order) => sortBy(order, listing.order === order ? !listing.down : !TEXTS.has(order));
 
 function activate(at, scroll = true) {

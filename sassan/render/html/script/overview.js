@@ -1,14 +1,14 @@
-// All functions in one table, after what could not be read and what could not be bounded.
+// All functions in one table, after the refused inputs and the functions without a bound.
 
 const COLUMNS = [
   ["name", "function", false],
   ["arch", "arch", false],
-  ["instructions", "instr", true],
+  ["instructions", "instructions", true],
   ["blocks", "blocks", true],
   ["loops", "loops", true],
-  ["divergent_branches", "div", true, "branches that may split the warp"],
-  ["reactivation_edges", "react", true, "edges on which a suspended side of a divergence resumes"],
-  ["wcet", "WCET", true, "upper bound of one warp alone, in cycles"],
+  ["divergent_branches", "divergent", true, "branches at which the warp may diverge"],
+  ["reactivation_edges", "reconv.", true, "reconvergence: edges on which the suspended side of a divergence is resumed"],
+  ["wcet", "WCET", true, "worst-case execution time: upper bound for one warp alone, in cycles (in instructions with the unit model)"],
   ["makespan", "makespan", true, "upper bound of the warps on one SM, in cycles"],
   ["gap_count", "gaps", true],
 ];
@@ -40,7 +40,7 @@ function totals() {
   ];
 }
 
-// Good is only what leaves nothing out.
+// Green only if every function has a bound.
 function boundedTile(count) {
   const gaps = FUNCTIONS.filter((one) => one.gap_count).length;
   const without = FUNCTIONS.length - gaps - count;
@@ -55,7 +55,7 @@ function boundedTile(count) {
 function refusedPanel() {
   if (!PAGE.refused.length) return "";
   const lines = PAGE.refused.map((one) => el("li", {}, el("b", {}, one.file), ` ${one.code}: ${one.message}`, one.hint ? el("small", {}, ` hint: ${one.hint}`) : ""));
-  return panel(`${many(PAGE.refused.length, "input")} refused: nothing is known of what is in there`, "gaps", el("ul", {}, lines));
+  return panel(`${many(PAGE.refused.length, "input")} refused: their contents are not analyzed`, "gaps", el("ul", {}, lines));
 }
 
 function gapsOverview() {
@@ -64,7 +64,7 @@ function gapsOverview() {
   const codes = new Map();
   for (const one of without) for (const code of one.gaps) codes.set(code, (codes.get(code) ?? 0) + 1);
   const rows = [...codes].sort().map(([code, count]) => button(`${code}: ${many(count, "function")}`, () => search(code), { class: "code" }));
-  return panel(`${number(without.length)} of ${many(FUNCTIONS.length, "function")} with gaps: no bound is given for these`, "gaps", el("p", { class: "codes" }, rows));
+  return panel(`${number(without.length)} of ${many(FUNCTIONS.length, "function")} with gaps: these have no bound`, "gaps", el("p", { class: "codes" }, rows));
 }
 
 function assumptionsOverview() {
@@ -75,7 +75,7 @@ function assumptionsOverview() {
   const all = [...users].map(([text, names]) => ({ names, text: names.length === bounded ? text : `${text} (${names.length === 1 ? names[0] : many(names.length, "function")})` }));
   const [common, single] = [all.filter((one) => one.names.length > 1 || bounded === 1), all.filter((one) => one.names.length === 1 && bounded > 1)];
   const texts = (some) => items(some.map((one) => one.text));
-  const rest = single.length ? el("details", {}, el("summary", {}, `${number(single.length)} more speak of one function each, and stand on top of it`), texts(single)) : "";
+  const rest = single.length ? el("details", {}, el("summary", {}, `${many(single.length, "more assumption")} of single functions, shown with each function`), texts(single)) : "";
   return panel("Assumptions: every bound holds under these", "assumptions", texts(common), rest);
 }
 

@@ -1,0 +1,117 @@
+"""What is known of a loop for the states in which threads enter it, kept so that a loop that is met again in the same states costs nothing.
+
+A loop in a loop in a loop is met once for each set of loops around it, mostly in states that differ only in what the loop never touches and
+in the identities of unknown words. `EntryKeys` spells the rest in a normal form: what a loop does from two lists of states with one key is
+the same, but for identities.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sassan.domains.ranges import Range
+from sassan.ipet.loop_bounds.counters import Found
+from sassan.ipet.loop_bounds.operands import number
+from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, Origins, State, Symbol, Truth, Value
+from sassan.ir import Constant, Instruction, Register
+from sassan.isa.computations import CARRY, ZERO
+from sassan.isa.facts import Facts
+from sassan.warpcfg.graph import WarpCfg
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """A counter of a loop: its register, its range where the loop is entered, and its change on each way back."""
+
+    register: int
+    start: Range
+    step: Range
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSummary:
+    """The bound of a loop (None: none is known), its counters, and what its exits depend on."""
+
+    best: Found | None
+    counters: tuple[Movement, ...]
+    missing: Origins
+
+
+def touched(cfg: WarpCfg, facts: Mapping[int, Facts], nodes: Sequence[int]) -> int:
+    """Return every register that an instruction of some nodes names, as a mask: those that it reads, and more."""
+    out = 0
+    for node in nodes:
+        for instruction in cfg.nodes[node].instructions:
+            known = facts[instruction.address]
+            out |= known.reads | known.writes | known.guard | known.condition
+            for name in _named(instruction):
+                # A pair is named by its first register.
+                out |= 3 << name
+    return out
+
+
+def _named(instruction: Instruction) -> Iterator[int]:
+    for operand in instruction.operands:
+        registers = operand.base if isinstance(operand, Constant) else (operand,)
+        for register in registers:
+            if isinstance(register, Register):
+                name = number(register)
+                if name is not None and name >= 0:
+                    yield name
+
+
+class EntryKeys:
+    """Normal forms of entry states: words and conditions are numbered in the order in which the registers name them."""
+
+    def __init__(self, registers: int) -> None:
+        """Look at these registers only, a mask."""
+        self._registers = registers
+        self._numbers: dict[object, int] = {}
+        self._spelled: set[object] = set()
+
+    def key(self, entries: Sequence[State], side: Sequence[State]) -> Key:
+        """Return the key of states at the head of a loop, and of those that enter it elsewhere."""
+        return (*(self._state(state) for state in entries), None, *(self._state(state) for state in side))
+
+    def _state(self, state: State) -> Key:
+        wanted = self._registers
+        self._spelled = set()
+        named = sorted(name for name in state.registers if wanted >> (CARRY if name == ZERO else name) & 1)
+        words = tuple((name, self._known(state, state.registers[name])) for name in named)
+        shared = frozenset((symbol, words) for symbol, words in state.facts.items() if symbol.shared)
+        held = frozenset(
+            known.symbol for known in state.registers.values() if isinstance(known, Value) and known.symbol and known.symbol.shared
+        )
+        return words, shared, held
+
+    def _known(self, state: State, known: Known) -> Key:
+        return self._value(state, known) if isinstance(known, Value) else self._truth(state, known)
+
+    def _value(self, state: State, value: Value) -> Key:
+        symbol = value.symbol
+        if symbol is None or symbol.shared:
+            return value
+        return (*self._symbol(state, symbol), value.factor, value.range, value.origins)
+
+    def _symbol(self, state: State, symbol: Symbol) -> Key:
+        place = self._numbers.setdefault(symbol, len(self._numbers))
+        return place, symbol.range, symbol.origins, symbol.head, symbol.register, state.facts.get(symbol)
+
+    def _truth(self, state: State, truth: Truth) -> Key:
+        condition = truth.what
+        if isinstance(condition, bool):
+            return condition, truth.negated
+        place = self._numbers.setdefault(condition, len(self._numbers))
+        parts: Key = () if condition in self._spelled else self._parts(state, condition)
+        self._spelled.add(condition)
+        return place, truth.negated, state.decided.get(condition), parts
+
+    def _parts(self, state: State, condition: Maybe | Compare | Both) -> Key:
+        match condition:
+            case Maybe():
+                return (condition.origins,)
+            case Compare():
+                return condition.relation, condition.is_signed, self._value(state, condition.left), self._value(state, condition.right)
+            case Both():
+                return self._truth(state, condition.first), self._truth(state, condition.second)
