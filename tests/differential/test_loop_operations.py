@@ -10,7 +10,7 @@ from integer_step import number, outputs
 from listing import assemble
 from sassan.domains import ranges
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.surroundings import Surroundings
+from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Value, constant, unknown
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.tables import load
@@ -104,7 +104,7 @@ def holds(state: State, values: dict[int, int], sure: frozenset[int]) -> bool:
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_what_an_instruction_computes_is_among_what_is_inferred(arch: str):
     random, volta, computed = Random(f"operations {arch}"), arch != "sm_61", 0
-    around = Surroundings(assemble("EXIT", arch).function, Launch())
+    around = LaunchEnvironment(assemble("EXIT", arch).function, Launch())
     for _ in range(CASES):
         one = instruction(text(random, volta=volta))
         facts = load(arch).facts(one)

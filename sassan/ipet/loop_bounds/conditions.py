@@ -30,8 +30,8 @@ def _decide(state: State, relation: str, left: Value, right: Value, *, is_signed
     return True if high <= other_low else False if low > other_high else None
 
 
-def assume(state: State, truth: Truth, wanted: bool, room: int) -> list[State]:
-    """Return the states in which a condition has a truth: none where it cannot, several (at most `room`) where there are several ways."""
+def assume(state: State, truth: Truth, wanted: bool, capacity: int) -> list[State]:
+    """Return the states in which a condition has a truth: none where it cannot, up to `capacity` where several ways lead to it."""
     what = truth.what
     if isinstance(what, bool):
         return [state] if what == wanted else []
@@ -46,16 +46,16 @@ def assume(state: State, truth: Truth, wanted: bool, room: int) -> list[State]:
             found = _refined(decided, what, wanted)
             return [] if found is None else [found]
         case Both():
-            return _both(decided, what, wanted, room)
+            return _both(decided, what, wanted, capacity)
 
 
-def _both(decided: State, what: Both, wanted: bool, room: int) -> list[State]:
+def _both(decided: State, what: Both, wanted: bool, capacity: int) -> list[State]:
     first, second = what.first, what.second
     if wanted:
-        return [late for early in assume(decided, first, True, room) for late in assume(early, second, True, room)]
-    left = assume(decided, first, False, room)
-    right = [late for early in assume(decided, first, True, room) for late in assume(early, second, False, room)]
-    if not left or not right or len(left) + len(right) <= room:
+        return [late for early in assume(decided, first, True, capacity) for late in assume(early, second, True, capacity)]
+    left = assume(decided, first, False, capacity)
+    right = [late for early in assume(decided, first, True, capacity) for late in assume(early, second, False, capacity)]
+    if not left or not right or len(left) + len(right) <= capacity:
         return left + right
     return [decided]
 

@@ -58,13 +58,13 @@ class Evaluated:
                 out[target] = known
         return out
 
-    def apart(self, step: Step, room: int) -> list[State]:
-        """Return a state for each remainder that a conjunction with 1 or 3 may leave of a word, if at most `room`; else the state as it is.
+    def apart(self, step: Step, capacity: int) -> list[State]:
+        """Return a state for each remainder that a conjunction with 1 or 3 may leave of a word, up to `capacity`; else the state as it is.
 
         So `n & 3` iterations of a loop, and the test that there are any, fit together.
         """
         state, masked = step.state, self.masked
-        if masked is None or masked.mask > room or (masked.third is not None and _word(masked.third(step)).constant != 0):
+        if masked is None or masked.mask > capacity or (masked.third is not None and _word(masked.third(step)).constant != 0):
             return [state]
         word, modulus = _word(masked.word(step)), masked.mask + 1
         if word.symbol is None or abs(word.factor) != 1 or word.range.constant is None:

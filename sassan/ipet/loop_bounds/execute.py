@@ -7,9 +7,9 @@ from sassan.domains import ranges
 from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.evaluate import Evaluated, evaluated
+from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.operands import PREDICATES, Step, number, reason
 from sassan.ipet.loop_bounds.states import join, with_registers
-from sassan.ipet.loop_bounds.surroundings import Surroundings
 from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, unknown
 from sassan.ir import Guard, Instruction, Register
 from sassan.isa.computations import CARRY, ZERO
@@ -31,13 +31,13 @@ class _Plan:
 class Machine:
     """What states are executed with.
 
-    `wanted` are the registers that matter behind each instruction; `room` is how many states stay apart.
+    `wanted` are the registers that matter behind each instruction; `capacity` is how many states stay apart.
     """
 
-    around: Surroundings
+    environment: LaunchEnvironment
     facts: Mapping[int, Facts]
     wanted: Mapping[int, int]
-    room: int
+    capacity: int
     steps: int = 0
     """Instructions executed so far, once per state."""
     _plans: dict[int, _Plan] = field(default_factory=dict[int, _Plan])
@@ -51,10 +51,10 @@ class Machine:
         if not plan.writes:
             return list(states)
         self.steps += len(states)
-        room = self.room - len(states)
+        capacity = self.capacity - len(states)
         if instruction.guard is None and plan.effect.masked is None:
-            return [late for state in states for late in self._write(state, instruction, plan, room)]
-        return [late for state in states for late in self._one(state, instruction, plan, room)]
+            return [late for state in states for late in self._write(state, instruction, plan, capacity)]
+        return [late for state in states for late in self._one(state, instruction, plan, capacity)]
 
     def _plan(self, instruction: Instruction) -> _Plan:
         facts = self.facts[instruction.address]
@@ -64,18 +64,18 @@ class Machine:
         self._plans[instruction.address] = plan
         return plan
 
-    def _one(self, state: State, instruction: Instruction, plan: _Plan, room: int) -> list[State]:
+    def _one(self, state: State, instruction: Instruction, plan: _Plan, capacity: int) -> list[State]:
         guard = truth_of(state, instruction.guard)
         runs, skips = assume(state, guard, True, 1), assume(state, guard, False, 1)
-        if skips and runs and room <= 0:
+        if skips and runs and capacity <= 0:
             return [join([*self._write(runs[0], instruction, plan, 0), *skips])]
         if plan.effect.masked is not None:
-            runs = [part for one in runs for part in plan.effect.apart(Step(instruction, one, self.around, {}), room)]
-        return [late for one in runs for late in self._write(one, instruction, plan, room)] + skips
+            runs = [part for one in runs for part in plan.effect.apart(Step(instruction, one, self.environment, {}), capacity)]
+        return [late for one in runs for late in self._write(one, instruction, plan, capacity)] + skips
 
-    def _write(self, state: State, instruction: Instruction, plan: _Plan, room: int) -> list[State]:
+    def _write(self, state: State, instruction: Instruction, plan: _Plan, capacity: int) -> list[State]:
         """Return the states after the writes of an instruction that runs: several where a choice is kept."""
-        step, effect = Step(instruction, state, self.around, {}), plan.effect
+        step, effect = Step(instruction, state, self.environment, {}), plan.effect
         writes = effect.run(step)
         if effect.selected is None:
             return [_after(state, writes, plan)]
@@ -85,7 +85,7 @@ class Machine:
             for wanted, written in zip((True, False), outcomes, strict=True)
             for one in assume(state, truth, wanted, 1)
         ]
-        return states if room > 0 or len(states) <= 1 else [join(states)]
+        return states if capacity > 0 or len(states) <= 1 else [join(states)]
 
 
 def _with_zero(registers: int) -> tuple[int, ...]:

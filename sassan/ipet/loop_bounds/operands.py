@@ -5,7 +5,7 @@ from functools import reduce
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.surroundings import Surroundings
+from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.values import NOWHERE, YES, Known, Maybe, Origins, State, Truth, Value, constant, union, unknown
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register
 from sassan.isa.registers import bit
@@ -31,7 +31,7 @@ class Step:
 
     instruction: Instruction
     state: State
-    around: Surroundings
+    environment: LaunchEnvironment
     values: dict[str, Known]
     """What earlier parts of the effect have computed, by name."""
 
@@ -45,7 +45,7 @@ class Step:
             case Constant(bank=0, modifiers=()) if all(one.index is None for one in operand.base):
                 if operand.absolute:
                     return self.unknown()
-                return self._signs(self.around.constant(operand.offset + 4 * place), operand.negated, operand.inverted)
+                return self._signs(self.environment.constant(operand.offset + 4 * place), operand.negated, operand.inverted)
             case _:
                 return self.unknown(_why(operand))
 
