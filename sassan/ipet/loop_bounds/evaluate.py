@@ -27,8 +27,8 @@ class Selected:
 
     def outcomes(self, step: Step) -> tuple[Truth, dict[int, Known], dict[int, Known]]:
         """Return the condition, and what registers hold afterwards where it holds and where it does not."""
-        first = {target: value(step) for target, value in zip(self.targets, self.first, strict=True)}
-        second = {target: value(step) for target, value in zip(self.targets, self.second, strict=True)}
+        first = {step.names[target]: value(step) for target, value in zip(self.targets, self.first, strict=True)}
+        second = {step.names[target]: value(step) for target, value in zip(self.targets, self.second, strict=True)}
         return cast("Truth", self.condition(step)), first, second
 
 
@@ -55,7 +55,7 @@ class Evaluated:
         for targets, name, value in self.writes:
             known = step.values[name] = value(step)
             for target in targets:
-                out[target] = known
+                out[step.names[target]] = known
         return out
 
     def apart(self, step: Step, capacity: int) -> list[State]:
@@ -139,7 +139,7 @@ def _register(name: int | None) -> Evaluator:
         return lambda _: zero
 
     def read(step: Step) -> Known:
-        held = step.state.registers.get(name)
+        held = step.state.registers.get(step.names[name])
         return held if isinstance(held, Value) else step.unknown()
 
     return read

@@ -6,21 +6,25 @@ from dataclasses import dataclass, field
 from sassan.domains import ranges
 from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.conditions import assume
-from sassan.ipet.loop_bounds.evaluate import Evaluated, evaluated
+from sassan.ipet.loop_bounds.evaluate import Evaluated
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.operands import PREDICATES, Step, number, reason
+from sassan.ipet.loop_bounds.patterns import Effect, Patterns
 from sassan.ipet.loop_bounds.states import join, with_registers
 from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, unknown
 from sassan.ir import Guard, Instruction, Register
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.facts import Facts
 
+_NO_EFFECT = Effect(Evaluated(), {})
+"""That of an instruction of which the tables do not say what it computes."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What is the same whenever an instruction is executed: `writes` are its registers that matter, `forgets` those that do not."""
 
-    effect: Evaluated
+    effect: Effect
     writes: tuple[int, ...]
     forgets: tuple[int, ...]
     reason: frozenset[str]
@@ -41,6 +45,7 @@ class Machine:
     steps: int = 0
     """Instructions executed so far, once per state."""
     _plans: dict[int, _Plan] = field(default_factory=dict[int, _Plan])
+    _patterns: Patterns = field(default_factory=Patterns)
 
     def run(self, states: Sequence[State], instruction: Instruction) -> list[State]:
         """Return the states after a data instruction."""
@@ -52,14 +57,14 @@ class Machine:
             return list(states)
         self.steps += len(states)
         capacity = self.capacity - len(states)
-        if instruction.guard is None and plan.effect.masked is None:
+        if instruction.guard is None and plan.effect.evaluated.masked is None:
             return [late for state in states for late in self._write(state, instruction, plan, capacity)]
         return [late for state in states for late in self._one(state, instruction, plan, capacity)]
 
     def _plan(self, instruction: Instruction) -> _Plan:
         facts = self.facts[instruction.address]
         matter = facts.writes & self.wanted[instruction.address]
-        effect = evaluated(facts.computes if matter else None, instruction)
+        effect = self._patterns.effect(facts.computes, instruction) if matter and facts.computes is not None else _NO_EFFECT
         plan = _Plan(effect, _with_zero(matter), _with_zero(facts.writes & ~matter), frozenset({reason(instruction)}))
         self._plans[instruction.address] = plan
         return plan
@@ -69,13 +74,14 @@ class Machine:
         runs, skips = assume(state, guard, True, 1), assume(state, guard, False, 1)
         if skips and runs and capacity <= 0:
             return [join([*self._write(runs[0], instruction, plan, 0), *skips])]
-        if plan.effect.masked is not None:
-            runs = [part for one in runs for part in plan.effect.apart(Step(instruction, one, self.environment, {}), capacity)]
+        if plan.effect.evaluated.masked is not None:
+            steps = [Step(instruction, one, self.environment, plan.effect.names, {}) for one in runs]
+            runs = [part for step in steps for part in plan.effect.evaluated.apart(step, capacity)]
         return [late for one in runs for late in self._write(one, instruction, plan, capacity)] + skips
 
     def _write(self, state: State, instruction: Instruction, plan: _Plan, capacity: int) -> list[State]:
         """Return the states after the writes of an instruction that runs: several where a choice is kept."""
-        step, effect = Step(instruction, state, self.environment, {}), plan.effect
+        step, effect = Step(instruction, state, self.environment, plan.effect.names, {}), plan.effect.evaluated
         writes = effect.run(step)
         if effect.selected is None:
             return [_after(state, writes, plan)]

@@ -1,5 +1,6 @@
 """Reading operands and writing results of one instruction over a state."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -32,6 +33,8 @@ class Step:
     instruction: Instruction
     state: State
     environment: LaunchEnvironment
+    names: Mapping[int, int]
+    """The bit numbers of the registers that the effect names (`patterns.py`)."""
     values: dict[str, Known]
     """What earlier parts of the effect have computed, by name."""
 
@@ -53,7 +56,7 @@ class Step:
         if not _NO_MEANING.issuperset(register.modifiers) or register.absolute:
             return self.unknown()
         name = number(register, place)
-        held = constant(0) if name is None else self.state.registers.get(name)
+        held = constant(0) if name is None else self.state.registers.get(self.names[name])
         value = held if isinstance(held, Value) else self.unknown()
         return self._signs(value, register.negated, register.inverted)
 
@@ -67,7 +70,7 @@ class Step:
         if not isinstance(operand, Register) or operand.file not in CONDITIONS:
             return Truth(Maybe())
         name = number(operand)
-        held = YES if name is None else self.state.registers.get(name)
+        held = YES if name is None else self.state.registers.get(self.names[name])
         truth = held if isinstance(held, Truth) else Truth(Maybe())
         return truth.negate() if operand.negated else truth
 
