@@ -161,7 +161,9 @@ def _rounded(values: tuple[float, ...]) -> tuple[int, ...] | None:
 def _exact(multipliers: tuple[float, ...]) -> Iterator[tuple[Fraction, ...]]:
     """Yield rational multipliers near the given ones, the likely ones first."""
     for limit in _DENOMINATORS:
-        near = tuple(Fraction(one).limit_denominator(limit) for one in multipliers)
+        # Most rows of a flow problem share a few multipliers.
+        rational = {one: Fraction(one).limit_denominator(limit) for one in set(multipliers)}
+        near = tuple(rational[one] for one in multipliers)
         yield near
         # Solvers differ in the sign that they give the multipliers of a maximum.
         yield tuple(-one for one in near)

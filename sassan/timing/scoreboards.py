@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.arch import described
 from sassan.domains.pending import NO_COVER, Access, Accesses, Covers, Pending, PendingAccess, PendingDomain, PendingResult, Results
 from sassan.errors import Gap
 from sassan.ir import Function, Guard, Immediate, Instruction, Register, Word
@@ -40,7 +41,8 @@ def check(function: Function, facts_of: Callable[[Instruction], Facts | None], h
     ways = steps(function, facts)
     code = tuple(_op(one, known, hazards) for one, known in zip(function.instructions, facts, strict=True))
     found = _Check(code, ways.after, ways.unknown, hazards).run(ways.roots)
-    return Report(tuple(sorted(found)), tuple(sorted({*unknown, *ways.gaps})))
+    inherited = described(function.arch).assumptions("code", "hazards", "distances")
+    return Report(tuple(sorted(found)), tuple(sorted({*unknown, *ways.gaps})), inherited)
 
 
 @dataclass(frozen=True, slots=True)

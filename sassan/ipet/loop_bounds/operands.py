@@ -1,11 +1,12 @@
 """Reading operands and writing results of one instruction over a state."""
 
 from dataclasses import dataclass
+from functools import reduce
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.surroundings import Surroundings
-from sassan.ipet.loop_bounds.values import NOWHERE, YES, Known, Maybe, Origins, State, Truth, Value, constant, unknown
+from sassan.ipet.loop_bounds.values import NOWHERE, YES, Known, Maybe, Origins, State, Truth, Value, constant, union, unknown
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register
 from sassan.isa.registers import bit
 
@@ -85,8 +86,7 @@ class Step:
 
     def of_range(self, words: Range, *inputs: Value) -> Value:
         """Return a word of a range that was worked out from inputs."""
-        origins: Origins = frozenset().union(*(one.origins for one in inputs))
-        return unknown(words, origins)
+        return unknown(words, reduce(union, (one.origins for one in inputs), NOWHERE))
 
 
 def reason(instruction: Instruction) -> str:

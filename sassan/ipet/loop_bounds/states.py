@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from sassan.domains import ranges
-from sassan.ipet.loop_bounds.values import Known, State, Value, unknown
+from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, State, Symbol, Value, union, unknown
 
 _RESTS = (2, 4)
 
@@ -18,7 +18,7 @@ def join_known(state: State, a: Known, other: State, b: Known) -> Known | None:
     if a == b:
         return a
     if isinstance(a, Value) and isinstance(b, Value):
-        origins = a.origins | b.origins
+        origins = union(a.origins, b.origins)
         if a.symbol is b.symbol and a.factor == b.factor:
             return Value(a.symbol, a.factor, ranges.join(a.range, b.range), origins)
         return unknown(ranges.join(state.range_of(a), other.range_of(b)), origins)
@@ -70,3 +70,30 @@ def _rests(state: State) -> Hashable:
     symbols = {name: known.symbol for name, known in state.registers.items() if isinstance(known, Value) and known.symbol is not None}
     found = {name: state.facts[symbol] for name, symbol in sorted(symbols.items()) if symbol in state.facts}
     return tuple((name, one.low % one.step, one.step) for name, one in found.items() if one.step in _RESTS)
+
+
+def trimmed(state: State) -> State:
+    """Return the state without what it knows of words and conditions that no register holds: nothing asks for them any more."""
+    symbols: set[Symbol] = set()
+    conditions: set[Maybe | Compare | Both] = set()
+    pending: list[Known] = list(state.registers.values())
+    while pending:
+        known = pending.pop()
+        if isinstance(known, Value):
+            if known.symbol is not None:
+                symbols.add(known.symbol)
+            continue
+        condition = known.what
+        if isinstance(condition, bool) or condition in conditions:
+            continue
+        conditions.add(condition)
+        match condition:
+            case Compare(left=left, right=right):
+                pending += [left, right]
+            case Both(first=first, second=second):
+                pending += [first, second]
+            case Maybe():
+                pass
+    facts = {symbol: words for symbol, words in state.facts.items() if symbol.shared or symbol in symbols}
+    decided = {condition: truth for condition, truth in state.decided.items() if condition in conditions}
+    return State(state.registers, facts, decided, state.atoms)

@@ -6,6 +6,7 @@ Sums of one symbol and a range are kept as such, so that differences cancel: the
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from sassan.domains import ranges
@@ -14,6 +15,17 @@ from sassan.domains.ranges import Range
 Origins = frozenset[str]
 """Why a value is not known: what a message names."""
 NOWHERE: Origins = frozenset()
+_MOST_ORIGINS = 32
+"""A value names at most so many: in a long function the reasons of each value would grow with all that was before."""
+
+
+@lru_cache(maxsize=1 << 14)
+def union(a: Origins, b: Origins) -> Origins:
+    """Return the reasons of both, the first ones by name where they are too many; equal results are one object."""
+    both = a | b
+    if len(both) in {len(a), len(b)}:
+        return a if len(both) == len(a) else b
+    return both if len(both) <= _MOST_ORIGINS else frozenset(sorted(both)[:_MOST_ORIGINS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +177,7 @@ class State:
 
     def plus(self, a: Value, b: Value) -> Value:
         """Return the sum; of two symbols, the one that less is known of stays."""
-        origins = a.origins | b.origins
+        origins = union(a.origins, b.origins)
         if a.symbol is None or b.symbol is None:
             kept = a if b.symbol is None else b
             return Value(kept.symbol, kept.factor, ranges.add(a.range, b.range), origins)

@@ -9,8 +9,8 @@ from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows
 from sassan.ipet.loop_bounds.operands import PREDICATES
-from sassan.ipet.loop_bounds.states import reduce, with_registers
-from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value, unknown
+from sassan.ipet.loop_bounds.states import reduce, trimmed, with_registers
+from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value, union, unknown
 from sassan.isa.computations import CARRY, ZERO
 
 Narrow = Callable[[int, Sequence[State], Sequence[State]], Mapping[int, Range]]
@@ -50,7 +50,7 @@ class Walk:
             if loop is not None:
                 side = self._side_entries(loop, ends)
                 if states or side:
-                    states = [self.at_head(loop, [*states, *side], narrow(loop, states, side))]
+                    states = [trimmed(self.at_head(loop, [*states, *side], narrow(loop, states, side)))]
             ends[node] = self._leave(node, states, everything, waiting)
 
     def _side_entries(self, loop: int, ends: Mapping[int, list[State]]) -> list[State]:
@@ -143,7 +143,7 @@ def _new(name: int, head: int, known: Range | None, old: Known | None, address: 
         return Truth(Maybe())
     origins = old.origins if isinstance(old, Value) else frozenset[str]()
     if known is None:
-        known, origins = ranges.EVERY, origins | {turns_of(address)}
+        known, origins = ranges.EVERY, union(origins, frozenset({turns_of(address)}))
     return Value(Symbol(known, origins, head, name), 1, ranges.const(0), origins)
 
 
