@@ -114,7 +114,7 @@ class Kernel:
 
     def to_dict(self) -> Mapping[str, Value]:
         """Return what `sassan analyze --json` says of the function."""
-        return documents.analysis(self.file, self.analysis)
+        return documents.analysis(self.analysis)
 
     def _repr_html_(self) -> str:
         return tables.kernels((tables.Line(self.analysis, self.assumptions),))
