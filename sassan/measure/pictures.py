@@ -88,10 +88,10 @@ def _histogram(warm: Sequence[float], name: str, axes: Axes) -> None:
     bins = min(_BINS, max(10, int(np.sqrt(len(shown)) * 2)))
     low, high = _widened(float(shown.min()), float(shown.max()))
     axes.hist(shown, bins=bins, range=(low, high), color="#c9dceb", edgecolor="#5b87a8", linewidth=0.4)
-    for which in (Estimator.MINIMUM, Estimator.MEDIAN, Estimator.MEAN):
-        colour, _, dashes = _STYLES[which]
-        value = estimate((warm[0], *warm), which)
-        axes.axvline(value / scale, color=colour, linestyle=dashes, linewidth=1.6, label=f"{which} {time(value)}")
+    for estimator in (Estimator.MINIMUM, Estimator.MEDIAN, Estimator.MEAN):
+        colour, _, dashes = _STYLES[estimator]
+        value = estimate((warm[0], *warm), estimator)
+        axes.axvline(value / scale, color=colour, linestyle=dashes, linewidth=1.6, label=f"{estimator} {time(value)}")
     axes.set(xlabel=f"execution time ({unit})", ylabel="runs")
     _finish(axes, f"{len(warm)} runs without warm-ups", name, beyond)
 
@@ -115,8 +115,8 @@ def _phase(groups: Sequence[Group], name: str, axes: Axes) -> None:
 def _durations(sizes: Sequence[Sequence[Group]], name: str, axes: Axes) -> None:
     least = [min(value for group in groups for value in group.seconds) for groups in sizes]
     order = np.argsort(least)
-    for which, (colour, marker, dashes) in _STYLES.items():
-        excess = [_mean(sizes[at], which) / least[at] * _PERCENT - _PERCENT for at in order]
+    for estimator, (colour, marker, dashes) in _STYLES.items():
+        excess = [_mean(sizes[at], estimator) / least[at] * _PERCENT - _PERCENT for at in order]
         axes.plot(
             [least[at] for at in order],
             excess,
@@ -125,7 +125,7 @@ def _durations(sizes: Sequence[Sequence[Group]], name: str, axes: Axes) -> None:
             linestyle=dashes,
             markersize=5,
             linewidth=1.3,
-            label=which.value,
+            label=estimator.value,
         )
     axes.set_xscale("log")
     axes.set_yscale("symlog", linthresh=0.01)
@@ -139,11 +139,11 @@ def _durations(sizes: Sequence[Sequence[Group]], name: str, axes: Axes) -> None:
 def _delays(groups: Sequence[Group], name: str, axes: Axes) -> None:
     unit, scale = _unit([min(group.warm) for group in groups])
     delays = sorted({group.delay for group in groups})
-    for which, (colour, marker, dashes) in _STYLES.items():
-        if which is Estimator.MEAN_ALL:
+    for estimator, (colour, marker, dashes) in _STYLES.items():
+        if estimator is Estimator.MEAN_ALL:
             continue
-        means = [_mean([group for group in groups if group.delay == delay], which) / scale for delay in delays]
-        axes.plot(delays, means, color=colour, marker=marker, linestyle=dashes, markersize=4, linewidth=1.3, label=which.value)
+        means = [_mean([group for group in groups if group.delay == delay], estimator) / scale for delay in delays]
+        axes.plot(delays, means, color=colour, marker=marker, linestyle=dashes, markersize=4, linewidth=1.3, label=estimator.value)
     axes.set(xlabel="delay before each run (s)", ylabel=f"execution time ({unit})")
     _finish(axes, "estimators against the delay, mean over groups", name, 0)
 
@@ -153,8 +153,8 @@ def _tick(seconds: float, place: int) -> str:
     return time(seconds) if seconds > 0 else ""
 
 
-def _mean(groups: Sequence[Group], which: Estimator) -> float:
-    values = [estimate(group.seconds, which) for group in groups]
+def _mean(groups: Sequence[Group], estimator: Estimator) -> float:
+    values = [estimate(group.seconds, estimator) for group in groups]
     return sum(values) / len(values)
 
 
