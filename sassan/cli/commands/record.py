@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sassan.cli.inputs import architecture
+from sassan.app.reading import architecture
 from sassan.cli.options.inputs import Quiet
 from sassan.cli.output import failure
 from sassan.cli.output.terminal import note, safe
