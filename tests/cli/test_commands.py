@@ -113,7 +113,7 @@ def test_an_unknown_function_is_a_usage_error_that_names_the_others(sassan: Sass
     assert_refused(result, 2)
     assert result.err == (
         "error[unknown-function]: no function matches 'two_kernels_frist'\n"
-        "hint: there are 2: two_kernels_first, _Z18two_kernels_secondPii\n"
+        "hint: functions (2): two_kernels_first, _Z18two_kernels_secondPii\n"
     )
 
 

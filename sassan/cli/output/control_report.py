@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import typer
 
 from sassan.app import documents
-from sassan.cli.inputs import Inputs, Selected
+from sassan.app.inputs import Inputs, Selected
 from sassan.cli.output import failure
 from sassan.cli.output.analysis_report import NAME, list_gaps
 from sassan.cli.output.table import Column, Table, show

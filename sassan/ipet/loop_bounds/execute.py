@@ -1,4 +1,4 @@
-"""One instruction over a set of states, each a way that one thread may have come."""
+"""One instruction over a set of states, each of one path of a thread."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,9 +75,9 @@ class Machine:
         if skips and runs and capacity <= 0:
             return [join([*self._write(runs[0], instruction, plan, 0), *skips])]
         if plan.effect.evaluated.masked is not None:
-            steps = [Step(instruction, one, self.environment, plan.effect.names, {}) for one in runs]
+            steps = [Step(instruction, run, self.environment, plan.effect.names, {}) for run in runs]
             runs = [part for step in steps for part in plan.effect.evaluated.apart(step, capacity)]
-        return [late for one in runs for late in self._write(one, instruction, plan, capacity)] + skips
+        return [late for run in runs for late in self._write(run, instruction, plan, capacity)] + skips
 
     def _write(self, state: State, instruction: Instruction, plan: _Plan, capacity: int) -> list[State]:
         """Return the states after the writes of an instruction that runs: several where a choice is kept."""
@@ -87,9 +87,9 @@ class Machine:
             return [_after(state, writes, plan)]
         truth, *outcomes = effect.selected.outcomes(step)
         states = [
-            _after(one, {**writes, **written}, plan)
+            _after(branch, {**writes, **written}, plan)
             for wanted, written in zip((True, False), outcomes, strict=True)
-            for one in assume(state, truth, wanted, 1)
+            for branch in assume(state, truth, wanted, 1)
         ]
         return states if capacity > 0 or len(states) <= 1 else [join(states)]
 
