@@ -1,4 +1,4 @@
-"""Samples in files: what is read, what is written, and what every kind of bad file is told."""
+"""Samples in files: reading, writing, and the errors for invalid files."""
 
 import json
 import random
