@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from sassan.ipet.wcet import Problem
     from sassan.ir import CompilerFacts, Function
-    from sassan.timing.model import Prices
+    from sassan.timing.model import BlockCosts
     from sassan.warpcfg.graph import WarpCfg
 
 THREADS = 256
@@ -78,9 +78,9 @@ class Ordered:
         """Return what it is."""
         return "control without turns"
 
-    def price(self, cfg: WarpCfg) -> Prices:
+    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
         """Return the prices of a graph on which no stack holds a pending side."""
-        return Control(self.tables).price(replace(cfg, stack_points=((),) * len(cfg.nodes)))
+        return Control(self.tables).block_costs(replace(cfg, stack_points=((),) * len(cfg.nodes)))
 
 
 def rows(folder: Path, loop_bound: int, told: dict[str, int]) -> Iterator[Row]:
@@ -147,7 +147,7 @@ def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
         gaps.update(gap.code for gap in found.gaps)
         return found.value
 
-    usual = Tables(told=told)
+    usual = Tables(given=told)
     sm = load(function.arch)
     free = replace(sm, pipes=tuple(replace(pipe, cycles=1) for pipe in sm.pipes))
     return Row(
@@ -158,7 +158,7 @@ def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
         value(Table(usual)),
         value(Control(usual)),
         *_full_sm(problem(cfg, Control(usual), bounds)),
-        value(Control(Tables(told=told | dict.fromkeys(MEMORY, 1)))),
+        value(Control(Tables(given=told | dict.fromkeys(MEMORY, 1)))),
         value(Control(Tables(MachineFile("free units", "an experiment", free), told))),
         value(Ordered(usual)),
         " ".join(sorted(gaps)),
