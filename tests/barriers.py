@@ -15,7 +15,7 @@ from tests.strategies import LANES, SIDES, TAG, TOKENS, Concrete, start, success
 
 WHOLE = 5
 DONE = {6: 8, 7: 9}
-"""The points of WARPSYNCs, and where their threads wait once it has opened and others go on first."""
+"""The points of WARPSYNCs, and where their threads wait after it has opened while others run first."""
 MEETING = sum(1 << point for point in DONE)
 WAITING = sum(1 << point for point in (*SIDES, *DONE.values()))
 Move = tuple[str, int, int]
@@ -40,21 +40,21 @@ barrier_moves = st.lists(
 
 
 def start_volta(register_values: tuple[tuple[int, ...], ...], domain: WarpDomain) -> tuple[Warp, Concrete]:
-    """Return a warp that begins, an entry of all its threads at the bottom of the stack."""
+    """Return an initial warp, with an entry of all its threads at the bottom of the stack."""
     warp, state = start(register_values, domain)
     return domain.push(warp, WHOLE), replace(state, stack=((WHOLE, state.active),))
 
 
 def nearest(state: Concrete, tag: int) -> int | None:
-    """Return the place of the nearest entry of the set `tag`, counted from the bottom."""
+    """Return the position of the nearest entry of the set `tag`, counted from the bottom."""
     return next((place for place in range(len(state.stack) - 1, -1, -1) if tag >> state.stack[place][0] & 1), None)
 
 
 def step(domain: WarpDomain, warp: Warp, state: Concrete, move: Move) -> tuple[Warp, Concrete] | None:
     """Return both states after one machine step, None when the machine ends or the step does not apply."""
-    what, name, chosen = move
+    kind, name, chosen = move
     lanes = frozenset(lane for lane in range(LANES) if chosen >> lane & 1) & state.active
-    match what:
+    match kind:
         case "break":
             return _break(domain, warp, state, name, lanes)
         case "late":
@@ -70,7 +70,7 @@ def step(domain: WarpDomain, warp: Warp, state: Concrete, move: Move) -> tuple[W
 
 
 def _without(stack: Stacked, place: int, lanes: frozenset[int]) -> Stacked:
-    """Return the stack after lanes left the entry at a place; an empty one vanishes."""
+    """Return the stack after lanes left the entry at a position; an empty entry is removed."""
     point, mask = stack[place]
     left = ((point, mask - lanes),) if mask - lanes else ()
     return (*stack[:place], *left, *stack[place + 1 :])
@@ -84,7 +84,7 @@ def _break(domain: WarpDomain, warp: Warp, state: Concrete, tag: int, lanes: fro
 
 
 def _late(domain: WarpDomain, warp: Warp, state: Concrete, name: int, lanes: frozenset[int]) -> tuple[Warp, Concrete] | None:
-    """The active threads split, and those of one side leave the nearest token: those who go on, or those who wait."""
+    """The active threads diverge, and those of one side leave the nearest token: the running or the waiting side."""
     side, waiting = name & 7, bool(name & 8)
     after = successors(domain, warp, state, ("diverge", side, sum(1 << lane for lane in lanes)))
     if after is None:
@@ -131,7 +131,7 @@ def _exit(domain: WarpDomain, warp: Warp, state: Concrete, lanes: frozenset[int]
 
 
 def _meet(domain: WarpDomain, warp: Warp, state: Concrete, point: int, chosen: int) -> tuple[Warp, Concrete] | None:
-    """WARPSYNC: wait beneath all sides, as one with those who wait there above the nearest token.
+    """WARPSYNC: wait below all sides, joined with the threads waiting there above the nearest token.
 
     `chosen` orders the sides that are lifted, and those who wait at WARPSYNCs.
     """
@@ -159,18 +159,18 @@ def _turned(entries: Stacked, by: int) -> Stacked:
     return (*entries[place:], *entries[:place])
 
 
-def _resumed(domain: WarpDomain, found: dict[int | None, Warp], state: Concrete, stack: Stacked) -> tuple[Warp, Concrete] | None:
+def _resumed(domain: WarpDomain, warps: dict[int | None, Warp], state: Concrete, stack: Stacked) -> tuple[Warp, Concrete] | None:
     if not stack or stack[-1][0] == WHOLE:
         assert not stack
         return None
     point, active = stack[-1]
-    assert point in found, f"nothing resumes {point}"
+    assert point in warps, f"nothing resumes {point}"
     after = Concrete(active, stack[:-1], state.values)
-    return _opened(domain, found[point], after) if point in DONE else (found[point], after)
+    return _opened(domain, warps[point], after) if point in DONE else (warps[point], after)
 
 
 def _opened(domain: WarpDomain, warp: Warp, state: Concrete) -> tuple[Warp, Concrete]:
-    """A WARPSYNC opens: all have arrived, and nobody joins those who wait at one any more."""
+    """A WARPSYNC opens: all threads have arrived, and the sets of threads waiting at it are no longer joined."""
     for old, new in DONE.items():
         warp = domain.rename(warp, old, new)
     return warp, replace(state, stack=tuple((DONE.get(point, point), mask) for point, mask in state.stack))

@@ -1,4 +1,4 @@
-"""How much is tested: what fits five minutes by default, all with SASSAN_FULL=1 in the environment, a minute's worth with SASSAN_FAST=1.
+"""The extent of testing: five minutes by default, everything with SASSAN_FULL=1 in the environment, one minute with SASSAN_FAST=1.
 
 `scripts/test --fast` sets the last: no test that is marked `slow`, and three of the cases of a test that has more.
 """
@@ -10,7 +10,7 @@ from typing import TypeVar
 FULL = bool(os.environ.get("SASSAN_FULL"))
 FAST = not FULL and bool(os.environ.get("SASSAN_FAST"))
 PATIENCE = 600
-"""Seconds after which a program that a test has started is taken to hang, however busy the machine is."""
+"""Seconds after which a program started by a test is considered hung, even on a busy machine."""
 _FEW = 3
 _FASTER = 4
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def part(count: int, of: int = 4) -> int:
-    """Return how many to draw at random: `count` in a full run, else one in `of`."""
+    """Return the number of random draws: `count` in a full run, else one in `of`."""
     return count if FULL else -(-count // (of * _FASTER if FAST else of))
 
 

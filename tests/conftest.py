@@ -1,4 +1,4 @@
-"""Settings of every test: the same examples in every run, no deadline on a busy machine, interrupts as a terminal sends them."""
+"""Settings of all tests: the same examples in every run, no deadlines, and interrupts as sent by a terminal."""
 
 import gc
 import signal
@@ -21,7 +21,7 @@ gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep a minute's worth of tests where that is asked for."""
+    """Select the tests for a one-minute run if requested."""
     if not FAST:
         return
     cases: dict[str, list[pytest.Item]] = {}

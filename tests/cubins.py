@@ -31,7 +31,7 @@ else:
 
 
 def script(folder: Path, name: str, text: str) -> Path:
-    """Put an executable Python script into a folder."""
+    """Write an executable Python script into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     path.write_text(f"#!{sys.executable} -IS\n{text}")
@@ -40,7 +40,7 @@ def script(folder: Path, name: str, text: str) -> Path:
 
 
 def recorder(folder: Path, *samples: str) -> Path:
-    """Put an nvdisasm that plays back the listings of samples (`sm_61/saxpy`) into a folder, and return the folder."""
+    """Write an nvdisasm that plays back the listings of samples (`sm_61/saxpy`) into a folder, and return the folder."""
     script(folder, "nvdisasm", RECORDED)
     for sample in samples:
         digest = hashlib.sha256(cubin(sample)).hexdigest()
@@ -49,7 +49,7 @@ def recorder(folder: Path, *samples: str) -> Path:
 
 
 def calls(folder: Path) -> int:
-    """Return how often the recorder has disassembled."""
+    """Return the number of disassemblies by the recorder."""
     log = folder / "calls"
     return len(log.read_text()) if log.exists() else 0
 
@@ -61,7 +61,7 @@ def cubin(sample: str) -> bytes:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the headers of a cubin stand."""
+    """The positions of the headers of a cubin."""
 
     sections: int
     section_count: int
@@ -97,7 +97,7 @@ _SECTION = {
 
 
 def layout(data: bytes) -> Layout:
-    """Return where the headers of a cubin stand."""
+    """Return the positions of the headers of a cubin."""
     segments, sections = struct.unpack_from("<QQ", data, 32)
     segment_count, _, section_count = struct.unpack_from("<HHH", data, 56)
     return Layout(sections, section_count, segments, segment_count)
@@ -108,7 +108,7 @@ def section_names(data: bytes) -> list[str]:
     where = layout(data)
     index = struct.unpack_from("<H", data, 62)[0]
     start = _get(data, *where.section(index, "offset"))
-    names = [start + _get(data, *where.section(one, "name")) for one in range(where.section_count)]
+    names = [start + _get(data, *where.section(index, "name")) for index in range(where.section_count)]
     return [data[name : data.index(b"\0", name)].decode() for name in names]
 
 
@@ -123,7 +123,7 @@ def with_field(data: bytes, section: str, field: str, value: int) -> bytes:
 
 
 def with_contents(data: bytes, section: str, contents: bytes) -> bytes:
-    """Return a cubin whose section has other contents, put behind the end of the file."""
+    """Return a cubin whose section has other contents, appended to the file."""
     index = section_index(data, section)
     moved = _put(data, index, "offset", len(data))
     return _put(moved, index, "size", len(contents)) + contents
@@ -140,7 +140,7 @@ def flipped(data: bytes, at: int, mask: int) -> bytes:
 
 
 def fatbin(*images: tuple[int, bytes]) -> bytes:
-    """Return a fatbin of (SM number, cubin): a header, then each image behind a header of its own, as fatbinary writes it."""
+    """Return a fatbin of (SM number, cubin): a header, then each image after its own header, as written by fatbinary."""
     body = b""
     for sm, image in images:
         data = image + bytes(-len(image) % 8)
@@ -149,7 +149,7 @@ def fatbin(*images: tuple[int, bytes]) -> bytes:
 
 
 def host(section: str, contents: bytes) -> bytes:
-    """Return a relocatable x86-64 ELF file with one section beside the table of names."""
+    """Return a relocatable x86-64 ELF file with one section and the table of names."""
     names = b"\0.shstrtab\0" + section.encode() + b"\0"
     start = 64
     table = start + len(names) + len(contents)

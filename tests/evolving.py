@@ -74,14 +74,14 @@ TOY = Space(
 
 
 def toy(objectives: int = 1, population: int = 8, budget: int = 40, space: Space = TOY, seed: int = 3) -> Config:
-    """Return a configuration whose individuals `price` prices."""
+    """Return a configuration for individuals evaluated by `outcome_of`."""
     kernel = KernelSource("toy.cu", "", "sm_80", "toy")
     plan = SearchPlan(population=population, budget=budget, seed=seed)
     return Config("toy.toml", kernel, LaunchShape(("32",), ("1",)), space, (Objective.WCET, Objective.REGISTERS)[:objectives], plan=plan)
 
 
-def price(genome: Genome, objectives: int = 1) -> Outcome:
-    """Return an outcome without a compiler: every fate, two costs that contradict each other."""
+def outcome_of(genome: Genome, objectives: int = 1) -> Outcome:
+    """Return an outcome without a compiler: every status, and two conflicting costs."""
     if genome[0] == 5:
         return Outcome(OutcomeStatus.FAILED, why="asked for")
     if genome[1] == 3 and genome[0] == 4:
@@ -92,7 +92,7 @@ def price(genome: Genome, objectives: int = 1) -> Outcome:
     return Outcome(OutcomeStatus.BOUNDED, costs[:objectives])
 
 
-class Prices:
+class CountingEvaluator:
     """An evaluator that counts, and may be interrupted at its n-th outcome."""
 
     def __init__(self, objectives: int = 1, interrupted: int = 0) -> None:
@@ -105,11 +105,11 @@ class Prices:
             self.asked.append(genome)
             if len(self.asked) == self.interrupted:
                 raise KeyboardInterrupt
-            yield price(genome, self.objectives)
+            yield outcome_of(genome, self.objectives)
 
 
 def need_nvrtc() -> None:
-    """Skip the test where NVRTC is not installed."""
+    """Skip the test if NVRTC is not installed."""
     try:
         compilers.find(nvrtc=True, ptxas=False)
     except MissingToolError as error:
@@ -125,7 +125,7 @@ def config_file(folder: Path, text: str = CONFIG, kernel: str = KERNEL, name: st
 
 
 def ptxas(folder: Path, body: str) -> Path:
-    """Write a program called ptxas: `-O0` is refused, `-O1` hangs, `-O2` crashes; else it runs `body`, where `output` is a path."""
+    """Write a program called ptxas: `-O0` is rejected, `-O1` hangs, `-O2` crashes; else it runs `body`, where `output` is a path."""
     folder.mkdir(exist_ok=True)
     path = folder / "ptxas"
     text = f"""\
@@ -148,5 +148,5 @@ def ptxas(folder: Path, body: str) -> Path:
 
 
 def copying(cubin: Path) -> str:
-    """Return the body of a ptxas that always makes this cubin."""
+    """Return the body of a ptxas that always writes this cubin."""
     return f"open(output, 'wb').write(open({str(cubin)!r}, 'rb').read())\n"

@@ -1,4 +1,4 @@
-"""What is inferred of the loops of a listing, each answer held to runs."""
+"""Inferred loop bounds of a listing, each checked against runs."""
 
 from listing import assemble
 from sassan.ipet.loop_bounds import Inferred, check_bounds, infer
@@ -8,24 +8,24 @@ from sassan.machine.parameters import Setting
 
 
 def loops(
-    text: str, arch: str = "sm_61", block: tuple[int, int, int] | None = None, grid: tuple[int, int, int] | None = None, **told: int
+    text: str, arch: str = "sm_61", block: tuple[int, int, int] | None = None, grid: tuple[int, int, int] | None = None, **parameters: int
 ) -> tuple[Inferred, ...]:
-    """Return what is inferred of a listing for the parameters `x150=4`; each answer is held to runs."""
+    """Return the inferred loop bounds of a listing for the parameters `x150=4`, checked against runs."""
     code = assemble(text, arch)
-    launch = Launch(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in told.items()))
+    launch = Launch(block, grid, tuple(Setting("", int(name[1:], 16), value) for name, value in parameters.items()))
     cfg, facts = code.graph(), tables.load(arch).facts
-    found = infer(cfg, facts, launch)
-    assert check_bounds(cfg, facts, launch, found) or all(one.bound is None for one in found)
-    return found
+    result = infer(cfg, facts, launch)
+    assert check_bounds(cfg, facts, launch, result) or all(loop.bound is None for loop in result)
+    return result
 
 
-def bound(text: str, arch: str = "sm_61", **told: int) -> int | None:
-    (one,) = loops(text, arch, **told)
-    return one.bound
+def bound(text: str, arch: str = "sm_61", **parameters: int) -> int | None:
+    (loop,) = loops(text, arch, **parameters)
+    return loop.bound
 
 
 def counter(test: str, step: str = "IADD32I R0, R0, 0x1", start: str = "MOV R0, RZ", body: str = "NOP") -> str:
-    """Return a loop that goes back under P0."""
+    """Return a loop whose back edge is guarded by P0."""
     return f"""
         {start}
     head:

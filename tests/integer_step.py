@@ -24,13 +24,18 @@ def run(text: str, arch: str = "sm_80", short: bool = False, **held: int) -> dic
     return outputs(instruction(text), arch, {number(name): value for name, value in held.items()}, short=short)
 
 
-def outputs(one: Instruction, arch: str, values: Mapping[int, int], *, short: bool = False, time: int = 0) -> dict[int, int]:
-    """Return the same for contents by bit number; what memory holds differs with `time`."""
-    facts = load(arch).facts(one)
+def outputs(instruction: Instruction, arch: str, values: Mapping[int, int], *, short: bool = False, time: int = 0) -> dict[int, int]:
+    """Return the same for contents by bit number; the contents of memory depend on `time`."""
+    facts = load(arch).facts(instruction)
     assert facts is not None
     reads, writes = ([index for index in range(560) if registers >> index & 1] for registers in (facts.reads, facts.writes))
-    place = Place(np.array([7], dtype=np.uint32), {}, lambda offset: np.array([offset], dtype=np.uint32), short)
+    place = Place(
+        np.array([7], dtype=np.uint32),
+        {"SRZ": np.zeros((1, 32), dtype=np.uint32)},
+        lambda offset: np.array([offset], dtype=np.uint32),
+        short,
+    )
     inputs = tuple(np.full((1, 32), values.get(register, 0), dtype=np.uint32) for register in reads)
     at = Moment(np.array([0]), np.array([time], dtype=np.uint32), np.ones((1, 32), dtype=np.bool_))
-    out = Integers(place).outputs(Operation(one, 0, tuple(reads), tuple(writes)), inputs, at)
+    out = Integers(place).outputs(Operation(instruction, 0, tuple(reads), tuple(writes)), inputs, at)
     return {register: int(words[0, 0]) for register, words in zip(writes, out, strict=True)}

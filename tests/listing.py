@@ -55,7 +55,7 @@ def assemble(text: str, arch: str = "sm_61", tool: str = "nvdisasm") -> Code:
 
 
 def address(index: int, arch: str = "sm_61") -> int:
-    """Return where instruction `index` stands: until Pascal a control word precedes every three, since Volta each has its own."""
+    """Return the address of instruction `index`: up to Pascal a control word precedes every three, since Volta each has its own."""
     return 8 * (index + index // 3 + 1) if described(arch).control_words else 16 * index
 
 
@@ -63,18 +63,18 @@ def edges(code: Code, graph: WarpCfg | None = None) -> list[str]:
     """Return `source kind target` of every warp edge, blocks named by their labels, calls by their site: `f@0010`."""
     graph = graph or code.graph()
     nodes = [_node(code, graph, index) for index in range(len(graph.nodes))]
-    return sorted({f"{nodes[one.src]} {one.kind.value} {'end' if one.dst is None else nodes[one.dst]}" for one in graph.edges})
+    return sorted({f"{nodes[edge.src]} {edge.kind.value} {'end' if edge.dst is None else nodes[edge.dst]}" for edge in graph.edges})
 
 
 def steps(code: Code, graph: WarpCfg | None = None) -> list[str]:
     """Return `source -> target` of every thread edge."""
     graph = graph or code.graph()
-    return sorted(f"{_node(code, graph, one.src)} -> {_node(code, graph, one.dst)}" for one in graph.thread_edges)
+    return sorted(f"{_node(code, graph, thread_edge.src)} -> {_node(code, graph, thread_edge.dst)}" for thread_edge in graph.thread_edges)
 
 
 def gaps(graph: WarpCfg) -> list[tuple[int, str]]:
     """Return address and code of every gap."""
-    return [(one.address, one.code) for one in graph.gaps]
+    return [(gap.address, gap.code) for gap in graph.gaps]
 
 
 def _node(code: Code, graph: WarpCfg, index: int) -> str:
@@ -131,7 +131,7 @@ def _cuobjdump(lines: list[str], labels: dict[str, int], functions: list[str], a
 
 
 def agreed(code: Code, label: str, graph: WarpCfg | None = None) -> str:
-    """Return the registers on which the active threads agree at the start of a block, in all contexts."""
+    """Return the warp-uniform registers at the start of a block, in all contexts."""
     nodes = [node for node in (graph or code.graph()).nodes if node.start == code.labels[label]]
     assert nodes, label
     common = nodes[0].agreement

@@ -1,4 +1,4 @@
-"""The loops of the samples with what a reader of their sources says of them (unit/loop_bounds/samples.toml)."""
+"""The loops of the samples with verdicts from reading their sources (unit/loop_bounds/samples.toml)."""
 
 import random
 import tomllib
@@ -20,28 +20,28 @@ _FILE = Path(__file__).parent / "unit" / "loop_bounds" / "samples.toml"
 
 @lru_cache(maxsize=1)
 def entries() -> dict[str, Any]:
-    """Return the file: sample name to `verdicts` and `told`."""
+    """Return the file: sample name to `verdicts` and `told` (parameters)."""
     return tomllib.loads(_FILE.read_text())
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One function with loops, and what is said of each head, in order."""
+    """One function with loops, and the verdict on each head, in order."""
 
     name: str
     cfg: WarpCfg
     verdicts: dict[int, str]
-    told: dict[int, int]
+    parameters: dict[int, int]
 
     def launch(self, block: tuple[int, int, int] = (128, 1, 1), grid: tuple[int, int, int] = (30, 1, 1), **changed: int) -> Launch:
         """Return a launch with the parameters of the file, some of them changed (`p16=7`)."""
         where = layout(self.cfg.function.arch)
         assert where is not None
-        values = {offset: changed.get(f"p{offset}", value) for offset, value in self.told.items()}
+        values = {offset: changed.get(f"p{offset}", value) for offset, value in self.parameters.items()}
         return Launch(block, grid, tuple(Setting("", where.parameters + offset, value, 4) for offset, value in values.items()))
 
     def infer(self, launch: Launch) -> tuple[Inferred, ...]:
-        """Return what is inferred of each loop."""
+        """Return the inferred bound of each loop."""
         return infer(self.cfg, tables.load(self.cfg.function.arch).facts, launch)
 
     def launches(self, count: int, seed: int) -> list[Launch]:
@@ -53,7 +53,7 @@ class Sample:
                 (draw.randrange(1, 60), draw.randrange(1, 4), 1),
                 **{
                     f"p{offset}": draw.choice([value, draw.randrange(2 * value + 2), draw.randrange(-3, 40)])
-                    for offset, value in self.told.items()
+                    for offset, value in self.parameters.items()
                 },
             )
             for _ in range(count)
@@ -61,10 +61,10 @@ class Sample:
 
 
 def sample(arch: str, name: str) -> Sample | None:
-    """Return the function with loops of a sample, None where its graph has gaps."""
+    """Return the function with loops of a sample, None if its graph has gaps."""
     entry = entries()[name]
-    graphs = [explored(one) for one in program(arch, name, "cuobjdump").functions]
-    cfg = next(one for one in graphs if one.loops)
+    graphs = [explored(function) for function in program(arch, name, "cuobjdump").functions]
+    cfg = next(graph for graph in graphs if graph.loops)
     if cfg.gaps:
         return None
     heads = sorted({cfg.nodes[loop.head].start for loop in cfg.loops} - set(cfg.spins))
@@ -73,8 +73,8 @@ def sample(arch: str, name: str) -> Sample | None:
 
 
 def samples(arch: str) -> Iterator[Sample]:
-    """Yield every sample with loops whose graph is whole."""
+    """Yield every sample with loops whose graph has no gaps."""
     for name in entries():
-        found = sample(arch, name)
-        if found is not None:
-            yield found
+        result = sample(arch, name)
+        if result is not None:
+            yield result

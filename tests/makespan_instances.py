@@ -28,7 +28,7 @@ class Instance:
 
 
 def number_of(counts: Sequence[int]) -> int:
-    """Return the number of the pooled state with so many warps in each stretch."""
+    """Return the number of the pooled state with these numbers of warps in the stretches."""
     total, number = 0, 0
     for index, count in enumerate(counts):
         total += count

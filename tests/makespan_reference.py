@@ -1,4 +1,4 @@
-"""The longest makespan by plain exhaustive search, for tests: it shares no code with the engines, not even the strings.
+"""The longest makespan by exhaustive search, for tests, without code shared with the engines, not even the strings.
 
 A state is what each warp has left, as text, in sorted order. Every set of warps that the model allows in a slot is tried.
 """
@@ -25,12 +25,12 @@ def legal_sets(left: Left, capacity: Mapping[str, int], issue: int | None) -> It
 
 
 def step(left: Left, chosen: tuple[int, ...]) -> Left:
-    """Return what is left after a slot."""
+    """Return the remaining strings after a slot."""
     return tuple(rest[1:] if warp in chosen else rest for warp, rest in enumerate(left))
 
 
 def solver(capacity: Mapping[str, int], issue: int | None = None) -> Callable[[Left], int]:
-    """Return a function from what is left to the slots of the longest schedule of it."""
+    """Return a function from the remaining strings to the slots of their longest schedule."""
 
     @cache
     def slots(left: Left) -> int:

@@ -1,4 +1,4 @@
-"""Seeded damage to the bytes of a file: flipped bits, cut ends, pieces that are removed, doubled, swapped, and hostile values."""
+"""Seeded damage to the bytes of a file: flipped bits, truncation, removed, doubled or swapped pieces, and hostile values."""
 
 from collections.abc import Iterator, Sequence
 from random import Random

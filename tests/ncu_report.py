@@ -1,4 +1,4 @@
-"""Writes reports of Nsight Compute for the tests: what the reader has to read, field by field, with a real cubin of a sample inside.
+"""Writing reports of Nsight Compute for the tests, field by field, with the cubin of a sample.
 
 Every byte is marked: structure (lengths, keys, counts, references) or value (numbers, names, machine code). Mutations of structure are
 to be noticed; of values, only what the report holds twice can be.
@@ -14,7 +14,7 @@ from sassan.frontend.image import Image
 
 SAMPLE = "sm_80/saxpy"
 CODE = cubin(SAMPLE)
-KERNEL, SIZE = next((one.name.removeprefix(".text."), one.size) for one in Elf(Image(SAMPLE, CODE)).code)
+KERNEL, SIZE = next((section.name.removeprefix(".text."), section.size) for section in Elf(Image(SAMPLE, CODE)).code)
 BASE = 0x7F91_E7E8_3600
 GRID, BLOCK = (1024, 2, 1), (256, 1, 1)
 WARPS = 1024 * 2 * 8
@@ -82,16 +82,16 @@ def framed(*parts: Marked) -> Marked:
     return structure(struct.pack("<I", len(body.data))) + body
 
 
-def held(number: int, what: float | str) -> Marked:
+def held(number: int, value: float | str) -> Marked:
     """A value of a metric."""
-    if isinstance(what, str):
-        return message(number, text(1, what))
-    return message(number, whole(5, what) if isinstance(what, int) else double(3, what))
+    if isinstance(value, str):
+        return message(number, text(1, value))
+    return message(number, whole(5, value) if isinstance(value, int) else double(3, value))
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One result; `counts` are per instruction, by offset."""
+    """A result; `counts` are per instruction, by offset."""
 
     number: int = 1
     kernel: str = KERNEL
@@ -111,9 +111,9 @@ class Launch:
         rate = self.cycles / self.time_ns * 1e9
         out: dict[str, float | str | None] = {
             "launch__grid_size": float(blocks),
-            **{f"launch__grid_dim_{axis}": float(one) for axis, one in zip("xyz", self.grid, strict=True)},
+            **{f"launch__grid_dim_{axis}": float(extent) for axis, extent in zip("xyz", self.grid, strict=True)},
             "launch__block_size": float(threads),
-            **{f"launch__block_dim_{axis}": float(one) for axis, one in zip("xyz", self.block, strict=True)},
+            **{f"launch__block_dim_{axis}": float(extent) for axis, extent in zip("xyz", self.block, strict=True)},
             "launch__thread_count": float(blocks * threads),
             "launch__device_id": 0.0,
             "launch__shared_mem_per_block": 3072.0,
@@ -141,18 +141,18 @@ def result(launch: Launch, strings: list[str]) -> Marked:
         "sass__inst_executed_per_opcode": [("FFMA", sum(launch.counts.values()))],
     }
     metrics = NOTHING
-    for name, what in launch.metrics().items():
+    for name, value in launch.metrics().items():
         if name not in strings:
             strings.append(name)
-        parts = [message(3, held(1, one), held(2, count)) for one, count in instances.get(name, [])]
-        metrics += message(13, reference(1, strings.index(name)), *([] if what is None else [held(2, what)]), *parts)
+        parts = [message(3, held(1, key), held(2, count)) for key, count in instances.get(name, [])]
+        metrics += message(13, reference(1, strings.index(name)), *([] if value is None else [held(2, value)]), *parts)
     return framed(
         reference(1, 4711),
         reference(2, launch.number),
         text(5, launch.kernel),
         text(6, launch.kernel),
-        message(10, *(whole(index, one) for index, one in enumerate(launch.grid, 1))),
-        message(11, *(whole(index, one) for index, one in enumerate(launch.block, 1))),
+        message(10, *(whole(index, extent) for index, extent in enumerate(launch.grid, 1))),
+        message(11, *(whole(index, extent) for index, extent in enumerate(launch.block, 1))),
         metrics,
         *([] if launch.source is None else [message(15, reference(1, launch.source))]),
         launch.extra,
@@ -171,20 +171,20 @@ def session(sms: int = 108) -> Marked:
         "device__attribute_multiprocessor_count": sms,
         "device__attribute_clock_rate": 1410000,
     }
-    listed = [message(3, text(1, name), held(2, one)) for name, one in attributes.items()]
+    listed = [message(3, text(1, name), held(2, value)) for name, value in attributes.items()]
     return message(3, message(6, reference(1, 0), text(2, "Synthetic A100"), *listed))
 
 
 def block(*payload: Marked, sources: int = 0, results: int = 0, about: Marked = NOTHING, strings: tuple[str, ...] = ()) -> Marked:
-    """A block, with what it holds; `about` are more fields of its header."""
+    """A block with its messages; `about` are further fields of its header."""
     body = sum(payload, NOTHING)
-    table = message(4, *(text(1, one) for one in strings))
+    table = message(4, *(text(1, string) for string in strings))
     process = message(6, reference(1, 4711), text(2, "127.0.0.1"))
     return framed(reference(1, sources), reference(2, results), about, table, reference(5, len(body.data)), process) + body
 
 
 def blocks(*launches: Launch, code: bytes = CODE, capability: int = 8 << 16, address: int = BASE, sms: int = 108) -> list[Marked]:
-    """The file header and the blocks of a report, one result each."""
+    """The file header and the blocks of a report, with one result each."""
     strings: list[str] = []
     out = [
         structure(b"NVR\0") + framed(reference(1, 7)),
@@ -199,5 +199,5 @@ def blocks(*launches: Launch, code: bytes = CODE, capability: int = 8 << 16, add
 
 
 def report(*launches: Launch, **changed: bytes | int) -> Marked:
-    """A whole report."""
+    """A complete report."""
     return sum(blocks(*launches, **changed), NOTHING)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""PTX for the tests: the shipped texts, small kernels, and what two readings must have in common."""
+"""PTX for the tests: the shipped texts, small kernels, and the common parts of two readings."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -60,8 +60,8 @@ def functions(text: str) -> tuple[IrFunction, ...]:
 
 def only(*lines: str, **more: str) -> tuple[IrFunction, PtxIsa]:
     """Return a kernel of these lines, and its facts."""
-    (one,) = functions(kernel(*lines, **more))
-    return one, load(one)
+    (function,) = functions(kernel(*lines, **more))
+    return function, load(function)
 
 
 def graph(*lines: str, **more: str) -> WarpCfg:
@@ -76,16 +76,19 @@ def syntax(text: Source, lines: LineParser | None = None) -> tuple[Module, ...]:
 
 
 def again(module: Module) -> Module:
-    """Return what a module reads as when it is printed."""
+    """Return the result of reading a printed module."""
     text = module_text(module)
-    start = "fragment" if any(isinstance(one, Function) and not one.name for one in module.items) else "module"
+    start = "fragment" if any(isinstance(item, Function) and not item.name for item in module.items) else "module"
     return build(Text(Source("again.ptx", text), text, 0), FastLines(), start=start)
 
 
-def placeless(found: tuple[IrFunction, ...]) -> tuple[IrFunction, ...]:
-    """Return functions without the places of the text that they were read from."""
+def placeless(functions: tuple[IrFunction, ...]) -> tuple[IrFunction, ...]:
+    """Return functions without source positions."""
     nowhere = Span(1, 1, 1)
-    return tuple(replace(one, span=None, instructions=tuple(replace(each, span=nowhere) for each in one.instructions)) for one in found)
+    return tuple(
+        replace(function, span=None, instructions=tuple(replace(each, span=nowhere) for each in function.instructions))
+        for function in functions
+    )
 
 
 _REGISTER = st.one_of(
@@ -108,9 +111,9 @@ _PLACE = st.builds(
     Address,
     st.one_of(st.integers(0, 8).map(lambda number: Name(f"%rd{number}")), st.just(Name("table")), st.just(Number("16"))),
     st.sampled_from(["", "4", "-8", "0x10"]),
-    st.one_of(st.just(()), _VECTOR.map(lambda one: (one,))),
+    st.one_of(st.just(()), _VECTOR.map(lambda vector: (vector,))),
 )
-_OPERAND = st.one_of(_PLAIN, _VECTOR, _PLACE, _PREDICATE, _PREDICATE.map(lambda one: Not(one.text)))
+_OPERAND = st.one_of(_PLAIN, _VECTOR, _PLACE, _PREDICATE, _PREDICATE.map(lambda predicate: Not(predicate.text)))
 _DESTINATION = st.one_of(_REGISTER, st.tuples(_REGISTER, _PREDICATE).map(lambda both: Group("|", both)), _VECTOR)
 _OPCODE = st.sampled_from(["add.s32", "mov.b32", "ld.global.v2.f32", "shfl.sync.idx.b32", "cp.async.bulk.shared::cluster.global", "st.f32"])
 _GUARD = st.sampled_from(["", "", "%p1", "!%p2"])
@@ -150,16 +153,16 @@ def _bodies(draw: st.DrawFn) -> Scope:
     )
     statements: list[Statement] = [*registers, *more]
     for _ in range(draw(st.integers(0, 6))):
-        one = draw(st.one_of(_instructions(), _instructions(), _SPECIALS))
+        statement = draw(st.one_of(_instructions(), _instructions(), _SPECIALS))
         # A name is declared once per scope.
-        statements.append(Scope((one,)) if isinstance(one, Variable) or draw(st.integers(0, 5)) == 0 else one)
+        statements.append(Scope((statement,)) if isinstance(statement, Variable) or draw(st.integers(0, 5)) == 0 else statement)
     statements += [Label("inner"), draw(_instructions()), Label("end"), Instruction("", "ret", ())]
     return Scope(tuple(statements))
 
 
 @st.composite
 def generated(draw: st.DrawFn) -> Module:
-    """Draw a module: a device function, a kernel, and what stands around them."""
+    """Draw a module: a device function, a kernel, and surrounding directives."""
     parameters = (Parameter(".reg", (".b32",), "first"), Parameter(".reg", (".b32",), "second"))
     initial = draw(st.sampled_from(["{1, 2, -3}", "{0x1, 2}", '"text"', "{{1}, {2}}"]))
     tuning = draw(st.sampled_from([(), (".maxntid 256, 1, 1",), (".maxnreg 32", ".minnctapersm 2")]))

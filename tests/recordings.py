@@ -1,4 +1,4 @@
-"""Small recordings of our own making: a cache of Kernel Tuner, T4 and KTT results, CSV of Nsight Compute."""
+"""Small synthetic recordings: a cache of Kernel Tuner, T4 and KTT results, CSV of Nsight Compute."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def details(*metrics: tuple[str, str, str], identity: int = 0) -> str:
 
 
 def raw(*columns: tuple[str, str, str]) -> str:
-    names, units, values = (",".join(f'"{one[index]}"' for one in columns) for index in range(3))
+    names, units, values = (",".join(f'"{column[index]}"' for column in columns) for index in range(3))
     return (
         f"==PROF== Connected to process 1\n{HEAD},{names}\n"
         f"{','.join(chr(34) * 2 for _ in range(11))},{units}\n"

@@ -1,4 +1,4 @@
-"""The shipped samples as the tests want them: read once per process."""
+"""The shipped samples, read once per process."""
 
 import json
 from functools import lru_cache
@@ -25,13 +25,13 @@ def names(arch: str, tool: str = "nvdisasm") -> list[str]:
 
 @lru_cache(maxsize=32)
 def program(arch: str, name: str, tool: str = "nvdisasm") -> Program:
-    """Return one sample as read from its listing."""
+    """Return a sample read from its listing."""
     return read(load(str(SAMPLES / arch / f"{name}.{tool}.sass")))
 
 
 def own_end(arch: str, name: str, function: Function) -> int:
-    """Return the address behind the function's own section: what follows was linked to it from other sections."""
-    others = {one.name for one in program(arch, name).functions} - {function.name}
+    """Return the end address of the function's own section; code after it was linked from other sections."""
+    others = {function.name for function in program(arch, name).functions} - {function.name}
     return min((address & -ALIGN for address, symbol in function.symbols if symbol in others), default=1 << 32)
 
 

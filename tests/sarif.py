@@ -1,4 +1,4 @@
-"""The JSON schema of SARIF 2.1.0 for the tests: no Python package carries it, so npm's client fetches the one of its packages that does."""
+"""The JSON schema of SARIF 2.1.0 for the tests, fetched from an npm package since no Python package contains it."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ _SECONDS = 40
 
 
 def assert_valid(log: Any) -> None:
-    """Assert that a log is SARIF 2.1.0; skip, saying so, where its schema cannot be had."""
+    """Assert that a log is SARIF 2.1.0; skip with a message if the schema is not available."""
     schema = _schema()
     jsonschema.validators.validator_for(schema)(schema).validate(log)
 

@@ -1,4 +1,4 @@
-"""Code with control codes, as a test writes it down: the text of each instruction, a bar, and what its control code says.
+"""Code with control codes, as written in tests: the text of each instruction, a bar, and its control code.
 
     function = scheduled('''
         LDG.E R0, [R2.64]       | 1 w0 r1
@@ -27,7 +27,7 @@ _CODE = re.compile(r"(\d+)(?: w(\d))?(?: r(\d))?(?: wait(\d+))?")
 
 
 def scheduled(text: str, arch: str = "sm_80") -> Function:
-    """Return the function of a listing of cuobjdump; labels stand on lines of their own."""
+    """Return the function of a listing of cuobjdump; labels are on separate lines."""
     labels: dict[str, int] = {}
     rows: list[tuple[str, int]] = []
     for line in filter(None, map(str.strip, text.split("\n"))):
@@ -43,19 +43,19 @@ def scheduled(text: str, arch: str = "sm_80") -> Function:
 
 
 def report(text: str, arch: str = "sm_80") -> Report:
-    """Return what the check says of a listing."""
+    """Return the findings of the check of a listing."""
     return check(scheduled(text, arch), load(arch).facts, hazards.load(arch))
 
 
 def found(text: str, arch: str = "sm_80") -> list[str]:
-    """Return the findings of the check in words."""
+    """Return the findings of the check as text."""
     function = scheduled(text, arch)
-    code = {one.address: one.text for one in function.instructions}
-    return [_words(one, code) for one in report(text, arch).findings]
+    code = {instruction.address: instruction.text for instruction in function.instructions}
+    return [_words(finding, code) for finding in report(text, arch).findings]
 
 
-def _words(one: Finding, code: dict[int, str]) -> str:
-    return f"{one.code}: {one.message(code[one.address], code[one.producer])}"
+def _words(finding: Finding, code: dict[int, str]) -> str:
+    return f"{finding.code}: {finding.message(code[finding.address], code[finding.producer])}"
 
 
 def _control(text: str) -> Control:
@@ -73,13 +73,13 @@ def _address(index: int, arch: str) -> int:
 def _lines(rows: list[tuple[str, int]], labels: dict[str, int], arch: str) -> list[str]:
     out: list[str] = []
     for index, (text, control) in enumerate(rows):
-        code = re.sub(r"\b[a-z]\w+$", lambda found: f"0x{labels[found[0]]:x}" if found[0] in labels else found[0], text)
+        code = re.sub(r"\b[a-z]\w+$", lambda match: f"0x{labels[match[0]]:x}" if match[0] in labels else match[0], text)
         place = f"        /*{_address(index, arch):04x}*/  {code} ;"
         if not described(arch).control_words:
             out.append(f"{place}  /* 0x0000000000000000 */\n  /* 0x{control << 41:016x} */\n")
             continue
         if index % 3 == 0:
-            group = [one for _, one in rows[index : index + 3]]
-            out.append(f"  /* 0x{sum(one << 21 * slot for slot, one in enumerate(group)):016x} */\n")
+            group = [control for _, control in rows[index : index + 3]]
+            out.append(f"  /* 0x{sum(control << 21 * slot for slot, control in enumerate(group)):016x} */\n")
         out.append(f"{place}  /* 0x0000000000000000 */\n")
     return out

@@ -1,4 +1,4 @@
-"""Modules of the scripts, which are no package: imported with their folder on the path."""
+"""Modules of the scripts, which are not a package: imported with their folder on the path."""
 
 import sys
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Where the recordings of real GPUs lie, which are no part of the repository: beside the checkout, or in SASSAN_SILICON."""
+"""The recordings of real GPUs, which are not in the repository but next to the checkout, or in SASSAN_SILICON."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ FOLDER = Path(os.environ.get("SASSAN_SILICON") or Path(__file__).resolve().paren
 
 
 def silicon(name: str) -> str:
-    """Return the path of a recording; skips the test where it is absent."""
+    """Return the path of a recording; skips the test if it is absent."""
     path = FOLDER / name
     if not path.exists():
         pytest.skip(f"there is no {path}: the recordings of real GPUs are not here")

@@ -1,4 +1,4 @@
-"""Hypothesis strategies and the concrete machine that the domain laws are held to.
+"""Hypothesis strategies and the concrete machine against which the domain laws are checked.
 
 A concrete warp state is what the domains abstract: active lanes, a stack of (point, lanes), and register values per lane.
 """
@@ -33,12 +33,12 @@ class Concrete:
     values: tuple[tuple[int, ...], ...]
 
     def agreed(self, lanes: frozenset[int]) -> int:
-        """Return the registers on which these lanes hold one value."""
+        """Return the registers with the same value in these lanes."""
         return sum(1 << r for r in range(REGISTERS) if len({self.values[r][lane] for lane in lanes}) <= 1)
 
 
 def described(warp: Warp, state: Concrete) -> str:
-    """Return '' when the abstract state stands for the concrete one, else what it excludes."""
+    """Return '' if the abstract state includes the concrete one, else the excluded part."""
     return _stack_described(warp, state) or _groups_described(warp, state) or _agreement_described(warp, state)
 
 
@@ -77,9 +77,9 @@ def successors(domain: WarpDomain, warp: Warp, state: Concrete, move: tuple[str,
 
     A step is (what, point, tag set or register, lanes as bits). The abstract side is the outcome that belongs to the concrete one.
     """
-    what, name, chosen = move
+    kind, name, chosen = move
     lanes = frozenset(lane for lane in range(LANES) if chosen >> lane & 1) & state.active
-    match what:
+    match kind:
         case "push":
             return domain.push(warp, name), replace(state, stack=(*state.stack, (name, state.active)))
         case "diverge" if lanes and lanes != state.active:
@@ -88,7 +88,7 @@ def successors(domain: WarpDomain, warp: Warp, state: Concrete, move: tuple[str,
         case "write":
             return _write(domain, warp, state, name, chosen)
         case "leave" | "exit":
-            return _leave(domain, warp, state, name if what == "leave" else 0, lanes or state.active)
+            return _leave(domain, warp, state, name if kind == "leave" else 0, lanes or state.active)
         case _:
             return None
 
@@ -123,9 +123,9 @@ def _leave(domain: WarpDomain, warp: Warp, state: Concrete, tag: int, lanes: fro
         return stay, replace(state, active=state.active - lanes, stack=left)
     point, active = left[-1] if left else (None, frozenset[int]())
     outcomes, _ = domain.leave(warp, tag)
-    found = [outcome.warp for outcome in outcomes if outcome.point == point]
-    assert found, f"nothing resumes {point}"
-    return (found[0], Concrete(active, left[:-1], state.values)) if left else None
+    result = [outcome.warp for outcome in outcomes if outcome.point == point]
+    assert result, f"nothing resumes {point}"
+    return (result[0], Concrete(active, left[:-1], state.values)) if left else None
 
 
 moves = st.lists(
@@ -138,13 +138,13 @@ moves = st.lists(
     ),
     max_size=14,
 )
-"""A run of the machine: steps that do not apply are passed over."""
+"""A run of the machine: inapplicable steps are skipped."""
 
 values = st.tuples(*[st.tuples(*[st.integers(0, 1)] * LANES)] * REGISTERS)
 
 
 def start(register_values: tuple[tuple[int, ...], ...], domain: WarpDomain) -> tuple[Warp, Concrete]:
-    """Return a warp that begins with all lanes active, abstractly and concretely."""
+    """Return the abstract and the concrete initial warp, with all lanes active."""
     state = Concrete(frozenset(range(LANES)), (), register_values)
     return domain.start(state.agreed(state.active)), state
 
@@ -172,7 +172,7 @@ def reached(draw: st.DrawFn) -> Warp:
 
 
 def stack_is_normal(warp: Warp) -> bool:
-    """Say whether only reachable points are kept, and every part of the product speaks of the same names."""
+    """Return whether only reachable points are kept, and all parts of the product have the same names."""
     points = warp.stack.points
     seen, todo = 0, warp.stack.top
     while todo := todo & ~seen:

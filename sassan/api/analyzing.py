@@ -1,27 +1,19 @@
 """`analyze`: from an input and what is known of its launch to the bounds of its kernels."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from os import PathLike
+from os import PathLike, fspath
 from typing import Literal, TypedDict, Unpack, cast, get_args, overload
 
 from sassan.api import checking
 from sassan.api.inputs import Origin, chosen, read
 from sassan.api.kernels import Kernel, Kernels
-from sassan.api.launching import Launch, launch_of, resources, told
+from sassan.api.launching import Launch, extents, launch_of, number, parameters
 from sassan.app import analysis
-from sassan.app.reading import read_facts, read_machine, read_measurements
+from sassan.app.inputs import check_settings
+from sassan.app.options import AnalysisOptions, library
 from sassan.app.settings import Settings
 from sassan.errors import UsageError
-from sassan.ipet.flow_facts import check_functions
 from sassan.ir import Function, Program
-from sassan.machine import MachineFile
-from sassan.machine.launch import check
-from sassan.timing import CostModel, latencies
-from sassan.timing.models import WITH_LATENCIES
-from sassan.timing.models import model as cost_model
-from sassan.timing.rates import Tables
-from sassan.warpcfg import Options
 
 ModelName = Literal["unit", "table", "control", "measured"]
 """What a block costs: its instructions, the sum of their latencies, what its control codes allow at worst, or what was measured."""
@@ -93,12 +85,11 @@ def analyze(
     known = _checked(choices)
     settings = _settings(known)
     if isinstance(subject, Function):
-        settings = _narrowed(settings, subject)
-        _known((subject,), settings)
+        check_settings(settings, (subject,), partial=True)
         file = checking.text("file", file)
         return Kernel(file, analysis.analyze(subject, settings, file))
     program = subject if isinstance(subject, Program) else read(subject)
-    _known(program.functions, settings)
+    check_settings(settings, program.functions)
     functions = chosen(program, function)
     return Kernels(program.name, tuple(Kernel(program.name, analysis.analyze(one, settings, program.name)) for one in functions))
 
@@ -116,48 +107,27 @@ def _checked(choices: Mapping[str, object]) -> Choices:
 
 def _settings(choices: Choices) -> Settings:
     launch = choices.get("launch") or Launch()
-    if choices.get("partition") and choices.get("warps") is None and launch.block is None:
-        raise UsageError("usage", "partition says how warps share an SM", hint="give warps, or a launch with its block, too")
-    file = read_machine(str(choices["machine"])) if "machine" in choices else None
-    return Settings(
-        exploration=Options(order=choices.get("order", "arch"), call_depth=choices.get("call_depth")),
-        facts=read_facts(str(choices["facts"])) if "facts" in choices else None,
+    options = AnalysisOptions(
+        facts=_path(choices.get("facts")),
         loop_bound=choices.get("loop_bound"),
-        launch=told(launch),
-        letters=choices.get("letters", "timing"),
-        costs=_costs(choices, file),
-        machine=file,
-        resources=resources(launch),
+        block=extents(launch.block, "block"),
+        grid=extents(launch.grid, "grid"),
+        parameters=parameters(launch),
+        registers=number("registers", launch.registers),
+        shared=number("shared", launch.shared),
+        sms=number("sms", launch.sms),
         warps=choices.get("warps"),
         partition=choices.get("partition", False),
+        model=choices.get("model", "unit"),
+        machine=_path(choices.get("machine")),
+        latency=tuple(f"{name}={cycles}" for name, cycles in choices.get("latency", {}).items()),
+        measurements=_path(choices.get("measurements")),
+        letters=choices.get("letters", "timing"),
+        order=choices.get("order", "arch"),
+        call_depth=choices.get("call_depth"),
     )
+    return options.settings(library)
 
 
-def _costs(choices: Choices, file: MachineFile | None) -> CostModel:
-    """Return the cost model of a name, with its tables.
-
-    Raises UsageError for a model that is none, or a choice that it does not use.
-    """
-    model, latency = choices.get("model", "unit"), choices.get("latency", {})
-    if latency and model not in WITH_LATENCIES:
-        raise UsageError("usage", f"latency means nothing to the model '{model}'", hint="model='table' or model='control'")
-    if ("measurements" in choices) != (model == "measured"):
-        raise UsageError("usage", "model='measured' and measurements need each other", hint="model='measured', measurements='cycles.csv'")
-    if "measurements" in choices:
-        return read_measurements(str(choices["measurements"]))
-    return cost_model(model, Tables(file, latencies.parse(f"{name}={cycles}" for name, cycles in latency.items())))
-
-
-def _narrowed(settings: Settings, function: Function) -> Settings:
-    """Leave out the facts of other functions, which are not here to be held to."""
-    if settings.facts is None:
-        return settings
-    mine = tuple(one for one in settings.facts.functions if one[0] == function.name)
-    return replace(settings, facts=replace(settings.facts, functions=mine))
-
-
-def _known(functions: tuple[Function, ...], settings: Settings) -> None:
-    """Refuse facts of a function that is not there or has changed, and parameters that no kernel has."""
-    if settings.facts is not None:
-        check_functions(settings.facts, functions)
-    check(settings.launch, tuple(one for one in functions if one.kernel))
+def _path(path: Path | None) -> str | None:
+    return None if path is None else fspath(path)

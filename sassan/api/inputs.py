@@ -1,11 +1,11 @@
 """What a user may analyze: files, bytes in memory, programs and functions; and which functions of them."""
 
 import os
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from sassan import frontend
 from sassan.api import checking
+from sassan.app.inputs import check_patterns, wanted
 from sassan.errors import UsageError
 from sassan.ir import Function, Program
 
@@ -65,11 +65,6 @@ def chosen(program: Program, pattern: str | None) -> tuple[Function, ...]:
 
     Raises UsageError `unknown-function`.
     """
-    if pattern is None:
-        return program.functions
-    checking.text("function", pattern)
-    found = tuple(one for one in program.functions if one.name == pattern or fnmatchcase(one.name, pattern))
-    if not found:
-        names = ", ".join(one.name for one in program.functions[:3])
-        raise UsageError("unknown-function", f"no function matches '{pattern}'", hint=f"there are {len(program.functions)}: {names}")
-    return found
+    patterns = () if pattern is None else (checking.text("function", pattern),)
+    check_patterns(patterns, [function.name for function in program.functions])
+    return tuple(function for function in program.functions if wanted(function.name, patterns))

@@ -8,7 +8,7 @@ from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
 from sassan.errors import UsageError
 from sassan.ipet import flow_facts
-from sassan.ipet.flow_facts import Bounds, Origin
+from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import check_bounds, infer
 from sassan.ipet.wcet import Wcet, problem, wcet
 from sassan.ir import Function
@@ -57,7 +57,7 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     return with_sm_level(result) if bound.bound else result
 
 
-def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> Bounds:
+def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> LoopBounds:
     """The bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
     inferred = () if settings.setup.paper else infer(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
     checked = not cfg.externals and check_bounds(cfg, isa.facts, settings.launch, inferred)

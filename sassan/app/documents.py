@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from sassan import __version__
 
 if TYPE_CHECKING:
-    from sassan.app.launches import LaunchAnalysis
+    from sassan.app.launches import LaunchResult
     from sassan.app.result import AnalysisResult
     from sassan.errors import Gap, SassanError
     from sassan.ipet.sm.makespan import Makespan
     from sassan.ipet.sm.residency import Residency
     from sassan.strings.kernel_string import KernelString
-    from sassan.warpcfg.graph import WarpCfg
 
 Value = str | int | float | bool | None | Sequence["Value"] | Mapping[str, "Value"]
 """What JSON can hold."""
@@ -38,16 +37,16 @@ def gaps(found: Sequence["Gap"]) -> Sequence[Value]:
     return [{"code": gap.code, "address": address(gap.address), "message": gap.message} for gap in found]
 
 
-def head(file: str, cfg: "WarpCfg") -> Mapping[str, Value]:
+def head(one: "AnalysisResult") -> Mapping[str, Value]:
     """Return the keys with which every function begins."""
-    return {"name": cfg.function.name, "arch": cfg.function.arch, "file": file}
+    return {"name": one.function.name, "arch": one.function.arch, "file": one.file}
 
 
-def analysis(file: str, one: "AnalysisResult") -> Mapping[str, Value]:
+def analysis(one: "AnalysisResult") -> Mapping[str, Value]:
     """Return what `analyze` says of one function."""
     targets: dict[str, Value] = {address(at): [address(to) for to in targets] for at, targets in one.cfg.token_targets}
     return {
-        **head(file, one.cfg),
+        **head(one),
         "instructions": len(one.function.instructions),
         "blocks": len(one.cfg.nodes),
         "edges": len(one.cfg.edges),
@@ -67,7 +66,7 @@ def analysis(file: str, one: "AnalysisResult") -> Mapping[str, Value]:
     }
 
 
-def launch(one: "LaunchAnalysis") -> Mapping[str, Value]:
+def launch(one: "LaunchResult") -> Mapping[str, Value]:
     """Return what is known of one recorded launch; microseconds and estimates need a product."""
     recorded = one.launch
     return {
@@ -77,15 +76,15 @@ def launch(one: "LaunchAnalysis") -> Mapping[str, Value]:
         "block": list(recorded.block),
         "shared": recorded.shared,
         "count": recorded.count,
-        "wcet": wcet(one.analysis) if one.analysis is not None else None,
+        "wcet": wcet(one.result) if one.result is not None else None,
         "bound": {"cycles": one.cycles, "us": None, "assumptions": _of_grid(one)} if one.cycles is not None else None,
         "estimate": None,
         "gaps": gaps(one.gaps),
     }
 
 
-def _of_grid(one: "LaunchAnalysis") -> list[Value]:
-    makespan = one.analysis.makespan if one.analysis is not None else None
+def _of_grid(one: "LaunchResult") -> list[Value]:
+    makespan = one.result.makespan if one.result is not None else None
     grid = makespan.grid if makespan is not None else None
     return [*(grid.assumptions if grid is not None else ()), *one.assumptions]
 

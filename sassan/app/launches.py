@@ -19,49 +19,48 @@ _PIECE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchAnalysis:
-    """What is known of one recorded launch; `analysis` is None where the inputs do not hold its kernel, or it cannot be launched.
+class LaunchResult:
+    """What is known of one recorded launch; `result` is None where the inputs do not hold its kernel, or it cannot be launched.
 
     `file` is where the kernel stands, '' where nowhere.
     """
 
     launch: ProgramLaunch
-    analysis: AnalysisResult | None
+    result: AnalysisResult | None
     file: str = ""
     missing: tuple[Gap, ...] = ()
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
         """Return everything that forbids a bound of the launch."""
-        return (*self.missing, *(self.analysis.gaps if self.analysis is not None else ()))
+        return (*self.missing, *(self.result.gaps if self.result is not None else ()))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Return what the numbers of the launch rest on beside those of its analysis."""
+        """Return what the numbers of the launch rest on beside those of its result."""
         return (_POINTERS,) if any(one.buffer is not None for one in self.launch.arguments or ()) else ()
 
     @property
     def wcet(self) -> int | None:
         """Return the bound of one warp, in the units of the cost model."""
-        return self.analysis.wcet.value if self.analysis is not None and self.analysis.wcet.bound else None
+        return self.result.wcet.value if self.result is not None and self.result.wcet.bound else None
 
     @property
     def cycles(self) -> int | None:
         """Return the bound of the whole grid."""
-        makespan = self.analysis.makespan if self.analysis is not None else None
-        return makespan.grid.value if makespan is not None and makespan.grid is not None else None
+        return self.result.grid_bound if self.result is not None else None
 
 
-def analyze_launches(functions: Sequence[tuple[str, Function]], recording: Launches, settings: Settings) -> Iterator[LaunchAnalysis]:
+def analyze_launches(functions: Sequence[tuple[str, Function]], recording: Launches, settings: Settings) -> Iterator[LaunchResult]:
     """Yield the analysis of each launch in order; `functions` are those of the inputs, each with its file.
 
     Raises what `analyze` raises, save for a launch that is impossible: that is a gap of it.
     """
-    known: dict[tuple[int, ProgramLaunch], LaunchAnalysis] = {}
+    known: dict[tuple[int, ProgramLaunch], LaunchResult] = {}
     for launch in recording.launches:
         place = kernel_of(functions, launch)
         if isinstance(place, Gap):
-            yield LaunchAnalysis(launch, None, missing=(place,))
+            yield LaunchResult(launch, None, missing=(place,))
             continue
         # What the time of a launch depends on: neither how often, nor on which stream, nor what buffer an address belongs to.
         key = place, replace(launch, count=1, stream=0, arguments=_plain(launch.arguments))
@@ -96,13 +95,13 @@ def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | Non
     return None if arguments is None else tuple(replace(one, buffer=None) for one in arguments)
 
 
-def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Settings) -> LaunchAnalysis:
+def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Settings) -> LaunchResult:
     try:
-        return LaunchAnalysis(launch, analyze(function, settings_of(settings, function, launch), file), file)
+        return LaunchResult(launch, analyze(function, settings_of(settings, function, launch), file), file)
     except UsageError as error:
         if error.code not in ("launch", "parameter", "parameter-width"):
             raise
-        return LaunchAnalysis(launch, None, file, (Gap(function.entry, "impossible-launch", error.message),))
+        return LaunchResult(launch, None, file, (Gap(function.entry, "impossible-launch", error.message),))
 
 
 def _settings(function: Function, arguments: Sequence[Argument]) -> Iterator[Setting]:

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from sassan import frontend, machine
-from sassan.errors import InputError
+from sassan.arch import named
+from sassan.errors import InputError, UsageError
 from sassan.ipet import flow_facts
 from sassan.ipet.flow_facts import FlowFacts
 from sassan.ir import Program
@@ -33,12 +34,15 @@ def read_machine(path: str) -> MachineFile:
 
     Raises InputError.
     """
-    known = machine.known(path)
-    if known is not None:
-        return known
-    user_file = machine.read_file(path, read_text(path, FORMAT.code, FORMAT.hint))
-    latencies.known(user_file.latency, path)
-    return user_file
+    try:
+        known = machine.known(path)
+        if known is None:
+            known = machine.read_file(path, read_text(path, FORMAT.code, FORMAT.hint))
+            latencies.known(known.latency, path)
+    except InputError as error:
+        error.hint = error.hint or "name an architecture such as sm_61, or a machine file (sassan/machine/README.md)"
+        raise
+    return known
 
 
 def read_measurements(path: str) -> measured.Measured:
@@ -60,3 +64,16 @@ def read_text(path: str, code: str, hint: str) -> str:
         raise InputError(code, f"{path}: not UTF-8 text", hint=hint) from None
     except (OSError, ValueError) as error:
         raise InputError("cannot-read", f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
+
+
+def architecture(text: str | None) -> str | None:
+    """`sm_61` for `6.1`, `61` and `sm_61`.
+
+    Raises UsageError `architecture`.
+    """
+    if text is None:
+        return None
+    name, _ = named(text)
+    if not name:
+        raise UsageError("architecture", f"unknown architecture '{text}'", hint="write it as 6.1 or sm_61")
+    return name

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from sassan.app.settings import Settings
 from sassan.errors import Gap
-from sassan.ipet.flow_facts import Bounds
+from sassan.ipet.flow_facts import LoopBounds
 from sassan.ipet.sm.makespan import Makespan
 from sassan.ipet.sm.residency import Residency
 from sassan.ipet.wcet import Problem, Wcet
@@ -26,7 +26,7 @@ class AnalysisResult:
     file: str
     cfg: WarpCfg
     strings: tuple[KernelString | None, ...]
-    bounds: Bounds
+    bounds: LoopBounds
     problem: Problem
     wcet: Wcet
     worst_path: KernelString | None

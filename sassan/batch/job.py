@@ -5,13 +5,11 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
-from fnmatch import fnmatchcase
 from fractions import Fraction
 from itertools import starmap
 
-from sassan.app.settings import Settings
+from sassan.app.request import AnalysisRequest
 from sassan.errors import SelfCheckError
-from sassan.launches import Launches
 
 _SHOWN = 60
 """Characters of a setting that are kept as they are; longer ones are told apart by their digest."""
@@ -19,31 +17,20 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The settings of the analysis, an architecture that overrides those of the files.
+    """A request whose files are those of the batch, and the seconds that each function may take (`time_limit`)."""
 
-    `functions` are names or patterns (none: all), `cached` False disassembles anew; `time_limit` is in seconds per function.
-    """
-
-    settings: Settings = field(default_factory=Settings)
-    arch: str | None = None
-    functions: tuple[str, ...] = ()
-    cached: bool = True
+    request: AnalysisRequest = field(default_factory=lambda: AnalysisRequest(()))
     time_limit: float | None = None
-    recording: Launches | None = None
-    """Recorded launches: each function's are analyzed with it."""
-
-    def wants(self, name: str) -> bool:
-        """Say whether a function of this name is asked for."""
-        return not self.functions or any(name == one or fnmatchcase(name, one) for one in self.functions)
 
     def fingerprint(self) -> Mapping[str, str]:
         """Return everything that the results depend on beside the inputs, by name: equal where the results would be.
 
         Raises SelfCheckError for a setting that is no plain value.
         """
-        own = {name: getattr(self, name) for name in ("arch", "functions", "time_limit", "recording")}
-        settings = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)}
-        return {name: _short(_spelled(value)) for name, value in (own | settings).items()}
+        request = self.request
+        values = {"arch": request.arch, "functions": request.patterns, "time_limit": self.time_limit, "recording": request.recording}
+        settings = {each.name: getattr(request.settings, each.name) for each in fields(request.settings)}
+        return {name: _short(_spelled(value)) for name, value in (values | settings).items()}
 
 
 def _short(text: str) -> str:

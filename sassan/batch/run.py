@@ -56,8 +56,8 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
         where = ", ".join(f"'{one}'" for one in paths[:3]) + (", …" if len(paths) > 3 else "")  # noqa: PLR2004 - enough to see what is meant
         others = f"; {passed.other} other files were left out" if passed.other else ""
         raise InputError("no-input", f"there is nothing to analyze in {where}{others}", hint="name files to take them whatever they are")
-    if job.functions and not summary.functions and not summary.refused:
-        wanted = ", ".join(f"'{one}'" for one in job.functions)
+    if job.request.patterns and not summary.functions and not summary.refused:
+        wanted = ", ".join(f"'{one}'" for one in job.request.patterns)
         raise UsageError(
             "unknown-function", f"no function of {summary.files} files matches {wanted}", hint="write patterns as in '*saxpy*'"
         )

@@ -16,18 +16,17 @@ from sassan import frontend
 from sassan.app import documents
 from sassan.app.analysis import analyze
 from sassan.app.documents import Value
+from sassan.app.inputs import check_settings, wanted
 from sassan.app.launches import analyze_launches
+from sassan.app.request import AnalysisRequest
 from sassan.batch.inputs import Input
 from sassan.batch.job import Job
 from sassan.batch.lines import Place, Told, line, nothing, refusal, told
 from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.executor import More, end_after
 from sassan.frontend.load import LIMIT
-from sassan.ipet.flow_facts import check_functions
 from sassan.ir import Function
 from sassan.launches import Launches
-from sassan.machine.launch import Launch
-from sassan.machine.launch import check as check_launch
 
 PORTION = 3000
 """Instructions of the functions of a portion, about: a second or so, so that workers stay busy and a file is not read too often."""
@@ -146,8 +145,8 @@ def _chosen(job: Job, one: Input, data: bytes | None) -> tuple[Function, ...]:
     if one.error is not None:
         raise one.error
     with _defects():
-        found = _functions(one.file, data, job.arch, job.cached) if data is not None else _none(one)
-    return tuple(function for function in found if job.wants(function.name))
+        found = _functions(one.file, data, job.request.arch, job.request.cached) if data is not None else _none(one)
+    return tuple(function for function in found if wanted(function.name, job.request.patterns))
 
 
 def _none(one: Input) -> tuple[Function, ...]:
@@ -187,7 +186,7 @@ def _analyzed(job: Job, place: Place, function: Function) -> tuple[Mapping[str, 
         end_after(job.time_limit)
     try:
         with _defects():
-            document = _document(job, place, function)
+            document = _document(job.request, place, function)
     except SassanError as error:
         document = refusal(place, error, function.name, function.arch)
     finally:
@@ -196,29 +195,24 @@ def _analyzed(job: Job, place: Place, function: Function) -> tuple[Mapping[str, 
     return document, perf_counter() - begin
 
 
-def _document(job: Job, place: Place, function: Function) -> Mapping[str, Value]:
-    facts = job.settings.facts
-    if facts is not None:
-        # A file of facts serves a whole batch: what it says of other files is no error here.
-        mine = tuple(one for one in facts.functions if one[0] == function.name)
-        check_functions(replace(facts, functions=mine), (function,))
-    _check_launch(job.settings.launch, function)
-    found = analyze(function, job.settings, place.file)
-    launched = {} if job.recording is None else {"launches": _launches(job, job.recording, place, function)}
-    return {**documents.analysis(place.file, found), **launched, "input": place.entry()}
+def _document(request: AnalysisRequest, place: Place, function: Function) -> Mapping[str, Value]:
+    settings = request.settings
+    # Facts and parameters serve a whole batch: what they say of other functions is no error here.
+    known = tuple(
+        value for value in settings.launch.parameters if function.kernel and settings.launch.place_of(function, value) is not None
+    )
+    check_settings(replace(settings, launch=replace(settings.launch, parameters=known)), (function,), partial=True)
+    launched = {} if request.recording is None else {"launches": _launches(request, request.recording, place, function)}
+    return {**documents.analysis(analyze(function, settings, place.file)), **launched, "input": place.entry()}
 
 
-def _launches(job: Job, recording: Launches, place: Place, function: Function) -> list[Value]:
+def _launches(request: AnalysisRequest, recording: Launches, place: Place, function: Function) -> list[Value]:
     """Return what is known of the recorded launches of a function: none where it is not the code that was launched."""
-    mine = tuple(one for one in recording.launches if one.kernel == function.name and function.image in ("", one.code or function.image))
-    found = analyze_launches([(place.file, function)], replace(recording, launches=mine), job.settings)
-    return [documents.launch(one) for one in found]
-
-
-def _check_launch(launch: Launch, function: Function) -> None:
-    """Refuse a value that its parameter cannot hold; a parameter that only other functions of a batch have is no error of this one."""
-    mine = tuple(told for told in launch.parameters if function.kernel and launch.place_of(function, told) is not None)
-    check_launch(replace(launch, parameters=mine), (function,))
+    launches = tuple(
+        launch for launch in recording.launches if launch.kernel == function.name and function.image in ("", launch.code or function.image)
+    )
+    results = analyze_launches([(place.file, function)], replace(recording, launches=launches), request.settings)
+    return [documents.launch(result) for result in results]
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from sassan.cli.output.terminal import is_terminal
-from sassan.cli.search import interrupts
+from sassan.cli.searching import interrupts
 from sassan.errors import InputError, SassanError, UsageError
 from sassan.frontend.load import load
 from sassan.measure import cuda_source, gpu

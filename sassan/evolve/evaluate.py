@@ -20,7 +20,7 @@ from sassan.evolve.genes import Choice, Genome
 from sassan.evolve.outcome import LoopBound, Outcome, OutcomeStatus, from_json, to_json
 from sassan.evolve.shapes import ShapeProblem
 from sassan.frontend import Image, read
-from sassan.ipet.flow_facts import GIVE
+from sassan.ipet.flow_facts import REMEDY
 from sassan.ir import Function
 from sassan.machine.launch import check
 from sassan.machine.occupancy import Resources
@@ -155,7 +155,7 @@ def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
 
 def _gap(gap: Gap) -> str:
     """Return the text of a gap; loops can only be bounded by the launch of the configuration."""
-    message = gap.message.removesuffix(GIVE)
+    message = gap.message.removesuffix(REMEDY)
     advice = "" if message == gap.message else ": set block, grid and param in [launch]"
     return f"{documents.address(gap.address)}: {message}{advice}"
 

@@ -1,10 +1,11 @@
-"""Flow facts: what a user knows of the loops of a function (cli.md), read from TOML and tied to the text of the function.
+"""Flow facts: what a user knows of the loops of a function, read from TOML and tied to the text of the function.
 
-A fact speaks of the loop head at an address, in every call context: `bound` is how often one thread goes back to the head per entry.
+A fact holds for the loop header at an address, in every call context: `bound` is the largest number of back edges that one thread takes per
+entry into the loop.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
@@ -20,13 +21,13 @@ _FORMAT = Format("facts-value", "sassan ipet --facts-template writes such a file
 _MOST_COST = 10**12
 _BARE = re.compile("[A-Za-z0-9_-]+", re.ASCII)
 _EXTERNAL = "external-function"
-GIVE = ": give one with --bounds or --loop-bound"
-"""What the gap of a loop without a bound ends with; who offers no such options says what helps there."""
+REMEDY = ": pass --bounds or --loop-bound"
+"""The end of the message of a loop without a bound; a caller without these options replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionFacts:
-    """`text` is the hash of the function that the facts were written for; `bounds` are (address of the head, bound), sorted.
+    """`text` is the hash of the function that the facts were written for; `bounds` are (address of the header, bound), sorted.
 
     `parameters` are (name, offset in constant bank 0), in the order of the file.
     """
@@ -43,12 +44,12 @@ class FlowFacts:
     name: str
     functions: tuple[tuple[str, FunctionFacts], ...] = ()
     external: tuple[tuple[str, int | None], ...] = ()
-    """What a call of each external function costs, in the unit of the cost model; None: it is never called."""
+    """The cost of a call of each external function, in cycles of the cost model; None: it is never called."""
 
     @property
     def named(self) -> tuple[Named, ...]:
-        """Return what the file calls the parameters of functions."""
-        return tuple(Named(function, name, offset) for function, one in self.functions for name, offset in one.parameters)
+        """The names that the file gives to the parameters of functions."""
+        return tuple(Named(function, name, offset) for function, facts in self.functions for name, offset in facts.parameters)
 
 
 class Origin(StrEnum):
@@ -62,10 +63,10 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """`of_loop` follows `WarpCfg.loops`, None where no bound is known; each of those heads has one gap in `gaps`.
+class LoopBounds:
+    """`of_loop` follows `WarpCfg.loops`, None where no bound is known; each of those headers has one gap in `gaps`.
 
-    `origins` and `reasons` follow the loops too: where the bound comes from, and the argument of an inferred one.
+    `origins` and `reasons` follow the loops, too: where the bound comes from, and the argument of an inferred one.
     """
 
     of_loop: tuple[int | None, ...]
@@ -74,11 +75,11 @@ class Bounds:
     origins: tuple[Origin, ...] = ()
     reasons: tuple[str, ...] = ()
     external: tuple[tuple[int, int | None], ...] = ()
-    """Per address of a call of an external function that a fact speaks of: what the call costs, None where it is never made."""
+    """The cost of each call of an external function with a fact, by its address; None where it is never made."""
 
 
 def read(name: str, text: str) -> FlowFacts:
-    """Return the facts of a TOML text that the user called `name`.
+    """The facts of a TOML text that the user called `name`.
 
     Raises InputError `facts-syntax` where the text is not TOML, `facts-value` where a value is not what README.md says.
     """
@@ -126,108 +127,112 @@ def _offset(parameters: Fields, name: str) -> int:
 
 
 def check_functions(facts: FlowFacts, functions: Iterable[Function]) -> None:
-    """Raise InputError for facts about a function that is not there, or that was another text when they were written."""
+    """Raise InputError for facts about a function that the input lacks, or whose text has changed since they were written."""
     hashes = {function.name: function.text_hash for function in functions}
     for function, known in facts.functions:
         if function not in hashes:
             raise InputError("facts-unknown-function", f"{facts.name}: the input has no function {function!r}")
         if known.text != hashes[function]:
-            message = f"{facts.name}: function {function!r} is not the text that the facts were written for"
+            message = f"{facts.name}: the facts were written for another text of function {function!r}"
             raise InputError("facts-text-mismatch", message, hint=f'check the bounds again, then write text = "{hashes[function]}"')
 
 
-def bounds_of(cfg: WarpCfg, facts: FlowFacts | None = None, default: int | None = None, found: Sequence[Inferred] = ()) -> Bounds:
-    """Return the bound of every loop: its fact, else what was inferred (`found`), else the default, else a gap; what was assumed is said.
+def bounds_of(cfg: WarpCfg, facts: FlowFacts | None = None, default: int | None = None, inferred: Sequence[Inferred] = ()) -> LoopBounds:
+    """The bound of every loop: its fact, else the inferred one, else the default, else a gap; with the assumptions made.
 
     Raises InputError for facts about another text or about an address where no loop begins, UsageError for a negative default.
     """
     if default is not None and default < 0:
-        raise UsageError("negative-loop-bound", f"a loop bound of {default} means nothing", hint="0 or more")
+        raise UsageError("negative-loop-bound", f"the loop bound {default} is negative", hint="0 or more")
     given = _facts_of(cfg, facts)
-    heads = [cfg.nodes[loop.head].start for loop in cfg.loops]
-    assumptions = [
-        f"flow fact: the loop at 0x{head:04x} goes back at most {bound} times per entry" for head, bound in sorted(given.items())
-    ]
-    spinning = [head for head in cfg.spins if head in heads and head not in given]
-    assumptions += [f"YIELD splits no threads: the loop at 0x{head:04x} never turns" for head in spinning]
+    headers = [cfg.nodes[loop.head].start for loop in cfg.loops]
+    spinning = [header for header in cfg.spins if header in headers and header not in given]
     known = dict.fromkeys(spinning, 0) | given
-    inferred = {one.loop: one for one in found if one.bound is not None and one.head not in known}
-    assumptions += _inferences(inferred)
-    without = sorted({head for index, head in enumerate(heads) if head not in known and index not in inferred})
-    if without and default is not None:
-        listed = ", ".join(f"0x{head:04x}" for head in without)
-        assumptions.append(f"--loop-bound: a thread goes back at most {default} times per entry in the loops at {listed}")
-    advice = {one.head: one.advice for one in found if one.bound is None and one.advice}
-    gaps = () if default is not None else tuple(_gap(head, advice.get(head, "")) for head in without)
-    known_external = dict(facts.external) if facts is not None else {}
-    external = tuple((one.address, known_external[one.name]) for one in cfg.externals if one.name in known_external)
-    assumptions += sorted({_of_external(one.name, known_external[one.name]) for one in cfg.externals if one.name in known_external})
-    gaps += tuple(_external_gap(one) for one in cfg.externals if one.name not in known_external)
-    return Bounds(
-        tuple(inferred[index].bound if index in inferred else known.get(head, default) for index, head in enumerate(heads)),
-        tuple(assumptions),
+    by_loop = {result.loop: result for result in inferred if result.bound is not None and result.head not in known}
+    without = sorted({header for index, header in enumerate(headers) if header not in known and index not in by_loop})
+    advice = {result.head: result.advice for result in inferred if result.bound is None and result.advice}
+    costs = dict(facts.external) if facts is not None else {}
+    gaps = () if default is not None else tuple(_gap(header, advice.get(header, "")) for header in without)
+    gaps += tuple(_external_gap(external) for external in cfg.externals if external.name not in costs)
+    assumptions = (
+        *(f"flow fact: {_loop_bound(header, bound)}" for header, bound in sorted(given.items())),
+        *(f"YIELD does not split threads: the loop at 0x{header:04x} never iterates" for header in spinning),
+        *sorted({f"inferred: {_loop_bound(result.head, result.bound or 0)} ({result.reason})" for result in by_loop.values()}),
+        *_default_assumption(default, without),
+        *sorted({_external_assumption(external.name, costs[external.name]) for external in cfg.externals if external.name in costs}),
+    )
+    return LoopBounds(
+        tuple(by_loop[index].bound if index in by_loop else known.get(header, default) for index, header in enumerate(headers)),
+        assumptions,
         gaps,
-        tuple(_origin(head, given, spinning, index in inferred, default) for index, head in enumerate(heads)),
-        tuple(inferred[index].reason if index in inferred else "" for index in range(len(heads))),
-        external,
+        tuple(_origin(header, given, spinning, index in by_loop, default) for index, header in enumerate(headers)),
+        tuple(by_loop[index].reason if index in by_loop else "" for index in range(len(headers))),
+        tuple((external.address, costs[external.name]) for external in cfg.externals if external.name in costs),
     )
 
 
-def _of_external(name: str, cost: int | None) -> str:
+def _loop_bound(header: int, bound: int) -> str:
+    return f"at most {_per_entry(bound)} of the loop at 0x{header:04x}"
+
+
+def _per_entry(bound: int) -> str:
+    edges, iterations = ("" if count == 1 else "s" for count in (bound, bound + 1))
+    return f"{bound} back edge{edges} per entry ({bound + 1} iteration{iterations} of the header)"
+
+
+def _default_assumption(default: int | None, without: Sequence[int]) -> Iterator[str]:
+    if default is not None and without:
+        headers = ", ".join(f"0x{header:04x}" for header in without)
+        yield f"--loop-bound: at most {_per_entry(default)} of the loop{'' if len(without) == 1 else 's'} at {headers}"
+
+
+def _external_assumption(name: str, cost: int | None) -> str:
     if cost is None:
         return f"flow fact: {name} is never called"
-    return f"flow fact: a call of {name} takes {cost} at most, with all that it leaves under way"
+    return f"flow fact: a call of {name} takes at most {cost} cycle{'' if cost == 1 else 's'}, including all that it leaves pending"
 
 
-def _external_gap(one: External) -> Gap:
-    key = one.name if _BARE.fullmatch(one.name) else quoted(one.name)
-    remedy = f'say what a call costs, in a file for --bounds: [external.{key}] cost = N, or calls = "never"'
-    return Gap(one.address, _EXTERNAL, f"{one.name} is called, and it is not in the input: {remedy}")
+def _external_gap(external: External) -> Gap:
+    key = external.name if _BARE.fullmatch(external.name) else quoted(external.name)
+    remedy = f'give its cost in a --bounds file: [external.{key}] cost = N, or calls = "never"'
+    return Gap(external.address, _EXTERNAL, f"the input does not contain {external.name}, which is called here: {remedy}")
 
 
-def _inferences(inferred: Mapping[int, Inferred]) -> list[str]:
-    """Return the arguments of inferred bounds, those of one head in several call contexts once."""
-    said = {
-        f"inferred: the loop at 0x{one.head:04x} goes back at most {one.bound} times per entry ({one.reason})" for one in inferred.values()
-    }
-    return sorted(said)
-
-
-def _origin(head: int, given: Mapping[int, int], spinning: Sequence[int], inferred: bool, default: int | None) -> Origin:
-    if head in given:
+def _origin(header: int, given: Mapping[int, int], spinning: Sequence[int], inferred: bool, default: int | None) -> Origin:
+    if header in given:
         return Origin.FACT
-    if head in spinning:
+    if header in spinning:
         return Origin.YIELD
     return Origin.INFERRED if inferred else Origin.NONE if default is None else Origin.DEFAULT
 
 
 def _facts_of(cfg: WarpCfg, facts: FlowFacts | None) -> dict[int, int]:
-    mine = dict(facts.functions).get(cfg.function.name) if facts else None
-    if facts is None or mine is None:
+    of_function = dict(facts.functions).get(cfg.function.name) if facts else None
+    if facts is None or of_function is None:
         return {}
-    check_functions(FlowFacts(facts.name, ((cfg.function.name, mine),)), (cfg.function,))
-    heads = {cfg.nodes[loop.head].start for loop in cfg.loops}
-    for head, _ in mine.bounds:
-        if head not in heads:
-            listed = ", ".join(f"0x{one:04x}" for one in sorted(heads)) or "none"
-            message = f"{facts.name}: no loop of {cfg.function.name!r} begins at 0x{head:04x}"
-            raise InputError("facts-unknown-loop", message, hint=f"loop heads: {listed}")
-    return dict(mine.bounds)
+    check_functions(FlowFacts(facts.name, ((cfg.function.name, of_function),)), (cfg.function,))
+    headers = {cfg.nodes[loop.head].start for loop in cfg.loops}
+    for header, _ in of_function.bounds:
+        if header not in headers:
+            listed = ", ".join(f"0x{known:04x}" for known in sorted(headers)) or "none"
+            message = f"{facts.name}: no loop of {cfg.function.name!r} begins at 0x{header:04x}"
+            raise InputError("facts-unknown-loop", message, hint=f"loop headers: {listed}")
+    return dict(of_function.bounds)
 
 
-def _gap(head: int, advice: str) -> Gap:
-    why = f" ({advice})" if advice else ""
-    return Gap(head, "unbounded-loop", f"the loop at 0x{head:04x} has no bound{why}{GIVE}")
+def _gap(header: int, advice: str) -> Gap:
+    reason = f" ({advice})" if advice else ""
+    return Gap(header, "unbounded-loop", f"the loop at 0x{header:04x} has no bound{reason}{REMEDY}")
 
 
-def template(cfgs: Iterable[tuple[WarpCfg, Bounds]]) -> str:
-    """Return the TOML text of a facts file with every loop that still needs a bound, to be filled in, and why it needs one."""
-    lines = ["# Loop bounds for sassan: how often one thread goes back to the head of the loop, per entry into it."]
-    every = tuple(cfgs)
-    missing = {gap.address for _, bounds in every for gap in bounds.gaps if gap.code == _EXTERNAL}
-    for callee in sorted({one.name for cfg, _ in every for one in cfg.externals if one.address in missing}):
+def template(graphs: Iterable[tuple[WarpCfg, LoopBounds]]) -> str:
+    """The TOML text of a facts file to fill in: every loop that still needs a bound, and why."""
+    lines = ["# Loop bounds for sassan: the largest number of back edges that one thread takes per entry into the loop."]
+    graphs = tuple(graphs)
+    missing = {gap.address for _, bounds in graphs for gap in bounds.gaps if gap.code == _EXTERNAL}
+    for callee in sorted({external.name for cfg, _ in graphs for external in cfg.externals if external.address in missing}):
         lines += ["", f"[external.{quoted(callee)}]", "# cost = ", '# calls = "never"']
-    for cfg, bounds in every:
+    for cfg, bounds in graphs:
         name = quoted(cfg.function.name)
         loops = [gap for gap in bounds.gaps if gap.code != _EXTERNAL]
         if not loops:
@@ -239,11 +244,11 @@ def template(cfgs: Iterable[tuple[WarpCfg, Bounds]]) -> str:
 
 
 def _parameters(function: Function) -> list[str]:
-    """Return the line that gives the parameters names, where the input says where they stand."""
-    known = [f'{quoted(one.source or one.name)} = "0x{one.offset:x}"' for one in places(function) if one.offset >= 0]
-    return [f"parameters = {{ {', '.join(known)} }} # as --param calls them: change the names"] if known else []
+    """The line that names the parameters, where the input says where they stand."""
+    known = [f'{quoted(place.source or place.name)} = "0x{place.offset:x}"' for place in places(function) if place.offset >= 0]
+    return [f"parameters = {{ {', '.join(known)} }} # names for --param: change them as you like"] if known else []
 
 
 def _why(gap: Gap) -> list[str]:
-    _, _, why = gap.message.partition(" has no bound (")
-    return [f"# {why.rpartition('):')[0]}"] if why else []
+    _, _, reason = gap.message.partition(" has no bound (")
+    return [f"# {reason.rpartition('):')[0]}"] if reason else []

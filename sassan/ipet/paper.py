@@ -1,6 +1,6 @@
-"""The experiment of the 2023 paper (section 4.1): each loop of the *warp* graph turns at most ten times per entry, nothing else is known.
+"""The experiment of the 2023 paper (section 4.1): each loop of the *warp* graph has at most ten back edges per entry.
 
-Kept to compare with the paper's figures; it is no bound, since a thread's loop bound is not a warp's (README.md, "Loops").
+Nothing else is known. Kept for comparison with the paper; it is no bound, since a thread's loop bound is not a warp's (README.md, "Loops").
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from sassan.warpcfg.graph import WarpCfg
 
 
 def build(cfg: WarpCfg, costs: Sequence[int], bound: int) -> Model:
-    """Return the system of the paper: flow conservation, and for each loop of the warp graph sum(x_back) <= bound * sum(x_entry)."""
+    """The system of the paper: flow conservation, and for each loop of the warp graph sum(x_back) <= bound * sum(x_entry)."""
     columns = Columns(0, tuple(range(1, 1 + len(cfg.edges))))
     rows = (*flow_rows(steps_of(cfg), columns), *_loop_rows(cfg, columns, bound))
     title = f"2023 paper's experiment on {cfg.function.name} ({cfg.function.arch}): no bound"

@@ -2,7 +2,7 @@
 
 A path is kept as long as it breaks no row of the IPET system over warp edges (flow, loops, pushes, arrivals, reissues; README.md, "Rows"):
 every execution obeys them at each of its steps, since what a row allows happens before what it limits. Paths that obey all rows and that no
-warp can take may remain. They are many: who asks says how many, and how many steps may be spent.
+warp can take may remain. There may be many: the caller limits their number and the steps of the search.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ class _Search:
     path: list[int] = field(default_factory=list[int])
 
     def push(self, edge: int) -> bool:
-        """Take an edge; say whether every row still holds."""
+        """Take an edge; return whether every row still holds."""
         self.path.append(edge)
         self.counts[edge] += 1
         fits = True
@@ -40,7 +40,7 @@ class _Search:
         return fits
 
     def pop(self) -> None:
-        """Take the last edge back."""
+        """Undo the last edge."""
         edge = self.path.pop()
         self.counts[edge] -= 1
         for row, factor in self.limits[edge]:
@@ -48,7 +48,7 @@ class _Search:
 
 
 def paths(cfg: WarpCfg, bounds: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield paths as rows of edges, from the entry to the end, until the steps are spent; `bounds` per loop of the graph."""
+    """Yield paths as tuples of edges, from the entry to the end, until the steps are spent; `bounds` per loop of the graph."""
     model = build(steps_of(cfg), (0,) * len(cfg.nodes), tuple(bounds), frozenset({NO_THREAD_ROWS}))
     upper = [row for row in model.rows if row.sense == "<="]
     limits: list[list[tuple[int, int]]] = [[] for _ in cfg.edges]
@@ -66,20 +66,20 @@ def paths(cfg: WarpCfg, bounds: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 def _walk(cfg: WarpCfg, search: _Search) -> Iterator[tuple[int, ...]]:
     out: list[list[int]] = [[] for _ in cfg.nodes]
-    for index, edge in enumerate(cfg.edges):
-        out[edge.src].append(index)
+    for index, warp_edge in enumerate(cfg.edges):
+        out[warp_edge.src].append(index)
     stack = [iter(out[cfg.entry])]
     steps = 0
     while stack and steps < MOST_STEPS:
-        taken = next(stack[-1], None)
-        if taken is None:
+        edge = next(stack[-1], None)
+        if edge is None:
             stack.pop()
             if search.path:
                 search.pop()
             continue
         steps += 1
-        fits = search.push(taken)
-        after = cfg.edges[taken].dst
+        fits = search.push(edge)
+        after = cfg.edges[edge].dst
         if fits and after is not None and len(search.path) < LONGEST:
             stack.append(iter(out[after]))
             continue

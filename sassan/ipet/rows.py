@@ -1,4 +1,4 @@
-"""The rows of the IPET system: what every execution of a warp obeys (warp-cfg.md, section 4; each argument in README.md, "Rows").
+"""The rows of the IPET system: what every execution of a warp obeys (each argument in README.md, "Rows").
 
 Variables: x[e] counts the executions of warp edge e; y[f] counts, over the 32 threads, the steps of a thread over thread edge f.
 """
@@ -21,7 +21,7 @@ Term = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which variable of the model counts what: the start, each warp edge, each thread edge (empty without thread rows)."""
+    """The variables of the model: for the start, each warp edge, each thread edge (empty without thread rows)."""
 
     start: int
     warp: tuple[int, ...]
@@ -29,7 +29,7 @@ class Columns:
 
 
 def flow_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
-    """Yield rows that say: the warp starts once, and leaves every block as often as it enters it."""
+    """Yield the rows of flow: the warp starts once, and leaves every block as often as it enters it."""
     yield Row("start", ((columns.start, 1),), "=", 1, "x_start = 1")
     for node, (into, out) in enumerate(zip(steps.into, steps.out, strict=True)):
         terms = [*_terms(columns.warp, into, 1), *_terms(columns.warp, out, -1)]
@@ -42,7 +42,7 @@ def flow_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
 
 
 def loop_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator[Row]:
-    """Yield rows that say: N turns per entry of each thread are at most k N turns of the warp (k = 1 where one thread sees every turn)."""
+    """Yield the rows of loops: N back edges per entry of a thread are at most k N of the warp (k = 1 where one thread takes them all)."""
     for index, (loop, bound) in enumerate(zip(steps.cfg.loops, bounds, strict=True)):
         inside = frozenset(loop.nodes)
         arriving = [(number, steps.cfg.edges[number]) for node in loop.nodes for number in steps.into[node]]
@@ -58,7 +58,7 @@ def loop_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator
 
 
 def has_single_witness(steps: Steps, loop: Loop) -> bool:
-    """Say whether one thread sees every turn of the loop: what exploration found, and what the stacks at the head say."""
+    """Whether one thread takes every back edge of the loop, by the exploration and by the stacks at the header."""
     if not steps.cfg.stack_points:
         return loop.single_witness
     inside = frozenset(loop.nodes)
@@ -70,7 +70,7 @@ def has_single_witness(steps: Steps, loop: Loop) -> bool:
 
 
 def push_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
-    """Yield rows that say: what is pushed resumes at most once."""
+    """Yield the rows of pushes: a pushed entry resumes at most once."""
     for index, (point, pops) in enumerate(steps.pops.items()):
         pushing = steps.pushing_edges.get(point, ())
         terms = [*_terms(columns.warp, pops, 1), *_terms(columns.warp, pushing, -1)]
@@ -81,7 +81,7 @@ def push_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
 
 
 def arrival_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
-    """Yield rows that say: a token resumes only threads that left to it, not more often than blocks with such a leave have run."""
+    """Yield the rows of arrivals: a token resumes only threads that left to it, not more often than blocks with such a leave have run."""
     for index, (node, sources) in enumerate(sorted(steps.token_sources.items())):
         pops = [edge for edge in steps.into[node] if _pops_token(steps, edge)]
         terms = _terms(columns.warp, pops, 1)
@@ -92,7 +92,7 @@ def arrival_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
 
 
 def reissue_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
-    """Yield rows that say: a diverged indirect branch with k targets runs again at most k - 1 times per arrival."""
+    """Yield the rows of indirect branches: a diverged one with k targets runs again at most k - 1 times per arrival."""
     for index, (point, node) in enumerate(steps.reissued.items()):
         again = steps.pops.get(point, ())
         others = [edge for edge in steps.into[node] if edge not in again]
@@ -118,7 +118,7 @@ def reissue_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
 
 
 def thread_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator[Row]:
-    """Yield rows that say: 32 threads walk the thread-level graph, and each execution of a warp edge moves at least one of them."""
+    """Yield the rows of threads: 32 threads walk the thread-level graph, and each execution of a warp edge moves at least one of them."""
     yield from _thread_flow(steps, columns)
     yield from _thread_loops(steps, columns, bounds)
     yield from _thread_moves(steps, columns)

@@ -1,7 +1,7 @@
-"""What the edges of a warp mean for its threads: the classification that every row is built on.
+"""The thread steps of the edges of a warp: the classification that every row is built on.
 
 A warp edge moves active threads, or resumes threads that a push suspended earlier. In both cases each of these threads makes one *thread
-step* (src, dst). README.md, "What an edge means for a thread", has the argument; this file only carries it out.
+step* (src, dst). README.md, "What an edge means for a thread", has the argument.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ class Steps:
 
 
 def steps_of(cfg: WarpCfg) -> Steps:
-    """Return the indexes of a graph.
+    """The indexes of a graph.
 
     Raises SelfCheckError for a graph that no exploration may produce: a block without an end, a pop of something that nothing pushes.
     """
@@ -62,11 +62,11 @@ def steps_of(cfg: WarpCfg) -> Steps:
 
 
 def _grouped(pairs: Iterable[tuple[Point | None, int]]) -> dict[Point, tuple[int, ...]]:
-    found: dict[Point, dict[int, None]] = {}
+    groups: dict[Point, dict[int, None]] = {}
     for point, index in pairs:
         if point is not None:
-            found.setdefault(point, {})[index] = None
-    return {point: tuple(found[point]) for point in sorted(found)}
+            groups.setdefault(point, {})[index] = None
+    return {point: tuple(groups[point]) for point in sorted(groups)}
 
 
 def _check(cfg: WarpCfg, out: list[list[int]], pops: dict[Point, tuple[int, ...]], pushers: dict[Point, tuple[int, ...]]) -> None:
@@ -84,7 +84,7 @@ def _check(cfg: WarpCfg, out: list[list[int]], pops: dict[Point, tuple[int, ...]
 
 
 def _check_threads(steps: Steps) -> None:
-    """Every way in which a warp edge moves a thread is a step of the thread-level graph: the thread rows lean on it."""
+    """Check that each thread step of a warp edge is an edge of the thread-level graph: the thread rows depend on it."""
     known = {(step.src, step.dst) for step in steps.cfg.thread_edges}
     for edge in steps.cfg.edges:
         if edge.dst is None or edge.popped is not None:
@@ -94,11 +94,11 @@ def _check_threads(steps: Steps) -> None:
             needed.add((edge.src, side_of(steps, edge.pushed)))
         if not needed <= known:
             name = f"{steps.cfg.nodes[edge.src].id} -> {steps.cfg.nodes[edge.dst].id}"
-            raise SelfCheckError("no-thread-step", f"the warp edge {name} moves threads where no thread edge leads")
+            raise SelfCheckError("no-thread-step", f"the warp edge {name} moves threads without a thread edge")
 
 
 def side_of(steps: Steps, point: Point) -> int:
-    """Return the node where a suspended side resumes.
+    """The node where a suspended side resumes.
 
     Raises SelfCheckError where there is none.
     """
@@ -109,54 +109,54 @@ def side_of(steps: Steps, point: Point) -> int:
 
 
 def _reissued(cfg: WarpCfg, out: list[list[int]]) -> dict[Point, int]:
-    """Find the points at which diverged indirect branches wait: all that such a block pushes is its own last address."""
-    found: dict[Point, int] = {}
+    """The points at which diverged indirect branches wait: such a block pushes only its own last address."""
+    reissued: dict[Point, int] = {}
     for index, node in enumerate(cfg.nodes):
         pushed = {cfg.edges[edge].pushed for edge in out[index]} - {None}
         again = Point(node.context, node.end, "")
         if pushed == {again}:
             if node.start != node.end:
-                raise SelfCheckError("malformed-reissue", f"the indirect branch of block {node.id} does not stand alone")
-            found[again] = index
-    return found
+                raise SelfCheckError("malformed-reissue", f"the indirect branch of block {node.id} is not a block of its own")
+            reissued[again] = index
+    return reissued
 
 
 def is_reissue(steps: Steps, edge: Edge) -> bool:
-    """Say whether this edge pushes the rest of a diverged indirect branch, which has made no step yet."""
+    """Whether this edge pushes the rest of a diverged indirect branch, which has made no step yet."""
     return edge.pushed is not None and steps.reissued.get(edge.pushed) == edge.src
 
 
 def _token_sources(cfg: WarpCfg, out: list[list[int]]) -> dict[int, tuple[int, ...]]:
-    """Find, per node, from where threads step to it by leaving to a token.
+    """Per node, the nodes from which threads step to it by leaving to a token.
 
     A block that ends in SYNC, BRK, CONT, RET or EXIT is known by its edges: some of them pop or end the warp. A thread step from such a
     block is a step to a token, unless it is plainly the fall-through of a guarded one.
     """
     targets = dict(cfg.token_targets)
-    found: dict[int, list[int]] = {}
+    sources: dict[int, list[int]] = {}
     for step in cfg.thread_edges:
-        own = [cfg.edges[edge] for edge in out[step.src]]
-        leaves = any(edge.popped is not None or edge.dst is None for edge in own)
-        falls = any(edge.dst == step.dst and edge.popped is None for edge in own)
+        edges = [cfg.edges[edge] for edge in out[step.src]]
+        leaves = any(edge.popped is not None or edge.dst is None for edge in edges)
+        falls = any(edge.dst == step.dst and edge.popped is None for edge in edges)
         known = cfg.nodes[step.dst].start in targets.get(cfg.nodes[step.src].end, ())
         if leaves and (known or not falls):
-            found.setdefault(step.dst, []).append(step.src)
-    return {node: tuple(sources) for node, sources in found.items()}
+            sources.setdefault(step.dst, []).append(step.src)
+    return {node: tuple(of_node) for node, of_node in sources.items()}
 
 
 def is_back(steps: Steps, loop: Loop, inside: frozenset[int], edge: Edge) -> bool:
-    """Say whether every thread that this edge activates has just stepped from inside the loop to its head."""
+    """Whether every thread that this edge activates has just stepped from inside the loop to its header."""
     waits_there = edge.popped is not None and edge.popped in steps.reissued
     return edge.dst == loop.head and not waits_there and _from_inside(steps, inside, edge)
 
 
 def is_entry(steps: Steps, inside: frozenset[int], edge: Edge) -> bool:
-    """Say whether some thread that this edge activates may have just stepped into the loop from outside."""
+    """Whether some thread that this edge activates may have just stepped into the loop from outside."""
     return edge.dst in inside and not _from_inside(steps, inside, edge)
 
 
 def _from_inside(steps: Steps, inside: frozenset[int], edge: Edge) -> bool:
-    """Say whether all threads activated by this edge certainly come from inside; where a push is shared, or unsure: False.
+    """Whether all threads activated by this edge certainly come from inside; False where a push is shared or unknown.
 
     Threads that wait at a diverged indirect branch come from that branch itself, and it is inside wherever they resume.
     """

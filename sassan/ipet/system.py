@@ -20,7 +20,7 @@ from sassan.warpcfg.graph import Edge, WarpCfg
 
 
 def build(steps: Steps, costs: Sequence[int], bounds: Sequence[int], without: frozenset[str] = frozenset()) -> Model:
-    """Return the system: `costs` per node, `bounds` per loop of the graph, `without` names the families of rows to leave out."""
+    """The system: `costs` per node, `bounds` per loop of the graph; `without` names the families of rows to omit."""
     cfg = steps.cfg
     threads = 0 if NO_THREAD_ROWS in without else len(cfg.thread_edges)
     first_thread = 1 + len(cfg.edges)
@@ -36,7 +36,7 @@ def build(steps: Steps, costs: Sequence[int], bounds: Sequence[int], without: fr
 
 
 def objective(cfg: WarpCfg, columns: Columns, costs: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Return sum(cost of the source block * x): every execution of a block leaves it by one edge."""
+    """The sum of (cost of the source block * x): every execution of a block leaves it by one edge."""
     return combine((columns.warp[index], costs[edge.src]) for index, edge in enumerate(cfg.edges))
 
 
@@ -57,7 +57,7 @@ def _title(cfg: WarpCfg) -> str:
 
 
 def warp_variables(cfg: WarpCfg) -> tuple[Variable, ...]:
-    """Return the variable of the start and one per warp edge."""
+    """The variable of the start and one per warp edge."""
     return (Variable("x_start", "the warp starts"), *_edge_variables(cfg))
 
 
@@ -75,7 +75,7 @@ def _meaning(cfg: WarpCfg, edge: Edge) -> str:
 
 
 def thread_variables(cfg: WarpCfg, count: int) -> Iterator[Variable]:
-    """Return a variable per thread edge, of the first `count`."""
+    """One variable per thread edge, of the first `count`."""
     for index, step in enumerate(cfg.thread_edges[:count]):
         src, dst = cfg.nodes[step.src], cfg.nodes[step.dst]
         yield Variable(f"y{index:05d}_{src.start:04x}_{dst.start:04x}", f"thread steps {src.id} -> {dst.id}")

@@ -1,8 +1,9 @@
 """From edge counts back to a path: an Euler walk over the counts, written with repeats and never expanded.
 
-The counts of a solution are those of a walk from the entry to the end iff the edges that they use hang together. A shortest walk is taken
+The counts of a solution are those of a walk from the entry to the end iff the edges that they use are connected. A shortest walk is taken
 off first; what remains is a circulation, taken off cycle by cycle, each at a block that is already on the walk. A cycle is repeated as
-often as its rarest edge allows, so that there are at most as many cycles as edges; one met in several places is shared out in proportion.
+often as its rarest edge allows, so that there are at most as many cycles as edges; a cycle met in several places is distributed in
+proportion.
 """
 
 from collections import deque
@@ -13,7 +14,7 @@ from sassan.strings.fold import Loop, Sequence, counts
 from sassan.warpcfg.graph import WarpCfg
 
 _MOST_PLACES = 16
-"""A cycle is shared out over at most so many places, which keeps deep nests small."""
+"""The largest number of places that a cycle is distributed over, which keeps deep nests small."""
 
 
 @dataclass(slots=True)
@@ -26,7 +27,7 @@ class _Cycle:
 
 
 def walk(cfg: WarpCfg, used: Many[int]) -> Sequence | None:
-    """Return a path from the entry to the end that takes every edge as often as `used` says, or None where there is none.
+    """A path from the entry to the end that takes every edge as often as `used` says, or None where there is none.
 
     The items of the path are indices of `cfg.edges`.
     """
@@ -53,16 +54,16 @@ def _take_cycles(cfg: WarpCfg, out: list[list[int]], left: list[int], root: _Cyc
         for edge in waiting.popleft().edges:
             node = cfg.edges[edge].src
             while any(left[after] for after in out[node]):
-                found = _shortest(cfg, out, left, node, node)
-                if found is None:
-                    return  # not a circulation: the caller sees what is left
-                times = min(left[one] for one in found)
-                for one in found:
-                    left[one] -= times
-                made = _share(found, times, places[node])
-                for cycle in made:
+                closed = _shortest(cfg, out, left, node, node)
+                if closed is None:
+                    return  # not a circulation: the caller sees the remaining counts
+                times = min(left[index] for index in closed)
+                for index in closed:
+                    left[index] -= times
+                cycles = _distribute(closed, times, places[node])
+                for cycle in cycles:
                     _note_places(cfg, cycle, places)
-                waiting.extend(made)
+                waiting.extend(cycles)
 
 
 def _note_places(cfg: WarpCfg, cycle: _Cycle, places: dict[int, list[tuple[_Cycle, int]]]) -> None:
@@ -72,22 +73,21 @@ def _note_places(cfg: WarpCfg, cycle: _Cycle, places: dict[int, list[tuple[_Cycl
             here.append((cycle, position))
 
 
-def _share(edges: tuple[int, ...], times: int, places: list[tuple[_Cycle, int]]) -> list[_Cycle]:
-    """Hang a cycle into the places where its first block runs: evenly over all turns, what does not divide into the first place."""
-    turns = sum(outer.total for outer, _ in places)
-    each, rest = divmod(times, turns)
-    made: list[_Cycle] = []
+def _distribute(edges: tuple[int, ...], times: int, places: list[tuple[_Cycle, int]]) -> list[_Cycle]:
+    """Insert a cycle at the places where its first block runs: evenly over all iterations, the remainder at the first place."""
+    each, remainder = divmod(times, sum(outer.total for outer, _ in places))
+    cycles: list[_Cycle] = []
     for outer, position in places:
-        mine = each * outer.total + (rest if outer is places[0][0] and position == places[0][1] else 0)
-        if mine:
-            cycle = _Cycle(edges, mine)
+        total = each * outer.total + (remainder if outer is places[0][0] and position == places[0][1] else 0)
+        if total:
+            cycle = _Cycle(edges, total)
             outer.inner.append((position, cycle))
-            made.append(cycle)
-    return made
+            cycles.append(cycle)
+    return cycles
 
 
 def _shortest(cfg: WarpCfg, out: list[list[int]], left: list[int], start: int, goal: int | None) -> tuple[int, ...] | None:
-    """Return the edges of a shortest walk from `start` to `goal` (None: the end) over edges that are left, at least one edge long."""
+    """The edges of a shortest walk from `start` to `goal` (None: the end) over edges that are left, at least one edge long."""
     came: dict[int | None, int] = {}
     frontier = deque([start])
     while frontier:
@@ -112,21 +112,21 @@ def _trace(cfg: WarpCfg, came: dict[int | None, int], start: int, goal: int | No
 
 
 def _items(cycle: _Cycle) -> Sequence:
-    """Write a cycle out: all its turns alike where the inner cycles divide, else the last turn takes what is over."""
+    """The items of a cycle: all its iterations alike where the inner cycles divide, else the last iteration takes the remainder."""
     if cycle.total == 1:
-        return _turn(cycle)
+        return _iteration(cycle)
     if _is_even(cycle):
-        return (Loop(_turn(_split(cycle, 1)[0]), cycle.total),)
+        return (Loop(_iteration(_split(cycle, 1)[0]), cycle.total),)
     most, last = _split(cycle, cycle.total - 1)
     return (*_items(most), *_items(last))
 
 
 def _is_even(cycle: _Cycle) -> bool:
-    """Say whether all turns of a cycle are alike: the inner cycles divide, and theirs too."""
+    """Whether all iterations of a cycle are alike: the inner cycles divide, and theirs, too."""
     return all(inner.total % cycle.total == 0 and _is_even(inner) for _, inner in cycle.inner)
 
 
-def _turn(cycle: _Cycle) -> Sequence:
+def _iteration(cycle: _Cycle) -> Sequence:
     items: list[int | Loop] = []
     for position, edge in enumerate(cycle.edges):
         for place, inner in cycle.inner:
@@ -137,26 +137,26 @@ def _turn(cycle: _Cycle) -> Sequence:
 
 
 def _split(cycle: _Cycle, first: int) -> tuple[_Cycle, _Cycle]:
-    """Split off `first` turns with the same number of inner turns in each; the rest has what does not divide."""
-    one, two = _Cycle(cycle.edges, first), _Cycle(cycle.edges, cycle.total - first)
-    if not two.total:
-        return cycle, two
+    """Split off `first` iterations with equal numbers of inner iterations; the rest takes the remainder."""
+    head, tail = _Cycle(cycle.edges, first), _Cycle(cycle.edges, cycle.total - first)
+    if not tail.total:
+        return cycle, tail
     for position, inner in cycle.inner:
-        mine, rest = _split(inner, inner.total // cycle.total * first)
-        for part, half in ((one, mine), (two, rest)):
-            if half.total:
-                part.inner.append((position, half))
-    return one, two
+        inner_head, inner_tail = _split(inner, inner.total // cycle.total * first)
+        for part, inner_part in ((head, inner_head), (tail, inner_tail)):
+            if inner_part.total:
+                part.inner.append((position, inner_part))
+    return head, tail
 
 
 def matches(cfg: WarpCfg, path: Sequence, used: Many[int]) -> bool:
-    """Say whether a path is connected from the entry to the end, every repeat closed, and takes every edge as often as `used` says."""
-    found = counts(path)
-    return _ends_at(cfg, path, cfg.entry) == (None, True) and all(found.get(index, 0) == count for index, count in enumerate(used))
+    """Whether a path is connected from the entry to the end, every repeat closed, and takes every edge as often as `used` says."""
+    taken = counts(path)
+    return _ends_at(cfg, path, cfg.entry) == (None, True) and all(taken.get(index, 0) == count for index, count in enumerate(used))
 
 
 def _ends_at(cfg: WarpCfg, path: Sequence, node: int | None) -> tuple[int | None, bool]:
-    """Return where a walk along `path` from `node` ends, and whether it could be walked."""
+    """Where a walk along `path` from `node` ends, and whether it could be walked."""
     for item in path:
         if isinstance(item, Loop):
             if _ends_at(cfg, item.body, node) != (node, True):

@@ -70,8 +70,9 @@ def _multiply(work: Work) -> None:
         work.put(to, whole >> np.uint64(32), int("WIDE" in modifiers))
         return
     total = a * b + work.word(addend)
-    for one in [work.truth(one) for one in ins] if "X" in modifiers else []:
-        total = total + one
+    if "X" in modifiers:
+        for one in [work.truth(one) for one in ins] or [(work.inputs[_CC] & 1) != 0]:
+            total = total + one
     work.put(to, total)
 
 

@@ -89,6 +89,8 @@ def _integer_test(work: Work, left: Operand, right: Operand, low: list[Operand])
     name = work.instruction.opcode.split(".")[1]
     below = None
     half = 0
+    if "EX" in work.modifiers and not low:
+        raise UnknownError
     if "EX" in work.modifiers:
         below = work.truth(low[0])
     elif "X" in work.modifiers:

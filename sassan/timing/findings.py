@@ -45,7 +45,11 @@ def _cycles(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The findings in the order of the code; gaps name what could not be followed, where something may go unseen."""
+    """The findings in the order of the code; gaps name what could not be followed, where something may go unseen.
+
+    `assumptions` name the tables that were taken from another SM.
+    """
 
     findings: tuple[Finding, ...]
     gaps: tuple[Gap, ...]
+    assumptions: tuple[str, ...] = ()

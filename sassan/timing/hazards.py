@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from sassan.arch import cached, rows
 from sassan.checked import Fields
+from sassan.errors import InputError
 from sassan.ir import Instruction, Register
 from sassan.isa.facts import Facts
 from sassan.isa.registers import bit, span
@@ -138,8 +139,12 @@ _MEASURED = "measured"
 def load(arch: str) -> Hazards:
     """Return the tables of an architecture (`sm_61`).
 
-    Raises InputError `bad-table` with the file and the key.
+    Raises InputError `unsupported-architecture` where its file gives none, `bad-table` with the file and the key.
     """
+    for section in ("hazards", "distances"):
+        if not rows(arch, section):
+            message = f"no architecture file gives the {section} of {arch}, so its control codes cannot be checked"
+            raise InputError("unsupported-architecture", message, hint="sassan/arch/README.md says how to add or inherit them")
     rules: dict[str, list[_Rule]] = {kind: [] for kind in _KINDS}
     visible = 0
     for path, row in rows(arch, "hazards").items():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.arch import described
 from sassan.domains.pending import NO_COVER, Access, Accesses, Covers, Pending, PendingAccess, PendingDomain, PendingResult, Results
 from sassan.errors import Gap
 from sassan.ir import Function, Guard, Immediate, Instruction, Register, Word
@@ -40,7 +41,8 @@ def check(function: Function, facts_of: Callable[[Instruction], Facts | None], h
     walk = steps(function, facts)
     code = tuple(_op(instruction, known, hazards) for instruction, known in zip(function.instructions, facts, strict=True))
     findings = _Check(code, walk.after, walk.unknown, hazards).run(walk.roots)
-    return Report(tuple(sorted(findings)), tuple(sorted({*unknown, *walk.gaps})))
+    inherited = described(function.arch).assumptions("code", "hazards", "distances")
+    return Report(tuple(sorted(findings)), tuple(sorted({*unknown, *walk.gaps})), inherited)
 
 
 @dataclass(frozen=True, slots=True)

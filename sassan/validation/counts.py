@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sassan.ilp import highs
 from sassan.ilp.answer import Status
 from sassan.ilp.model import Model, Row, Terms, combine
-from sassan.ipet.flow_facts import Bounds
+from sassan.ipet.flow_facts import LoopBounds
 from sassan.ipet.steps import steps_of
 from sassan.ipet.system import build
 from sassan.warpcfg.graph import WarpCfg
@@ -39,7 +39,7 @@ class CountCheck:
     why: str = ""
 
 
-def check_counts(cfg: WarpCfg, bounds: Bounds, worst: tuple[int, ...], recorded: Mapping[int, int], warps: int) -> CountCheck:
+def check_counts(cfg: WarpCfg, bounds: LoopBounds, worst: tuple[int, ...], recorded: Mapping[int, int], warps: int) -> CountCheck:
     """Check the recorded executions of a launch of `warps` warps against its graph.
 
     `worst` counts the edges of the worst path, or is empty. An unbounded loop is limited by the largest recorded count. Units:

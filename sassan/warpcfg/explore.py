@@ -33,7 +33,8 @@ def explore(function: Function, facts_of: FactsOf, options: Options | None = Non
     Raises SelfCheckError when the fixpoint fails its own re-check.
     """
     if not function.frames:
-        return _explore(function, facts_of, options or Options())
+        graph = _explore(function, facts_of, options or Options())
+        return replace(graph, assumptions=(*described(function.arch).assumptions("code", "parameters"), *graph.assumptions))
     graph = _explore(with_joins(function, facts_of), facts_of, options or Options())
     return replace(graph, function=function, assumptions=(RECONVERGENCE, *graph.assumptions))
 

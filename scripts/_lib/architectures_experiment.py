@@ -1,4 +1,4 @@
-"""The same kernels over every architecture of a folder of samples: what the compilers make of them, in one table.
+"""The same kernels on every architecture of a folder of samples: the results of the compilers, in one table.
 
 Per kernel and architecture: blocks of the warp-level CFG, divergent branches, reactivation edges, WCET under unit cost with one loop bound
 for all loops; '-' where a gap forbids it, '' where the kernel is not there. The CSV has one line per kernel and architecture.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """One kernel on one architecture; `wcet` None: `gaps` say why."""
+    """A kernel on an architecture; if `wcet` is None, `gaps` has the reasons."""
 
     kernel: str
     arch: str
@@ -37,30 +37,34 @@ class Row(NamedTuple):
 def rows(folder: Path, loop_bound: int) -> Iterator[Row]:
     """Yield a row for every function of every nvdisasm listing in DIR/sm_NN; a file that is refused is named."""
     settings = Settings(loop_bound=loop_bound)
-    return each(folder, "*.nvdisasm.sass", lambda path: (_row(analyze(one, settings)) for one in read_program(str(path)).functions))
+
+    def analyzed(path: Path) -> Iterator[Row]:
+        return (_row(analyze(function, settings)) for function in read_program(str(path)).functions)
+
+    return each(folder, "*.nvdisasm.sass", analyzed)
 
 
-def _row(found: AnalysisResult) -> Row:
-    codes = " ".join(sorted({gap.code for gap in found.gaps}))
-    function = found.function
+def _row(result: AnalysisResult) -> Row:
+    codes = " ".join(sorted({gap.code for gap in result.gaps}))
+    function = result.function
     return Row(
         function.name,
         function.arch,
         len(function.instructions),
-        len(found.cfg.nodes),
-        found.divergent_branches,
-        found.reactivation_edges,
-        None if codes else found.wcet.value,
+        len(result.cfg.nodes),
+        result.divergent_branches,
+        result.reactivation_edges,
+        None if codes else result.wcet.value,
         codes,
     )
 
 
 def run(folder: Path, output: Path | None, loop_bound: int) -> int:
     """Print the table, and write the CSV."""
-    found = list(rows(folder, loop_bound))
-    show(f"blocks / divergent branches / reactivation edges / WCET, loop bound {loop_bound}", found, _cell, 24)
-    _summary(found, archs_of(found))
-    write(found, Row._fields, output)
+    table_rows = list(rows(folder, loop_bound))
+    show(f"blocks / divergent branches / reactivation edges / WCET, loop bound {loop_bound}", table_rows, _cell, 24)
+    _summary(table_rows, archs_of(table_rows))
+    write(table_rows, Row._fields, output)
     return 0
 
 
@@ -68,9 +72,9 @@ def _cell(row: Row) -> str:
     return f"{row.blocks} / {row.divergent} / {row.reactivations} / {'-' if row.wcet is None else row.wcet}"
 
 
-def _summary(found: Iterable[Row], archs: Iterable[str]) -> None:
+def _summary(table_rows: Iterable[Row], archs: Iterable[str]) -> None:
     for arch in archs:
-        mine = [row for row in found if row.arch == arch]
-        gapped = [row for row in mine if row.wcet is None]
+        own_rows = [row for row in table_rows if row.arch == arch]
+        gapped = [row for row in own_rows if row.wcet is None]
         named = ", ".join(f"{row.kernel} ({row.gaps})" for row in gapped) or "none"
-        print(f"{arch}: {len(mine)} functions, {len(mine) - len(gapped)} with a WCET; gaps: {named}")
+        print(f"{arch}: {len(own_rows)} functions, {len(own_rows) - len(gapped)} with a WCET; gaps: {named}")

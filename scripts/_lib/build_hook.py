@@ -1,4 +1,4 @@
-"""What the wheel holds beside the package: manual pages and completions of shells, made from the command when the wheel is built."""
+"""Additional files of the wheel: manual pages and shell completions, generated from the command when the wheel is built."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ class SharedFiles(BuildHookInterface[Any]):
     """Adds files under `share/`; an editable install has none."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write the files and tell the builder where they go."""
+        """Write the files and register them with the builder."""
         if version == "editable":
             return
         sys.path[:0] = [self.root, str(Path(self.root) / "scripts" / "_lib")]
@@ -37,7 +37,7 @@ class SharedFiles(BuildHookInterface[Any]):
             build_data["shared_data"][str(path)] = place
 
     def _completion(self, shell: str) -> str:
-        """Return the script that a shell sources: what the command prints when it is asked as shells do."""
+        """Return the script that a shell sources: the completion output of the command."""
         # pip isolates a build by the path of this process, and a child must find typer there.
         modules = os.pathsep.join([self.root, *sys.path])
         ask = {**os.environ, "PYTHONPATH": modules, "_SASSAN_COMPLETE": f"source_{shell}"}

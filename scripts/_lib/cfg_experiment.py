@@ -57,13 +57,13 @@ class Kernel:
 
 
 def functions(folder: Path) -> Iterator[tuple[str, Function]]:
-    """Yield every function of every dump under a folder; what is refused is named.
+    """Yield every function of every dump under a folder; refused files are reported.
 
     Of several dumps of one kernel the one of nvdisasm is taken: it shows jump tables and calls between sections.
     """
     taken: set[Path] = set()
     for kind in (".nvdisasm.sass", ".cuobjdump.sass", ".nvdisasm-hex.sass", ".sass", ".txt"):
-        for path in sorted(one for one in folder.rglob(f"*{kind}") if one.is_file()):
+        for path in sorted(file for file in folder.rglob(f"*{kind}") if file.is_file()):
             stem = path.with_name(path.name.split(".")[0])
             if stem in taken:
                 continue
@@ -80,7 +80,7 @@ def _read(path: Path) -> Iterator[tuple[str, Function]]:
 
 
 def graph(function: Function, ablation: str) -> WarpCfg | None:
-    """Return the graph of a function with a part of the domain switched off ('': none), or None where that fails."""
+    """Return the graph of a function with a part of the domain switched off ('': none), or None if that fails."""
     try:
         return explore(function, tables.load(function.arch).facts, Options(ablate=frozenset({ablation} - {""})))
     except SassanError as error:
@@ -168,8 +168,8 @@ def write(kernels: list[Kernel], path: Path) -> None:
 
 def run(folder: Path, output: Path | None, loop_bound: int) -> int:
     """Measure every kernel under a folder, print the tables, write the CSV."""
-    found = (measured(file, function, loop_bound) for file, function in functions(folder))
-    kernels = [kernel for kernel in found if kernel is not None]
+    measurements = (measured(file, function, loop_bound) for file, function in functions(folder))
+    kernels = [kernel for kernel in measurements if kernel is not None]
     if not kernels:
         print(f"no function to analyze under {folder}", file=sys.stderr)
         return 3

@@ -38,15 +38,15 @@ class Row(NamedTuple):
 def run(folder: Path, output: Path | None, *, details: bool) -> int:
     """Print the sums per architecture, and write the CSV."""
     rows: list[Row] = []
-    for kernel, arch, found in _compared(folder):
-        rows.append(_row(kernel, arch, found))
+    for kernel, arch, comparison in _compared(folder):
+        rows.append(_row(kernel, arch, comparison))
         if details:
-            _differences(kernel, arch, found)
+            _differences(kernel, arch, comparison)
     print("arch     kernels  matched  agree  divergence  reconvergence  PTX only  SASS only")
     for arch in archs_of(rows):
-        mine = [row[2:] for row in rows if row.arch == arch]
-        sums = [sum(column) for column in zip(*mine, strict=True)]
-        print(f"{arch:8} {len(mine):7}  {sums[0]:7}  {sums[1]:5}  {sums[2]:10}  {sums[3]:13}  {sums[4]:8}  {sums[5]:9}")
+        counts = [row[2:] for row in rows if row.arch == arch]
+        sums = [sum(column) for column in zip(*counts, strict=True)]
+        print(f"{arch:8} {len(counts):7}  {sums[0]:7}  {sums[1]:5}  {sums[2]:10}  {sums[3]:13}  {sums[4]:8}  {sums[5]:9}")
     write(rows, Row._fields, output)
     return 0
 
@@ -56,25 +56,25 @@ def _compared(folder: Path) -> Iterator[tuple[str, str, Comparison]]:
 
     def of_file(ptx: Path) -> Iterator[tuple[str, str, Comparison]]:
         sass = ptx.with_name(f"{ptx.stem}.nvdisasm.sass")
-        machine = {one.name: one for one in (read_program(str(sass)).functions if sass.exists() else ())}
-        for one in read_program(str(ptx)).functions if machine else ():
-            if one.name in machine:
-                yield one.name, ptx.parent.name, compare_functions(one, machine[one.name], settings)
+        machine = {function.name: function for function in (read_program(str(sass)).functions if sass.exists() else ())}
+        for function in read_program(str(ptx)).functions if machine else ():
+            if function.name in machine:
+                yield function.name, ptx.parent.name, compare_functions(function, machine[function.name], settings)
 
     return each(folder, "*.ptx", of_file)
 
 
-def _row(kernel: str, arch: str, found: Comparison) -> Row:
-    counts = Counter(_verdict(pair.same_divergence, pair.same_reconvergence) for pair in found.pairs)
+def _row(kernel: str, arch: str, comparison: Comparison) -> Row:
+    counts = Counter(_verdict(pair.same_divergence, pair.same_reconvergence) for pair in comparison.pairs)
     return Row(
         kernel,
         arch,
-        len(found.pairs),
+        len(comparison.pairs),
         counts["agree"],
         counts["divergence"],
         counts["reconvergence"],
-        len(found.left_only),
-        len(found.right_only),
+        len(comparison.left_only),
+        len(comparison.right_only),
     )
 
 
@@ -82,11 +82,11 @@ def _verdict(same_divergence: bool, same_reconvergence: bool | None) -> str:
     return "divergence" if not same_divergence else "reconvergence" if same_reconvergence is False else "agree"
 
 
-def _differences(kernel: str, arch: str, found: Comparison) -> None:
-    for pair in found.pairs:
+def _differences(kernel: str, arch: str, comparison: Comparison) -> None:
+    for pair in comparison.pairs:
         verdict = _verdict(pair.same_divergence, pair.same_reconvergence)
         if verdict != "agree":
             print(f"{arch} {kernel}: {verdict}: {pair.left.text} | 0x{pair.right.address:04x} {pair.right.text}")
-    for side, alone in (("PTX only", found.left_only), ("SASS only", found.right_only)):
-        for one in alone:
-            print(f"{arch} {kernel}: {side}: 0x{one.address:04x} {one.text}")
+    for side, alone in (("PTX only", comparison.left_only), ("SASS only", comparison.right_only)):
+        for branch in alone:
+            print(f"{arch} {kernel}: {side}: 0x{branch.address:04x} {branch.text}")

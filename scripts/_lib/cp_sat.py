@@ -83,7 +83,7 @@ def solve(problem: Problem, seconds: float | None) -> EngineResult:
     upper = min(horizon, int(solver.BestObjectiveBound() + 1e-6)) if status != cp_model.UNKNOWN else horizon
     if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
         return EngineResult(CpSat.name, None, upper, None, "cp-sat", time.monotonic() - begin)
-    rows = [tuple(sum(not solver.Value(one) for one in places) - 1 for places in row) for row in done]
+    rows = [tuple(sum(not solver.Value(place) for place in places) - 1 for places in row) for row in done]
     schedule = Schedule(tuple(rows))
     check(problem, schedule)
     return EngineResult(CpSat.name, schedule.makespan, upper, schedule, "cp-sat", time.monotonic() - begin)
@@ -113,13 +113,13 @@ def _room(model: Any, problem: Problem, strings: list[list[Letter]], done: list[
             for index, (letter, places) in enumerate(zip(string, row, strict=True)):
                 runs[letter].append(places[slot + 1] - places[slot])
                 before = [row[index - 1][slot]] if index else []
-                ready.append((letter, [*(one.Not() for one in before), places[slot + 1]]))
+                ready.append((letter, [*(literal.Not() for literal in before), places[slot + 1]]))
         full = {letter: model.NewBoolVar("") for letter in letters}
         spent = model.NewBoolVar("")
         for letter in letters:
             model.Add(sum(runs[letter]) <= int(problem.capacity[letter]))
             model.Add(sum(runs[letter]) == int(problem.capacity[letter])).OnlyEnforceIf(full[letter])
-        total = sum(one for some in runs.values() for one in some)
+        total = sum(variable for some in runs.values() for variable in some)
         if problem.issue is None:
             model.Add(spent == 0)
         else:

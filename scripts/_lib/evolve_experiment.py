@@ -56,9 +56,9 @@ def run(files: Sequence[str], output: Path | None, seeds: int) -> int:
             config = replace(config, objectives=config.objectives[:1])
             tools = tools_of(config)
             runner = Runner(config, tools, workers)
-            found = list(_searched(config, runner, range(seeds)))
-            rows += found
-            print(_statistics(config.kernel.function, found))
+            table_rows = list(_searched(config, runner, range(seeds)))
+            rows += table_rows
+            print(_statistics(config.kernel.function, table_rows))
     if output is not None:
         output.write_text(_csv(rows), "utf-8")
     return 0
@@ -67,37 +67,38 @@ def run(files: Sequence[str], output: Path | None, seeds: int) -> int:
 def _searched(config: Config, runner: Runner, seeds: Sequence[int]) -> Iterator[Row]:
     known: State | None = None
     for seed in seeds:
-        one = replace(config, plan=replace(config.plan, seed=seed, baseline=True))
+        seeded = replace(config, plan=replace(config.plan, seed=seed, baseline=True))
         state = initial_state(seed)
         if known is not None:
             state.known = known.known  # an outcome is a function of its genome: no seed need compile it again
-        found = search_result(one, Search(one, runner).run(state))
+        result = search_result(seeded, Search(seeded, runner).run(state))
         known = state
-        if found.best is None or found.sampled is None or not found.default.outcome.costs:
+        if result.best is None or result.sampled is None or not result.default.outcome.costs:
             raise InputError("unbounded", f"{config.file}: seed {seed} found nothing that is bounded")
-        means = {name: mean(costs[0] for costs in points if isfinite(costs[0])) for name, points in found.curves.items()}
-        costs = [float(who.outcome.costs[0]) for who in (found.default, found.best, found.sampled)]
+        means = {name: mean(costs[0] for costs in points if isfinite(costs[0])) for name, points in result.curves.items()}
+        costs = [float(who.outcome.costs[0]) for who in (result.default, result.best, result.sampled)]
         where = (config.kernel.function, Objective(config.objectives[0]).value, seed, config.plan.budget)
         yield Row(*where, *costs, means["evolution"], means["random search"])
 
 
 def _statistics(name: str, rows: Sequence[Row]) -> str:
     lines = [f"{name}: {rows[0].objective} of the default {rows[0].default:g}, {len(rows)} seeds, {rows[0].budget} individuals each"]
-    for what, pairs in (
+    for measure, pairs in (
         ("least cost", [(row.evolution, row.random) for row in rows]),
         ("mean of the best so far", [(row.evolution_mean, row.random_mean) for row in rows]),
     ):
-        ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
-        lines.append(f"  {what}: median {median(ours):g} against {median(theirs):g}, {_chance(ours, theirs)}")
+        ours, theirs = [value for value, _ in pairs], [value for _, value in pairs]
+        lines.append(f"  {measure}: median {median(ours):g} against {median(theirs):g}, {_chance(ours, theirs)}")
     return "\n".join(lines)
 
 
 def _chance(ours: list[float], theirs: list[float]) -> str:
-    """Return two tests and the effect size of Vargha and Delaney: the share of pairs in which evolution costs less, ties half."""
-    pairs = [(one, other) for one in ours for other in theirs]
-    effect = sum(1.0 if one < other else 0.5 if one == other else 0.0 for one, other in pairs) / len(pairs)
+    """Return two tests and the effect size of Vargha and Delaney: the share of pairs in which evolution costs less, ties counting half."""
+    pairs = [(ours_cost, theirs_cost) for ours_cost in ours for theirs_cost in theirs]
+    scores = [1.0 if ours_cost < theirs_cost else 0.5 if ours_cost == theirs_cost else 0.0 for ours_cost, theirs_cost in pairs]
+    effect = sum(scores) / len(pairs)
     unpaired = mannwhitneyu(ours, theirs, alternative="two-sided").pvalue
-    differ = any(one != other for one, other in zip(ours, theirs, strict=True))
+    differ = any(ours_cost != theirs_cost for ours_cost, theirs_cost in zip(ours, theirs, strict=True))
     paired = f"{wilcoxon(ours, theirs, zero_method='zsplit').pvalue:.3g}" if differ else "none differ"
     return f"Mann-Whitney p = {unpaired:.3g}, Wilcoxon p = {paired}, A12 = {effect:.2f}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import resource
 import statistics
 import subprocess
@@ -71,7 +72,6 @@ def seconds() -> float:
 
 def once(path: Path, launch: Callable[[Function], Launch], *, whole: bool) -> Cost:
     """Measure one cold run over one listing; `whole` goes on from the graph to the WCET."""
-    tables.load.cache_clear()
     gc.collect()
     begin = seconds()
     program = read(load_source(str(path)))
@@ -83,7 +83,7 @@ def once(path: Path, launch: Callable[[Function], Launch], *, whole: bool) -> Co
 
 def _function(function: Function, launch: Callable[[Function], Launch], *, whole: bool) -> Cost:
     times = [seconds()]
-    facts = tables.load(function.arch).facts
+    facts = inspect.unwrap(tables.load)(function.arch).facts  # templates of its own: nothing is remembered of earlier runs
     cfg = explore(function, facts)
     times.append(seconds())
     cost = Cost(len(function.instructions), len(cfg.nodes), len(cfg.loops), explore=times[1] - times[0])

@@ -15,7 +15,7 @@ ONES = "L=1,C=1"
 
 @dataclass(frozen=True)
 class Case:
-    """One instance as the papers write it; `exact` is the longest makespan where it is known, `label` stands for a string that is long."""
+    """An instance as in the papers; `exact` is the longest makespan if known, `label` replaces a long string."""
 
     string: str
     warps: int

@@ -29,7 +29,7 @@ TIMED = "2011-figure-7"
 
 @dataclass(frozen=True)
 class Exact:
-    """An exact makespan of y warps, and what it took."""
+    """An exact makespan of y warps, and its computing time in seconds."""
 
     warps: int
     makespan: int
@@ -37,17 +37,17 @@ class Exact:
 
 
 def exact_values(case: Case, most: int, seconds: float) -> list[Exact]:
-    """Return T(1), T(2), … up to `most` warps, or as far as the time goes."""
+    """Return T(1), T(2), … up to `most` warps, or until the time limit."""
     engine = load("exact")
     end = time.monotonic() + seconds
-    found: list[Exact] = []
+    values: list[Exact] = []
     for warps in range(1, most + 1):
         begin = time.monotonic()
         known = best(replace(case, warps=warps), engine, Budget(deadline=end))
         if known.exact is None:
             break
-        found.append(Exact(warps, known.exact, time.monotonic() - begin))
-    return found
+        values.append(Exact(warps, known.exact, time.monotonic() - begin))
+    return values
 
 
 def convergence(folder: Path, name: str, case: Case, values: Sequence[Exact], seconds: float) -> None:
@@ -62,9 +62,9 @@ def convergence(folder: Path, name: str, case: Case, values: Sequence[Exact], se
     lower = best(case, load("beam"), Budget(deadline=time.monotonic() + seconds)).lower or 0
     estimate: list[tuple[int, int]] = []
     running: list[tuple[int, int]] = []
-    for one in values:
-        estimate.append((one.warps, ceil(case.warps / one.warps) * one.makespan))
-        running.append((one.warps, min(value for _, value in estimate)))
+    for value in values:
+        estimate.append((value.warps, ceil(case.warps / value.warps) * value.makespan))
+        running.append((value.warps, min(value for _, value in estimate)))
     head = (
         "x",
         "T(x) exact",
@@ -77,8 +77,8 @@ def convergence(folder: Path, name: str, case: Case, values: Sequence[Exact], se
         "pessimistic Eq. 5",
     )
     rows = [
-        (one.warps, one.makespan, f"{one.seconds:.4f}", two[1], least[1], lower, tight, safe, pessimistic)
-        for one, two, least in zip(values, estimate, running, strict=True)
+        (value.warps, value.makespan, f"{value.seconds:.4f}", two[1], least[1], lower, tight, safe, pessimistic)
+        for value, two, least in zip(values, estimate, running, strict=True)
     ]
     table(folder / name, head, rows)
     curves = [
@@ -86,7 +86,7 @@ def convergence(folder: Path, name: str, case: Case, values: Sequence[Exact], se
         Curve("its minimum, Eq. 40: an estimate, no bound", running, "--", step=True),
     ]
     if name == TIMED:
-        curves.append(Curve("time of T(x)", [(one.warps, one.seconds) for one in values], ":", marker="x", right=True))
+        curves.append(Curve("time of T(x)", [(value.warps, value.seconds) for value in values], ":", marker="x", right=True))
     levels = (
         ("pessimistic T, Eq. 5", pessimistic, (0, (6, 3))),
         ("safe bound, waiting slots", safe, "-."),
@@ -112,7 +112,7 @@ def row_forms(folder: Path, case: Case, most: int, seconds: float, engine: Calla
                 break
             points.append((warps, took))
         curves.append(Curve(f"{kind} rows", points, ("-", "--")[number], marker="os"[number]))
-    direct = [(one.warps, max(one.seconds, 1e-4)) for one in exact_values(case, most, seconds)]
+    direct = [(value.warps, max(value.seconds, 1e-4)) for value in exact_values(case, most, seconds)]
     curves.append(Curve("no integer program: engine exact", direct, ":", marker="^"))
     rows.extend(("exact engine", warps, f"{took:.4f}", "", "", "solved") for warps, took in direct)
     table(folder / "2011-figure-5", ("rows", "W", "seconds", "lower", "upper", "status"), rows)
@@ -130,18 +130,21 @@ def annealing(folder: Path, seconds: float, warps: int = 16) -> None:
     rows: list[tuple[object, ...]] = []
     for name, engine in (("published", Anneal(plan=PUBLISHED)), ("ours", Anneal())):
         done = engine.search(case.problem, Budget(deadline=time.monotonic() + seconds), lambda _: None)
-        rows.extend((name, one.chain, one.start, one.iteration, f"{one.seconds:.4f}", one.makespan) for one in done.improvements)
+        rows.extend(
+            (name, improvement.chain, improvement.start, improvement.iteration, f"{improvement.seconds:.4f}", improvement.makespan)
+            for improvement in done.improvements
+        )
         _annealing_plot(folder / f"2013-figure-12-{name}", name, done, known.lower or 0, upper)
     table(folder / "2013-figure-12", ("moves", "chain", "start", "iteration", "seconds", "makespan"), rows)
 
 
 def _annealing_plot(path: Path, name: str, done: Annealed, lower: int, upper: int) -> None:
     end = done.result.seconds
-    starts = {one.number: one.start for one in done.chains}
+    starts = {chain.number: chain.start for chain in done.chains}
     curves = [
         Curve(
             f"chain {number}: {kind}",
-            _stairs([one for one in done.improvements if one.chain == number], end),
+            _stairs([improvement for improvement in done.improvements if improvement.chain == number], end),
             ("-", "--", ":", "-.")[number % 4],
             step=True,
         )
@@ -150,7 +153,7 @@ def _annealing_plot(path: Path, name: str, done: Annealed, lower: int, upper: in
     best_of_all = _stairs(list(envelope(done.improvements)), end)
     curves.append(Curve("envelope", best_of_all, "-", step=True, marker=".", colour="#000000"))
     moves = "swaps, the published plan" if name == "published" else "whole warps, swaps and insertions"
-    least, most = min(one.iteration for one in done.chains), max(one.iteration for one in done.chains)
+    least, most = min(chain.iteration for chain in done.chains), max(chain.iteration for chain in done.chains)
     turns = f"{most:,} candidates each" if least == most else f"{least:,} to {most:,} candidates each"
     axes = Axes(f"2013-figure-12: eight annealing chains on the case study, W = 16\n({moves}; {turns})", "seconds", "slots", low=120)
     levels = (
@@ -163,5 +166,5 @@ def _annealing_plot(path: Path, name: str, done: Annealed, lower: int, upper: in
 
 
 def _stairs(improvements: Sequence[Improvement], end: float) -> list[tuple[float, float]]:
-    points: list[tuple[float, float]] = [(one.seconds, one.makespan) for one in improvements]
+    points: list[tuple[float, float]] = [(improvement.seconds, improvement.makespan) for improvement in improvements]
     return [*points, (end, points[-1][1])] if points else []

@@ -45,8 +45,8 @@ def _convergence(folder: Path, name: str, case: Case, most: int, seconds: float)
     makespan_curves.convergence(folder, name, case, values, seconds)
 
 
-def _step(what: str, work: Callable[[], object]) -> None:
+def _step(title: str, work: Callable[[], object]) -> None:
     begin = time.monotonic()
-    print(f"{what} …", flush=True)
+    print(f"{title} …", flush=True)
     work()
     print(f"  {time.monotonic() - begin:.1f} s")

@@ -1,4 +1,4 @@
-"""The schedules that the two papers print, made again by their algorithms and put before the judge."""
+"""The schedules printed in the two papers, recomputed by their algorithms and validated."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ FIGURE_3 = Schedule(((0, 1, 8), (1, 2, 5), (2, 3, 6), (3, 4, 7)))
 
 
 def best(case: Case, engine: Engine, budget: Budget | None = None) -> Merged:
-    """Return what an engine finds of an instance, judged."""
+    """Return the validated result of an engine for an instance."""
     known = Merged(case.problem)
     known(engine.run(case.problem, budget or Budget(), known))
     return known
 
 
-def judged(case: Case, schedule: Schedule) -> str:
-    """Return what the judge says."""
+def validation_text(case: Case, schedule: Schedule) -> str:
+    """Return the result of the validator."""
     try:
         check(case.problem, schedule)
     except SassanError as error:
@@ -59,16 +59,16 @@ def figures(folder: Path, exact: Engine) -> None:
         "2013-figure-7": (lccl, _template(lccl, Start.MOST_PENDING), "most pending warp executes first"),
     }
     rows: list[tuple[object, ...]] = []
-    for name, (case, schedule, what) in shown.items():
-        verdict, worst = judged(case, schedule), best(case, exact)
-        gantt(folder / name, case.problem, schedule, f"{name}: {case.string}, {case.warps} warps", (what, f"the judge: {verdict}"))
-        rows.append((name, case.string, case.warps, what, schedule.makespan, worst.exact, verdict))
+    for name, (case, schedule, caption) in shown.items():
+        verdict, worst = validation_text(case, schedule), best(case, exact)
+        gantt(folder / name, case.problem, schedule, f"{name}: {case.string}, {case.warps} warps", (caption, f"validator: {verdict}"))
+        rows.append((name, case.string, case.warps, caption, schedule.makespan, worst.exact, verdict))
         if worst.schedule is not None:
             facts = (f"{worst.exact} slots; {name} has {schedule.makespan}",)
             gantt(
                 folder / f"{name}-worst", case.problem, worst.schedule, f"the longest schedule of {case.string}, {case.warps} warps", facts
             )
-    table(folder / "schedules", ("figure", "string", "warps", "what", "slots", "longest possible", "judge"), rows)
+    table(folder / "schedules", ("figure", "string", "warps", "what", "slots", "longest possible", "validator"), rows)
     _figure_4(folder, lcl)
 
 
@@ -78,7 +78,7 @@ def _template(case: Case, kind: Start) -> Schedule:
 
 
 def _figure_4(folder: Path, case: Case) -> None:
-    """Write what the algorithm of 2013 Figure 4 makes of two strings: the warp cycle string of section VII."""
+    """Write the result of the algorithm of 2013 Figure 4 for two strings: the warp cycle string of section VII."""
     rows: list[tuple[object, ...]] = []
     for name, string in (("string (2)", ROUND), ("warp 4 last", MOVED)):
         schedule = construct(instance(case.problem), string)
@@ -90,25 +90,31 @@ def _figure_4(folder: Path, case: Case) -> None:
 
 
 def counterexamples(folder: Path, engine: Engine, seconds: float) -> list[str]:
-    """Write the table of published bounds that a schedule exceeds, with the schedules; return what could not be repeated."""
+    """Write the table of published bounds that are exceeded by schedules, with the schedules; return those not reproduced."""
     rows: list[tuple[object, ...]] = []
     missing: list[str] = []
-    for one in COUNTEREXAMPLES:
-        known = best(one.case, engine, Budget(deadline=time.monotonic() + seconds))
-        name = f"counterexample-{one.case.name}"
-        if known.schedule is None or known.lower is None or known.lower <= one.claimed:
-            missing.append(f"{name}: {known.lower} slots found, more than {one.claimed} expected")
+    for counterexample in COUNTEREXAMPLES:
+        known = best(counterexample.case, engine, Budget(deadline=time.monotonic() + seconds))
+        name = f"counterexample-{counterexample.case.name}"
+        if known.schedule is None or known.lower is None or known.lower <= counterexample.claimed:
+            missing.append(f"{name}: {known.lower} slots found, more than {counterexample.claimed} expected")
             continue
-        facts = (f"{one.formula} says {one.claimed} suffice",)
-        gantt(folder / name, one.case.problem, known.schedule, f"{one.case.string}, {one.case.warps} warps: {known.lower} slots", facts)
+        facts = (f"{counterexample.formula} says {counterexample.claimed} suffice",)
+        gantt(
+            folder / name,
+            counterexample.case.problem,
+            known.schedule,
+            f"{counterexample.case.string}, {counterexample.case.warps} warps: {known.lower} slots",
+            facts,
+        )
         rows.append(
             (
-                one.case.string,
-                one.case.cap,
-                one.case.issue,
-                one.case.warps,
-                one.formula,
-                one.claimed,
+                counterexample.case.string,
+                counterexample.case.cap,
+                counterexample.case.issue,
+                counterexample.case.warps,
+                counterexample.formula,
+                counterexample.claimed,
                 known.lower,
                 known.exact,
                 f"{name}.svg",

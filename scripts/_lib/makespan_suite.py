@@ -60,11 +60,11 @@ def _samples() -> Iterator[Case]:
             print(f"no sample {path.name}: left out")
             continue
         for function in read_program(str(path)).functions[:1]:
-            found = analyze(function, Settings(loop_bound=LOOP_BOUND))
-            if found.worst_path is None:
+            result = analyze(function, Settings(loop_bound=LOOP_BOUND))
+            if result.worst_path is None:
                 print(f"{name} has no worst path: left out")
                 continue
-            used = {letter.value for letter, count in found.worst_path.counts().items() if count}
-            cap = ",".join(one for one in SM_61.split(",") if one[0] in used)
+            used = {letter.value for letter, count in result.worst_path.counts().items() if count}
+            cap = ",".join(capacity for capacity in SM_61.split(",") if capacity[0] in used)
             for warps in (4, 16):
-                yield Case(str(found.worst_path), warps, cap, 8, label=name)
+                yield Case(str(result.worst_path), warps, cap, 8, label=name)

@@ -1,4 +1,4 @@
-"""Manual pages from the command itself: `sassan.1`, and one page per command, so that they cannot say what `--help` does not."""
+"""Manual pages generated from the command: `sassan.1`, and a page per command, consistent with `--help`."""
 
 import textwrap
 from collections.abc import Iterator
@@ -41,27 +41,30 @@ def _pages(path: str, command: Command, context: typer.Context) -> Iterator[tupl
     """Yield the page of a command, then those of the commands below it."""
     name = path.replace(" ", "-")
     below = {key: group.command(key) for key in group.SUMMARIES} if isinstance(command, TyperGroup) else {}
-    arguments = [rf"\fI{_escaped(_spelled(one))}\fR" for one in command.params if one.param_type_name == "argument"]
+    arguments = [rf"\fI{_escaped(_spelled(parameter))}\fR" for parameter in command.params if parameter.param_type_name == "argument"]
     if below:
         arguments = [r"\fICOMMAND\fR", r"[\fIARGUMENT\fR]..."]
     body = [*_text(command.help), *_section("OPTIONS"), *_options(command, context)]
     if below:
-        body += [*_section("COMMANDS"), *(line for key, one in below.items() for line in _item(f"{name}-{key}(1)", _first(one.help)))]
+        body += [
+            *_section("COMMANDS"),
+            *(line for key, subcommand in below.items() for line in _item(f"{name}-{key}(1)", _first(subcommand.help))),
+        ]
     yield f"{name}.1", _page(name, _first(command.help).rstrip("."), [" ".join([rf"\fB{path}\fR [\fIOPTION\fR]...", *arguments])], body)
-    for key, one in below.items():
-        yield from _pages(f"{path} {key}", one, one.make_context(key, [], parent=context, resilient_parsing=True))
+    for key, subcommand in below.items():
+        yield from _pages(f"{path} {key}", subcommand, subcommand.make_context(key, [], parent=context, resilient_parsing=True))
 
 
 def _spelled(argument: TyperArgument) -> str:
     return f"{argument.metavar}{'...' if argument.nargs == -1 else ''}"
 
 
-def _page(name: str, what: str, synopsis: list[str], body: list[str]) -> str:
+def _page(name: str, summary: str, synopsis: list[str], body: list[str]) -> str:
     title = name.upper().replace("-", r"\-")
     lines = [
         f'.TH {title} 1 "" "sassan {__version__}" "User Commands"',
         ".SH NAME",
-        rf"{_escaped(name)} \- {_escaped(what)}",
+        rf"{_escaped(name)} \- {_escaped(summary)}",
         ".SH SYNOPSIS",
     ]
     lines += [*synopsis, ".SH DESCRIPTION", *body, *_section("EXIT STATUS")]
@@ -81,8 +84,10 @@ def _item(term: str, text: str) -> list[str]:
 
 
 def _options(command: Command, context: typer.Context) -> Iterator[str]:
-    for one in command.get_params(context):
-        record = one.get_help_record(context) if one.param_type_name == "option" else (_spelled(one), one.help or "")
+    for parameter in command.get_params(context):
+        record = (
+            parameter.get_help_record(context) if parameter.param_type_name == "option" else (_spelled(parameter), parameter.help or "")
+        )
         if record:
             yield from _item(record[0], record[1])
 
@@ -103,6 +108,6 @@ def _text(text: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    r"""Return a line of text that troff takes as it is: no escape in it, no request at its start, and a `-` that can be copied."""
+    r"""Return a line of literal text for troff: no escape in it, no request at its start, and a `-` that can be copied."""
     plain = text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq").replace("…", "...").replace("→", r"\(->")
     return rf"\&{plain}" if plain.startswith(".") else plain

@@ -39,7 +39,7 @@ SETS = 5
 """Groups that a verdict is over."""
 _SEED = 2012
 _LARGE = 400_000
-"""Runs from which the mean and the median of a world are taken."""
+"""Number of runs for the mean and the median of a world."""
 _RESAMPLES = 499
 _SHOWN = (Estimator.WARM_UP, Estimator.MEAN_ALL, Estimator.MEAN, Estimator.MEDIAN, Estimator.MINIMUM, Estimator.MAXIMUM)
 
@@ -77,7 +77,7 @@ def write_samples(folder: Path) -> int:
 
 
 def run(output: Path | None, groups: int) -> int:
-    """Print the tables, and write them beside `output`."""
+    """Print the tables, and write them next to `output`."""
     cells = [cell for place in _places() for cell in _cells(*place, groups)]
     chosen = [(world.name, duration, _choices(world, duration, groups)) for world in truth.WORLDS for duration in DURATIONS]
     print(_text(cells))
@@ -108,22 +108,22 @@ def _cells(world: World, duration: float, delay: float, runs: int, groups: int) 
 
 def _cell(place: tuple[World, float, float, int], which: Estimator, made: Sequence[tuple[float, ...]], goal: float | None) -> Cell:
     world, duration, delay, runs = place
-    found = np.array([estimate(one, which) for one in made]) / duration * 100 - 100
+    errors = np.array([estimate(seconds, which) for seconds in made]) / duration * 100 - 100
     coverage = None
     if goal is not None:
-        held = [_holds(one, which, goal, number) for number, one in enumerate(made)]
+        held = [_holds(seconds, which, goal, number) for number, seconds in enumerate(made)]
         coverage = 100 * sum(held) / len(held)
-    worst = float(found[np.abs(found).argmax()])
-    return Cell(world.name, duration, delay, runs, which.value, len(made), float(found.mean()), float(found.std()), worst, coverage)
+    worst = float(errors[np.abs(errors).argmax()])
+    return Cell(world.name, duration, delay, runs, which.value, len(made), float(errors.mean()), float(errors.std()), worst, coverage)
 
 
 def _holds(seconds: tuple[float, ...], which: Estimator, goal: float, seed: int) -> bool:
-    found = interval(seconds, which, IntervalSettings(seed=seed, resamples=_RESAMPLES))
-    return found is not None and (found.low is None or found.low <= goal) and (found.high is None or goal <= found.high)
+    estimated = interval(seconds, which, IntervalSettings(seed=seed, resamples=_RESAMPLES))
+    return estimated is not None and (estimated.low is None or estimated.low <= goal) and (estimated.high is None or goal <= estimated.high)
 
 
 def _choices(world: World, duration: float, groups: int) -> dict[str, float]:
-    """Return how often each estimator is chosen, in percent."""
+    """Return the percentage of verdicts that choose each estimator."""
     random = np.random.default_rng(_SEED)
     sets = max(1, groups // SETS)
     counted: Counter[str] = Counter()
@@ -138,15 +138,15 @@ def _text(cells: Sequence[Cell]) -> str:
     lines = ["bias and spread of each estimator, percent of the truth", head]
     for at in range(0, len(cells), len(_SHOWN)):
         some = cells[at : at + len(_SHOWN)]
-        told = "".join(f"{f'{cell.bias:+.3g} ± {cell.spread:.2g}':>20}" for cell in some)
-        lines.append(f"{some[0].world:<17}{some[0].truth:>8.3g}{some[0].delay:>7.2g}{some[0].runs:>6}  {told}")
+        cells_text = "".join(f"{f'{cell.bias:+.3g} ± {cell.spread:.2g}':>20}" for cell in some)
+        lines.append(f"{some[0].world:<17}{some[0].truth:>8.3g}{some[0].delay:>7.2g}{some[0].runs:>6}  {cells_text}")
     return "\n".join(lines)
 
 
 def _verdict_text(chosen: Sequence[tuple[str, float, dict[str, float]]]) -> str:
     lines = ["", "what the verdict over five groups of 20 runs chooses"]
     lines += [
-        f"{world:<17}{at:>8.3g}  {', '.join(f'{name} {share:.0f} %' for name, share in found.items())}" for world, at, found in chosen
+        f"{world:<17}{at:>8.3g}  {', '.join(f'{name} {share:.0f} %' for name, share in shares.items())}" for world, at, shares in chosen
     ]
     return "\n".join(lines)
 
@@ -168,13 +168,18 @@ def _write(path: Path, cells: Sequence[Cell]) -> None:
                 "coverage_percent",
             )
         )
-        for one in cells:
-            numbers = (f"{one.bias:.4g}", f"{one.spread:.4g}", f"{one.worst:.4g}", "" if one.coverage is None else f"{one.coverage:.4g}")
-            writer.writerow((one.world, f"{one.truth:g}", f"{one.delay:g}", one.runs, one.estimator, one.groups, *numbers))
+        for cell in cells:
+            numbers = (
+                f"{cell.bias:.4g}",
+                f"{cell.spread:.4g}",
+                f"{cell.worst:.4g}",
+                "" if cell.coverage is None else f"{cell.coverage:.4g}",
+            )
+            writer.writerow((cell.world, f"{cell.truth:g}", f"{cell.delay:g}", cell.runs, cell.estimator, cell.groups, *numbers))
 
 
 def _write_verdicts(path: Path, chosen: Sequence[tuple[str, float, dict[str, float]]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(("world", "truth_s", "choice", "percent"))
-        writer.writerows((world, f"{at:g}", name, f"{share:.4g}") for world, at, found in chosen for name, share in found.items())
+        writer.writerows((world, f"{at:g}", name, f"{share:.4g}") for world, at, shares in chosen for name, share in shares.items())

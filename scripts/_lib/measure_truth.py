@@ -1,4 +1,4 @@
-"""Made-up runs whose undisturbed time is known: what a timer would read if disturbances were as the 2012 paper describes them.
+"""Synthetic runs with a known undisturbed time: timer readings with the disturbances described in the 2012 paper.
 
 Every time is  truth * (1 + delay effect) + noise + disturbance + warm-up (first run of a group), all but the truth in fixed seconds, since
 interrupts, task switches and launches last as long as they last, however long the kernel runs. Nothing here was measured.
@@ -84,7 +84,7 @@ def group(world: World, truth: float, random: np.random.Generator, *, runs: int 
     times[0] += world.warm_up * (1 + random.exponential(0.3)) + world.per_second * truth
     if world.resolution:
         times = np.round(times / world.resolution) * world.resolution
-    return tuple(float(one) for one in np.maximum(times, world.resolution or 1e-9))
+    return tuple(float(time) for time in np.maximum(times, world.resolution or 1e-9))
 
 
 def samples(world: World, seed: int, truths: Sequence[float], shape: Shape) -> Samples:
@@ -96,17 +96,17 @@ def samples(world: World, seed: int, truths: Sequence[float], shape: Shape) -> S
             for delay in shape.delays:
                 size = truth if len(truths) > 1 else None
                 made.append(Group(len(made), group(world, truth, random, runs=shape.runs, delay=delay), delay, delay, size))
-    known = {"kernel": f"world '{world.name}'", "seed": str(seed), "truth": " ".join(f"{one:g}" for one in truths)}
+    known = {"kernel": f"world '{world.name}'", "seed": str(seed), "truth": " ".join(f"{truth:g}" for truth in truths)}
     return Samples(tuple(made), {"device": "none: synthetic", **known})
 
 
 def _hits(world: World, runs: int, random: np.random.Generator) -> np.ndarray:
-    """Return which runs the tail hits: a Markov chain that keeps the share `tail`."""
+    """Return which runs are in the tail: a Markov chain with the stationary share `tail`."""
     if not world.sticky:
         return random.random(runs) < world.tail
     enter = world.tail * (1 - world.sticky) / (1 - world.tail)
-    state, found = bool(random.random() < world.tail), []
+    state, hits = bool(random.random() < world.tail), []
     for draw in random.random(runs):
-        found.append(state)
+        hits.append(state)
         state = bool(draw < (world.sticky if state else enter))
-    return np.array(found)
+    return np.array(hits)

@@ -1,4 +1,4 @@
-"""Pictures of experiments: curves by matplotlib, schedules by our own Gantt charts, and the numbers of each as CSV beside it."""
+"""Pictures of experiments: curves by matplotlib, schedules as Gantt charts, and the numbers of each as CSV."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#a0527c", "#6f5600", "#56b4e9", "#777777", "#b8860b")
 """Okabe and Ito's set, darker where it meets white; every curve also has its own marker or dashes."""
 LEVEL = "#333333"
-"""Horizontal lines; their dashes tell them apart."""
+"""Horizontal lines, distinguished by dashes."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axes:
-    """What stands at the axes."""
+    """The labels of the axes."""
 
     title: str
     x: str

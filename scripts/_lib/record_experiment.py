@@ -21,7 +21,7 @@ from sassan.errors import SassanError
 
 _COLUMNS = ("program", "built", "recorded", "status", "seconds", "launches", "different", "measured_rows", "agreeing_rows", "agrees")
 _SAID = 3000
-"""Bytes of what a program said last."""
+"""Maximum number of bytes of the program's last output."""
 _INSTALL = "a CUDA toolkit (nvcc), make and a C compiler"
 
 
@@ -49,7 +49,7 @@ class Row(NamedTuple):
 
 
 def run(data: Path, output: Path | None, work: Path | None, seconds: float, processes: int) -> int:
-    """Compile, record and compare every program; print what does not agree, and the share that does."""
+    """Compile, record and compare every program; print differences, and the share of equal launches."""
     folder = data / "programs"
     if not (folder / "measured.csv").is_file():
         print(f"error: there is no {folder / 'measured.csv'}\nhint: name a folder of recorded runs that has programs/", file=sys.stderr)
@@ -99,7 +99,7 @@ def _measured(path: Path) -> dict[str, Measured]:
 
 
 def _extents(text: str) -> tuple[int, ...]:
-    return tuple(int(one) for one in text.split(","))
+    return tuple(int(extent) for extent in text.split(","))
 
 
 def short(name: str) -> str:
@@ -125,8 +125,8 @@ def _row(name: str, measured: Measured, program: Built, seconds: float) -> Row:
         recording = launches.read(str(place))
     except SassanError:
         return Row((name, 1, 0, "", f"{took:.1f}", 0, 0, len(wanted), 0, 0), agrees=False, why=_reason(said))
-    names = _demangled(sorted({one.kernel for one in recording.launches}))
-    shapes = {Shape(names[one.kernel], one.block, one.grid) for one in recording.launches}
+    names = _demangled(sorted({launch.kernel for launch in recording.launches}))
+    shapes = {Shape(names[launch.kernel], launch.block, launch.grid) for launch in recording.launches}
     missing = sorted(wanted - shapes)
     status = "" if recording.status is None else recording.status
     figures = (
@@ -149,13 +149,13 @@ def _row(name: str, measured: Measured, program: Built, seconds: float) -> Row:
 
 
 def _like(wanted: Shape, shapes: set[Shape]) -> str:
-    """Return what was recorded of the same kernel."""
-    same = sorted(one for one in shapes if one.kernel == wanted.kernel)
-    return "; ".join(f"block {one.block} grid {one.grid}" for one in same[:3]) or "no launch of it"
+    """Return the recorded launches of the same kernel."""
+    same = sorted(shape for shape in shapes if shape.kernel == wanted.kernel)
+    return "; ".join(f"block {shape.block} grid {shape.grid}" for shape in same[:3]) or "no launch of this kernel"
 
 
 def record_program(program: Built, arguments: str, place: Path, seconds: float) -> str:
-    """Run a program with its arguments for at most `seconds`, write its launches to `place`; return the end of what it said."""
+    """Run a program with its arguments for at most `seconds`, write its launches to `place`; return the end of its output."""
     command = [sys.executable, "-m", "sassan", "record", "-o", str(place), "--sm", "8.6", "--time-limit", str(seconds), "--"]
     tail = b""
     with subprocess.Popen(  # noqa: S603 - the programs of the data
@@ -173,7 +173,7 @@ def record_program(program: Built, arguments: str, place: Path, seconds: float) 
 
 
 def _reason(said: str) -> str:
-    """Return the line of what a program said that names what went wrong."""
+    """Return the line with the error in the output of a program."""
     lines = [
         line.strip()
         for line in said.splitlines()
@@ -195,6 +195,6 @@ def _demangled(names: list[str]) -> dict[str, str]:
 
 
 def _unmangled(name: str) -> str:
-    """Return the last name of a mangled one: enough where no demangler is installed."""
-    found = re.match(r"_ZN?([0-9]+)", name)
-    return name[found.end() : found.end() + int(found[1])] if found is not None else name
+    """Return the last identifier of a mangled name: sufficient without a demangler."""
+    match = re.match(r"_ZN?([0-9]+)", name)
+    return name[match.end() : match.end() + int(match[1])] if match is not None else name

@@ -34,7 +34,7 @@ class Built(NamedTuple):
 
 
 def build(sources: Path, names: Iterable[str], scratch: Path, arch: str, processes: int) -> dict[str, Built]:
-    """Return the programs by name; what an earlier run made stays."""
+    """Return the programs by name; programs built by an earlier run are reused."""
     nvcc = shutil.which("nvcc")
     tools = scratch / "tools"
     tools.mkdir(parents=True, exist_ok=True)

@@ -35,7 +35,7 @@ _Row = TypeVar("_Row", bound=Row)
 
 
 def each(folder: Path, pattern: str, rows_of: Callable[[Path], Iterable[_Any]]) -> Iterator[_Any]:
-    """Yield the rows of every file DIR/sm_NN/PATTERN, by architecture and name; a file that is refused is named on standard error."""
+    """Yield the rows of every file DIR/sm_NN/PATTERN, by architecture and name; refused files are reported on standard error."""
     for place in sorted(folder.glob("sm_*"), key=lambda path: int(path.name[3:])):
         for path in sorted(place.glob(pattern)):
             try:
@@ -44,28 +44,28 @@ def each(folder: Path, pattern: str, rows_of: Callable[[Path], Iterable[_Any]]) 
                 print(f"{place.name}/{path.name}: {error.code}: {error.message}", file=sys.stderr)
 
 
-def archs_of(found: Iterable[Row]) -> list[str]:
+def archs_of(table_rows: Iterable[Row]) -> list[str]:
     """Return the architectures of rows, in their order."""
-    return list(dict.fromkeys(row.arch for row in found))
+    return list(dict.fromkeys(row.arch for row in table_rows))
 
 
-def show(title: str, found: Sequence[_Row], cell: Callable[[_Row], str], width: int) -> None:
+def show(title: str, table_rows: Sequence[_Row], cell: Callable[[_Row], str], width: int) -> None:
     """Print a line for each kernel with a cell, so many characters wide, for each architecture."""
-    archs = archs_of(found)
-    by_place = {(row.kernel, row.arch): row for row in found}
+    archs = archs_of(table_rows)
+    by_place = {(row.kernel, row.arch): row for row in table_rows}
     table = Table("kernel", *archs, title=title, box=None)
-    for kernel in sorted({row.kernel for row in found}):
+    for kernel in sorted({row.kernel for row in table_rows}):
         rows = [by_place.get((kernel, arch)) for arch in archs]
         table.add_row(kernel, *("" if row is None else cell(row) for row in rows))
     Console(width=40 + width * len(archs), markup=False).print(table)
 
 
-def write(found: Sequence[NamedTuple], fields: Sequence[str], output: Path | None) -> None:
-    """Write rows as CSV, None as '', and say so; nothing where no file is named."""
+def write(table_rows: Sequence[NamedTuple], fields: Sequence[str], output: Path | None) -> None:
+    """Write rows as CSV, None as '', with a note; without an output file, do nothing."""
     if output is None:
         return
     with output.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(fields)
-        writer.writerows(tuple("" if value is None else value for value in row) for row in found)
+        writer.writerows(tuple("" if value is None else value for value in row) for row in table_rows)
     print(f"written: {output}")

@@ -26,7 +26,7 @@ AXES = "xyz"
 _PRODUCT = r"[A-Za-z_]\w*(?:\s*\*\s*[A-Za-z_]\w*)*"
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _BODY = 200_000
-"""Characters of a kernel that are looked at."""
+"""Maximum number of characters of a kernel to search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _three(extents: Sequence[int]) -> Shape:
 
 
 def _body(kernel: str, source: str) -> str:
-    """Return the text of a kernel between its braces without comments, '' where the source has none of this name."""
+    """Return the text of a kernel between its braces without comments, '' if the source has no such kernel."""
     source = _COMMENT.sub(" ", source)
     start = re.search(rf"\b{re.escape(kernel)}\s*\(", source)
     at = source.find("{", start.end()) if start is not None else -1
@@ -125,7 +125,7 @@ def _body(kernel: str, source: str) -> str:
 
 
 def _covered(axis: str, body: str, parameters: Sequence[str]) -> tuple[str, ...]:
-    """Return the factors beside blockIdx where every one is a tuning parameter and all places agree; () otherwise."""
+    """Return the factors of blockIdx if all of them are tuning parameters and all occurrences agree; else ()."""
     index, body = rf"blockIdx\.{axis}", body.replace(f"blockDim.{axis}", f"block_size_{axis}")
     products = [
         *re.findall(rf"{index}\s*\*\s*\(?\s*({_PRODUCT})", body),

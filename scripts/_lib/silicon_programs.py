@@ -87,9 +87,9 @@ def _analyzed(task: _Task) -> list[Row]:
         program = recordings.read(task.launches)
         functions = read_program(task.executable).functions
         return [
-            _row(task.program, one, model)
+            _row(task.program, validation, model)
             for model in task.models
-            for one in validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), GPU, program)
+            for validation in validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), GPU, program)
         ]
     except SassanError as error:
         return _without(task.program, task.rows, task.models, error.code)
@@ -99,13 +99,13 @@ def _lost(task: _Task, error: SassanError) -> list[Row]:
     return _without(task.program, task.rows, task.models, error.code)
 
 
-def _row(program: str, one: LaunchValidation, model: str) -> Row:
-    codes = " ".join(sorted({gap.code for gap in one.gaps}))
-    us = None if one.launch.time_ns is None else one.launch.time_ns / 1e3
-    block, grid = shape_text(one.launch.block), shape_text(one.launch.grid)
-    group = "launched here" if one.arguments else "arguments unknown"
-    name = f"{program}:{one.launch.kernel}"
-    return Row(SOURCE, model, name, block, grid, None, us, one.cycles, one.bound, None, None, codes, group=group)
+def _row(program: str, validation: LaunchValidation, model: str) -> Row:
+    codes = " ".join(sorted({gap.code for gap in validation.gaps}))
+    us = None if validation.launch.time_ns is None else validation.launch.time_ns / 1e3
+    block, grid = shape_text(validation.launch.block), shape_text(validation.launch.grid)
+    group = "launched here" if validation.arguments else "arguments unknown"
+    name = f"{program}:{validation.launch.kernel}"
+    return Row(SOURCE, model, name, block, grid, None, us, validation.cycles, validation.bound, None, None, codes, group=group)
 
 
 def _without(program: str, launches: Sequence[RecordedLaunch], cost_models: tuple[str, ...], gap: str) -> list[Row]:

@@ -51,12 +51,12 @@ class Recipes:
     kernels: Mapping[str, Recipe]
 
     def product(self, name: str) -> Product | None:
-        """Return the product with the longest name that is a part of this one, None where there is none."""
+        """Return the product with the longest name that is a part of this one, None if there is none."""
         return max((product for product in self.products if product.name in name), key=lambda product: len(product.name), default=None)
 
 
 def read(path: Path = FILE) -> Recipes:
-    """Return what a file of recipes says.
+    """Read a file of recipes.
 
     Raises InputError `bad-recipe` with the key, `cannot-read`.
     """

@@ -1,4 +1,4 @@
-"""One row per configuration or launch and cost model, and what they say together; as a table and as CSV."""
+"""A row per configuration or launch and cost model, and their summaries; as a table and as CSV."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """One measurement beside what one model says of it; '' and None: not known.
+    """A measurement and the bound of a model; '' and None: unknown.
 
     Units: cycles of an SM, us; `registers` per thread. `group` is '' or the name of a part of the source that is also summed up alone.
     `measured_cycles` are recorded, or the time at the boost clock of the product.
@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
     @property
     def pair(self) -> tuple[float, float] | None:
-        """Return bound and measurement, None where either is missing."""
+        """Return bound and measurement, None if either is missing."""
         return (float(self.bound_cycles), self.measured_cycles) if self.bound_cycles and self.measured_cycles else None
 
 
@@ -74,7 +74,7 @@ class Summary(NamedTuple):
 
 
 def shape_text(extents: Sequence[int] | None) -> str:
-    """Return extents as 256x1x1, '' where they are unknown."""
+    """Return extents as 256x1x1, '' if unknown."""
     return "x".join(map(str, extents)) if extents is not None else ""
 
 

@@ -52,14 +52,14 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The rows of one configuration, one per model; `why` is what the compiler complained of, '' where it did not."""
+    """The rows of one configuration, one per model; `why` is the compiler error, '' if there was none."""
 
     rows: tuple[Row, ...]
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ConfigurationTask:
     """A configuration to be compiled and bounded by every model; it can be sent to another process."""
 
     space: str
@@ -96,7 +96,7 @@ def load(path: Path, recipes: silicon_recipes.Recipes) -> Space:
 
 
 def notes(space: Space, recipes: silicon_recipes.Recipes) -> Iterator[str]:
-    """Yield what a reader of the figures has to know of a tuning space."""
+    """Yield notes on a tuning space for readers of the figures."""
     yield from space.space.notes
     if space.space.kernel not in recipes.kernels:
         yield f"no recipe for kernel {space.space.kernel}: a block covers {space.derivation}; arguments by value are unknown"
@@ -120,7 +120,7 @@ def _varying(space: TuningSpace) -> list[str]:
 
 
 def chosen(space: TuningSpace, count: int) -> tuple[Configuration, ...]:
-    """Return `count` of the configurations with a time, 0: all, by time; always the same ones.
+    """Return `count` of the configurations with a time, 0: all, ordered by time; the selection is deterministic.
 
     Of as many groups of neighbours in time, equal in size, one each: the fastest of the first, the slowest of the last, one at random of
     the others.
@@ -139,7 +139,7 @@ def chosen(space: TuningSpace, count: int) -> tuple[Configuration, ...]:
 def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) -> Iterator[Row]:
     """Yield a row per chosen configuration and model; prints how many do not compile, and the first complaint."""
     jobs = [
-        Job(
+        ConfigurationTask(
             space.name,
             space.space.kernel,
             space.source,
@@ -161,16 +161,16 @@ def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) 
         print(f"{space.name}: {len(complaints)} of {len(jobs)} configurations do not compile; the first: {complaints[0]}")
 
 
-def _lost(job: Job, error: SassanError) -> Outcome:
+def _lost(job: ConfigurationTask, error: SassanError) -> Outcome:
     return _without(job, error.code)
 
 
-def _without(job: Job, code: str, why: str = "") -> Outcome:
+def _without(job: ConfigurationTask, code: str, why: str = "") -> Outcome:
     return Outcome(tuple(_row(job, model, code) for model in job.models), why)
 
 
-def bounded(job: Job) -> Outcome:
-    """Return what one configuration comes to; whatever forbids a bound is a gap of its rows."""
+def bounded(job: ConfigurationTask) -> Outcome:
+    """Return the outcome of a configuration; reasons for a missing bound are gaps of its rows."""
     try:
         cubin = silicon_compile.compiled(job.source, job.product.arch, job.values, job.recipe.macros)
         launch = silicon_grids.shapes(job.recipe, job.derivation, job.values, job.problem)
@@ -195,7 +195,7 @@ def bounded(job: Job) -> Outcome:
     return Outcome(tuple(rows_made))
 
 
-def _row(job: Job, model: str, gaps: str, registers: int | None = None, validation: LaunchValidation | None = None) -> Row:
+def _row(job: ConfigurationTask, model: str, gaps: str, registers: int | None = None, validation: LaunchValidation | None = None) -> Row:
     same = bool(job.recipe.only) and all(job.values.get(name) == value for name, value in job.recipe.only.items())
     return Row(
         job.space,

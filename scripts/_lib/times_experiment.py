@@ -1,4 +1,4 @@
-"""Samples under each cost model, on every architecture: unit, table and control WCETs side by side, and what control consists of.
+"""Samples under each cost model, on every architecture: unit, table and control WCETs side by side, and the parts of the control WCET.
 
 One loop bound for all loops. '' in the CSV where a gap forbids the number; `gaps` names it. Three further columns say what dominates
 `control`: its WCET if memory answered in one cycle, if no instruction waited for the lanes of its unit, and (since Volta; no bound then) if
@@ -51,7 +51,7 @@ MEMORY = ("global", "store", "atomic", "constant", "texture", "shared")
 
 
 class Row(NamedTuple):
-    """One kernel on one architecture; None where there is no number, and `gaps` says why."""
+    """A kernel on an architecture; None where a number is unknown, with the reasons in `gaps`."""
 
     kernel: str
     arch: str
@@ -69,27 +69,27 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Ordered:
-    """`control` as if sides of a divergence never took turns: no bound since Volta."""
+    """`control` without interleaving of diverged sides: not a bound since Volta."""
 
     tables: Tables
 
     @property
     def name(self) -> str:
-        """Return what it is."""
+        """Return the name of the model."""
         return "control without turns"
 
     def block_costs(self, cfg: WarpCfg) -> BlockCosts:
-        """Return the prices of a graph on which no stack holds a pending side."""
+        """Return the costs of a graph on which no stack holds a pending side."""
         return Control(self.tables).block_costs(replace(cfg, stack_points=((),) * len(cfg.nodes)))
 
 
-def rows(folder: Path, loop_bound: int, told: dict[str, int]) -> Iterator[Row]:
+def rows(folder: Path, loop_bound: int, parameters: dict[str, int]) -> Iterator[Row]:
     """Yield a row for every function of DIR/sm_NN; a file that is refused is named."""
 
     def of_file(path: Path) -> Iterator[Row]:
         facts = _facts(path)
         for function in _functions(path):
-            yield _row(replace(function, compiler=facts.get(function.name)), loop_bound, told)
+            yield _row(replace(function, compiler=facts.get(function.name)), loop_bound, parameters)
 
     return each(folder, "*.nvdisasm.sass", of_file)
 
@@ -100,14 +100,14 @@ def _functions(path: Path) -> Iterator[Function]:
     Where code of other sections was linked to a function, its listing of cuobjdump is taken.
     """
     beside = path.with_name(path.name.replace(".nvdisasm.", ".cuobjdump."))
-    coded = {one.name: one for one in (frontend.read(frontend.load(str(beside))).functions if beside.exists() else ())}
+    coded = {function.name: function for function in (frontend.read(frontend.load(str(beside))).functions if beside.exists() else ())}
     for function in frontend.read(frontend.load(str(path))).functions:
         other = coded.get(function.name)
         yield function if other is None else _with_codes(function, other)
 
 
 def _facts(path: Path) -> Mapping[str, CompilerFacts]:
-    """Return what the cubin beside a listing says of its functions."""
+    """Return the compiler facts of the functions of a listing from its cubin."""
     cubin, arch = path.with_name(path.name.replace(".nvdisasm.sass", ".cubin")), architecture(path.parent.name)
     if arch is None or not cubin.exists():
         return {}
@@ -116,38 +116,40 @@ def _facts(path: Path) -> Mapping[str, CompilerFacts]:
 
 
 def _with_codes(function: Function, other: Function) -> Function:
-    codes = {one.address: one for one in other.instructions}
-    if any((same := codes.get(one.address)) is None or same.opcode != one.opcode for one in function.instructions):
+    codes = {instruction.address: instruction for instruction in other.instructions}
+    if any((same := codes.get(instruction.address)) is None or same.opcode != instruction.opcode for instruction in function.instructions):
         return other
-    mine = ((one, codes[one.address]) for one in function.instructions)
-    return replace(function, instructions=tuple(replace(one, encoding=same.encoding, control=same.control) for one, same in mine))
+    pairs = ((instruction, codes[instruction.address]) for instruction in function.instructions)
+    return replace(
+        function, instructions=tuple(replace(instruction, encoding=same.encoding, control=same.control) for instruction, same in pairs)
+    )
 
 
-def _full_sm(one: Problem) -> tuple[int | None, int | None]:
-    """Return how many warps fill an SM, and how long they take together at most."""
-    function = one.cfg.function
+def _full_sm(problem: Problem) -> tuple[int | None, int | None]:
+    """Return the number of warps that fill an SM, and the bound of their makespan in cycles."""
+    function = problem.cfg.function
     sm = load(function.arch)
     demand = demand_of(function, THREADS, Resources(), sm) if function.kernel else None
     if demand is None:
         return None, None
     full = occupancy(sm, demand)
-    taken = [of_code(sm, node.code) for node in one.cfg.nodes]
-    barriers = block_barriers(one.cfg, tables.load(function.arch).facts)
-    optima = path_optima(one, taken, sm, barriers).optima
+    taken = [of_code(sm, node.code) for node in problem.cfg.nodes]
+    barriers = block_barriers(problem.cfg, tables.load(function.arch).facts)
+    optima = path_optima(problem, taken, sm, barriers).optima
     return full.warps, None if optima is None else resident_bound(optima, Residents(full.warps, full.block_warps))
 
 
-def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
+def _row(function: Function, loop_bound: int, parameters: dict[str, int]) -> Row:
     cfg = explore(function, tables.load(function.arch).facts)
     bounds = bounds_of(cfg, None, loop_bound)
     gaps: set[str] = set()
 
     def value(model: CostModel) -> int | None:
-        found = wcet(problem(cfg, model, bounds))
-        gaps.update(gap.code for gap in found.gaps)
-        return found.value
+        result = wcet(problem(cfg, model, bounds))
+        gaps.update(gap.code for gap in result.gaps)
+        return result.value
 
-    usual = Tables(given=told)
+    usual = Tables(given=parameters)
     sm = load(function.arch)
     free = replace(sm, pipes=tuple(replace(pipe, cycles=1) for pipe in sm.pipes))
     return Row(
@@ -158,22 +160,22 @@ def _row(function: Function, loop_bound: int, told: dict[str, int]) -> Row:
         value(Table(usual)),
         value(Control(usual)),
         *_full_sm(problem(cfg, Control(usual), bounds)),
-        value(Control(Tables(given=told | dict.fromkeys(MEMORY, 1)))),
-        value(Control(Tables(MachineFile("free units", "an experiment", free), told))),
+        value(Control(Tables(given=parameters | dict.fromkeys(MEMORY, 1)))),
+        value(Control(Tables(MachineFile("free units", "an experiment", free), parameters))),
         value(Ordered(usual)),
         " ".join(sorted(gaps)),
     )
 
 
-def run(folder: Path, output: Path | None, loop_bound: int, told: dict[str, int]) -> int:
+def run(folder: Path, output: Path | None, loop_bound: int, parameters: dict[str, int]) -> int:
     """Print the tables, and write the CSV."""
-    found = list(rows(folder, loop_bound, told))
-    if not found:
+    table_rows = list(rows(folder, loop_bound, parameters))
+    if not table_rows:
         print(f"no listing of nvdisasm under {folder}/sm_*", file=sys.stderr)
         return 3
-    show(f"WCET by unit / table / control / control on a full SM, loop bound {loop_bound}", found, _cell, 36)
-    _summary(found, archs_of(found))
-    write(found, Row._fields, output)
+    show(f"WCET by unit / table / control / control on a full SM, loop bound {loop_bound}", table_rows, _cell, 36)
+    _summary(table_rows, archs_of(table_rows))
+    write(table_rows, Row._fields, output)
     return 0
 
 
@@ -181,22 +183,22 @@ def _cell(row: Row) -> str:
     return " / ".join("-" if value is None else str(value) for value in (row.unit, row.table, row.control, row.full_sm))
 
 
-def _summary(found: Iterable[Row], archs: Iterable[str]) -> None:
+def _summary(table_rows: Iterable[Row], archs: Iterable[str]) -> None:
     print("\nmedians over the kernels: cycles per instruction, control / table, and the part of control that goes without ...")
     print(
         f"{'':8}{'kernels':>9}{'table/unit':>12}{'control/unit':>14}{'control/table':>15}{'SM/control':>12}{'memory':>9}{'units':>8}{'turns':>8}"
     )
     for arch in archs:
-        known = [row for row in found if row.arch == arch and row.control]
-        told = [
+        known = [row for row in table_rows if row.arch == arch and row.control]
+        ratios = [
             [(row.table or 0) / (row.unit or 1) for row in known],
             [(row.control or 0) / (row.unit or 1) for row in known],
             [(row.control or 0) / (row.table or 1) for row in known],
             [(row.full_sm or 0) / (row.control or 1) for row in known if row.full_sm],
         ]
         parts = [[1 - (value or 0) / (row.control or 1) for row, value in zip(known, values, strict=True)] for values in _without(known)]
-        cells = [median(one) if one else 0.0 for one in (*told, *parts)]
-        count = f"{len(known)} of {sum(row.arch == arch for row in found)}"
+        cells = [median(values) if values else 0.0 for values in (*ratios, *parts)]
+        count = f"{len(known)} of {sum(row.arch == arch for row in table_rows)}"
         print(
             f"{arch:8}{count:>9}{cells[0]:12.1f}{cells[1]:14.1f}{cells[2]:15.2f}{cells[3]:12.2f}{cells[4]:9.0%}{cells[5]:8.0%}{cells[6]:8.0%}"
         )

@@ -51,12 +51,12 @@ class Bench:
 
     @property
     def arch(self) -> str:
-        """Return the architecture that is compiled for."""
+        """Return the target architecture."""
         return "sm_{}{}".format(*self.device.capability)
 
 
 def records(bench: Bench, sample: Sample) -> Iterator[Record]:
-    """Yield what one sample takes and what its bounds are, per cost model and launch.
+    """Yield the measured time and the bounds of a sample, per cost model and launch.
 
     Raises ToolError, DriverError, SassanError.
     """
@@ -77,9 +77,9 @@ def _compared(
     bench: Bench, sample: Sample, bounds: dict[str, AnalysisResult], launch: tuple[str, int, int, int], longest: int
 ) -> Iterator[Record]:
     device, today = bench.device, dt.datetime.now(tz=dt.UTC).date().isoformat()
-    what, block, blocks, warps = launch
-    for model, found in bounds.items():
-        bound = found.wcet.value if what == "warp" else found.makespan and found.makespan.bound.value
+    launch_kind, block, blocks, warps = launch
+    for model, result in bounds.items():
+        bound = result.wcet.value if launch_kind == "warp" else result.makespan and result.makespan.bound.value
         yield Record(
             device.name,
             "{}.{}".format(*device.capability),
@@ -87,53 +87,56 @@ def _compared(
             today,
             sample.name,
             model,
-            what,
+            launch_kind,
             block,
             blocks,
             warps,
             REPEATS,
             longest,
             bound,
-            " ".join(sorted({gap.code for gap in found.gaps})),
+            " ".join(sorted({gap.code for gap in result.gaps})),
         )
 
 
 def _bounds(cubin: bytes, sample: Sample, text: CudaKernel, model: Table | Control, threads: int) -> AnalysisResult:
-    """Return the analysis of the very code that runs."""
-    told = tuple(
-        Setting(f"param_{place}", -1, int(sample.scalars[one.name])) for place, one in enumerate(text.parameters) if one.kind == "int"
+    """Return the analysis of the cubin that runs."""
+    parameters = tuple(
+        Setting(f"param_{place}", -1, int(sample.scalars[parameter.name]))
+        for place, parameter in enumerate(text.parameters)
+        if parameter.kind == "int"
     )
-    launch = Launch(block=(threads, 1, 1), parameters=told)
+    launch = Launch(block=(threads, 1, 1), parameters=parameters)
     settings = Settings(loop_bound=sample.loop_bound, launch=launch, costs=model, resources=Resources(shared=0))
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, f"{sample.name}.cubin")
         path.write_bytes(cubin)
-        functions = {one.name: one for one in read_program(str(path), cached=False).functions}
+        functions = {function.name: function for function in read_program(str(path), cached=False).functions}
     if text.name not in functions:
         raise InputError("no-kernel", f"the cubin of {sample.name} has no kernel '{text.name}'")
     return analyze(functions[text.name], settings)
 
 
 def _measured(bench: Bench, sample: Sample, text: CudaKernel, cubin: bytes, launch: tuple[int, int]) -> int:
-    """Return the longest time of a thread, in cycles. The first run only fills caches, which the bounds take for granted."""
+    """Return the longest time of a thread, in cycles. The first run only fills caches, since the bounds assume warm caches."""
     blocks, threads = launch
     driver, kernel = bench.driver, bench.driver.kernel(cubin, text.name)
     data = small_integers(DATA_BYTES)
-    pointers = [driver.buffer(data) for one in text.parameters if one.kind == "pointer"]
+    pointers = [driver.buffer(data) for parameter in text.parameters if parameter.kind == "pointer"]
     times = driver.buffer(bytes(_LONG * blocks * threads))
     longest = 0
     for run in range(REPEATS + 1):
         for pointer in pointers:
             driver.fill(pointer, data)
         driver.launch(kernel, blocks, threads, _arguments(sample, text, pointers, times))
-        found = struct.unpack(f"{blocks * threads}q", driver.read(times, _LONG * blocks * threads))
-        longest = max(longest, *found) if run else 0
+        cycles = struct.unpack(f"{blocks * threads}q", driver.read(times, _LONG * blocks * threads))
+        longest = max(longest, *cycles) if run else 0
     return longest
 
 
 def _arguments(sample: Sample, text: CudaKernel, pointers: list[ctypes.c_uint64], times: ctypes.c_uint64) -> list[object]:
-    left = iter(pointers)
-    made = [
-        next(left) if one.kind == "pointer" else scalar(Argument(one.name, one.kind, sample.scalars[one.name])) for one in text.parameters
+    remaining = iter(pointers)
+    arguments = [
+        next(remaining) if parameter.kind == "pointer" else scalar(Argument(parameter.name, parameter.kind, sample.scalars[parameter.name]))
+        for parameter in text.parameters
     ]
-    return [*made, times]
+    return [*arguments, times]

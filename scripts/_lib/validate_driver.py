@@ -1,4 +1,4 @@
-"""The few calls of the CUDA driver that a measurement needs, through ctypes: nothing but the driver must be installed."""
+"""The calls of the CUDA driver needed by a measurement, through ctypes: only the driver must be installed."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class Driver:
             raise DriverError(message)
 
     def device(self) -> Device:
-        """Return what the driver says of the GPU."""
+        """Return the properties of the GPU."""
         name, version = ctypes.create_string_buffer(_NAME), c_int()
         self._call("cuDeviceGetName", name, _NAME, self._device)
         self._call("cuDriverGetVersion", byref(version))
-        major, minor, sms = (self._attribute(one) for one in (_MAJOR, _MINOR, _SMS))
+        major, minor, sms = (self._attribute(attribute) for attribute in (_MAJOR, _MINOR, _SMS))
         return Device(name.value.decode(), (major, minor), sms, f"{version.value // 1000}.{version.value % 1000 // 10}")
 
     def _attribute(self, which: int) -> int:
@@ -80,7 +80,7 @@ class Driver:
         return function
 
     def buffer(self, data: bytes) -> c_uint64:
-        """Return memory of the GPU that holds these bytes."""
+        """Return GPU memory initialized with `data`."""
         pointer = c_uint64()
         self._call("cuMemAlloc_v2", byref(pointer), c_size_t(len(data)))
         self.fill(pointer, data)
@@ -97,8 +97,8 @@ class Driver:
         return data.raw
 
     def launch(self, kernel: c_void_p, blocks: int, threads: int, arguments: list[object]) -> None:
-        """Run a kernel, and wait for its end."""
-        places = (c_void_p * len(arguments))(*(ctypes.cast(byref(one), c_void_p) for one in arguments))  # type: ignore[arg-type]
+        """Run a kernel and wait for it."""
+        places = (c_void_p * len(arguments))(*(ctypes.cast(byref(argument), c_void_p) for argument in arguments))  # type: ignore[arg-type]
         shape = (c_uint(blocks), c_uint(1), c_uint(1), c_uint(threads), c_uint(1), c_uint(1))
         self._call("cuLaunchKernel", kernel, *shape, c_uint(0), c_void_p(), places, c_void_p())
         self._call("cuCtxSynchronize")

@@ -1,4 +1,4 @@
-"""Which samples are measured, and with which arguments."""
+"""The measured samples and their arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ THREADS = 256
 
 @dataclass(frozen=True)
 class Sample:
-    """One kernel: its integer and floating-point arguments by name (the rest are pointers), and a bound for loops that depend on data."""
+    """One kernel: its integer and floating-point arguments by name (the others are pointers), and a bound for data-dependent loops."""
 
     name: str
     scalars: dict[str, float] = field(default_factory=dict[str, float])

@@ -1,4 +1,4 @@
-"""Measurements on a GPU beside the bounds of the same code: the records, their CSV, and what a bound below a measurement means."""
+"""Measurements on a GPU and bounds of the same code: records, their CSV, and violated bounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBERS = (False, False, False, True, True, True, True)
 
 @dataclass(frozen=True)
 class Record:
-    """One kernel in one launch. `measured` is the longest time of a thread in cycles, over all repeats; `bound` None: a gap forbids it.
+    """One kernel in one launch. `measured` is the longest time of a thread in cycles, over all repeats; `bound` is None in case of gaps.
 
     `launch` is `warp` (one warp alone on the GPU) or `sm` (as many blocks on every SM as are resident, `warps` on each).
     """
@@ -40,13 +40,13 @@ class Record:
 
     @property
     def ratio(self) -> float | None:
-        """Return bound / measured, None where there is no bound."""
+        """Return bound / measured, None without a bound."""
         return None if self.bound is None else self.bound / self.measured
 
 
 def violations(records: Iterable[Record]) -> list[Record]:
-    """Return the records whose bound is below what was measured."""
-    return [one for one in records if one.bound is not None and one.bound < one.measured]
+    """Return the records whose bound is below the measurement."""
+    return [record for record in records if record.bound is not None and record.bound < record.measured]
 
 
 def write(records: Sequence[Record], path: Path) -> None:
@@ -54,13 +54,13 @@ def write(records: Sequence[Record], path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([field.name for field in fields(Record)])
-        writer.writerows(tuple("" if value is None else value for value in astuple(one)) for one in records)
+        writer.writerows(tuple("" if value is None else value for value in astuple(record)) for record in records)
 
 
 def read(path: Path) -> list[Record]:
     """Return the records of a file.
 
-    Raises InputError `records` with the line that is no record.
+    Raises InputError `records` with the invalid line.
     """
     with path.open(encoding="utf-8") as file:
         return [_record(row, f"{path}:{number}") for number, row in enumerate(csv.DictReader(file), start=2)]
@@ -70,18 +70,18 @@ def _record(row: dict[str, str], place: str) -> Record:
     numbers = ("block", "blocks", "warps", "repeats", "measured")
     try:
         values = {**row, **{key: int(row[key]) for key in numbers}, "bound": int(row["bound"]) if row["bound"] else None}
-        found = Record(**values)  # type: ignore[arg-type]  # csv knows texts only; the numbers have just been made
+        record = Record(**values)  # type: ignore[arg-type]  # csv has strings only; the numbers are converted above
     except (KeyError, TypeError, ValueError) as error:
         raise InputError("records", f"{place}: not a record of a measurement: {error}") from error
-    if found.measured <= 0:
-        raise InputError("records", f"{place}: nothing runs in {found.measured} cycles")
-    return found
+    if record.measured <= 0:
+        raise InputError("records", f"{place}: invalid time of {record.measured} cycles")
+    return record
 
 
 def table(records: Sequence[Record]) -> str:
-    """Return the records as text: a line per kernel, model and launch, and what the ratios are."""
+    """Return the records as text: a line per kernel, model and launch, and a summary of the ratios."""
     head = ("kernel", "model", "launch", "warps", "measured", "bound", "bound/measured")
-    rows = [head, *(_cells(one) for one in records)]
+    rows = [head, *(_cells(record) for record in records)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
     lines = ["  ".join(map(_aligned, row, widths, _NUMBERS)) for row in rows]
     return "\n".join(line.rstrip() for line in (*lines, "", *_summary(records)))
@@ -91,21 +91,31 @@ def _aligned(text: str, size: int, number: bool) -> str:
     return text.rjust(size) if number else text.ljust(size)
 
 
-def _cells(one: Record) -> tuple[str, ...]:
-    mark = " BELOW" if one in violations([one]) else ""
-    ratio = f"({one.gaps})" if one.ratio is None else f"{one.ratio:.2f}{mark}"
-    return one.kernel, one.model, one.launch, str(one.warps), str(one.measured), "-" if one.bound is None else str(one.bound), ratio
+def _cells(record: Record) -> tuple[str, ...]:
+    mark = " BELOW" if record in violations([record]) else ""
+    ratio = f"({record.gaps})" if record.ratio is None else f"{record.ratio:.2f}{mark}"
+    return (
+        record.kernel,
+        record.model,
+        record.launch,
+        str(record.warps),
+        str(record.measured),
+        "-" if record.bound is None else str(record.bound),
+        ratio,
+    )
 
 
 def _summary(records: Sequence[Record]) -> list[str]:
-    runs = dict.fromkeys((one.device, one.capability, one.driver, one.date) for one in records)
+    runs = dict.fromkeys((record.device, record.capability, record.driver, record.date) for record in records)
     lines = [f"{device} (compute capability {capability}, driver {driver}), {date}" for device, capability, driver, date in runs]
-    for kind in dict.fromkeys((one.model, one.launch) for one in records):
-        ratios = sorted(one.ratio for one in records if (one.model, one.launch) == kind and one.ratio is not None)
+    for kind in dict.fromkeys((record.model, record.launch) for record in records):
+        ratios = sorted(record.ratio for record in records if (record.model, record.launch) == kind and record.ratio is not None)
         if ratios:
-            told = f"bound / measured {ratios[0]:.2f} to {ratios[-1]:.2f}, median {ratios[len(ratios) // 2]:.2f}"
-            lines.append(f"{kind[0]}, {kind[1]}: {len(ratios)} kernels, {told}")
+            ratio_text = f"bound / measured {ratios[0]:.2f} to {ratios[-1]:.2f}, median {ratios[len(ratios) // 2]:.2f}"
+            lines.append(f"{kind[0]}, {kind[1]}: {len(ratios)} kernels, {ratio_text}")
     below = violations(records)
     lines.append(f"{len(below)} of {len(records)} bounds are below the measurement" + (":" if below else ""))
-    lines.extend(f"  {one.kernel} ({one.model}, {one.launch}): bound {one.bound}, measured {one.measured}" for one in below)
+    lines.extend(
+        f"  {record.kernel} ({record.model}, {record.launch}): bound {record.bound}, measured {record.measured}" for record in below
+    )
     return lines

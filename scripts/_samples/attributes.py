@@ -1,4 +1,4 @@
-"""Golden: what ptxas wrote into ``.nv.info.<kernel>`` about control flow.
+"""Golden: control-flow attributes written by ptxas into ``.nv.info.<kernel>``.
 
 A section is a row of attributes: format u8, kind u8, value u16; format 4 means that `value` bytes follow.
 """
@@ -29,12 +29,12 @@ class Golden(TypedDict):
 
 
 def hexed(address: int) -> str:
-    """Return an address as the goldens spell it: at least four hex digits."""
+    """Return an address in the format of the goldens: at least four hex digits."""
     return f"0x{address:04x}"
 
 
 def instruction_at(address: int, arch: int) -> int:
-    """Return the instruction that a target means: up to sm_62 a control word stands for the one behind it."""
+    """Return the instruction of a target: up to sm_62 a control word denotes the following instruction."""
     return address + 8 if arch <= LAST_WITH_CONTROL_WORDS and address % 0x20 == 0 else address
 
 
@@ -68,9 +68,9 @@ def _function(data: bytes, arch: int) -> Golden:
     stack: int | None = None
     for kind, payload in _attributes(data):
         if kind == INDIRECT_BRANCH_TARGETS:
-            for address, found in _targets(payload, arch):
-                if found:
-                    targets[address] = found
+            for address, branch_targets in _targets(payload, arch):
+                if branch_targets:
+                    targets[address] = branch_targets
                 else:
                     calls.append(address)
         elif kind == EXIT_INSTR_OFFSETS:
@@ -88,5 +88,5 @@ def _function(data: bytes, arch: int) -> Golden:
 def indirect_targets(cubin: bytes, arch: int) -> dict[str, Golden]:
     """Return per kernel: targets of SYNC, BRK and BRX, indirect calls, exits, and the stack size in bytes."""
     sections = ELFFile(io.BytesIO(cubin)).iter_sections()
-    found = {s.name.removeprefix(PREFIX): _function(s.data(), arch) for s in sections if s.name.startswith(PREFIX)}
-    return dict(sorted(found.items()))
+    functions = {s.name.removeprefix(PREFIX): _function(s.data(), arch) for s in sections if s.name.startswith(PREFIX)}
+    return dict(sorted(functions.items()))

@@ -38,7 +38,7 @@ class _Kernel:
 def _block(label: str) -> Block:
     """Return the addresses of the first and the last instruction of a record."""
     lines = label.split(r"\l")
-    offsets = [int(found[1], 16) for line in lines if (found := _OFFSET.match(line))]
+    offsets = [int(match[1], 16) for line in lines if (match := _OFFSET.match(line))]
     return f"0x{offsets[0]:04x}", f"0x{offsets[-1]:04x}"
 
 
@@ -55,15 +55,15 @@ def bbcfg(dot: str) -> dict[str, dict[str, list[list[str]]]]:
     kernel = _Kernel()
     node = ""
     for line in dot.splitlines():
-        if found := _CLUSTER.match(line):
-            if not found["name"].startswith("$"):
-                kernel = kernels.setdefault(found["name"], _Kernel())
-        elif found := _EDGE.match(line):
-            kernel.edges.append((found["src"], found["port"], found["dst"]))
-        elif found := _LABEL.match(line):
-            kernel.blocks[node] = _block(found["text"])
-        elif found := _NODE.match(line):
-            node = found["name"]
+        if match := _CLUSTER.match(line):
+            if not match["name"].startswith("$"):
+                kernel = kernels.setdefault(match["name"], _Kernel())
+        elif match := _EDGE.match(line):
+            kernel.edges.append((match["src"], match["port"], match["dst"]))
+        elif match := _LABEL.match(line):
+            kernel.blocks[node] = _block(match["text"])
+        elif match := _NODE.match(line):
+            node = match["name"]
         elif not _OTHER.match(line):
             message = f"nvdisasm -bbcfg: unknown line {line[:80]!r}"
             raise ValueError(message)

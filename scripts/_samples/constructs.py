@@ -37,17 +37,17 @@ END = "<!-- constructs: end -->"
 
 def constructs(nvdisasm_text: str) -> set[str]:
     """Return the control constructs of a listing; ``@`` marks one under a predicate, ``CC`` a condition-code test."""
-    found: set[str] = set()
+    names: set[str] = set()
     for line in _LINE.finditer(nvdisasm_text):
         base, _, suffix = line["op"].partition(".")
         guard = "@" if line["guard"] else ""
         if base in _PLAIN or (base == "EXIT" and guard):
-            found.add(guard + (line["op"] if base in ("CALL", "RET", "WARPSYNC", "BRX") else base))
+            names.add(guard + (line["op"] if base in ("CALL", "RET", "WARPSYNC", "BRX") else base))
         elif base == "BRA" and suffix:
-            found.add(guard + line["op"])
+            names.add(guard + line["op"])
         if base in ("BRA", "EXIT", "SYNC", "BRK", "RET", "BPT") and " CC." in line["rest"]:
-            found.add(f"{base} CC")
-    return found
+            names.add(f"{base} CC")
+    return names
 
 
 def _row(name: str, why: str, per_arch: dict[int, tuple[int, set[str]]]) -> str:
@@ -60,7 +60,7 @@ def _row(name: str, why: str, per_arch: dict[int, tuple[int, set[str]]]) -> str:
 
 
 def instructions(nvdisasm_text: str) -> int:
-    """Return how many instruction lines a listing has, padding included."""
+    """Return the number of instruction lines of a listing, including padding."""
     return sum(1 for _ in _LINE.finditer(nvdisasm_text))
 
 

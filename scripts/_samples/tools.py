@@ -68,12 +68,12 @@ def _find_binary(name: str, folder: Path | None) -> Path:
     if where is None:
         package = _package_folder(DISASSEMBLER_WHEEL)
         where = package / "backends" / "nvidia" / "bin" if package else None
-    found = shutil.which(name, path=str(where)) if where else None
-    if found is None:
+    path = shutil.which(name, path=str(where)) if where else None
+    if path is None:
         wheel = f"{DISASSEMBLER_WHEEL}=={DISASSEMBLER_VERSION}"
         message = f"{name} was not found{f' in {folder}' if folder else ''}: pip install {wheel}, or give --tools DIR"
         raise MissingToolError(message)
-    return Path(found).resolve()
+    return Path(path).resolve()
 
 
 def find_tools(folder: Path | None) -> Tools:
@@ -87,7 +87,7 @@ def find_tools(folder: Path | None) -> Tools:
 
 
 def run(command: list[str], folder: Path) -> str:
-    """Return what the command prints, run in ``folder`` so that no path reaches its output.
+    """Return the output of a command, run in ``folder`` so that its output contains no paths.
 
     Raises:
         ToolError: it failed, or it took longer than ``TIME_LIMIT_S`` seconds.
@@ -126,11 +126,11 @@ class Nvrtc:
             message = f"{name}: NVRTC status {status}"
             raise ToolError(message)
 
-    def _bytes(self, program: ctypes.c_void_p, what: str) -> bytes:
+    def _bytes(self, program: ctypes.c_void_p, artifact: str) -> bytes:
         size = ctypes.c_size_t()
-        self._call(f"nvrtcGet{what}Size", program, ctypes.byref(size))
+        self._call(f"nvrtcGet{artifact}Size", program, ctypes.byref(size))
         buffer = ctypes.create_string_buffer(size.value)
-        self._call(f"nvrtcGet{what}", program, buffer)
+        self._call(f"nvrtcGet{artifact}", program, buffer)
         return buffer.raw
 
     def compile(self, source: str, name: str, options: list[str]) -> tuple[bytes, bytes]:

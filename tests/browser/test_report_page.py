@@ -47,10 +47,10 @@ def function(name: str) -> Function:
 
 
 def documented(function: Function, file: str, settings: Settings) -> dict[str, Any]:
-    found = analyze(function, replace(settings, warps=2))
+    found = analyze(function, replace(settings, warps=2), file)
     sketch = page_sketch(found)
     graph = sketch.record(next(place([sketch.text])))
-    return {**documents.analysis(file, found), "graph": graph, "search": SEARCH if found.wcet.value else None}
+    return {**documents.analysis(found), "graph": graph, "search": SEARCH if found.wcet.value else None}
 
 
 def hostile() -> Function:

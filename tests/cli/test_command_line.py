@@ -97,7 +97,7 @@ def test_a_defect_is_one_line_and_no_traceback(sassan: Sassan, monkeypatch: pyte
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a defect")
 
-    monkeypatch.setattr("sassan.cli.options.request.analyze", broken)
+    monkeypatch.setattr("sassan.app.request.analyze", broken)
     result = sassan("analyze", SAXPY)
     assert result.status == 5
     assert result.codes == ["internal"]
@@ -109,7 +109,7 @@ def test_a_defect_can_be_traced(sassan: Sassan, monkeypatch: pytest.MonkeyPatch)
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("sassan.cli.options.request.analyze", broken)
+    monkeypatch.setattr("sassan.app.request.analyze", broken)
     monkeypatch.setenv("SASSAN_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         sassan("analyze", SAXPY)
@@ -119,7 +119,7 @@ def test_ctrl_c_ends_with_130_and_nothing_printed(sassan: Sassan, monkeypatch: p
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sassan.cli.options.request.analyze", interrupted)
+    monkeypatch.setattr("sassan.app.request.analyze", interrupted)
     result = sassan("analyze", SAXPY)
     assert (result.status, result.out, result.err) == (130, "", "")
 
@@ -128,7 +128,7 @@ def test_a_failed_self_check_is_status_5(sassan: Sassan, monkeypatch: pytest.Mon
     def wrong(*_: object) -> None:
         raise SelfCheckError("fixpoint", "the fixpoint is none")
 
-    monkeypatch.setattr("sassan.cli.options.request.analyze", wrong)
+    monkeypatch.setattr("sassan.app.request.analyze", wrong)
     assert_refused(sassan("analyze", SAXPY), 5, silent=False)
 
 

@@ -48,7 +48,7 @@ def test_analyze_prints_a_table_in_80_columns(sassan: Sassan, monkeypatch: pytes
 def test_analyze_prints_the_assumptions_of_its_bounds(sassan: Sassan):
     out = sassan("analyze", BFS, "--loop-bound", "10").out
     assert "  - every instruction takes one cycle (unit cost)\n" in out
-    assert "  - --loop-bound: a thread goes back at most 10 times per entry in the loops at 0x0158\n" in out
+    assert "  - --loop-bound: at most 10 back edges per entry (11 iterations of the header) of the loop at 0x0158\n" in out
 
 
 def test_a_function_without_a_bound_shows_its_gaps_and_no_number(sassan: Sassan):
@@ -113,7 +113,7 @@ def test_an_unknown_function_is_a_usage_error_that_names_the_others(sassan: Sass
     assert_refused(result, 2)
     assert result.err == (
         "error[unknown-function]: no function matches 'two_kernels_frist'\n"
-        "hint: there are 2: two_kernels_first, _Z18two_kernels_secondPii\n"
+        "hint: functions (2): two_kernels_first, _Z18two_kernels_secondPii\n"
     )
 
 
@@ -253,7 +253,7 @@ def test_the_template_filled_in_gives_the_bound(sassan: Sassan, tmp_path: Path):
     assert result.status == 0
     wcet = result.document["functions"][0]["wcet"]
     assert wcet["value"] == 296
-    assert "flow fact: the loop at 0x0158 goes back at most 10 times per entry" in wcet["assumptions"]
+    assert "flow fact: at most 10 back edges per entry (11 iterations of the header) of the loop at 0x0158" in wcet["assumptions"]
 
 
 def test_the_template_is_written_to_a_file(sassan: Sassan, tmp_path: Path):

@@ -46,8 +46,8 @@ def test_what_changed_is_a_table_and_lines(sassan: Sassan, old: Path):
         "  + string: CS2C9LC8L2C9(C3L1C3L1C7L3C5)^11C11",
         "  - loops: 0x0158: bound 9 (default)",
         "  + loops: 0x0158: bound 10 (default)",
-        "  - assumptions: --loop-bound: a thread goes back at most 9 times per entry in the loops at 0x0158",
-        "  + assumptions: --loop-bound: a thread goes back at most 10 times per entry in the loops at 0x0158",
+        "  - assumptions: --loop-bound: at most 9 back edges per entry (10 iterations of the header) of the loop at 0x0158",
+        "  + assumptions: --loop-bound: at most 10 back edges per entry (11 iterations of the header) of the loop at 0x0158",
         "",
         "1 function: 1 changed",
     ]

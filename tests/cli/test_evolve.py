@@ -75,16 +75,16 @@ def compilers_found(monkeypatch):
 
 def result(folder: Path) -> dict[str, object]:
     """Return what a run found, without what it did beside."""
-    found = json.loads((folder / "result.json").read_text())
-    del found["run"]
-    return found
+    result = json.loads((folder / "result.json").read_text())
+    del result["run"]
+    return result
 
 
 def test_a_configuration_that_costs_less_than_the_default_is_found(sassan, folder):
     need_nvrtc()
-    found = sassan("evolve", config_file(folder), "--executor", "serial", "--json")
-    assert found.status == 0
-    document = found.document
+    result = sassan("evolve", config_file(folder), "--executor", "serial", "--json")
+    assert result.status == 0
+    document = result.document
     assert document["best"]["costs"] < document["default"]["costs"]
     assert [loop["bound"] for loop in document["default"]["loops"]] == [11]
     assert document["best"]["loops"] != document["default"]["loops"]
@@ -99,9 +99,9 @@ def test_a_configuration_that_costs_less_than_the_default_is_found(sassan, folde
 def test_where_nothing_is_bounded_the_status_says_so(sassan, folder):
     need_nvrtc()
     bounded_by_nothing = CONFIG.replace('"GAP"\nvalues = [false, true]', '"GAP"\nvalues = [true, 2]')
-    found = sassan("evolve", config_file(folder, bounded_by_nothing), "--executor", "serial")
-    assert found.status == 3
-    assert found.codes == ["gaps"]
+    result = sassan("evolve", config_file(folder, bounded_by_nothing), "--executor", "serial")
+    assert result.status == 3
+    assert result.codes == ["gaps"]
     assert (folder / "tiny.evolved" / "result.json").exists()
 
 
@@ -118,24 +118,24 @@ def test_a_compiler_that_hangs_crashes_or_refuses_stops_nothing(sassan, fake, fo
         .replace("compile_seconds = 60", "compile_seconds = 3")
     )
     fake.write_text(hanging)
-    found = sassan("evolve", fake, "-o", folder / "out", "-j", "2", "--json")
-    assert found.status == 0
-    counts = found.document["counts"]
+    result = sassan("evolve", fake, "-o", folder / "out", "-j", "2", "--json")
+    assert result.status == 0
+    counts = result.document["counts"]
     assert [counts[name] for name in ("evaluated", "bounded", "failed", "hung")] == [8, 2, 4, 2]
-    assert found.document["best"]["command"] == "ptxas -arch=sm_80 best.ptx -o best.cubin"
+    assert result.document["best"]["command"] == "ptxas -arch=sm_80 best.ptx -o best.cubin"
     assert (folder / "out" / "best.ptx").read_text() == PTX
 
 
 def test_the_report_says_what_was_found_and_what_it_rests_on(sassan, fake, folder):
     fake.write_text(PTX_CONFIG.replace(', "-O0", "-O2"', ', "-O3"').replace("= 6\n", "= 4\n"))
-    found = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial")
-    assert found.status == 0
-    assert found.out.startswith("individual")
-    assert "best against the default: grid " in found.out
-    assert "4 individuals in 1 generation: 4 compiled; 0 failed, 0 exceeded the compile time, 0 with gaps" in found.out
-    assert "launched as: block 256 x 1 x 1, grid 4 x 1 x 1\n" in found.out
-    assert "no GPU ran the individuals" in found.out
-    assert "compared: grid: the whole launch of 1024 / BLOCK blocks of BLOCK threads on 1 SM" in found.out
+    result = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial")
+    assert result.status == 0
+    assert result.out.startswith("individual")
+    assert "best against the default: grid " in result.out
+    assert "4 individuals in 1 generation: 4 compiled; 0 failed, 0 exceeded the compile time, 0 with gaps" in result.out
+    assert "launched as: block 256 x 1 x 1, grid 4 x 1 x 1\n" in result.out
+    assert "no GPU ran the individuals" in result.out
+    assert "compared: grid: the whole launch of 1024 / BLOCK blocks of BLOCK threads on 1 SM" in result.out
 
 
 def test_a_search_that_is_killed_and_resumed_ends_as_one_that_was_not(sassan, folder):
@@ -190,9 +190,9 @@ def _wait_for_half(state: Path, process: "subprocess.Popen[str]", generation: in
 )
 @pytest.mark.usefixtures("compilers_found")
 def test_a_broken_configuration_or_state_is_refused(sassan, folder, text, options, code):
-    found = sassan("evolve", config_file(folder, text), *options)
-    assert_refused(found, 2)
-    assert found.codes == [code]
+    result = sassan("evolve", config_file(folder, text), *options)
+    assert_refused(result, 2)
+    assert result.codes == [code]
 
 
 def test_a_configuration_that_is_not_there_is_refused(sassan, folder):
@@ -201,25 +201,25 @@ def test_a_configuration_that_is_not_there_is_refused(sassan, folder):
 
 def test_without_nvrtc_the_install_command_is_named(sassan, folder, monkeypatch):
     monkeypatch.setattr(compilers, "libraries", tuple)
-    found = sassan("evolve", config_file(folder))
-    assert_refused(found, 4)
-    assert (found.codes, install("evolve") in found.err) == (["no-nvrtc"], True)
+    result = sassan("evolve", config_file(folder))
+    assert_refused(result, 4)
+    assert (result.codes, install("evolve") in result.err) == (["no-nvrtc"], True)
 
 
 @pytest.mark.parametrize("module", ["deap", "matplotlib"])
 def test_without_the_extra_the_install_command_is_named(sassan, folder, monkeypatch, module):
     monkeypatch.setattr(report, "find_spec", lambda name: None if name == module else name)
-    found = sassan("evolve", config_file(folder))
-    assert_refused(found, 4)
-    assert (found.codes, install("evolve") in found.err) == (["missing-extra"], True)
+    result = sassan("evolve", config_file(folder))
+    assert_refused(result, 4)
+    assert (result.codes, install("evolve") in result.err) == (["missing-extra"], True)
 
 
 def test_without_ptxas_an_order_is_refused(sassan, folder, monkeypatch):
     monkeypatch.setattr(compilers, "tools", lambda _: ())
     monkeypatch.setattr(compilers, "_nvrtc", lambda: compilers.Compiler("nvrtc", "12", "12"))
-    found = sassan("evolve", config_file(folder, CONFIG.replace("[search]", "[[gene]]\norder = 8\n[search]")))
-    assert_refused(found, 4)
-    assert found.codes == ["no-ptxas"]
+    result = sassan("evolve", config_file(folder, CONFIG.replace("[search]", "[[gene]]\norder = 8\n[search]")))
+    assert_refused(result, 4)
+    assert result.codes == ["no-ptxas"]
 
 
 def test_without_a_gpu_a_measured_cost_is_refused(sassan, fake, monkeypatch):
@@ -228,9 +228,9 @@ def test_without_a_gpu_a_measured_cost_is_refused(sassan, fake, monkeypatch):
 
     monkeypatch.setattr(bench, "Gpu", none)
     fake.write_text(PTX_CONFIG.replace('[cost]\nobjectives = ["grid"]\n', MEASURE))
-    found = sassan("evolve", fake)
-    assert_refused(found, 4)
-    assert found.codes == ["no-gpu"]
+    result = sassan("evolve", fake)
+    assert_refused(result, 4)
+    assert result.codes == ["no-gpu"]
 
 
 @pytest.mark.parametrize(
@@ -238,25 +238,25 @@ def test_without_a_gpu_a_measured_cost_is_refused(sassan, fake, monkeypatch):
 )
 def test_a_default_that_comes_to_nothing_ends_the_search(sassan, fake, before, after, message):
     fake.write_text(PTX_CONFIG.replace(before, after))
-    found = sassan("evolve", fake, "--executor", "serial")
-    assert_refused(found, 3)
-    assert found.codes == ["default-failed"]
-    assert message in found.err
+    result = sassan("evolve", fake, "--executor", "serial")
+    assert_refused(result, 3)
+    assert result.codes == ["default-failed"]
+    assert message in result.err
 
 
 def test_a_cubin_that_is_not_the_one_that_was_bounded_is_a_defect(sassan, fake, folder, monkeypatch):
     monkeypatch.setattr(report, "compiled", lambda _: CompileResult(CompileStatus.DONE, b"another"))
-    found = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial")
-    assert (found.status, found.codes) == (5, ["not-again"])
+    result = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial")
+    assert (result.status, result.codes) == (5, ["not-again"])
     assert [path.name for path in (folder / "out").iterdir()] == ["state.json"]
 
 
 def test_a_search_is_not_resumed_with_another_compiler(sassan, fake, folder):
     assert sassan("evolve", fake, "-o", folder / "out", "--executor", "serial").status == 0
     ptxas(folder / "bin", f"{copying(SAMPLES / 'sm_80' / 'saxpy.cubin')}# another\n")
-    found = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial", "--resume")
-    assert_refused(found, 2)
-    assert found.codes == ["bad-state"]
+    result = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial", "--resume")
+    assert_refused(result, 2)
+    assert result.codes == ["bad-state"]
 
 
 def test_a_result_is_the_same_text_from_the_cache(sassan, fake, folder):

@@ -26,7 +26,7 @@ def schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict
 
 
 def test_the_schedules_of_the_papers_are_made_again_and_judged(schedules: dict[str, dict[str, str]]):
-    assert {name: (row["slots"], row["longest possible"], row["judge"].partition(":")[0]) for name, row in schedules.items()} == {
+    assert {name: (row["slots"], row["longest possible"], row["validator"].partition(":")[0]) for name, row in schedules.items()} == {
         "2011-figure-2": ("9", "9", "accepted"),
         "2013-figure-2": ("8", "9", "accepted"),
         "2013-figure-3": ("9", "9", "refused"),
@@ -55,6 +55,6 @@ def test_the_table_of_times_has_every_model_and_what_dominates_control(tmp_path:
                 shutil.copy(ROOT / "samples" / arch / f"{name}.{tool}.sass", tmp_path / arch)
     assert times_experiment.run(tmp_path, tmp_path / "times.csv", 10, {}) == 0
     with (tmp_path / "times.csv").open(encoding="utf-8") as file:
-        found = {(row["kernel"], row["arch"]): row for row in csv.DictReader(file)}
-    assert [found["saxpy", "sm_61"][key] for key in ("unit", "table", "control", "gaps")] == ["22", "816", "543", ""]
-    assert [found["nested_if", "sm_80"][key] for key in ("unit", "table", "control", "gaps")] == ["121", "", "", "no-latency"]
+        result = {(row["kernel"], row["arch"]): row for row in csv.DictReader(file)}
+    assert [result["saxpy", "sm_61"][key] for key in ("unit", "table", "control", "gaps")] == ["22", "816", "543", ""]
+    assert [result["nested_if", "sm_80"][key] for key in ("unit", "table", "control", "gaps")] == ["121", "", "", "no-latency"]

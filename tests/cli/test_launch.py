@@ -65,7 +65,7 @@ def test_a_listing_that_tells_no_registers_says_what_to_give(sassan: Sassan):
     dump = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
     found = one(sassan, dump, "--block-dim", "256")
     assert (found["makespan"], found["grid"], found["occupancy"]["blocks"]) == (None, None, None)
-    assert found["occupancy"]["why"].endswith("registers and shared memory: give a cubin, or --registers N and --shared BYTES")
+    assert found["occupancy"]["why"].endswith("registers and shared memory: pass a cubin, or --registers N and --shared BYTES")
     assert "saxpy: occupancy not known: " in sassan("analyze", dump, "--block-dim", "256").out
 
 
@@ -85,9 +85,9 @@ def test_a_listing_of_nvdisasm_may_tell_registers(sassan: Sassan):
         (("--block-dim", "1024", "--registers", "128", "--shared", "0"), "launch", "128 registers each cannot be launched"),
         (("--block-dim", "32", "--registers", "8", "--shared", "65536"), "launch", "65536 bytes of shared memory cannot be launched"),
         (("--block-dim", "1024", "--registers", "64", "--shared", "0", "-W", "64"), "bad-warps", "1 blocks of 32 warps are"),
-        (("--registers", "8"), "usage", "--registers says how many blocks fit on an SM"),
-        (("--block-dim", "32", "--sms", "4"), "usage", "--sms says where the blocks of a grid run"),
-        (("--partition",), "usage", "--partition says how warps share an SM"),
+        (("--registers", "8"), "usage", "--registers has no effect without --block-dim"),
+        (("--block-dim", "32", "--sms", "4"), "usage", "--sms has no effect without --block-dim and --grid"),
+        (("--partition",), "usage", "--partition has no effect without -W or --block-dim"),
     ],
     ids=str,
 )

@@ -57,7 +57,7 @@ def test_long_tails_make_the_minimum_the_choice(sassan: Sassan):
 
 def test_a_single_run_is_enough_for_seconds_and_not_for_milliseconds(sassan: Sassan):
     document = sassan("measure", DURATIONS, "--json", *QUICK).document["samples"][0]
-    assert [(one["size"], one["choice"]) for one in document["verdicts"]] == [
+    assert [(verdict["size"], verdict["choice"]) for verdict in document["verdicts"]] == [
         (0.0001, "min"),
         (0.001, "min"),
         (0.01, "min"),
@@ -117,7 +117,7 @@ def test_a_file_that_is_refused_does_not_hide_the_others(sassan: Sassan, tmp_pat
     bad.write_text("seconds\n-1\n", encoding="utf-8")
     result = sassan("measure", bad, LONG_TAILS, "--json", *QUICK)
     assert (result.status, result.codes) == (3, ["bad-samples"])
-    assert [one["runs"] for one in result.document["samples"]] == [2000]
+    assert [sample["runs"] for sample in result.document["samples"]] == [2000]
     assert result.document["errors"][0]["code"] == "bad-samples"
 
 
@@ -125,7 +125,7 @@ def test_pictures_are_written_as_svg_and_png(sassan: Sassan, tmp_path: Path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra 'plots')")
     result = sassan("measure", "-", "--plots", tmp_path / "new" / "folder", *QUICK, stdin=SMALL)
     assert result.status == 0
-    assert sorted(one.name for one in (tmp_path / "new" / "folder").iterdir()) == [
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == [
         "histogram.png",
         "histogram.svg",
         "phase.png",
@@ -202,7 +202,7 @@ def test_a_kernel_is_measured_and_kept(sassan: Sassan, tmp_path: Path, device: S
         "group,run,seconds,delay\n0,0,0.003,0.0\n0,1,0.001,0.0\n0,2,0.002,0.0\n1,0,0.003,0.0\n1,1,0.001,0.0\n1,2,0.002,0.0\n"
     )
     (task,) = device.loaded
-    assert [(one.name, one.kind, one.value) for one in task.arguments] == [
+    assert [(argument.name, argument.kind, argument.value) for argument in task.arguments] == [
         ("n", "int", 1000.0),
         ("a", "float", 2.0),
         ("x", "pointer", 16777216),
@@ -282,7 +282,7 @@ def test_the_files_that_the_help_names_exist():
     text = (ROOT / "sassan/cli/commands/measure.py").read_text("utf-8")
     named = re.findall(r"samples/measure/[\w.-]+", text)
     assert named
-    assert [one for one in named if not (ROOT / one).exists()] == []
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 def test_the_shipped_samples_are_what_their_seed_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -292,7 +292,7 @@ def test_the_shipped_samples_are_what_their_seed_makes(tmp_path: Path, monkeypat
     assert measure_experiment.write_samples(tmp_path) == 0
     made = sorted(tmp_path.iterdir())
     assert len(made) == 3
-    assert [(SAMPLES / "measure" / one.name).read_bytes() == one.read_bytes() for one in made] == [True] * 3
+    assert [(SAMPLES / "measure" / path.name).read_bytes() == path.read_bytes() for path in made] == [True] * 3
 
 
 def test_the_experiment_finds_the_minimum_right_where_disturbances_only_add_and_wrong_where_they_do_not(monkeypatch: pytest.MonkeyPatch):

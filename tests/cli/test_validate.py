@@ -76,7 +76,7 @@ def test_every_argument_of_every_measured_sample_is_told(monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
     from _lib import validate_kernels  # noqa: PLC0415
 
-    for one in validate_kernels.SAMPLES:
-        source = (ROOT / "samples" / "kernels" / f"{one.name}.cu").read_text("utf-8")
-        numbers = {parameter.name for parameter in timed(source, one.name).parameters if parameter.kind != "pointer"}
-        assert numbers == set(one.scalars), one.name
+    for sample in validate_kernels.SAMPLES:
+        source = (ROOT / "samples" / "kernels" / f"{sample.name}.cu").read_text("utf-8")
+        numbers = {parameter.name for parameter in timed(source, sample.name).parameters if parameter.kind != "pointer"}
+        assert numbers == set(sample.scalars), sample.name

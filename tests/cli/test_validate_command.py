@@ -34,21 +34,21 @@ def table(folder: Path, time: str) -> Path:
 
 
 def test_a_report_holds_the_code_that_it_is_compared_with(report: Path, sassan: Sassan):
-    found = sassan("validate", report)
-    assert (found.status, found.err) == (0, "")
-    head, row, *_ = found.out.splitlines()
+    result = sassan("validate", report)
+    assert (result.status, result.err) == (0, "")
+    head, row, *_ = result.out.splitlines()
     assert head.split() == ["kernel", "grid", "block", "measured", "bound", "ratio", "executions", "gaps"]
     assert row.split()[:4] == ["saxpy", "1024x2x1", "256x1x1", "1000"]
     assert row.endswith("10 equal")
-    assert "1 launch, 1 of them with a bound (control model) and a measurement, in cycles; bound over measurement: median " in found.out
+    assert "1 launch, 1 of them with a bound (control model) and a measurement, in cycles; bound over measurement: median " in result.out
 
 
 def test_a_bound_below_a_measurement_is_status_1_and_named(tmp_path: Path, sassan: Sassan):
-    found = sassan("validate", table(tmp_path, "1000"), CUBIN, *GPU)
-    assert found.status == 1
+    result = sassan("validate", table(tmp_path, "1000"), CUBIN, *GPU)
+    assert result.status == 1
     assert (
         "refuted by measurements (a defect of sassan, or of an assumption below):\n  - saxpy: measured 1410000 cycles, above the bound "
-        in found.out
+        in result.out
     )
 
 
@@ -56,9 +56,9 @@ def test_impossible_executions_are_status_1(tmp_path: Path, sassan: Sassan):
     path = tmp_path / "run.ncu-rep"
     counts = {0: ncu_report.WARPS + 1}
     path.write_bytes(ncu_report.report(replace(ncu_report.Launch(), cycles=1000.0, time_ns=709.0, counts=counts)).data)
-    found = sassan("validate", path)
-    assert found.status == 1
-    assert f"saxpy 0x0000: executed {ncu_report.WARPS + 1} times by warps, but the graph allows {ncu_report.WARPS}" in found.out
+    result = sassan("validate", path)
+    assert result.status == 1
+    assert f"saxpy 0x0000: executed {ncu_report.WARPS + 1} times by warps, but the graph allows {ncu_report.WARPS}" in result.out
 
 
 def test_the_document_has_the_keys_of_the_contract(report: Path, sassan: Sassan):
@@ -72,16 +72,16 @@ def test_the_document_has_the_keys_of_the_contract(report: Path, sassan: Sassan)
 
 
 def test_a_time_needs_a_clock_and_a_grid_its_gpu(tmp_path: Path, sassan: Sassan):
-    found = sassan("validate", table(tmp_path, "1000"), CUBIN)
-    assert found.status == 0
-    assert "pass --sms N" in found.out
-    assert "pass --clock MHZ" in found.out
+    result = sassan("validate", table(tmp_path, "1000"), CUBIN)
+    assert result.status == 0
+    assert "pass --sms N" in result.out
+    assert "pass --clock MHZ" in result.out
 
 
 def test_a_kernel_that_is_nowhere_is_a_gap(tmp_path: Path, sassan: Sassan):
-    found = sassan("validate", table(tmp_path, "1000"), *GPU)
-    assert found.status == 0
-    assert "the inputs have no kernel saxpy: pass the cubin or program that contains it" in found.out
+    result = sassan("validate", table(tmp_path, "1000"), *GPU)
+    assert result.status == 0
+    assert "the inputs have no kernel saxpy: pass the cubin or program that contains it" in result.out
 
 
 def test_what_a_recording_contradicts_itself_in_is_said(tmp_path: Path, sassan: Sassan):
@@ -101,9 +101,9 @@ def test_what_a_recording_contradicts_itself_in_is_said(tmp_path: Path, sassan: 
     ],
 )
 def test_what_means_nothing_is_refused(arguments: tuple[str, ...], status: int, code: str, report: Path, sassan: Sassan):
-    found = sassan("validate", report, *arguments)
-    assert_refused(found, status)
-    assert found.codes == [code]
+    result = sassan("validate", report, *arguments)
+    assert_refused(result, status)
+    assert result.codes == [code]
 
 
 def test_a_tuning_space_is_refused_with_what_to_do(tmp_path: Path, sassan: Sassan):
@@ -112,9 +112,9 @@ def test_a_tuning_space_is_refused_with_what_to_do(tmp_path: Path, sassan: Sassa
         '{"device_name": "A", "kernel_name": "k", "problem_size": [1], "tune_params_keys": ["x"], "tune_params": {"x": [1]},'
         ' "objective": "time", "cache": {"1": {"x": 1, "time": 2.0, "times": [2.0]}}}'
     )
-    found = sassan("validate", path)
-    assert_refused(found, 2)
-    assert found.codes == ["no-launches"]
+    result = sassan("validate", path)
+    assert_refused(result, 2)
+    assert result.codes == ["no-launches"]
 
 
 def test_garbage_is_refused(tmp_path: Path, sassan: Sassan):
@@ -127,8 +127,8 @@ def test_a_real_report_has_the_counts_of_the_path_taken(tmp_path: Path, sassan: 
     facts = tmp_path / "facts.toml"
     facts.write_text('[external.vprintf]\ncalls = "never"\n')
     document = sassan("validate", silicon("ncu/manual_nvtx.ncu-rep"), "--bounds", facts, "--json").document
-    counts = {one["kernel"]: one["counts"] for one in document["launches"]}
-    assert {name: (one["checked"], one["equal"], one["above"]) for name, one in counts.items()} == {
+    counts = {launch["kernel"]: launch["counts"] for launch in document["launches"]}
+    assert {name: (check["checked"], check["equal"], check["above"]) for name, check in counts.items()} == {
         "_Z16init_data_kerneliPd": (13, 13, []),
         "_Z12daxpy_kernelidPdS_": (15, 15, []),
         "_Z20check_results_kernelidPd": (28, 28, []),

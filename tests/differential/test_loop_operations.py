@@ -6,18 +6,11 @@ import pytest
 
 from assembly import instruction
 from budget import part
-from integer_step import number, outputs
+from inferred_step import REGISTERS, is_computed
 from listing import assemble
-from sassan.domains import ranges
-from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.surroundings import Surroundings
-from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Value, constant, unknown
-from sassan.isa.computations import CARRY, ZERO
-from sassan.isa.tables import load
 from sassan.machine.launch import Launch
 
-WORDS = [0, 1, 2, 3, 5, 31, 32, 255, 65535, 65536, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2, 2**32 - 1, 2**32 - 500]
-REGISTERS = ("R2", "R3", "R4", "R5")
 COMPARE = ("LT", "LE", "GT", "GE", "EQ", "NE")
 COMBINE = ("AND", "OR", "XOR")
 CASES = part(12_000)
@@ -78,49 +71,10 @@ def text(random: Random, *, volta: bool) -> str:
     return pick(*both, *(since_volta if volta else until_pascal))
 
 
-def known(random: Random, value: int) -> Known | None:
-    """Return a true statement about a word: the word, a range around it, or nothing."""
-    how = random.random()
-    if how < 0.5:
-        return constant(value)
-    if how < 0.8:
-        return unknown(ranges.span(value - random.choice((0, 1, 2, 100)), value + random.choice((0, 1, 5, 1000))))
-    return None
-
-
-def holds(state: State, values: dict[int, int], sure: frozenset[int]) -> bool:
-    """Say whether a state allows these words, as far as the machine computed them."""
-    for name in sure:
-        held = state.registers.get(name)
-        if isinstance(held, Value):
-            if not state.range_of(held).holds(values[name]):
-                return False
-        elif held is not None and isinstance(held.what, bool) and held.what != bool(values[name] & 1):
-            return False
-    zero = state.registers.get(ZERO)
-    return CARRY not in sure or zero is None or not isinstance(zero.what, bool) or zero.what == bool(values[CARRY] >> 1 & 1)
-
-
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_what_an_instruction_computes_is_among_what_is_inferred(arch: str):
     random, volta, computed = Random(f"operations {arch}"), arch != "sm_61", 0
     around = Surroundings(assemble("EXIT", arch).function, Launch())
     for _ in range(CASES):
-        one = instruction(text(random, volta=volta))
-        facts = load(arch).facts(one)
-        assert facts is not None, one.text
-        values = {number(name): random.choice((random.choice(WORDS), random.getrandbits(32))) for name in ("R6", *REGISTERS)}
-        truths = {number(name): random.getrandbits(1) for name in ("P1", "P2", "P3")}
-        flags = random.getrandbits(2)
-        held = {name: fact for name, value in values.items() if (fact := known(random, value)) is not None}
-        held |= {name: YES if value else NO for name, value in truths.items() if random.random() < 0.6}
-        if random.random() < 0.7:
-            held |= {CARRY: YES if flags & 1 else NO, ZERO: YES if flags & 2 else NO}
-        machine = Machine(around, {0: facts}, {0: facts.writes}, 12)
-        states = machine.run([State(registers=held)], one)
-        contents = {**values, **truths, CARRY: flags}
-        found, again = (outputs(one, arch, contents, short=not volta, time=time) for time in (0, 77))
-        sure = frozenset(name for name in found if found[name] == again[name])
-        computed += bool(sure)
-        assert any(holds(state, found, sure) for state in states), (one.text, values, truths, flags, found)
+        computed += is_computed(random, instruction(text(random, volta=volta)), around)
     assert computed > COMPUTED * CASES // 12_000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolving import price, toy
+from evolving import outcome_of, toy
 from sassan.evolve.genes import Choice, Gene, GeneKind, Space
 from sassan.evolve.operators import Operators
 
@@ -29,16 +29,16 @@ def test_draws_mutants_and_children_are_genomes_of_the_space(space, seed):
     chance, tools = random.Random(seed), operators(space)
     first, second = tools.draw(chance), tools.draw(chance)
     family = [first, second, tools.mutated(first, chance), *tools.children(first, second, chance)]
-    assert all(space.contains(one) for one in family)
-    assert all(isinstance(space.choice(one), Choice) for one in family)
+    assert all(space.contains(genome) for genome in family)
+    assert all(isinstance(space.choice(genome), Choice) for genome in family)
 
 
 @given(SPACES, SEEDS)
 def test_every_place_of_a_child_comes_from_a_parent_unless_it_is_mutated(space, seed):
     chance, tools = random.Random(seed), Operators(space, toy(space=space).plan.__class__(mutation=0.0, crossover=1.0), 1)
     first, second = tools.draw(chance), tools.draw(chance)
-    one, other = tools.children(first, second, chance)
-    assert all({a, b} == {c, d} for a, b, c, d in zip(one, other, first, second, strict=True))
+    left, right = tools.children(first, second, chance)
+    assert all({a, b} == {c, d} for a, b, c, d in zip(left, right, first, second, strict=True))
 
 
 @given(SPACES, SEEDS)
@@ -46,9 +46,9 @@ def test_the_same_numbers_give_the_same_family(space, seed):
     first, second = random.Random(seed), random.Random(seed)
     tools = operators(space)
     random.seed(1)
-    one = [tools.draw(first), tools.mutated(tools.draw(first), first)]
+    drawn = [tools.draw(first), tools.mutated(tools.draw(first), first)]
     random.seed(2)
-    assert [tools.draw(second), tools.mutated(tools.draw(second), second)] == one
+    assert [tools.draw(second), tools.mutated(tools.draw(second), second)] == drawn
     assert first.getstate() == second.getstate()
 
 
@@ -59,7 +59,7 @@ def test_offspring_are_new_and_all_different(seed):
     parents = [tools.draw(chance) for _ in range(40)]
     parents = list(dict.fromkeys(parents))[:8]
     seen = set(parents)
-    children = tools.offspring(parents, {one: price(one).fitness(1) for one in parents}, seen, chance)
+    children = tools.offspring(parents, {parent: outcome_of(parent).fitness(1) for parent in parents}, seen, chance)
     assert len(children) == len(set(children)) == 8
     assert not seen.intersection(children)
 

@@ -36,8 +36,8 @@ def executed(lines: list[str]) -> dict[str, int]:
         guard = ""
         if opcode.startswith("@"):
             guard, (opcode, _, rest) = opcode, rest.partition(" ")
-        words = [one for one in NAMES.findall(rest.rstrip(";")) if not one[0].isdigit()]
-        space = next((one for one in ("global", "shared", "local") if f".{one}." in opcode), "")
+        words = [word for word in NAMES.findall(rest.rstrip(";")) if not word[0].isdigit()]
+        space = next((name for name in ("global", "shared", "local") if f".{name}." in opcode), "")
         stores = opcode.startswith("st.")
         results = [] if stores else re.findall(r"%\w+", rest.partition("}")[0] if rest.startswith("{") else rest.partition(",")[0])
         if opcode.startswith("bar") or "%clock" in rest:
@@ -59,8 +59,8 @@ def executed(lines: list[str]) -> dict[str, int]:
 
 def lines_of(text: str) -> list[str]:
     """Return the instructions of a kernel's text without labels and declarations."""
-    found = [line.strip() for line in text.splitlines()]
-    return [line for line in found if line.endswith(";") and not line.startswith((".", "ret"))]
+    result = [line.strip() for line in text.splitlines()]
+    return [line for line in result if line.endswith(";") and not line.startswith((".", "ret"))]
 
 
 @given(lines=st.lists(LINES, min_size=2, max_size=14), keys=st.lists(st.integers(0, 5), min_size=1, max_size=14))

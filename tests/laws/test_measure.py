@@ -18,14 +18,14 @@ FEW = IntervalSettings(resamples=199)
 
 def groups(least: int) -> st.SearchStrategy[tuple[Group, ...]]:
     times = st.floats(0, 100)
-    one = st.builds(
+    group = st.builds(
         lambda seconds, delay, pause, size: (seconds, delay, pause if len(seconds) > 1 else delay, size),
         st.lists(SECONDS, min_size=least, max_size=6).map(tuple),
         times,
         times,
         st.one_of(st.none(), st.floats(0, 1e9)),
     )
-    return st.lists(one, min_size=1, max_size=5).map(lambda some: tuple(Group(number, *parts) for number, parts in enumerate(some)))
+    return st.lists(group, min_size=1, max_size=5).map(lambda some: tuple(Group(number, *parts) for number, parts in enumerate(some)))
 
 
 @given(RUNS, ESTIMATORS, st.randoms(use_true_random=False))
@@ -37,15 +37,15 @@ def test_the_order_of_the_runs_after_the_warm_up_changes_nothing(runs, which, ra
 
 @given(RUNS, ESTIMATORS, st.sampled_from([0.25, 2.0, 1024.0]))
 def test_another_unit_scales_every_estimate(runs, which, factor):
-    assert estimate(tuple(one * factor for one in runs), which) == estimate(runs, which) * factor
+    assert estimate(tuple(run * factor for run in runs), which) == estimate(runs, which) * factor
 
 
 @given(RUNS)
 def test_estimates_are_ordered_and_lie_among_the_runs(runs):
-    found = {which: estimate(runs, which) for which in Estimator}
-    assert found[Estimator.MINIMUM] <= found[Estimator.MEDIAN] <= found[Estimator.MAXIMUM]
-    assert found[Estimator.MINIMUM] <= found[Estimator.MEAN] <= found[Estimator.MAXIMUM]
-    assert min(runs) <= found[Estimator.MEAN_ALL] <= max(runs)
+    result = {which: estimate(runs, which) for which in Estimator}
+    assert result[Estimator.MINIMUM] <= result[Estimator.MEDIAN] <= result[Estimator.MAXIMUM]
+    assert result[Estimator.MINIMUM] <= result[Estimator.MEAN] <= result[Estimator.MAXIMUM]
+    assert min(runs) <= result[Estimator.MEAN_ALL] <= max(runs)
 
 
 @given(RUNS, SECONDS)
@@ -57,22 +57,22 @@ def test_a_further_run_never_raises_the_minimum_nor_lowers_the_maximum(runs, mor
 @settings(max_examples=60)
 @given(RUNS, st.sampled_from([Estimator.MEAN_ALL, Estimator.MEAN, Estimator.MEDIAN]))
 def test_a_bootstrap_interval_lies_among_the_runs(runs, which):
-    found = interval(runs, which, FEW)
-    assert found is not None
-    assert found.low is not None
-    assert found.high is not None
+    result = interval(runs, which, FEW)
+    assert result is not None
+    assert result.low is not None
+    assert result.high is not None
     among = runs if which is Estimator.MEAN_ALL else runs[1:]
     slack = 1e-9 * max(among)
-    assert min(among) - slack <= found.low <= found.high <= max(among) + slack
+    assert min(among) - slack <= result.low <= result.high <= max(among) + slack
 
 
 @settings(max_examples=60)
 @given(RUNS)
 def test_the_interval_of_the_minimum_ends_at_it_and_never_begins_below_zero(runs):
-    found = interval(runs, Estimator.MINIMUM, FEW)
-    assert found is not None
-    assert found.high == estimate(runs, Estimator.MINIMUM)
-    assert found.low is None or 0 <= found.low <= found.high
+    result = interval(runs, Estimator.MINIMUM, FEW)
+    assert result is not None
+    assert result.high == estimate(runs, Estimator.MINIMUM)
+    assert result.low is None or 0 <= result.low <= result.high
 
 
 @given(RUNS)
@@ -94,12 +94,12 @@ OF_WARM_RUNS = {Estimator.MEAN, Estimator.MINIMUM, Estimator.MEDIAN, Estimator.M
 @given(groups(2))
 @example((Group(0, (1.0, 1.0)), Group(1, (0.5, 1.0))))
 def test_verdicts_are_within_their_criterion(some):
-    for one in verdicts(Samples(some)):
-        assert all(kind.spread >= 0 for kind in one.stabilities)
-        assert all(kind.same_delay is None or kind.same_delay <= kind.spread for kind in one.stabilities)
-        assert all(kind.bias >= -1e-9 for kind in one.stabilities if kind.estimator in OF_WARM_RUNS)
-        assert one.choice in {None, "single run", "min", "mean", "median"}
-        assert one.choice in {None, "single run"} or one.choice in [kind.value for kind in one.stable]
+    for verdict in verdicts(Samples(some)):
+        assert all(kind.spread >= 0 for kind in verdict.stabilities)
+        assert all(kind.same_delay is None or kind.same_delay <= kind.spread for kind in verdict.stabilities)
+        assert all(kind.bias >= -1e-9 for kind in verdict.stabilities if kind.estimator in OF_WARM_RUNS)
+        assert verdict.choice in {None, "single run", "min", "mean", "median"}
+        assert verdict.choice in {None, "single run"} or verdict.choice in [kind.value for kind in verdict.stable]
 
 
 @settings(max_examples=30)

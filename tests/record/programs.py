@@ -9,7 +9,7 @@ import pytest
 from sassan.record.library import library
 
 HERE = Path(__file__).parent
-COMPILER = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+COMPILER = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler is installed: the stand-in cannot be built")
 
 

@@ -60,7 +60,7 @@ def test_templates_structures_constants_and_occupancy_are_recorded_and_analyzed(
     assert (first.kernel, first.grid, first.block) == ("_Z5scaleIfEvPT_i4Pair", (68, 1, 1), (64, 1, 1))
     assert (second.kernel, second.grid) == ("_Z5largePf", (1, 1, 1))
     assert first.arguments is not None
-    assert [(one.offset, one.size) for one in first.arguments] == [(0, 8), (8, 4), (16, 16)]
+    assert [(argument.offset, argument.size) for argument in first.arguments] == [(0, 8), (8, 4), (16, 16)]
     assert first.arguments[1].value == 17
     assert first.arguments[2].value & 0xFFFFFFFF == 3
     rows = sassan("analyze", program, "--launches", output, "--json").document["launches"]
@@ -84,6 +84,6 @@ def test_a_device_that_the_code_is_not_for_refuses_its_launches(sassan: Sassan, 
     subprocess.run([NVCC, "--cudart", "shared", *code, "-o", str(tmp_path / "k"), str(tmp_path / "k.cu")], check=True)
     output = tmp_path / "launches.toml"
     assert sassan("record", "-q", "-o", output, "--sm", "9.0", "--", tmp_path / "k").codes == ["no-launches"]
-    found = launches.read(str(output))
-    assert (found.status, found.total) == (209, 0)
-    assert [note for note in found.notes if "neither code for the device nor PTX" in note]
+    result = launches.read(str(output))
+    assert (result.status, result.total) == (209, 0)
+    assert [note for note in result.notes if "neither code for the device nor PTX" in note]

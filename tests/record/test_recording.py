@@ -35,7 +35,7 @@ def recorded(tmp_path: Path, program: Path, mode: str, *options: str, status: in
 
 
 def shapes(recording: Launches) -> list[tuple[int, int, int]]:
-    return [(one.grid[0], one.block[0], one.count) for one in recording.launches]
+    return [(launch.grid[0], launch.block[0], launch.count) for launch in recording.launches]
 
 
 def test_equal_launches_in_a_row_are_one_and_the_order_is_kept(tmp_path: Path, program: Path):
@@ -46,7 +46,7 @@ def test_a_launch_has_its_kernel_its_code_and_every_argument(tmp_path: Path, pro
     first = recorded(tmp_path, program, "").launches[0]
     assert (first.kernel, first.code, first.shared, first.stream) == ("saxpy", CODE, 0, 0)
     assert first.arguments is not None
-    assert [(one.offset, one.size, one.value) for one in first.arguments] == [
+    assert [(argument.offset, argument.size, argument.value) for argument in first.arguments] == [
         (0, 4, 1000),
         (4, 4, 0x40000000),
         (8, 8, FIRST),
@@ -57,7 +57,7 @@ def test_a_launch_has_its_kernel_its_code_and_every_argument(tmp_path: Path, pro
 def test_a_pointer_names_the_buffer_that_it_points_into(tmp_path: Path, program: Path):
     arguments = recorded(tmp_path, program, "").launches[0].arguments
     assert arguments is not None
-    assert [one.buffer for one in arguments] == [None, None, Buffer(1, 0, 4000), Buffer(2, 0, 4000)]
+    assert [argument.buffer for argument in arguments] == [None, None, Buffer(1, 0, 4000), Buffer(2, 0, 4000)]
 
 
 def test_the_same_program_gives_the_same_bytes(tmp_path: Path, program: Path):
@@ -72,14 +72,14 @@ def test_copies_copy_sets_set_and_new_memory_is_zero(tmp_path: Path, program: Pa
 
 
 def test_a_captured_graph_makes_its_launches_each_time_it_is_launched(tmp_path: Path, program: Path):
-    found = recorded(tmp_path, program, "graph")
-    assert shapes(found) == [(5, 32, 1), (6, 32, 1), (5, 32, 1), (6, 32, 1)]
-    assert {one.stream for one in found.launches} == {1}
+    result = recorded(tmp_path, program, "graph")
+    assert shapes(result) == [(5, 32, 1), (6, 32, 1), (5, 32, 1), (6, 32, 1)]
+    assert {launch.stream for launch in result.launches} == {1}
 
 
 def test_a_launch_that_a_gpu_would_refuse_is_refused_and_not_recorded(tmp_path: Path, program: Path):
-    found = recorded(tmp_path, program, "refused")
-    assert (found.status, shapes(found)) == (0, [(4, 256, 3), (2, 256, 1)])
+    result = recorded(tmp_path, program, "refused")
+    assert (result.status, shapes(result)) == (0, [(4, 256, 3), (2, 256, 1)])
 
 
 def test_a_function_that_is_not_supported_is_named(tmp_path: Path, program: Path):
@@ -87,8 +87,8 @@ def test_a_function_that_is_not_supported_is_named(tmp_path: Path, program: Path
 
 
 def test_what_a_program_launched_before_it_crashed_is_kept(tmp_path: Path, program: Path):
-    found = recorded(tmp_path, program, "crash")
-    assert (found.status, found.cut, found.total) == (-signal.SIGSEGV, "", 4)
+    result = recorded(tmp_path, program, "crash")
+    assert (result.status, result.cut, result.total) == (-signal.SIGSEGV, "", 4)
 
 
 def test_the_status_of_the_program_is_written_down(tmp_path: Path, program: Path):
@@ -96,10 +96,10 @@ def test_the_status_of_the_program_is_written_down(tmp_path: Path, program: Path
 
 
 def test_an_endless_program_is_cut_off_after_so_many_launches(tmp_path: Path, program: Path):
-    found = recorded(tmp_path, program, "endless", "--max-launches", "5")
-    assert len(found.launches) == 5
-    assert found.cut.endswith("5 distinct consecutive launches (--max-launches)")
-    assert found.status is None
+    result = recorded(tmp_path, program, "endless", "--max-launches", "5")
+    assert len(result.launches) == 5
+    assert result.cut.endswith("5 distinct consecutive launches (--max-launches)")
+    assert result.status is None
 
 
 def test_a_program_that_waits_is_cut_off_after_so_many_seconds(tmp_path: Path, program: Path):
@@ -120,9 +120,9 @@ def test_a_process_that_the_program_forks_is_recorded_too(tmp_path: Path, progra
 
 
 def test_the_program_sees_the_device_of_the_options_and_its_occupancy(tmp_path: Path, program: Path, capfd: pytest.CaptureFixture[str]):
-    found = recorded(tmp_path, program, "properties", "--device-name", "My GPU", "--sms", "7", "--memory", "2")
+    result = recorded(tmp_path, program, "properties", "--device-name", "My GPU", "--sms", "7", "--memory", "2")
     assert capfd.readouterr().out == "My GPU, 7 SMs, 8 blocks\n"
-    assert found.device == launches.ProgramDevice("My GPU", "sm_61", 7, 2 * 1024**3)
+    assert result.device == launches.ProgramDevice("My GPU", "sm_61", 7, 2 * 1024**3)
 
 
 def test_the_code_that_was_launched_can_be_kept(tmp_path: Path, program: Path):
@@ -149,9 +149,11 @@ def test_a_program_of_the_driver_is_recorded_with_machine_code_and_with_ptx(tmp_
     output = tmp_path / "launches.toml"
     image = SAMPLES / "sm_61" / f"saxpy.{kind}"
     assert main.run(["record", "-q", "-o", str(output), "--", str(made), str(image)]) == 0
-    found = launches.read(str(output))
-    assert [(one.kernel, one.grid, one.block, one.shared) for one in found.launches] == [("saxpy", (2, 1, 1), (32, 1, 1), 64)] * 2
-    assert [[argument.value for argument in one.arguments or ()][:3] for one in found.launches] == [
+    result = launches.read(str(output))
+    assert [(launch.kernel, launch.grid, launch.block, launch.shared) for launch in result.launches] == [
+        ("saxpy", (2, 1, 1), (32, 1, 1), 64)
+    ] * 2
+    assert [[argument.value for argument in launch.arguments or ()][:3] for launch in result.launches] == [
         [3, 0x3F800000, FIRST],
         [4, 0x3F800000, FIRST],
     ]

@@ -86,4 +86,4 @@ def test_a_compiler_that_fails_says_why(sassan: Sassan, tmp_path: Path, monkeypa
     result = sassan("record", "-o", tmp_path / "x.toml", "--", "sh")
     assert (result.status, result.codes) == (3, ["compiler-failed"])
     assert "no such luck" in result.err
-    assert [one.name for one in (tmp_path / "cache" / "record").iterdir()] == []
+    assert [path.name for path in (tmp_path / "cache" / "record").iterdir()] == []

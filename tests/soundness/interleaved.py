@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sassan.ipet.flow_facts import Bounds
+from sassan.ipet.flow_facts import LoopBounds
 from sassan.ipet.wcet import problem, wcet
 from sassan.simt.code import Code
 from sassan.simt.machine import Limits
@@ -57,7 +57,7 @@ def _costs(code: Code, cfg: WarpCfg, turns: Turns, watch: Watch, outcome: FreeOu
     costs = outcome.visits.astype(np.int64) @ sizes
     whole = (outcome.status == Status.ENDED) | (outcome.status == Status.TRAPPED)
     for run in [int(run) for run in np.argsort(-costs, kind="stable") if whole[run]][: turns.solve]:
-        bounds = Bounds(tuple(max(int(one) - turns.short, 0) for one in watch.turns[:, run]))
+        bounds = LoopBounds(tuple(max(int(one) - turns.short, 0) for one in watch.turns[:, run]))
         best = wcet(problem(cfg, turns.costs, bounds))
         if best.gaps:
             return  # refused: call strings too short to tell calls apart

@@ -18,7 +18,7 @@ import numpy as np
 
 from sassan.errors import SelfCheckError
 from sassan.ilp.model import Row
-from sassan.ipet.flow_facts import Bounds
+from sassan.ipet.flow_facts import LoopBounds
 from sassan.ipet.steps import Steps, steps_of
 from sassan.ipet.system import build
 from sassan.ipet.wcet import problem, wcet
@@ -239,7 +239,7 @@ class _Inspection:
         costs = columns[:, 1 : 1 + len(sizes)] @ sizes
         order = [int(run) for run in np.argsort(-costs, kind="stable") if ended[run]][: self._plan.solve]
         for run in order:
-            bounds = Bounds(tuple(int(one) for one in self._watch.turns[:, run]))
+            bounds = LoopBounds(tuple(int(one) for one in self._watch.turns[:, run]))
             best = wcet(problem(self._cfg, self._plan.costs, bounds))
             if best.gaps:
                 return  # refused: call strings too short to tell calls apart

@@ -1,11 +1,13 @@
 """`sassan analyze`: the main job."""
 
 from sassan.app import documents
-from sassan.cli.inputs import finish
+from sassan.app.inputs import Observer
+from sassan.app.request import AnalysisRequest
 from sassan.cli.options.inputs import Json
 from sassan.cli.options.request import Asked, analysis
 from sassan.cli.output import analysis_report as report
 from sassan.cli.output import document, launches_report
+from sassan.cli.output.finish import finish
 
 
 @analysis
@@ -25,23 +27,24 @@ def analyze(asked: Asked, *, json: Json = False) -> None:
       cuobjdump -sass a.out | sassan analyze -
       sassan analyze ./a.out --launches launches.toml --model control
     """
-    if asked.recording is not None:
-        _launched(asked, json=json)
+    request, observer = asked.request, asked.observer
+    if request.recording is not None:
+        _launches(request, observer, json=json)
         return
-    results, inputs = asked.analyses()
+    results, inputs = request.results(observer)
     if json:
-        document.show([documents.analysis(one.file, one.analysis) for one in results], inputs.refused)
+        document.show([documents.analysis(result) for result in results], inputs.refused)
     else:
         report.show(results)
-    finish(inputs, [one.analysis for one in results] if asked.functions else [])
+    finish(inputs, results if request.patterns else [])
 
 
-def _launched(asked: Asked, *, json: bool) -> None:
+def _launches(request: AnalysisRequest, observer: Observer, *, json: bool) -> None:
     """Print what is known of every recorded launch."""
-    inputs = asked.inputs()
-    found = tuple(asked.launches(inputs))
+    inputs = request.inputs(observer)
+    launches = tuple(request.launch_results(inputs, observer))
     if json:
-        document.show([], inputs.refused, launches=[documents.launch(one) for one in found])
+        document.show([], inputs.refused, launches=[documents.launch(launch) for launch in launches])
     else:
-        launches_report.show(found, cut=asked.recording.cut if asked.recording is not None else "")
-    finish(inputs, [one.analysis for one in found if one.analysis is not None] if asked.functions else [])
+        launches_report.show(launches, cut=request.recording.cut if request.recording is not None else "")
+    finish(inputs, [launch.result for launch in launches if launch.result is not None] if request.patterns else [])

@@ -13,7 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sassan.app import documents
 from sassan.batch import Job, ResultsFile, Summary, count, run
-from sassan.cli.inputs import architecture
 from sassan.cli.options import executors
 from sassan.cli.options.inputs import Json
 from sassan.cli.options.request import Asked, analysis
@@ -75,7 +74,7 @@ def batch(
     _check(paths, output, json=json, resume=resume or overwrite)
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite contradict each other", hint="give one of them")
-    job = Job(asked.settings, architecture(asked.sm), tuple(asked.functions or ()), asked.cached, time_limit, asked.recording)
+    job = Job(asked.request, time_limit)
     with executors.executor(executor, scheduler, jobs) as chosen:
         try:
             summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)
@@ -112,11 +111,11 @@ class _Nowhere:
 def _run(asked: Asked, paths: list[str], job: Job, executor: Executor, output: str | None, *, resume: bool, overwrite: bool) -> Summary:
 
     if output is None or output == _STANDARD_OUTPUT:
-        with _progress(paths, None, quiet=asked.quiet) as watch:
+        with _progress(paths, None, quiet=asked.observer.quiet) as watch:
             return run(paths, job, executor, _Nowhere() if output is None else _Lines(), watch=watch)
     with ResultsFile(output, job, resume=resume, overwrite=overwrite) as results:
         try:
-            with _progress(paths, Path(output), quiet=asked.quiet) as watch:
+            with _progress(paths, Path(output), quiet=asked.observer.quiet) as watch:
                 return run(paths, job, executor, results, begun=results.begun, own=Path(output), watch=watch)
         except KeyboardInterrupt:
             _interrupted(output, empty=results.empty)

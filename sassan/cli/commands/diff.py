@@ -1,20 +1,20 @@
 """`sassan diff`: what changed between two builds."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import typer
 
-from sassan.app import documents, saved_results
-from sassan.app.analysis import analyze
-from sassan.app.changes import Change, changes
-from sassan.app.gates import Growth, grown, growth, refuse_experiments
-from sassan.app.saved_results import Result
-from sassan.cli import inputs
-from sassan.cli.inputs import Inputs, Refused
+from sassan.app import documents
+from sassan.app.builds import saved_results
+from sassan.app.builds.changes import Change, changes
+from sassan.app.builds.gates import Growth, grown, growth, refuse_experiments
+from sassan.app.builds.saved_results import Result
+from sassan.app.inputs import Inputs, Refused, matches, wanted
 from sassan.cli.options.gates import FailOnGrowth, MaxGrowth
 from sassan.cli.options.inputs import Json, New, Old
 from sassan.cli.options.request import Asked, analysis
-from sassan.cli.output import diff_report, document, failure
+from sassan.cli.output import diff_report, document
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
 
@@ -46,12 +46,13 @@ def diff(
       sassan diff results.jsonl new.cubin --fail-on-growth --max-growth 5%
       sassan diff old.json new.json --json
     """
-    if asked.recording is not None:
+    request = asked.request
+    if request.recording is not None:
         raise UsageError("usage", "diff has no --launches", hint="sassan analyze, check, report and batch have it")
 
     if max_growth is not None and not fail_on_growth:
         raise UsageError("usage", "--max-growth says what fails", hint="give --fail-on-growth, too")
-    if fail_on_growth and (asked.settings.setup.paper or asked.settings.exploration.ablate):
+    if fail_on_growth and request.settings.experiment:
         raise UsageError("usage", "--paper-experiment and --ablate give no bounds that could grow", hint="leave them away")
     if old == new == "-":
         raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
@@ -76,25 +77,25 @@ def diff(
 
 
 def _side(asked: Asked, path: str) -> tuple[tuple[Result, ...], Inputs]:
-    """Return the functions of one side that were asked for: saved results, or an analysis."""
-    wanted = asked.functions
+    """The functions of one side that are meant: saved results, or an analysis."""
+    request, observer = asked.request, asked.observer
     if saved_results.is_results(path):
         saved = saved_results.load(path)
         refused = tuple(Refused(one.file, one.error) for one in saved.refused)
         for one in refused:
-            failure.show(one.error, one.file or path)
-        return tuple(one for one in saved.results if inputs.wanted(one.name, wanted)), Inputs((), refused)
-    chosen = asked.settings
-    read = inputs.read([path], arch=asked.sm, cached=asked.cached, facts=chosen.facts, launch=chosen.launch)
-    some = Inputs(tuple(one for one in read.selected if inputs.wanted(one.function.name, wanted)), read.refused)
-    found, some = inputs.analyses(some, lambda one: analyze(one, chosen), f"analyzing {path}", quiet=asked.quiet)
-    return tuple(saved_results.of(documents.analysis(one.file, one.analysis)) for one in found), some
+            observer.refused(replace(one, file=one.file or path))
+        return tuple(result for result in saved.results if wanted(result.name, request.patterns)), Inputs((), refused)
+    # A pattern may match functions of one side alone.
+    inputs = replace(request, files=(path,), patterns=()).inputs(observer)
+    chosen = tuple(selected for selected in inputs.selected if wanted(selected.function.name, request.patterns))
+    results, inputs = request.results_of(replace(inputs, selected=chosen), observer, label=f"analyzing {path}")
+    return tuple(saved_results.of(documents.analysis(result)) for result in results), inputs
 
 
-def _all_known(asked: Asked, found: Sequence[Result], *, refused: bool) -> None:
+def _all_known(asked: Asked, results: Sequence[Result], *, refused: bool) -> None:
     """Refuse a pattern that is for no function of either side, unless a side could not be read."""
-    for pattern in () if refused else asked.functions or ():
-        if not any(inputs.wanted(one.name, [pattern]) for one in found):
+    for pattern in () if refused else asked.request.patterns:
+        if not any(matches(result.name, pattern) for result in results):
             raise UsageError("unknown-function", f"no function of either side matches '{pattern}'")
 
 

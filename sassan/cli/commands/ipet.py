@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sassan.app import documents
-from sassan.app.analysis import analyze, flow_fact_template
+from sassan.app.analysis import flow_fact_template
+from sassan.app.inputs import Inputs
+from sassan.app.options import AnalysisOptions
+from sassan.app.reading import architecture
+from sassan.app.request import AnalysisRequest
+from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.views import PROGRAMS, integer_program
-from sassan.cli.inputs import Inputs, Result, analyses, finish, read
-from sassan.cli.options import settings
 from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
 from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
 from sassan.cli.options.models import (
@@ -29,6 +32,8 @@ from sassan.cli.options.views import FactsTemplate, LinearProgram, Solve
 from sassan.cli.output import analysis_report as report
 from sassan.cli.output import document
 from sassan.cli.output.files import check, extension, outputs
+from sassan.cli.output.finish import finish
+from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import note, out, safe
 from sassan.errors import UsageError
 from sassan.render.files import write_atomically
@@ -62,8 +67,8 @@ def ipet(
 ) -> None:
     """Bound the WCET, and write the integer program behind it.
 
-    A loop needs a bound: how often one thread goes back to its head per entry. Counters are found in the code; what they depend on is told
-    with --param, --block-dim and --grid. For the rest, write the template, fill it in, give it back with --bounds.
+    A loop needs a bound: the largest number of back edges that one thread takes per entry. Counters are inferred from the code; give what
+    they depend on with --param, --block-dim and --grid. For the other loops, write the template, fill it in, and pass it with --bounds.
 
     \b
     Examples:
@@ -73,43 +78,48 @@ def ipet(
       sassan ipet kernels.sass -f saxpy --loop-bound 10 -o saxpy.lp
       sassan ipet kernels.sass --loop-bound 10 -o '{name}.mps' --solve cbc
     """
-    chosen = settings.make(
-        bounds=bounds,
+    settings = AnalysisOptions(
+        facts=bounds,
         loop_bound=loop_bound,
-        launch=settings.launch(block_dim, grid, param),
+        block=block_dim,
+        grid=grid,
+        parameters=tuple(param or ()),
         letters=letters,
-        model=model,
-        machine=machine,
-        latency=latency,
-        measurements=measurements,
         order=order,
         call_depth=call_depth,
-        ablate=ablate,
+        ablate=tuple(ablate or ()),
+        model=model,
+        machine=machine,
+        latency=tuple(latency or ()),
+        measurements=measurements,
         paper_experiment=paper_experiment,
         solver=solve,
-    )
+        occupancy=False,
+    ).settings()
 
     if facts_template and (json or solve):
         raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="leave --json and --solve away")
     kind = extension(output, ("toml",) if facts_template else PROGRAMS) if output is not None else ""
-    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
+    request = AnalysisRequest((file,), settings, tuple(function or ()), architecture(sm), not no_cache)
+    observer = CommandObserver(quiet=quiet)
+    inputs = request.inputs(observer)
     if facts_template:
-        _template(inputs, chosen, output)
+        _template(inputs, settings, output)
         return
     check(output, inputs.names)
-    results, inputs = analyses(inputs, lambda one: analyze(one, chosen), "solving", quiet=quiet)
-    paths = outputs(output, tuple(one.analysis.function.name for one in results)) if output is not None else ()
+    results, inputs = request.results_of(inputs, observer, label="solving")
+    paths = outputs(output, tuple(result.function.name for result in results)) if output is not None else ()
     unwritten = [one for path, one in zip(paths, results, strict=output is not None) if not _write(path, kind, one, quiet=quiet)]
     if json:
         document.show([_document(one) for one in results], inputs.refused)
     else:
         report.show(results)
-    finish(inputs, [one.analysis for one in (results if function and chosen.solve else unwritten)])
+    finish(inputs, results if function and settings.solve else unwritten)
 
 
-def _template(inputs: Inputs, chosen: Settings, output: str | None) -> None:
+def _template(inputs: Inputs, settings: Settings, output: str | None) -> None:
     """Print or write the flow-fact file of everything that was chosen: one file speaks of many functions."""
-    text = flow_fact_template(tuple(one.function for one in inputs.selected), chosen)
+    text = flow_fact_template(tuple(one.function for one in inputs.selected), settings)
     if output is None:
         out(text)
     else:
@@ -117,9 +127,9 @@ def _template(inputs: Inputs, chosen: Settings, output: str | None) -> None:
     finish(inputs)
 
 
-def _write(path: Path, kind: str, result: Result, *, quiet: bool) -> bool:
+def _write(path: Path, kind: str, result: AnalysisResult, *, quiet: bool) -> bool:
     """Write the program of one function and say whether there was one: loops without a bound leave it unbounded."""
-    text = integer_program(result.analysis, kind)
+    text = integer_program(result, kind)
     if text is None:
         return False
     write_atomically(path, text.encode())
@@ -128,10 +138,9 @@ def _write(path: Path, kind: str, result: Result, *, quiet: bool) -> bool:
     return True
 
 
-def _document(result: Result) -> Mapping[str, documents.Value]:
-    one = result.analysis
+def _document(one: AnalysisResult) -> Mapping[str, documents.Value]:
     return {
-        **documents.head(result.file, one.cfg),
+        **documents.head(one),
         "wcet": documents.wcet(one),
         "strings": {"worst_path": documents.string(one.worst_path)},
         "loops": documents.loops(one),

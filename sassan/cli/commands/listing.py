@@ -1,28 +1,27 @@
 """`sassan listing`: one row per instruction."""
 
 import sys
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Mapping
 
 from sassan.app import documents
+from sassan.app.inputs import Selected, each_function
+from sassan.app.options import AnalysisOptions
+from sassan.app.reading import architecture
+from sassan.app.request import AnalysisRequest
 from sassan.app.views import check_control, listing_of
-from sassan.cli.inputs import Inputs, Refused, Selected, finish, read
-from sassan.cli.options import settings
 from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
 from sassan.cli.options.models import CallDepth, Letters, LettersOption, Order, OrderOption
 from sassan.cli.options.views import Agreement, CheckControl, SourceFolder
 from sassan.cli.output import control_report as listing_check
-from sassan.cli.output import document, failure
+from sassan.cli.output import document
 from sassan.cli.output.analysis_report import list_gaps
-from sassan.cli.output.progress import track
+from sassan.cli.output.finish import finish
+from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import colourful, cut, is_terminal, note, out, safe, width
 from sassan.cli.sources import Sources
-from sassan.errors import SassanError, UsageError
-from sassan.ir import Function
 from sassan.render.listing import Listing, ListingRow
 from sassan.render.listing_text import TextLine, lines
 
-T = TypeVar("T")
 _LEAST_SOURCE = 24
 """Characters of a source line that are shown, however narrow the terminal is."""
 
@@ -64,18 +63,19 @@ def listing(
       sassan listing kernels.cubin --source src/
       sassan listing kernels.sass --check
     """
-    inputs = read([file], arch=sm, patterns=function, cached=not no_cache)
+    observer = CommandObserver(quiet=quiet)
+    inputs = AnalysisRequest((file,), patterns=tuple(function or ()), arch=architecture(sm), cached=not no_cache).inputs(observer)
     if check:
-        checked, inputs = _each(inputs, check_control, "checking", quiet=quiet)
+        checked, inputs = each_function(inputs, lambda one: (one, check_control(one.function)), "checking", observer)
         if json:
             document.show(listing_check.rows(checked), inputs.refused)
         else:
             listing_check.text(checked)
         listing_check.finish(checked, inputs)
     else:
-        chosen = settings.make(letters=letters, order=order, call_depth=call_depth)
+        settings = AnalysisOptions(letters=letters, order=order, call_depth=call_depth).settings()
         sources = Sources(source)
-        listings, inputs = _each(inputs, lambda one: listing_of(one, chosen), "listing", quiet=quiet)
+        listings, inputs = each_function(inputs, lambda one: (one, listing_of(one.function, settings)), "listing", observer)
         if json:
             document.show([_document(one, found) for one, found in listings], inputs.refused)
         else:
@@ -85,21 +85,6 @@ def listing(
         if not quiet and any(row.control is None for _, found in listings for row in found.rows):
             note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
     finish(inputs)
-
-
-def _each(inputs: Inputs, run: Callable[[Function], T], what: str, *, quiet: bool) -> tuple[list[tuple[Selected, T]], Inputs]:
-    """Run over the chosen functions; one that is refused does not hide the others, and its error is printed."""
-    out: list[tuple[Selected, T]] = []
-    refused = list(inputs.refused)
-    for one in track(inputs.selected, what, quiet=quiet):
-        try:
-            out.append((one, run(one.function)))
-        except UsageError:
-            raise
-        except SassanError as error:
-            failure.show(error, one.file)
-            refused.append(Refused(one.file, error))
-    return out, Inputs(inputs.selected, tuple(refused))
 
 
 def _text(one: Selected, rows: tuple[ListingRow, ...], sources: Sources, *, agreement: bool) -> None:

@@ -6,10 +6,15 @@ from dataclasses import dataclass
 
 import typer
 
-from sassan.cli import kernels
-from sassan.cli.inputs import Inputs, finish, read
-from sassan.cli.instances import Instance, configured, instance, is_string, strings_of
-from sassan.cli.options import executors, settings
+from sassan.app.inputs import Inputs, Observer, Refused
+from sassan.app.makespan import kernels
+from sassan.app.makespan.instances import Instance, configured, instance, is_string, strings_of
+from sassan.app.makespan.kernels import Paths
+from sassan.app.makespan.search import INTERRUPT, Answer
+from sassan.app.options import AnalysisOptions
+from sassan.app.reading import architecture, read_machine
+from sassan.app.request import AnalysisRequest
+from sassan.cli.options import executors
 from sassan.cli.options.inputs import Functions, Json, NoCache, Quiet
 from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
 from sassan.cli.options.makespan import (
@@ -25,7 +30,6 @@ from sassan.cli.options.makespan import (
     MachineSm,
     MakespanProgram,
     Partition,
-    Paths,
     PathsOption,
     Rows,
     RowsOption,
@@ -34,9 +38,11 @@ from sassan.cli.options.makespan import (
     WarpCount,
 )
 from sassan.cli.options.models import Letters, LettersOption, MachineFile
-from sassan.cli.output import failure, makespan_report
+from sassan.cli.output import makespan_report
 from sassan.cli.output.files import check, extension
-from sassan.cli.search import INTERRUPT, Answer, search
+from sassan.cli.output.finish import finish
+from sassan.cli.output.observer import CommandObserver
+from sassan.cli.searching import watched_search
 from sassan.errors import SassanError, UsageError
 from sassan.executor import Executor
 from sassan.makespan.configuration import Configuration, capacities, latencies
@@ -108,7 +114,7 @@ def makespan(
         engine=engine.value if engine is not None else None,
         time_limit=time_limit,
         seed=seed,
-        machine=settings.machine_file(machine),
+        machine=read_machine(machine) if machine is not None else None,
         partition=partition,
     )
     chosen = configured(config, told)
@@ -123,21 +129,19 @@ def makespan(
             return
         if len(texts) > 1:
             raise UsageError("usage", f"{len(texts)} listings: one at a time", hint="'sassan analyze FILE… -W N' bounds many")
-        analysed = settings.make(
-            bounds=bounds,
-            loop_bound=loop_bound,
-            launch=settings.launch(block_dim, grid, param),
-            letters=letters,
-            resources=settings.resources(block_dim, grid, registers=None, shared=None, sms=None),
+        options = AnalysisOptions(
+            facts=bounds, loop_bound=loop_bound, block=block_dim, grid=grid, parameters=tuple(param or ()), letters=letters
         )
-        found = read(texts, arch=chosen.sm, patterns=function, facts=analysed.facts, launch=analysed.launch, cached=not no_cache)
+        request = AnalysisRequest((*texts,), options.settings(), tuple(function or ()), architecture(chosen.sm), not no_cache)
+        observer = CommandObserver(quiet=quiet)
+        found = request.inputs(observer)
         check(output, found.names)
         check(lp, found.names)
-        asked, found = kernels.ask(found, analysed, chosen, path or Paths.WORST, limit or _PATHS, quiet=quiet)
-        answers, found = _answers(asked, lambda one: _answer(one, chosen, how, quiet=quiet), found)
+        asked, found = kernels.ask(found, request.settings, chosen, path or Paths.WORST, limit or _PATHS, observer)
+        answers, found = _answers(asked, lambda one: _answer(one, chosen, how, quiet=quiet), found, observer)
         makespan_report.listing(asked, answers, found.refused, wanted)
         _end([one for some in answers for one in some])
-        finish(found, [one.result.analysis for one in asked] if function else [])
+        finish(found, [one.result for one in asked] if function else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +194,11 @@ def _name(chosen: Configuration) -> str:
 def _answer(one: Instance, chosen: Configuration, how: _How, *, quiet: bool) -> Answer:
 
     seconds = chosen.time_limit if chosen.time_limit is not None else _TIME_LIMIT
-    return search(one, load(chosen.engine or "all", how.rows, how.executor), seconds=seconds, seed=chosen.seed or 0, quiet=quiet)
+    return watched_search(one, load(chosen.engine or "all", how.rows, how.executor), seconds=seconds, seed=chosen.seed or 0, quiet=quiet)
 
 
 def _answers(
-    asked: tuple[kernels.Kernel, ...], run: Callable[[Instance], Answer], found: Inputs
+    asked: tuple[kernels.KernelInstances, ...], run: Callable[[Instance], Answer], found: Inputs, observer: Observer
 ) -> tuple[tuple[tuple[Answer, ...], ...], Inputs]:
     """Search every path of every function, one after the other; an instance that an engine refuses does not hide the others."""
     every: list[tuple[Answer, ...]] = []
@@ -205,8 +209,8 @@ def _answers(
             try:
                 answers.append(kernels.capped(kernels.serial(one) if kernel.barrier else run(one), kernel.bound))
             except SassanError as error:
-                failure.show(error, kernel.result.file)
-                refused.append(kernels.refusal(kernel, error))
+                refused.append(Refused(kernel.result.file, error))
+                observer.refused(refused[-1])
         every.append(tuple(answers))
     return tuple(every), Inputs(found.selected, tuple(refused))
 

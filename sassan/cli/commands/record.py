@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sassan.cli.inputs import architecture
+from sassan.app.reading import architecture
 from sassan.cli.options.inputs import Quiet
 from sassan.cli.output import failure
 from sassan.cli.output.terminal import note, safe
@@ -106,7 +106,7 @@ def _print_notes(done: Launches, output: str) -> None:
     rows = len(done.launches)
     device = done.device.name if done.device is not None else ""
     note(
-        f"recorded {_count(done.total, 'launch', 'launches')} ({rows} distinct consecutive) of {_count(kernels, 'kernel')}"
+        f"recorded {_count(done.total, 'launch', 'launches')} of {_count(kernels, 'kernel')} ({_count(rows, 'entry', 'entries')})"
         f" in {safe(output)}\n"
     )
     note(f"note: the program saw: {safe(device)}\n")

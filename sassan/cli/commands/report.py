@@ -2,21 +2,24 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sassan import recorded
 from sassan.app import documents
+from sassan.app.inputs import Inputs, Observer
+from sassan.app.makespan.page import PageSearch, searched
+from sassan.app.result import AnalysisResult
 from sassan.app.views import page_sketch
-from sassan.cli.inputs import Inputs, Result, finish
 from sassan.cli.options.makespan import PageEngine, PageTimeLimit, Seed
 from sassan.cli.options.models import Model
 from sassan.cli.options.request import Asked, analysis
 from sassan.cli.options.views import PageFile, Recorded, Title
 from sassan.cli.output.files import extension
-from sassan.cli.output.progress import track
+from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import note, out, safe
-from sassan.cli.schedules import Search, searched
+from sassan.cli.searching import watched_search
 from sassan.errors import UsageError
 from sassan.render.files import write_atomically
 from sassan.render.html.layout import place
@@ -60,12 +63,14 @@ def report(
     _check(output)
     if (time_limit is not None or seed is not None) and engine is None:
         raise UsageError("usage", "--time-limit and --seed speak of a search", hint="--engine all searches")
-    how = Search(engine, time_limit if time_limit is not None else _SECONDS, seed or 0)
-    results, inputs = asked.analyses()
+    how = PageSearch(
+        engine, time_limit if time_limit is not None else _SECONDS, seed or 0, partial(watched_search, quiet=asked.observer.quiet)
+    )
+    results, inputs = asked.request.results(asked.observer)
     measured = _measured(recorded, results, asked) if recorded is not None else {}
-    text = _page(title or _title(asked), _functions(results, asked, how, measured), inputs)
-    _write(output, text, quiet=asked.quiet)
-    finish(inputs, [one.analysis for one in results] if asked.functions else [])
+    text = _page(title or _title(asked), _functions(results, asked.observer, how, measured), inputs)
+    _write(output, text, quiet=asked.observer.quiet)
+    finish(inputs, results if asked.request.patterns else [])
 
 
 def _check(output: str) -> None:
@@ -82,11 +87,11 @@ def _check(output: str) -> None:
 
 
 def _title(asked: Asked) -> str:
-    names = [Path(one).name if one != _STANDARD_OUTPUT else "standard input" for one in asked.files]
+    names = [Path(one).name if one != _STANDARD_OUTPUT else "standard input" for one in asked.request.files]
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _measured(path: str, results: tuple[Result, ...], asked: Asked) -> Mapping[str, list[object]]:
+def _measured(path: str, results: tuple[AnalysisResult, ...], asked: Asked) -> Mapping[str, list[object]]:
     """Return the recorded launches of each function beside the bounds of their grids, in cycles: where the page counts instructions, too.
 
     Raises InputError for the recording, UsageError for one of a tuning space.
@@ -97,12 +102,12 @@ def _measured(path: str, results: tuple[Result, ...], asked: Asked) -> Mapping[s
         raise UsageError("no-launches", message, hint="give a report of Nsight Compute or a table of times")
     for text in found.notes:
         note(f"note: {path}: {safe(text)}\n")
-    settings = asked.settings
+    settings = asked.request.settings
     if settings.costs.name == Unit().name:
         settings = replace(settings, costs=models.model(Model.CONTROL.value, Tables(settings.machine)))
-    functions = [one.analysis.function for one in results]
+    functions = [one.function for one in results]
     measured: dict[str, list[object]] = {}
-    for one in validate(found.launches, {None: functions}, settings, Hardware(), asked.recording):
+    for one in validate(found.launches, {None: functions}, settings, Hardware(), asked.request.recording):
         if one.analysis is not None:
             measured.setdefault(one.analysis.function.name, []).append(launch(one))
     return measured
@@ -114,25 +119,27 @@ def _page(title: str, functions: list[Mapping[str, Any]], inputs: Inputs) -> str
     return html(Page(title, documents.tool(), functions, refused))
 
 
-def _functions(results: tuple[Result, ...], asked: Asked, how: Search, measured: Mapping[str, list[object]]) -> list[Mapping[str, Any]]:
-    graphs = _graphs(results, asked)
-    searches = [searched(one, asked, how) for one in track(results, "scheduling", quiet=asked.quiet)]
+def _functions(
+    results: tuple[AnalysisResult, ...], observer: Observer, how: PageSearch, measured: Mapping[str, list[object]]
+) -> list[Mapping[str, Any]]:
+    graphs = _graphs(results, observer)
+    searches = [searched(one, how) for one in observer.steps(results, "scheduling")]
     return [
         {
-            **documents.analysis(one.file, one.analysis),
+            **documents.analysis(one),
             "graph": graph,
             "search": search,
-            "measured": measured.get(one.analysis.function.name, []),
+            "measured": measured.get(one.function.name, []),
         }
         for one, graph, search in zip(results, graphs, searches, strict=True)
     ]
 
 
-def _graphs(results: tuple[Result, ...], asked: Asked) -> Iterator[GraphRecord]:
+def _graphs(results: tuple[AnalysisResult, ...], observer: Observer) -> Iterator[GraphRecord]:
 
-    sketches = [page_sketch(one.analysis) for one in results]
+    sketches = [page_sketch(one) for one in results]
     places = place([one.text for one in sketches])
-    for sketch, placed in zip(track(sketches, "laying out", quiet=asked.quiet), places, strict=True):
+    for sketch, placed in zip(observer.steps(sketches, "laying out"), places, strict=True):
         yield sketch.record(placed)
 
 

@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 
 from sassan.app import documents
-from sassan.app.analysis import analyze
+from sassan.app.options import AnalysisOptions
+from sassan.app.reading import architecture
+from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
-from sassan.cli.inputs import Result, analyses, finish, read
-from sassan.cli.options import settings
 from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
 from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
 from sassan.cli.options.models import Ablate, CallDepth, Letters, LettersOption, Order, OrderOption
 from sassan.cli.output import document
 from sassan.cli.output.analysis_report import gaps
+from sassan.cli.output.finish import finish
+from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import out, safe
 
 
@@ -43,34 +45,36 @@ def strings(
       sassan strings kernels.sass -f saxpy --loop-bound 10
       sassan strings kernels.sass --letters 2013 --json
     """
-    chosen = settings.make(
-        bounds=bounds,
+    settings = AnalysisOptions(
+        facts=bounds,
         loop_bound=loop_bound,
-        launch=settings.launch(block_dim, grid, param),
+        block=block_dim,
+        grid=grid,
+        parameters=tuple(param or ()),
         letters=letters,
         order=order,
         call_depth=call_depth,
-        ablate=ablate,
-    )
-    inputs = read([file], arch=sm, patterns=function, cached=not no_cache, facts=chosen.facts, launch=chosen.launch)
-    results, inputs = analyses(inputs, lambda one: analyze(one, chosen), "analyzing", quiet=quiet)
+        ablate=tuple(ablate or ()),
+        occupancy=False,
+    ).settings()
+    request = AnalysisRequest((file,), settings, tuple(function or ()), architecture(sm), not no_cache)
+    results, inputs = request.results(CommandObserver(quiet=quiet))
     if json:
         document.show([_document(one) for one in results], inputs.refused)
     else:
         for result in results:
-            _text(result.analysis)
+            _text(result)
         gaps(results)
     finish(inputs)
 
 
-def _document(result: Result) -> Mapping[str, documents.Value]:
-    one = result.analysis
+def _document(one: AnalysisResult) -> Mapping[str, documents.Value]:
     blocks: list[documents.Value] = [
         {"id": node.id, "start": documents.address(node.start), "end": documents.address(node.end), "string": documents.string(letters)}
         for node, letters in zip(one.cfg.nodes, one.strings, strict=True)
     ]
     return {
-        **documents.head(result.file, one.cfg),
+        **documents.head(one),
         "strings": {"worst_path": documents.string(one.worst_path), "blocks": blocks},
         "wcet": documents.wcet(one),
         "gaps": documents.gaps(one.gaps),

@@ -8,9 +8,9 @@ import typer
 
 from sassan import frontend, recorded
 from sassan.app import documents
-from sassan.app.reading import read_program
-from sassan.cli.inputs import architecture, wanted
-from sassan.cli.options import settings
+from sassan.app.inputs import wanted
+from sassan.app.options import AnalysisOptions
+from sassan.app.reading import architecture, read_program
 from sassan.cli.options.inputs import Functions, Json, NoCache, Quiet, Sm
 from sassan.cli.options.launch import Bounds, LaunchesFile, LoopBound
 from sassan.cli.options.models import Latencies, MachineFile, Model, ModelOption
@@ -85,14 +85,18 @@ def validate(
         raise UsageError("no-launches", message, hint="compile configurations and pass their launches as a table (CSV)")
     for text in record_file.notes[:_NOTES]:
         note(f"note: {recording}: {safe(text)}\n")
-    chosen = settings.make(bounds=bounds, loop_bound=loop_bound, model=model, machine=machine, latency=latency)
+    options = AnalysisOptions(
+        facts=bounds, loop_bound=loop_bound, model=model, machine=machine, latency=tuple(latency or ()), launches=launches, occupancy=False
+    )
+    settings = options.settings()
     functions = _functions(record_file, code or [], architecture(sm), cached=not no_cache)
+    patterns = tuple(function or ())
     selected = [
-        launch for launch in record_file.launches if wanted(launch.mangled or launch.kernel, function) or wanted(launch.kernel, function)
+        launch for launch in record_file.launches if wanted(launch.mangled or launch.kernel, patterns) or wanted(launch.kernel, patterns)
     ]
     hardware = Hardware(sms, clock * _MEGA if clock is not None else None)
     tracked = track(
-        validations_of(selected, functions, chosen, hardware, settings.recording(launches)), "validating", quiet=quiet, total=len(selected)
+        validations_of(selected, functions, settings, hardware, options.recording()), "validating", quiet=quiet, total=len(selected)
     )
     validations = tuple(tracked)
     if output is not None:

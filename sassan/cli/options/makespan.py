@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sassan.app.makespan.kernels import Paths
 from sassan.cli.options.limits import MANY
 
 
@@ -25,14 +26,6 @@ class Rows(StrEnum):
     SHORT = "short"
     LONG = "long"
     COUNTED = "counted"
-
-
-class Paths(StrEnum):
-    """Which paths of a function the warps take."""
-
-    WORST = "worst"
-    ALL = "all"
-    EACH = "each"
 
 
 Instances = Annotated[

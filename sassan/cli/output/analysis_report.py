@@ -6,7 +6,6 @@ from itertools import chain
 
 from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
-from sassan.cli.inputs import Result
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import middle, out, safe
@@ -17,7 +16,7 @@ NONE = "-"
 """Stands where no number can be given."""
 
 
-def show(results: Sequence[Result]) -> None:
+def show(results: Sequence[AnalysisResult]) -> None:
     """Print the report of `analyze`."""
     if not results:
         return
@@ -28,7 +27,7 @@ def show(results: Sequence[Result]) -> None:
     gaps(results)
 
 
-def _numbers(results: Sequence[Result]) -> None:
+def _numbers(results: Sequence[AnalysisResult]) -> None:
     columns = [
         NAME,
         Column("arch"),
@@ -36,15 +35,15 @@ def _numbers(results: Sequence[Result]) -> None:
         Column("blocks", number=True),
         Column("div", number=True),
         Column("react", number=True),
-        Column("WCET" if all(one.analysis.wcet.bound for one in results) else "(not a bound)", number=True),
+        Column("WCET" if all(one.wcet.bound for one in results) else "(not a bound)", number=True),
     ]
-    warps = sorted({one.analysis.makespan.residents.warps for one in results if one.analysis.makespan})
+    warps = sorted({one.makespan.residents.warps for one in results if one.makespan})
     if warps:
         columns.append(Column(f"{warps[0]} warps" if len(warps) == 1 else "full SM", number=True))
-    grids = any(one.analysis.makespan.grid for one in results if one.analysis.makespan)
+    grids = any(one.makespan.grid for one in results if one.makespan)
     if grids:
         columns.append(Column("grid", number=True))
-    rows = [_row(one.analysis)[: len(columns)] for one in results]
+    rows = [_row(one)[: len(columns)] for one in results]
     table.show(Table(tuple(columns), tuple(rows)))
 
 
@@ -56,9 +55,9 @@ def _row(analysis: AnalysisResult) -> tuple[str, ...]:
     return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown)
 
 
-def _launches(results: Sequence[Result]) -> None:
+def _launches(results: Sequence[AnalysisResult]) -> None:
     """Print how many warps are resident, and the bound in the partition model, where they were asked for."""
-    rows = [(one.analysis.function.name, text) for one in results for text in _launch(one.analysis)]
+    rows = [(one.function.name, text) for one in results for text in _launch(one)]
     if rows:
         _section("launch:")
     for name, text in rows:
@@ -77,10 +76,10 @@ def _launch(analysis: AnalysisResult) -> Iterator[str]:
         yield f"partition model: {NONE if found.partition.value is None else found.partition.value}"
 
 
-def paths(results: Sequence[Result]) -> None:
+def paths(results: Sequence[AnalysisResult]) -> None:
     """Print the string of each worst path, or why there is none."""
     columns = (NAME, Column("worst path, or gaps"))
-    rows = tuple((one.analysis.function.name, str(one.analysis.worst_path or _codes(one.analysis))) for one in results)
+    rows = tuple((one.function.name, str(one.worst_path or _codes(one))) for one in results)
     _section()
     table.show(Table(columns, rows))
 
@@ -92,15 +91,15 @@ def _codes(analysis: AnalysisResult) -> str:
     return "gaps: " + ", ".join(f"{number} {code}" for code, number in sorted(count.items()))
 
 
-def assumptions(results: Sequence[Result]) -> None:
+def assumptions(results: Sequence[AnalysisResult]) -> None:
     """Print what the numbers above rest on, each assumption once; one that not every function needs names those that do."""
     users: dict[str, list[str]] = {}
     for one in results:
-        for text in _assumed(one.analysis):
-            users.setdefault(text, []).append(one.analysis.function.name)
+        for text in _assumed(one):
+            users.setdefault(text, []).append(one.function.name)
     if not users:
         return
-    bounded = sum(bool(_assumed(one.analysis)) for one in results)
+    bounded = sum(bool(_assumed(one)) for one in results)
     _section("assumptions:")
     for text, names in users.items():
         only = "" if len(names) == bounded else f" ({_some(names)})"
@@ -121,9 +120,9 @@ def _some(names: Sequence[str]) -> str:
     return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
 
 
-def gaps(results: Sequence[Result]) -> None:
+def gaps(results: Sequence[AnalysisResult]) -> None:
     """Print every gap with its address; nothing of its message is cut."""
-    list_gaps([(one.analysis.function.name, one.analysis.gaps) for one in results])
+    list_gaps([(one.function.name, one.gaps) for one in results])
 
 
 def list_gaps(found: Sequence[tuple[str, tuple[Gap, ...]]]) -> None:

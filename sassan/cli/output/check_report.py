@@ -4,14 +4,14 @@ import json
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sassan import __version__
-from sassan.app import documents, gates
-from sassan.app.gates import Failure
-from sassan.app.saved_results import Measure
-from sassan.cli.inputs import Inputs, Result
+from sassan.app import documents
+from sassan.app.builds import gates
+from sassan.app.builds.checked import Checked, Remark
+from sassan.app.builds.gates import Failure
+from sassan.app.inputs import Inputs
 from sassan.cli.output.terminal import colourful, middle, note, out, safe
 from sassan.render import sarif
 from sassan.render.files import write_atomically
@@ -24,47 +24,24 @@ _NAMED, _WIDEST = 3, 140
 """Functions that a verdict names, and how long a name may be there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A function, its document, and the gates that it fails; `held_by` names those that hold it at all.
-
-    `unheld` are the bounds that the baseline does not know, `conditions` in what its options differ; both None without a baseline.
-    """
-
-    result: Result
-    row: Mapping[str, documents.Value]
-    failures: tuple[Failure, ...]
-    held_by: tuple[str, ...] = ()
-    unheld: tuple[Measure, ...] | None = None
-    conditions: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """What a verdict leaves open, in words, and for which functions."""
-
-    code: str
-    what: str
-    names: tuple[str, ...]
-
-    def brief(self) -> str:
-        """Return it for the verdict: a few names, and how many more there are."""
-        shown = ", ".join(middle(safe(one), _WIDEST) for one in self.names[:_NAMED])
-        more = len(self.names) - _NAMED
-        return f"{self.what}: {shown}" + (f" and {more} more" if more > 0 else "")
-
-
 def show(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) -> None:
     """Print one line per failure, then how many functions failed, how many inputs were not checked at all, and what is left open."""
     start, end = (_RED, _PLAIN) if colourful(sys.stdout) else ("", "")
     for one in checked:
         for failure in one.failures:
-            place = safe(f"{one.result.file}:{one.result.analysis.function.name}:{documents.address(_address(one, failure))}")
+            place = safe(f"{one.result.file}:{one.result.function.name}:{documents.address(_address(one, failure))}")
             out(f"{place}: {start}{failure.rule}{end}: {safe(failure.message)}{_behind(one, failure)}\n")
     failed = sum(bool(one.failures) for one in checked)
     count = f"{len(checked)} function" + ("" if len(checked) == 1 else "s")
     verdict = [f"{number} {what}" for number, what in ((failed, "failed"), (refused, "refused")) if number]
-    out("; ".join([f"{count} checked, {', '.join(verdict) or 'all pass'}", *(one.brief() for one in remarks)]) + "\n")
+    out("; ".join([f"{count} checked, {', '.join(verdict) or 'all pass'}", *(brief(one) for one in remarks)]) + "\n")
+
+
+def brief(remark: Remark) -> str:
+    """The remark for the verdict: a few names, and how many more there are."""
+    shown = ", ".join(middle(safe(name), _WIDEST) for name in remark.names[:_NAMED])
+    more = len(remark.names) - _NAMED
+    return f"{remark.what}: {shown}" + (f" and {more} more" if more > 0 else "")
 
 
 def _behind(one: Checked, failure: Failure) -> str:
@@ -74,12 +51,12 @@ def _behind(one: Checked, failure: Failure) -> str:
 
 
 def _address(one: Checked, failure: Failure) -> int:
-    return one.result.analysis.function.entry if failure.address is None else failure.address
+    return one.result.function.entry if failure.address is None else failure.address
 
 
 def _source(one: Checked, address: int) -> tuple[str, int] | None:
     """Return the file and the line that an instruction was made from, None where the input has no line information."""
-    lines = one.result.analysis.function.lines
+    lines = one.result.function.lines
     place = bisect_right([line.address for line in lines], address)
     return (lines[place - 1].file, lines[place - 1].line) if place else None
 
@@ -137,7 +114,7 @@ def _rules() -> tuple[Rule, ...]:
 
 def _finding(one: Checked, failure: Failure) -> Finding:
 
-    function = one.result.analysis.function
+    function = one.result.function
     first, *more = _places(one, _address(one, failure))
     related = [place for at, text in (*failure.related, *_costly(one, failure)) for place in _places(one, at, text)]
     properties = (
@@ -159,7 +136,7 @@ def _finding(one: Checked, failure: Failure) -> Finding:
 
 def _costly(one: Checked, failure: Failure) -> tuple[tuple[int, str], ...]:
     """Return the blocks in which the most of a WCET that is too high is spent."""
-    found = one.result.analysis
+    found = one.result
     if failure.value is None or failure.value != found.wcet.value or failure.rule not in {gates.Rule.MAX_WCET, gates.Rule.GROWTH}:
         return ()
     counts = [0] * len(found.cfg.nodes)
@@ -171,7 +148,7 @@ def _costly(one: Checked, failure: Failure) -> tuple[tuple[int, str], ...]:
 
 def _places(one: Checked, address: int, message: str = "") -> Iterator[Location]:
     """Yield the source line of an instruction, where it is known, then its place in the input: a line of a listing, or an address."""
-    function = one.result.analysis.function
+    function = one.result.function
     source = _source(one, address)
     if source is not None:
         yield Location(source[0], source[1], function.name, address, message)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from sassan.app import documents
+from sassan.app.inputs import Inputs, Selected
 from sassan.app.settings import Settings
 from sassan.app.views import compare_functions
-from sassan.cli.inputs import Inputs, Selected
 from sassan.cli.output import document
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.table import show as show_table

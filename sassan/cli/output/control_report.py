@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import typer
 
 from sassan.app import documents
-from sassan.cli.inputs import Inputs, Selected
+from sassan.app.inputs import Inputs, Selected
 from sassan.cli.output import failure
 from sassan.cli.output.analysis_report import NAME, list_gaps
 from sassan.cli.output.table import Column, Table, show
@@ -22,7 +22,7 @@ Checked = tuple[Selected, "Report"]
 
 
 def text(checked: Sequence[Checked]) -> None:
-    """Print one line per function, then each finding, then what could not be followed."""
+    """Print one line per function, then each finding, the assumptions, and what could not be followed."""
     if not checked:
         return
     columns = (NAME, Column("arch"), Column("instr", number=True), Column("findings", number=True))
@@ -34,6 +34,9 @@ def text(checked: Sequence[Checked]) -> None:
         for finding in report.findings:
             name = middle(safe(one.function.name), 30)
             out(f"  {name} {documents.address(finding.address)} {finding.code}: {safe(_message(one, finding))}\n")
+    inherited = dict.fromkeys(text for _, report in checked for text in report.assumptions)
+    if inherited:
+        out("\nassumptions:\n" + "".join(f"  - {safe(text)}\n" for text in inherited))
     list_gaps([(one.function.name, report.gaps) for one, report in checked if not _is_unchecked(report)])
 
 
@@ -60,6 +63,7 @@ def rows(checked: Sequence[Checked]) -> list[Mapping[str, object]]:
             "instructions": len(one.function.instructions),
             "findings": None if _is_unchecked(report) else [_finding(one, finding) for finding in report.findings],
             "gaps": documents.gaps(report.gaps),
+            "assumptions": list(report.assumptions),
         }
         for one, report in checked
     ]

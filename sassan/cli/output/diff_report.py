@@ -4,11 +4,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from sassan.app.changes import Change, State
-from sassan.app.gates import change, unheld
-from sassan.app.saved_results import BOUNDS, Measure
+from sassan.app.builds.changes import Change, State
+from sassan.app.builds.checked import Remark
+from sassan.app.builds.gates import change, unheld
+from sassan.app.builds.saved_results import BOUNDS, Measure
 from sassan.cli.output import table
-from sassan.cli.output.check_report import Remark
+from sassan.cli.output.check_report import brief
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import colourful, out, safe
 
@@ -25,7 +26,7 @@ def show(found: Sequence[Change], *, growth: bool) -> None:
     for one in changed:
         _lines(one)
     total = f"{_count(len(found))}: {', '.join(f'{number} {state}' for state, number in summary(found).items())}"
-    out("; ".join([total, *(one.brief() for one in unknown(found, growth=growth))]) + "\n" if found else "no functions\n")
+    out("; ".join([total, *(brief(one) for one in unknown(found, growth=growth))]) + "\n" if found else "no functions\n")
 
 
 def unknown(found: Sequence[Change], *, growth: bool) -> Iterator[Remark]:

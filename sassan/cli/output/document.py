@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from sassan.app import documents
-from sassan.cli.inputs import Refused
+from sassan.app.inputs import Refused
 from sassan.cli.output.terminal import out
 
 

@@ -3,8 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from sassan.app.launches import LaunchAnalysis
-from sassan.cli.inputs import Result
+from sassan.app.launches import LaunchResult
 from sassan.cli.output import analysis_report as report
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
@@ -24,7 +23,7 @@ _COLUMNS = (
 )
 
 
-def show(found: Sequence[LaunchAnalysis], *, cut: str) -> None:
+def show(found: Sequence[LaunchResult], *, cut: str) -> None:
     """Print every launch; `cut` says why the recording ends early."""
     table.show(Table(_COLUMNS, tuple(_row(one) for one in found)))
     total = sum(one.launch.count for one in found)
@@ -34,7 +33,7 @@ def show(found: Sequence[LaunchAnalysis], *, cut: str) -> None:
     out(f"; one after the other at most {whole} cycles\n" if total == bounded and found else "\n")
     if cut:
         out(f"the recording was cut off {safe(cut)}: launches behind that are missing\n")
-    results = tuple({id(one.analysis): Result(one.file, one.analysis) for one in found if one.analysis is not None}.values())
+    results = tuple({id(one.result): one.result for one in found if one.result is not None}.values())
     report.assumptions(results)
     for text in dict.fromkeys(text for one in found if one.wcet is not None for text in one.assumptions):
         out(f"  - {safe(text)}\n")
@@ -44,7 +43,7 @@ def show(found: Sequence[LaunchAnalysis], *, cut: str) -> None:
     report.list_gaps([(kernel, tuple(several)) for kernel, several in gaps.items()])
 
 
-def _row(one: LaunchAnalysis) -> tuple[str, ...]:
+def _row(one: LaunchResult) -> tuple[str, ...]:
     launch = one.launch
     numbers = (report.NONE if number is None else str(number) for number in (one.wcet, one.cycles))
     codes = ", ".join(sorted({gap.code for gap in one.gaps}))

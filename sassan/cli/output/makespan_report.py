@@ -8,17 +8,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from sassan.cli import makespan_document
-from sassan.cli.inputs import Refused
-from sassan.cli.kernels import Kernel
+from sassan.app.inputs import Refused
+from sassan.app.makespan import document as makespan_document
+from sassan.app.makespan.description import chart, strings_of, units, verdict
+from sassan.app.makespan.kernels import KernelInstances
+from sassan.app.makespan.search import Answer
 from sassan.cli.output import analysis_report as report
 from sassan.cli.output import document, table
 from sassan.cli.output.files import outputs
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import colourful, cut, middle, note, out, safe, width
-from sassan.cli.search import INTERRUPT, Answer
-from sassan.errors import UsageError
-from sassan.render import gantt
+from sassan.cli.output.terminal import colourful, cut, note, out, safe, width
 from sassan.render.files import write_atomically
 from sassan.render.gantt import Chart, runs
 from sassan.render.gantt_svg import draw
@@ -42,12 +41,12 @@ def single(answer: Answer, wanted: Wanted) -> None:
     """Print and write the answer to one question about strings."""
     _write([answer], wanted)
     if wanted.json:
-        makespan_document.show(answer)
+        out(makespan_document.text(answer))
     else:
         _text(answer)
 
 
-def listing(asked: Sequence[Kernel], answers: Sequence[Sequence[Answer]], refused: Sequence[Refused], wanted: Wanted) -> None:
+def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]], refused: Sequence[Refused], wanted: Wanted) -> None:
     """Print and write the answers for the functions of a listing."""
     flat = [one for some in answers for one in some]
     _write(flat, wanted)
@@ -61,16 +60,16 @@ def listing(asked: Sequence[Kernel], answers: Sequence[Sequence[Answer]], refuse
         _text(flat[0])
     elif flat:
         _assumptions([text for one in flat for text in one.instance.assumptions])
-    report.list_gaps([(kernel.result.analysis.function.name, kernel.result.analysis.gaps) for kernel in asked])
+    report.list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
 
 
-def _rows(asked: Sequence[Kernel], answers: Sequence[Sequence[Answer]]) -> None:
+def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]]) -> None:
     columns = (report.NAME, Column("cost", number=True), *_INTERVAL, Column("SM-level", number=True), Column("warps take"))
     rows: list[tuple[str, ...]] = []
     for kernel, some in zip(asked, answers, strict=True):
         for one in some:
             cost = report.NONE if not one.instance.costs else str(max(one.instance.costs))
-            rows.append((one.instance.name, cost, *_interval(one), _number(kernel.bound), _strings(one)))
+            rows.append((one.instance.name, cost, *_interval(one), _number(kernel.bound), strings_of(one)))
     table.show(Table(columns, tuple(rows)))
     for label in dict.fromkeys(kernel.label for kernel in asked):
         out(f"lower, upper: {label}\n")
@@ -91,12 +90,8 @@ def _number(value: int | None) -> str:
     return report.NONE if value is None else str(value)
 
 
-def _strings(one: Answer) -> str:
-    return " ".join(str(string) for string in one.instance.strings)
-
-
 def _text(one: Answer) -> None:
-    out(f"{cut(safe(_strings(one)), width())}\n{units(one)}\n\n")
+    out(f"{cut(safe(strings_of(one)), width())}\n{units(one)}\n\n")
     _engines(one)
     out(f"\n{verdict(one)}\n")
     _estimates(one)
@@ -104,31 +99,6 @@ def _text(one: Answer) -> None:
     if one.known.schedule is not None:
         out(f"\nschedule of {one.known.lower} slots, slots from 1:\n")
         _chart(chart(one))
-
-
-def units(one: Answer) -> str:
-    """Return the instance in a line: warps, capacities, issue limit, and how letters were multiplied."""
-    processor = one.instance.processor
-    told = " ".join(f"{letter}={value}" for letter, value in processor.capacity.items())
-    issue = "no issue limit" if processor.issue is None else f"issue {processor.issue}"
-    changed = [(str(old), str(new)) for old, new in zip(one.instance.strings, one.instance.problem.strings, strict=False) if old != new]
-    letters = f", run as {middle(changed[0][1], _TITLE)}" if changed else ""
-    return f"{one.instance.warps} warps, per slot {told}, {issue}{letters}"
-
-
-def verdict(one: Answer) -> str:
-    """Return the result in a line."""
-    known = one.known
-    why = {"": "", INTERRUPT: ", interrupted"}.get(one.stopped, ", time limit reached")
-    if known.exact is not None:
-        return f"longest makespan: {known.exact} slots, exact"
-    if known.lower is None and known.upper is None:
-        return f"longest makespan: not known{why}"
-    if known.lower is None:
-        return f"longest makespan: at most {known.upper} slots{why}"
-    if known.upper is None:
-        return f"longest makespan: at least {known.lower} slots{why}"
-    return f"longest makespan: in [{known.lower}, {known.upper}] slots, gap {100 * (known.gap or 0):.1f} %{why}"
 
 
 def _engines(one: Answer) -> None:
@@ -161,21 +131,6 @@ def _assumptions(texts: Sequence[str]) -> None:
         out("\nassumptions:\n")
     for text in dict.fromkeys(texts):
         out(f"  - {safe(text)}\n")
-
-
-def chart(one: Answer) -> Chart:
-    """Return the picture of the best schedule found.
-
-    Raises UsageError `no-schedule` where there is none.
-    """
-    schedule = one.known.schedule
-    if schedule is None:
-        message = f"{one.instance.name}: there is no schedule to draw"
-        raise UsageError("no-schedule", message, hint="--engine beam finds one at once; --time-limit gives more time")
-    title = f"{middle(one.instance.name, _TITLE)}: {one.known.lower} slots"
-    strings = "" if one.instance.name == _strings(one) else middle(_strings(one), 2 * _TITLE)
-    facts = tuple(text for text in (strings, units(one), verdict(one)) if text)
-    return gantt.chart(one.instance.problem, schedule, title, facts)
 
 
 def _chart(picture: Chart) -> None:
@@ -219,7 +174,7 @@ def _save(path: Path, text: str, *, quiet: bool) -> None:
 
 def _page(one: Answer) -> tuple[tuple[str, ...], ...]:
     """Return the table below a chart on a page."""
-    rows: list[tuple[str, str]] = [("string", _strings(one)), ("instance", units(one)), ("result", verdict(one))]
+    rows: list[tuple[str, str]] = [("string", strings_of(one)), ("instance", units(one)), ("result", verdict(one))]
     rows += [(f"engine {found.engine}", f"{found.seconds:.3f} s {found.note or found.proof}") for found in one.known.last.values()]
     rows += [(f"estimate {name}", f"{value}: {caution}") for name, value, caution in makespan_document.estimates(one)]
     rows += [("assumption", text) for text in one.instance.assumptions]

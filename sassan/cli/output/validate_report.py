@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from sassan.cli.inputs import Result
 from sassan.cli.output import analysis_report as report
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
@@ -38,7 +37,7 @@ def show(validations: Sequence[LaunchValidation], model: str) -> None:
     out("\n")
     _refuted(validations)
     results = tuple(
-        {id(validation.analysis): Result("", validation.analysis) for validation in validations if validation.analysis is not None}.values()
+        {id(validation.analysis): validation.analysis for validation in validations if validation.analysis is not None}.values()
     )
     report.assumptions(results)
     gaps = defaultdict[str, dict[Gap, None]](dict)

@@ -1,6 +1,6 @@
-"""The block barriers of a kernel: where a warp waits for others of its block, and whether one opens after the other for all of them.
+"""The block barriers of a kernel: where a warp waits for others of its block, and whether they open in the same order for all warps.
 
-Where it waits for other blocks of its cluster, too, which run on other SMs.
+Also the barriers of a cluster, where a warp waits for blocks on other SMs.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ _CLUSTER = ("UCGABAR", "barrier.cluster")
 """Opcodes of the barrier of a cluster, of machine code and of PTX."""
 _WAIT = "wait"
 _GROUP = ("WARPGROUP.ARRIVE", "HGMMA", "IGMMA", "QGMMA", "BGMMA")
-"""Opcodes at which four warps of a block may wait for each other: nobody says that they do not."""
+"""Opcodes at which four warps of a block may wait for each other: no source excludes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockBarriers:
-    """How many instructions of each node of the graph wait; `in_order`: all warps of a block pass the same openings one after the other.
+    """`arrivals` count the waiting instructions per node; `in_order`: all warps of a block pass the same openings in the same order.
 
     `clusters` are the instructions of barriers of a cluster, by address, with their opcodes.
     """
@@ -33,41 +33,41 @@ class BlockBarriers:
     clusters: tuple[tuple[int, str], ...] = ()
 
     def __bool__(self) -> bool:
-        """Say whether there are any."""
+        """Whether there are any."""
         return any(self.arrivals) or bool(self.clusters)
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """Return why nothing bounds many warps: where one waits for other blocks; where none does, what tells those to go on."""
-        why = "blocks of a cluster wait for each other here, and no bound of an SM or a grid knows those on other SMs"
-        waits = [one for one in self.clusters if _WAIT in one[1].lower()]
-        return tuple(Gap(address, "cluster-barrier", f"{opcode}: {why}") for address, opcode in waits or self.clusters)
+        """Why there is no bound of many warps: the waits for other blocks; without a wait, the arrivals that release other blocks."""
+        reason = "blocks of a cluster wait for each other here, and those on other SMs are unknown to the bounds of an SM and of a grid"
+        waits = [(address, opcode) for address, opcode in self.clusters if _WAIT in opcode.lower()]
+        return tuple(Gap(address, "cluster-barrier", f"{opcode}: {reason}") for address, opcode in waits or self.clusters)
 
 
 NO_BARRIERS = BlockBarriers((), in_order=False)
 
 
 def block_barriers(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None]) -> BlockBarriers:
-    """Return where the warps of a graph wait.
+    """The places where the warps of a graph wait.
 
-    They pass the same openings where all of them wait at one barrier (`BAR.SYNC 0x0`), for all warps, and nobody arrives without waiting.
+    They pass the same openings where all of them wait at one barrier (`BAR.SYNC 0x0`), for all warps, and none arrives without waiting.
     """
-    code = [[one for one in node.instructions if _is_barrier(one, facts_of)] for node in cfg.nodes]
-    waits = [one for row in code for one in row]
-    others = any(one.opcode.startswith(_BAR) and not _is_barrier(one, facts_of) for node in cfg.nodes for one in node.instructions)
-    names = {_name(one) for one in waits}
-    clusters = {(one.address, one.opcode) for node in cfg.nodes for one in node.instructions if one.opcode.startswith(_CLUSTER)}
-    return BlockBarriers(tuple(map(len, code)), not others and len(names) == 1 and None not in names, tuple(sorted(clusters)))
+    waits = [[instruction for instruction in node.instructions if _is_barrier(instruction, facts_of)] for node in cfg.nodes]
+    code = [instruction for node in cfg.nodes for instruction in node.instructions]
+    others = any(instruction.opcode.startswith(_BAR) and not _is_barrier(instruction, facts_of) for instruction in code)
+    numbers = {_number(instruction) for of_node in waits for instruction in of_node}
+    clusters = {(instruction.address, instruction.opcode) for instruction in code if instruction.opcode.startswith(_CLUSTER)}
+    return BlockBarriers(tuple(map(len, waits)), not others and len(numbers) == 1 and None not in numbers, tuple(sorted(clusters)))
 
 
-def _is_barrier(one: Instruction, facts_of: Callable[[Instruction], Facts | None]) -> bool:
-    facts = facts_of(one)
-    return facts is not None and (facts.flow is Flow.BLOCK_BARRIER or one.opcode.startswith(_GROUP))
+def _is_barrier(instruction: Instruction, facts_of: Callable[[Instruction], Facts | None]) -> bool:
+    facts = facts_of(instruction)
+    return facts is not None and (facts.flow is Flow.BLOCK_BARRIER or instruction.opcode.startswith(_GROUP))
 
 
-def _name(one: Instruction) -> int | float | None:
-    """Return the number of the barrier at which an instruction waits for all warps, None where it may do otherwise."""
-    predicates = [operand for operand in one.operands if isinstance(operand, Register) and operand.file == "P"]
-    numbers = [operand.value for operand in one.operands if isinstance(operand, Immediate)]
-    plain = len(numbers) == 1 and len(predicates) + 1 == len(one.operands)
-    return numbers[0] if plain and one.guard is None and one.opcode.startswith(_WHOLE) else None
+def _number(instruction: Instruction) -> int | float | None:
+    """The number of the barrier at which an instruction waits for all warps, None where it may behave otherwise."""
+    predicates = [operand for operand in instruction.operands if isinstance(operand, Register) and operand.file == "P"]
+    numbers = [operand.value for operand in instruction.operands if isinstance(operand, Immediate)]
+    plain = len(numbers) == 1 and len(predicates) + 1 == len(instruction.operands)
+    return numbers[0] if plain and instruction.guard is None and instruction.opcode.startswith(_WHOLE) else None

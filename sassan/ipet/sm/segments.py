@@ -19,7 +19,7 @@ Term = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class EndCosts:
-    """What blocks with a barrier cost where a walk begins or ends there: behind their last barrier, and up to their first one."""
+    """Costs of blocks with a barrier where a walk begins or ends there: behind their last barrier, and up to their first one."""
 
     begin: Mapping[int, int]
     stop: Mapping[int, int]
@@ -27,14 +27,14 @@ class EndCosts:
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """The variables beside those of `Columns`: per block with a barrier, whether the walk begins there, and whether it ends there."""
+    """Further variables, per block with a barrier: whether the walk begins there, and whether it ends there."""
 
     begin: dict[int, int]
     stop: dict[int, int]
 
 
 def segments(steps: Steps, costs: Sequence[int], bounds: Sequence[int], ends: EndCosts) -> Model | None:
-    """Return the system whose optimum is the largest cost from a barrier in one block to one in the next; `ends` are blocks that hold some.
+    """The system whose optimum is the largest cost from a barrier in one block to one in the next; `ends` are blocks that hold some.
 
     None where such a block ends in an indirect branch that may run again.
     """
@@ -60,12 +60,12 @@ def _variables(steps: Steps, barriers: Sequence[int]) -> Iterator[Variable]:
             yield Variable(f"{name}{node:05d}", f"{meaning} {steps.cfg.nodes[node].id}")
 
 
-def _objective(steps: Steps, columns: Columns, places: _Places, costs: Sequence[int], parts: EndCosts) -> tuple[Term, ...]:
-    """Return sum(cost of each block * how often the walk runs it), and the parts of those where it begins and ends."""
+def _objective(steps: Steps, columns: Columns, places: _Places, costs: Sequence[int], ends: EndCosts) -> tuple[Term, ...]:
+    """The sum of (cost of each block * its executions), and the end costs of the blocks where the walk begins and ends."""
     inner = [(columns.warp[index], costs[edge.src]) for index, edge in enumerate(steps.cfg.edges) if edge.src not in places.begin]
-    pairs = ((places.begin, parts.begin), (places.stop, parts.stop))
-    ends = [(column, cost[node]) for places_of, cost in pairs for node, column in places_of.items()]
-    return combine((*inner, *ends))
+    pairs = ((places.begin, ends.begin), (places.stop, ends.stop))
+    outer = [(column, cost[node]) for columns_of, cost in pairs for node, column in columns_of.items()]
+    return combine((*inner, *outer))
 
 
 def _flow(steps: Steps, columns: Columns, places: _Places) -> Iterator[Row]:
@@ -86,9 +86,9 @@ def _flow(steps: Steps, columns: Columns, places: _Places) -> Iterator[Row]:
 def _adapted(steps: Steps, columns: Columns, places: _Places, bounds: Sequence[int]) -> Iterator[Row]:
     """Yield the rows of the whole path, with the block where the walk begins in the place of the entry."""
     begins = [[(places.begin[node], -WARP_SIZE)] if node in places.begin else [] for node in range(len(steps.cfg.nodes))]
-    turns = [_in_loop(steps, places, number, _turns(steps, number, bounds)) for number in range(len(bounds))]
+    of_warp = [_in_loop(steps, places, number, _back_edges(steps, number, bounds)) for number in range(len(bounds))]
     of_threads = [_in_loop(steps, places, number, WARP_SIZE * bound) for number, bound in enumerate(bounds)]
-    yield from _with(rows.loop_rows(steps, columns, bounds), turns)
+    yield from _with(rows.loop_rows(steps, columns, bounds), of_warp)
     yield from _with(rows.push_rows(steps, columns), [_pushed_before(steps, places, point) for point in steps.pops])
     yield from rows.arrival_rows(steps, columns)
     yield from rows.reissue_rows(steps, columns)
@@ -96,18 +96,19 @@ def _adapted(steps: Steps, columns: Columns, places: _Places, bounds: Sequence[i
 
 
 def _pushed_before(steps: Steps, places: _Places, point: Point) -> list[Term]:
-    """Return the token that may be on the stack where the walk begins; the sides of a divergence hold threads, so none is."""
+    """The token that may be on the stack where the walk begins; the sides of a divergence hold threads, so none is."""
     return [(column, -1) for node, column in places.begin.items() if point.tag and point in steps.cfg.stack_points[node]]
 
 
-def _turns(steps: Steps, number: int, bounds: Sequence[int]) -> int:
+def _back_edges(steps: Steps, number: int, bounds: Sequence[int]) -> int:
+    """The largest number of back edges of a warp per entry into a loop."""
     return bounds[number] * (1 if rows.has_single_witness(steps, steps.cfg.loops[number]) else WARP_SIZE)
 
 
-def _in_loop(steps: Steps, places: _Places, number: int, turns: int) -> list[Term]:
-    """Return the turns of a loop that a walk may still make which begins inside."""
+def _in_loop(steps: Steps, places: _Places, number: int, back_edges: int) -> list[Term]:
+    """The back edges of a loop that a walk may still take if it begins inside."""
     inside = steps.cfg.loops[number].nodes
-    return [(column, -turns) for node, column in places.begin.items() if node in inside]
+    return [(column, -back_edges) for node, column in places.begin.items() if node in inside]
 
 
 def _with(before: Iterator[Row], terms: Sequence[list[Term]]) -> Iterator[Row]:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.app.changes import Change, Number, State, changes, counterparts
-from sassan.app.saved_results import Measure, Result
+from sassan.app.builds.changes import Change, Number, State, changes, counterparts
+from sassan.app.builds.saved_results import Measure, Result
 
 BASE = Result("k", "sm_80", "k.sass", "sha256:1", (10,) * len(Measure), "unit", "optimal", None, "L", (), (), ("a", "b"))
 RESULTS = st.builds(

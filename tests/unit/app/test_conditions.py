@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from sassan.app.conditions import other
-from sassan.app.saved_results import Loop, Measure, Result
+from sassan.app.builds.conditions import other
+from sassan.app.builds.saved_results import Loop, Measure, Result
 
 BASE = Result("k", "sm_80", "k.sass", "sha256:1", (10,) * len(Measure), "unit", "optimal", None, "L", (), (), ("a", "b"))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sassan.app.request import AnalysisRequest
 from sassan.app.settings import Settings
 from sassan.batch.job import Job
 from sassan.batch.lines import Place, line, refusal
@@ -15,7 +16,7 @@ from sassan.ipet.wcet import Setup
 from sassan.timing.rates import Tables
 from sassan.timing.table import Table
 
-JOB = Job(Settings(loop_bound=10))
+JOB = Job(AnalysisRequest((), Settings(loop_bound=10)))
 
 
 def said(file: str, function: int | None = None, functions: int | None = None) -> bytes:
@@ -81,7 +82,7 @@ def test_a_torn_first_line_is_nothing(tmp_path: Path):
 def test_other_settings_are_refused_and_named(tmp_path: Path):
     written(tmp_path / "r", said("a"))
     with pytest.raises(UsageError, match="loop_bound was 10, is 11") as caught:
-        ResultsFile(str(tmp_path / "r"), Job(Settings(loop_bound=11)), resume=True)
+        ResultsFile(str(tmp_path / "r"), Job(AnalysisRequest((), Settings(loop_bound=11))), resume=True)
     assert caught.value.code == "other-settings"
 
 
@@ -117,7 +118,7 @@ def test_an_empty_file_and_results_of_anything_that_was_a_batch_are_overwritten(
     monkeypatch.setattr("sassan.app.documents.__version__", "99.0")
     for text in (b"", head + b"torn", head):
         (tmp_path / "r").write_bytes(text)
-        with ResultsFile(str(tmp_path / "r"), Job(Settings(loop_bound=11)), overwrite=True) as results:
+        with ResultsFile(str(tmp_path / "r"), Job(AnalysisRequest((), Settings(loop_bound=11))), overwrite=True) as results:
             results.write(said("b"))
         assert (tmp_path / "r").read_bytes().endswith(b"\n" + said("b"))
 
@@ -154,11 +155,11 @@ def test_a_place_where_nothing_can_be_written_is_refused(tmp_path: Path):
     "other",
     [
         Job(),
-        replace(JOB, settings=replace(JOB.settings, warps=16)),
-        replace(JOB, functions=("k",)),
+        Job(AnalysisRequest((), Settings(loop_bound=10, warps=16))),
+        Job(replace(JOB.request, patterns=("k",))),
         replace(JOB, time_limit=1.0),
-        Job(Settings(loop_bound=10, setup=Setup(without=frozenset({"a"})))),
-        Job(Settings(loop_bound=10, costs=Table(Tables(None, {"global": 900})))),
+        Job(AnalysisRequest((), Settings(loop_bound=10, setup=Setup(without=frozenset({"a"}))))),
+        Job(AnalysisRequest((), Settings(loop_bound=10, costs=Table(Tables(None, {"global": 900}))))),
     ],
 )
 def test_a_fingerprint_tells_settings_apart(other: Job):
@@ -166,13 +167,17 @@ def test_a_fingerprint_tells_settings_apart(other: Job):
 
 
 def test_a_fingerprint_is_the_same_in_every_order_of_sets_and_mappings():
-    one = Job(Settings(setup=Setup(without=frozenset({"a", "b"})), costs=Table(Tables(None, {"global": 9, "shared": 8}))))
-    other = Job(Settings(setup=Setup(without=frozenset({"b", "a"})), costs=Table(Tables(None, {"shared": 8, "global": 9}))))
+    one = Job(
+        AnalysisRequest((), Settings(setup=Setup(without=frozenset({"a", "b"})), costs=Table(Tables(None, {"global": 9, "shared": 8}))))
+    )
+    other = Job(
+        AnalysisRequest((), Settings(setup=Setup(without=frozenset({"b", "a"})), costs=Table(Tables(None, {"shared": 8, "global": 9}))))
+    )
     assert one.fingerprint() == other.fingerprint()
 
 
 def test_where_results_come_from_is_no_setting():
-    assert replace(JOB, cached=False).fingerprint() == JOB.fingerprint()
+    assert Job(replace(JOB.request, cached=False)).fingerprint() == JOB.fingerprint()
 
 
 def test_results_go_to_no_device(tmp_path: Path):

@@ -11,6 +11,7 @@ from samples import SAMPLES
 from sassan.app import documents
 from sassan.app.analysis import analyze
 from sassan.app.reading import read_facts, read_program
+from sassan.app.request import AnalysisRequest
 from sassan.app.settings import Settings
 from sassan.batch import Begun, Job, Summary, run
 from sassan.batch import work as working
@@ -20,7 +21,7 @@ from sassan.batch.work import Item, Part, lost, work
 from sassan.errors import InputError, UsageError
 from sassan.executor import More, Serial, Threads
 
-JOB = Job(Settings(loop_bound=10))
+JOB = Job(AnalysisRequest((), Settings(loop_bound=10)))
 SAXPY = "saxpy.nvdisasm.sass"
 ERROR = InputError("worker-lost", "gone")
 
@@ -63,7 +64,7 @@ def test_a_line_has_the_keys_of_analyze_and_says_where_it_belongs(folder: Path):
     (found,), _ = ran(file)
     place = found.pop("input")
     (function,) = read_program(file).functions
-    assert found == json.loads(json.dumps(documents.analysis(file, analyze(function, JOB.settings))))
+    assert found == json.loads(json.dumps(documents.analysis(analyze(function, JOB.request.settings, file))))
     assert place == {"sha256": "sha256", "function": 0, "functions": 1} | {"sha256": place["sha256"]}
     assert len(place["sha256"]) == 64
 
@@ -109,7 +110,9 @@ def test_a_name_cannot_break_a_line(folder: Path):
 
 
 def test_only_functions_that_are_asked_for_are_analyzed_and_a_file_without_any_has_a_line(folder: Path):
-    found, summary = ran(sample(folder, SAXPY), sample(folder, "bfs_step.nvdisasm.sass"), job=Job(functions=("*saxpy*",)))
+    found, summary = ran(
+        sample(folder, SAXPY), sample(folder, "bfs_step.nvdisasm.sass"), job=Job(AnalysisRequest((), patterns=("*saxpy*",)))
+    )
     assert [("wcet" in one, one["input"]["functions"]) for one in found] == [(True, 1), (False, 0)]
     assert (summary.files, summary.functions, summary.status) == (2, 1, 0)
 
@@ -226,11 +229,11 @@ def test_flow_facts_may_speak_of_other_files_and_must_be_of_the_same_text(folder
     file = sample(folder, "bfs_step.nvdisasm.sass")
     (function,) = read_program(file).functions
     Path("facts.toml").write_text(f'[function."elsewhere"]\ntext = "sha256:0"\n[function."{function.name}"]\ntext = "sha256:0"\n')
-    found, _ = ran(file, sample(folder, SAXPY), job=Job(Settings(facts=read_facts("facts.toml"))))
+    found, _ = ran(file, sample(folder, SAXPY), job=Job(AnalysisRequest((), Settings(facts=read_facts("facts.toml")))))
     assert [one.get("error", {}).get("code") for one in found] == ["facts-text-mismatch", None]
 
 
 def test_a_pattern_that_no_function_matches_is_refused(folder: Path):
     with pytest.raises(UsageError, match=r"no function of 1 files matches 'zzz\*'") as caught:
-        ran(sample(folder, SAXPY), job=Job(functions=("zzz*",)))
+        ran(sample(folder, SAXPY), job=Job(AnalysisRequest((), patterns=("zzz*",))))
     assert caught.value.code == "unknown-function"

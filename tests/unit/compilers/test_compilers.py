@@ -58,7 +58,7 @@ def test_an_architecture_is_spelled_sm():
 
 
 @needs_nvrtc
-def test_an_architecture_that_no_compiler_knows_is_a_missing_tool():
+def test_an_architecture_that_no_compiler_supports_is_a_missing_tool():
     with pytest.raises(MissingToolError, match="no NVRTC supports sm_20"):
         compile_source(SOURCE, arch="sm_20")
 

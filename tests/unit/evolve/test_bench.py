@@ -5,7 +5,7 @@ import pytest
 from evolving import config_file, copying, ptxas
 from samples import SAMPLES
 from sassan.errors import InputError, MissingToolError
-from sassan.evolve import bench as room
+from sassan.evolve import bench as bench_module
 from sassan.evolve import config as configurations
 from sassan.evolve.bench import Bench, bench
 from sassan.evolve.config import Objective
@@ -70,20 +70,20 @@ def made(tmp_path, monkeypatch):
 
 def test_the_measured_cost_is_the_minimum_of_the_runs_after_the_warm_up(made):
     device = Device((b"same",), (b"same",))
-    found = made(device)((1,), BOUNDED)
-    assert found.costs == (7.0, 1.0)
-    assert found.numbers["measured"] == 1.0
+    result = made(device)((1,), BOUNDED)
+    assert result.costs == (7.0, 1.0)
+    assert result.numbers["measured"] == 1.0
     assert (device.loaded[0].kernel, device.loaded[0].grid, device.loaded[0].block) == ("saxpy", (4, 1, 1), (256, 1, 1))
 
 
 def test_an_individual_that_leaves_something_else_is_unequal(made):
-    found = made(Device((b"same",), (b"other",)))((1,), BOUNDED)
-    assert (found.status, found.fitness(2)) == (OutcomeStatus.UNEQUAL, (float("inf"), float("inf")))
+    result = made(Device((b"same",), (b"other",)))((1,), BOUNDED)
+    assert (result.status, result.fitness(2)) == (OutcomeStatus.UNEQUAL, (float("inf"), float("inf")))
 
 
 def test_an_individual_that_cannot_run_is_refused(made):
-    found = made(Device((b"same",)))((1,), BOUNDED)
-    assert (found.status, found.why) == (OutcomeStatus.REFUSED, "CUDA_ERROR_ILLEGAL_ADDRESS")
+    result = made(Device((b"same",)))((1,), BOUNDED)
+    assert (result.status, result.why) == (OutcomeStatus.REFUSED, "CUDA_ERROR_ILLEGAL_ADDRESS")
 
 
 def test_what_is_not_bounded_does_not_run(made):
@@ -107,7 +107,7 @@ def test_rounding_may_differ_where_it_is_allowed_and_integers_never(made, float_
 def test_a_gpu_runs_cubins_of_its_major_version(made, monkeypatch, arch, runs):
     device = Device()
     device.arch = arch
-    monkeypatch.setattr(room, "Gpu", lambda: device)
+    monkeypatch.setattr(bench_module, "Gpu", lambda: device)
     config = replace(made(device).config, objectives=(Objective.WCET,))
     assert (bench(config, made(device).tools) is not None) == runs
 
@@ -116,8 +116,8 @@ def test_a_measured_cost_needs_a_gpu(made, monkeypatch):
     def none():
         raise MissingToolError("no-gpu", "GPU 0 of this machine cannot be used")
 
-    monkeypatch.setattr(room, "Gpu", none)
-    one = made(Device())
+    monkeypatch.setattr(bench_module, "Gpu", none)
+    prepared = made(Device())
     with pytest.raises(MissingToolError):
-        bench(one.config, one.tools)
-    assert bench(replace(one.config, objectives=(Objective.WCET,)), one.tools) is None
+        bench(prepared.config, prepared.tools)
+    assert bench(replace(prepared.config, objectives=(Objective.WCET,)), prepared.tools) is None

@@ -12,9 +12,9 @@ from sassan.extras import install
 def fake(tmp_path, monkeypatch):
     ptxas(tmp_path / "bin", "open(output, 'wb').write(b'cubin')\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    found = compilers.find(nvrtc=False, ptxas=True).ptxas
-    assert found is not None
-    return found
+    result = compilers.find(nvrtc=False, ptxas=True).ptxas
+    assert result is not None
+    return result
 
 
 def test_the_first_ptxas_on_the_path_is_taken_at_its_word(fake, tmp_path):
@@ -41,10 +41,10 @@ def test_a_compiler_that_hangs_is_ended(fake):
 def test_a_compiler_that_writes_nothing_has_failed(tmp_path, monkeypatch):
     ptxas(tmp_path / "bin", "pass\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    found = compilers.find(nvrtc=False, ptxas=True).ptxas
-    assert found is not None
+    result = compilers.find(nvrtc=False, ptxas=True).ptxas
+    assert result is not None
     with pytest.raises(CompileProblem, match="the compiler wrote no output"):
-        compilers.ptxas(found, "", (), PATIENCE)
+        compilers.ptxas(result, "", (), PATIENCE)
 
 
 @pytest.mark.parametrize("wanted", ["nvrtc", "ptxas"])
@@ -59,9 +59,9 @@ def test_a_compiler_that_is_missing_names_the_install_command(monkeypatch, wante
 
 def test_nvrtc_makes_cubins_and_ptx_and_says_what_it_refuses():
     need_nvrtc()
-    found = compilers.find(nvrtc=True, ptxas=False).nvrtc
-    assert found is not None
-    assert compilers.nvrtc(found, KERNEL, ("-arch=sm_80",), "CUBIN", 60).startswith(b"\x7fELF")
-    assert b".target sm_80" in compilers.nvrtc(found, KERNEL, ("-arch=compute_80",), "PTX", 60)
+    result = compilers.find(nvrtc=True, ptxas=False).nvrtc
+    assert result is not None
+    assert compilers.nvrtc(result, KERNEL, ("-arch=sm_80",), "CUBIN", 60).startswith(b"\x7fELF")
+    assert b".target sm_80" in compilers.nvrtc(result, KERNEL, ("-arch=compute_80",), "PTX", 60)
     with pytest.raises(CompileProblem, match="asked for"):
-        compilers.nvrtc(found, KERNEL, ("-arch=sm_80", "-DFAIL"), "CUBIN", 60)
+        compilers.nvrtc(result, KERNEL, ("-arch=sm_80", "-DFAIL"), "CUBIN", 60)

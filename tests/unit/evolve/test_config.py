@@ -16,13 +16,13 @@ def refused(tmp_path, text: str) -> UsageError:
 
 
 def test_a_configuration_is_read_as_it_is_written(tmp_path):
-    found = read(str(config_file(tmp_path)))
-    assert found.kernel.text == KERNEL
-    assert [gene.name for gene in found.space.genes] == ["UNROLL", "GAP", "FAIL"]
-    assert found.space.size == 16
-    assert found.objectives == (Objective.WCET,)
-    assert found.shape.launch(found.space.choice(found.space.default)) == Launch((32, 1, 1), (4, 1, 1))
-    assert (found.plan.population, found.plan.budget, found.plan.seed) == (4, 8, 1)
+    result = read(str(config_file(tmp_path)))
+    assert result.kernel.text == KERNEL
+    assert [gene.name for gene in result.space.genes] == ["UNROLL", "GAP", "FAIL"]
+    assert result.space.size == 16
+    assert result.objectives == (Objective.WCET,)
+    assert result.shape.launch(result.space.choice(result.space.default)) == Launch((32, 1, 1), (4, 1, 1))
+    assert (result.plan.population, result.plan.budget, result.plan.seed) == (4, 8, 1)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_single_warps_are_not_compared_where_the_launch_changes(tmp_path, object
 
 def test_whole_launches_are_compared_where_the_launch_changes(tmp_path):
     text = CONFIG.replace("grid = [4]", 'grid = ["24 / UNROLL"]').replace("[search]", '[cost]\nobjectives = ["grid"]\n[search]')
-    found = read(str(config_file(tmp_path, text)))
-    assert found.shape.launch(found.space.choice((2, 0, 0))).grid == (6, 1, 1)
+    result = read(str(config_file(tmp_path, text)))
+    assert result.shape.launch(result.space.choice((2, 0, 0))).grid == (6, 1, 1)
 
 
 def test_every_shape_that_the_genes_make_is_looked_at(tmp_path):
@@ -113,8 +113,8 @@ def test_every_shape_that_the_genes_make_is_looked_at(tmp_path):
 
 def test_flags_that_change_rounding_are_taken_when_they_are_allowed(tmp_path):
     text = CONFIG.replace('macro = "FAIL"\nvalues = [false, true]', 'flag = "--fmad"\nvalues = [false, "false"]')
-    found = read(str(config_file(tmp_path, text + "allow_inexact = true\n")))
-    assert found.space.choice((0, 0, 1)).words == ("-DUNROLL=1", "--fmad=false")
+    result = read(str(config_file(tmp_path, text + "allow_inexact = true\n")))
+    assert result.space.choice((0, 0, 1)).words == ("-DUNROLL=1", "--fmad=false")
 
 
 def test_macros_mean_nothing_to_ptx(tmp_path):
@@ -152,9 +152,9 @@ def test_headers_below_the_folder_are_read_with_the_source(tmp_path):
     (tmp_path / "sub" / "a.h").write_text('#include "b.h"\n')
     (tmp_path / "sub" / "b.h").write_text('#include "a.h"\n#pragma unroll MORE\n')
     text = CONFIG.replace('macro = "FAIL"', 'macro = "MORE"')
-    found = read(str(config_file(tmp_path, text, f"#include <cuda_fp16.h>\n#include <sub/a.h>\n{KERNEL}")))
-    assert [name for name, _ in found.kernel.headers] == ["sub/a.h", "sub/b.h"]
-    before = found.fingerprint
+    result = read(str(config_file(tmp_path, text, f"#include <cuda_fp16.h>\n#include <sub/a.h>\n{KERNEL}")))
+    assert [name for name, _ in result.kernel.headers] == ["sub/a.h", "sub/b.h"]
+    before = result.fingerprint
     (tmp_path / "sub" / "b.h").write_text("#pragma unroll 2 * MORE\n")
     assert read(str(tmp_path / "tiny.toml")).fingerprint != before
 
@@ -169,15 +169,15 @@ def test_the_fingerprint_knows_the_kernel_and_not_its_folder(tmp_path):
     first, second = tmp_path / "a", tmp_path / "b"
     first.mkdir()
     second.mkdir()
-    one, same = read(str(config_file(first))), read(str(config_file(second)))
+    original, same = read(str(config_file(first))), read(str(config_file(second)))
     other = read(str(config_file(second, kernel=KERNEL + "// changed\n")))
-    assert one.fingerprint == same.fingerprint != other.fingerprint
+    assert original.fingerprint == same.fingerprint != other.fingerprint
 
 
 def test_orders_stand_behind_the_choices(tmp_path):
     text = CONFIG.replace(GENE, "[[gene]]\norder = 2\nlevels = 3\n\n" + GENE)
-    found = read(str(config_file(tmp_path, text)))
-    assert found.space.genes[0].kind is GeneKind.ORDER
-    assert found.space.sizes == (4, 2, 2, 3, 3)
-    assert found.space.choice((1, 0, 0, 0, 2)).order == (0, 2)
-    assert found.ordered
+    result = read(str(config_file(tmp_path, text)))
+    assert result.space.genes[0].kind is GeneKind.ORDER
+    assert result.space.sizes == (4, 2, 2, 3, 3)
+    assert result.space.choice((1, 0, 0, 0, 2)).order == (0, 2)
+    assert result.ordered

@@ -57,29 +57,29 @@ def real(folder):
 
 
 def test_all_costs_of_an_individual_are_bounds_of_its_cubin(fake):
-    found = evaluate(fake)
-    assert found.status is OutcomeStatus.BOUNDED
-    assert found.costs == (found.numbers["wcet"], found.numbers["grid"], found.numbers["instructions"], found.numbers["registers"])
-    assert found.numbers["instructions"] == 15
-    assert "the SM gives shared memory as much of its on-chip memory as it can" in found.assumptions
+    result = evaluate(fake)
+    assert result.status is OutcomeStatus.BOUNDED
+    assert result.costs == (result.numbers["wcet"], result.numbers["grid"], result.numbers["instructions"], result.numbers["registers"])
+    assert result.numbers["instructions"] == 15
+    assert "the SM gives shared memory as much of its on-chip memory as it can" in result.assumptions
 
 
 @pytest.mark.parametrize(
     ("gene", "status", "why"), [(1, OutcomeStatus.FAILED, "ptxas fatal : asked for"), (3, OutcomeStatus.FAILED, "crashed with signal 11")]
 )
 def test_a_compiler_that_fails_costs_infinity(fake, gene, status, why):
-    found = evaluate(replace(fake, genome=(gene,)))
-    assert found.status is status
-    assert why in found.why
-    assert found.fitness(4) == (float("inf"),) * 4
+    result = evaluate(replace(fake, genome=(gene,)))
+    assert result.status is status
+    assert why in result.why
+    assert result.fitness(4) == (float("inf"),) * 4
 
 
 def test_a_parameter_that_the_kernel_lacks_is_refused_and_named(fake):
     odd = replace(fake.config.shape, settings=(*fake.config.shape.settings, setting("param_9=4")))
-    found = evaluate(replace(fake, config=replace(fake.config, shape=odd)))
-    assert found.status is OutcomeStatus.REFUSED
-    assert found.why.startswith("launch.param: parameter param_9=4: no kernel has it; ")
-    assert "param_0" in found.why
+    result = evaluate(replace(fake, config=replace(fake.config, shape=odd)))
+    assert result.status is OutcomeStatus.REFUSED
+    assert result.why.startswith("launch.param: parameter param_9=4: no kernel has it; ")
+    assert "param_0" in result.why
 
 
 def test_a_compiler_that_hangs_costs_infinity_and_is_asked_again(fake):
@@ -115,8 +115,8 @@ def test_the_cubin_of_a_task_is_the_same_from_the_cache(fake):
 
 
 def test_an_outcome_is_the_same_from_json(fake):
-    found = evaluate(fake)
-    assert from_json(to_json(found)) == found
+    result = evaluate(fake)
+    assert from_json(to_json(result)) == result
 
 
 def test_loops_are_bounded_for_the_parameters_of_the_configuration(real):
@@ -128,20 +128,20 @@ def test_loops_are_bounded_for_the_parameters_of_the_configuration(real):
 
 
 def test_a_loop_without_a_bound_is_a_gap_and_costs_infinity(real):
-    found = evaluate(replace(real, genome=(0, 1, 0)))
-    assert found.status is OutcomeStatus.GAP
-    assert "has no bound" in found.why
-    assert found.why.endswith(": set block, grid and param in [launch]")
-    assert "--loop-bound" not in found.why
-    assert found.loops[-1] == LoopBound(found.loops[-1].head, None, "none")
-    assert found.numbers["wcet"] is None
-    assert found.fitness(1) == (float("inf"),)
+    result = evaluate(replace(real, genome=(0, 1, 0)))
+    assert result.status is OutcomeStatus.GAP
+    assert "has no bound" in result.why
+    assert result.why.endswith(": set block, grid and param in [launch]")
+    assert "--loop-bound" not in result.why
+    assert result.loops[-1] == LoopBound(result.loops[-1].head, None, "none")
+    assert result.numbers["wcet"] is None
+    assert result.fitness(1) == (float("inf"),)
 
 
 def test_what_does_not_compile_says_why(real):
-    found = evaluate(replace(real, genome=(0, 0, 1)))
-    assert found.status is OutcomeStatus.FAILED
-    assert "asked for" in found.why
+    result = evaluate(replace(real, genome=(0, 0, 1)))
+    assert result.status is OutcomeStatus.FAILED
+    assert "asked for" in result.why
 
 
 def test_a_changed_kernel_is_compiled_anew(real, folder):
@@ -160,9 +160,9 @@ def test_a_kernel_whose_header_changed_is_compiled_anew(folder):
     for count in (4, 12):
         (folder / "sub" / "count.h").write_text(f"#define COUNT {count}\n")
         config = configurations.read(str(config_file(folder, CONFIG, f'#include "sub/count.h"\n{kernel}')))
-        found = evaluate(EvaluationTask(config, tools_of(config), (0, 0, 0)))
-        assert (found.cached, found.loops[0].bound) == (False, count - 1)
-        costs += found.costs
+        result = evaluate(EvaluationTask(config, tools_of(config), (0, 0, 0)))
+        assert (result.cached, result.loops[0].bound) == (False, count - 1)
+        costs += result.costs
     assert costs[0] < costs[1]
 
 
@@ -171,8 +171,8 @@ def test_the_shipped_product_of_matrices_has_a_lower_wcet_than_the_compiler_give
     need_nvrtc()
     config = configurations.read(str(SAMPLES / "evolve" / "matmul.toml"))
     task = EvaluationTask(config, tools_of(config), config.space.default)
-    default, found = evaluate(task), evaluate(replace(task, genome=(0, 2, 0, 0)))
+    default, other = evaluate(task), evaluate(replace(task, genome=(0, 2, 0, 0)))
     assert str(config.space.choice((0, 2, 0, 0))) == "-DSTRIP=4"
-    assert default.status is found.status is OutcomeStatus.BOUNDED
-    assert found.numbers["wcet"] * 2 < default.numbers["wcet"]
-    assert [loop.source for loop in (*default.loops, *found.loops)] == ["inferred", "inferred"]
+    assert default.status is other.status is OutcomeStatus.BOUNDED
+    assert other.numbers["wcet"] * 2 < default.numbers["wcet"]
+    assert [loop.source for loop in (*default.loops, *other.loops)] == ["inferred", "inferred"]

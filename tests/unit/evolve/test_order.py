@@ -108,15 +108,15 @@ def test_what_is_no_ptx_is_refused():
 
 
 def test_the_proof_wants_the_same_instructions():
-    one, other = Instruction("", "mov.u32", (Name("%r1"), Name("%r2"))), Instruction("", "mov.u32", (Name("%r3"), Name("%r4")))
-    assert proved((one, other), (other, one))
-    assert not proved((one, other), (one,))
-    assert not proved((one, other), (one, one))
+    first, second = Instruction("", "mov.u32", (Name("%r1"), Name("%r2"))), Instruction("", "mov.u32", (Name("%r3"), Name("%r4")))
+    assert proved((first, second), (second, first))
+    assert not proved((first, second), (first,))
+    assert not proved((first, second), (first, first))
 
 
 def test_of_other_instructions_nothing_is_proved():
     barrier = Instruction("", "bar.sync", (Name("0"),))
     generic = Instruction("", "ld.u32", (Name("%r1"), Address(Name("%rd1"), "")))
     clock = Instruction("", "mov.u64", (Name("%rd1"), Name("%clock64")))
-    for one in (barrier, generic, clock):
-        assert not proved((one,), (one,))
+    for instruction in (barrier, generic, clock):
+        assert not proved((instruction,), (instruction,))

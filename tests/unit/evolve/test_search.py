@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from evolving import TOY, Prices, price, toy
+from evolving import TOY, CountingEvaluator, outcome_of, toy
 from sassan.errors import UsageError
 from sassan.evolve import state
 from sassan.evolve.compilers import Compiler, Tools
@@ -23,20 +23,20 @@ TINY = Space((Gene(GeneKind.MACRO, "A", (0, 1, 2)), Gene(GeneKind.MACRO, "B", (0
 
 
 def searched(config, objectives: int = 1):
-    return Search(config, Prices(objectives)).run(initial_state(config.plan.seed))
+    return Search(config, CountingEvaluator(objectives)).run(initial_state(config.plan.seed))
 
 
 def test_the_budget_counts_different_genomes_and_nothing_is_evaluated_twice():
-    config, prices = toy(), Prices()
-    found = Search(config, prices).run(initial_state(3))
-    assert len(found.evolved) == len(set(found.evolved)) == 40
-    assert len(found.sampled) == len(set(found.sampled)) == 40
-    assert len(prices.asked) == len(set(prices.asked)) == len(found.known)
+    config, prices = toy(), CountingEvaluator()
+    result = Search(config, prices).run(initial_state(3))
+    assert len(result.evolved) == len(set(result.evolved)) == 40
+    assert len(result.sampled) == len(set(result.sampled)) == 40
+    assert len(prices.asked) == len(set(prices.asked)) == len(result.known)
 
 
 def test_both_searches_begin_with_the_default():
-    found = searched(toy())
-    assert found.evolved[0] == found.sampled[0] == TOY.default
+    result = searched(toy())
+    assert result.evolved[0] == result.sampled[0] == TOY.default
 
 
 def test_evolution_finds_the_least_cost():
@@ -44,34 +44,34 @@ def test_evolution_finds_the_least_cost():
 
 
 def test_infinite_costs_are_counted_and_stop_nothing():
-    found = search_result(toy(budget=200), searched(toy(budget=200)))
-    assert sum(found.status_counts.values()) == 200
-    assert all(found.status_counts[fate] > 0 for fate in ("failed", "hung", "gap", "bounded"))
-    assert found.best.outcome.costs == (54.0,)
+    result = search_result(toy(budget=200), searched(toy(budget=200)))
+    assert sum(result.status_counts.values()) == 200
+    assert all(result.status_counts[fate] > 0 for fate in ("failed", "hung", "gap", "bounded"))
+    assert result.best.outcome.costs == (54.0,)
 
 
 def test_where_every_individual_fails_there_is_no_best():
     config = toy(space=Space((Gene(GeneKind.MACRO, "A", (5, 6)),)), population=4)
 
     def nothing(genomes):
-        return [price((5, 0, 0)) for _ in genomes]
+        return [outcome_of((5, 0, 0)) for _ in genomes]
 
-    found = search_result(config, Search(config, nothing).run(initial_state(1)))
-    assert (found.best, found.front, found.status_counts["failed"]) == (None, (), 2)
+    result = search_result(config, Search(config, nothing).run(initial_state(1)))
+    assert (result.best, result.front, result.status_counts["failed"]) == (None, (), 2)
     pytest.importorskip("matplotlib", reason="the extra 'plots' is not installed")
-    assert convergence(config, found).render("svg").startswith(b"<?xml")  # it has nothing to name in a legend, and warns of nothing
+    assert convergence(config, result).render("svg").startswith(b"<?xml")  # it has nothing to name in a legend, and warns of nothing
 
 
 def test_a_space_smaller_than_the_budget_is_searched_whole():
-    found = searched(toy(space=TINY, population=4))
-    assert len(found.evolved) == len(found.sampled) == 6
-    assert found.done
+    result = searched(toy(space=TINY, population=4))
+    assert len(result.evolved) == len(result.sampled) == 6
+    assert result.done
 
 
 def test_the_same_seed_gives_the_same_search_and_another_another():
-    one, same, other = searched(toy(seed=1)), searched(toy(seed=1)), searched(toy(seed=2))
-    assert one.evolved == same.evolved != other.evolved
-    assert one.sampled == same.sampled != other.sampled
+    first, second, third = searched(toy(seed=1)), searched(toy(seed=1)), searched(toy(seed=2))
+    assert first.evolved == second.evolved != third.evolved
+    assert first.sampled == second.sampled != third.sampled
 
 
 def test_a_search_leaves_the_module_random_alone():
@@ -84,7 +84,7 @@ def test_a_search_leaves_the_module_random_alone():
 def test_the_front_holds_what_nothing_dominates_best_first():
     config = toy(objectives=2, budget=300)
     front = search_result(config, searched(config, 2)).front
-    costs = [one.outcome.costs for one in front]
+    costs = [individual.outcome.costs for individual in front]
     assert costs == sorted(costs)
     assert not any(a != b and a[0] <= b[0] and a[1] <= b[1] for a in costs for b in costs)
     assert costs[0][0] == 54.0
@@ -92,9 +92,9 @@ def test_the_front_holds_what_nothing_dominates_best_first():
 
 
 def test_the_curve_never_rises():
-    found = search_result(toy(), searched(toy()))
-    for points in found.curves.values():
-        values = [one[0] for one in points]
+    result = search_result(toy(), searched(toy()))
+    for points in result.curves.values():
+        values = [point[0] for point in points]
         assert values == sorted(values, reverse=True)
         assert len(values) == 40
 
@@ -102,8 +102,8 @@ def test_the_curve_never_rises():
 def test_each_outcome_is_shown_with_the_best_so_far():
     steps: list[SearchProgress] = []
     config = toy()
-    Search(config, Prices(), Hooks(watch=steps.append)).run(initial_state(3))
-    assert [one.done for one in steps if one.search == "evolution"] == list(range(1, 41))
+    Search(config, CountingEvaluator(), Hooks(watch=steps.append)).run(initial_state(3))
+    assert [step.done for step in steps if step.search == "evolution"] == list(range(1, 41))
     assert steps[0].best == (100.0,)
     assert steps[-1].budget == 40
 
@@ -118,17 +118,17 @@ def test_a_search_interrupted_anywhere_ends_as_if_it_had_not_been(tmp_path, obje
         fresh = initial_state(config.plan.seed)
         state.save(fresh, config, tmp_path)
         with pytest.raises(KeyboardInterrupt):
-            Search(config, Prices(objectives, interrupted=stop), hooks).run(fresh)
+            Search(config, CountingEvaluator(objectives, interrupted=stop), hooks).run(fresh)
         resumed = state.load(config, tmp_path)
         assert resumed is not None
-        found = Search(config, Prices(objectives), hooks).run(resumed)
-        assert (found.evolved, found.sampled, found.known, found.population) == (
+        result = Search(config, CountingEvaluator(objectives), hooks).run(resumed)
+        assert (result.evolved, result.sampled, result.known, result.population) == (
             whole.evolved,
             whole.sampled,
             whole.known,
             whole.population,
         )
-        assert search_result(config, found) == search_result(config, whole)
+        assert search_result(config, result) == search_result(config, whole)
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 1}', '{"format": 7, "config": ""}', "[" * 100_000])
@@ -167,11 +167,11 @@ def test_the_state_of_another_seed_is_refused(tmp_path):
 
 def test_the_state_of_other_compilers_is_refused(tmp_path):
     before, after = Compiler("ptxas", "12.9", "ptxas 12.9 1"), Compiler("ptxas", "12.9", "ptxas 12.9 2")
-    one, other = (toolchain_hash(Runner(toy(), Tools(ptxas=compiler), Serial())) for compiler in (before, after))
-    state.save(initial_state(1), toy(), tmp_path, one)
-    assert state.load(toy(), tmp_path, one) is not None
+    first, second = (toolchain_hash(Runner(toy(), Tools(ptxas=compiler), Serial())) for compiler in (before, after))
+    state.save(initial_state(1), toy(), tmp_path, first)
+    assert state.load(toy(), tmp_path, first) is not None
     with pytest.raises(UsageError, match="another sassan, other compilers") as caught:
-        state.load(toy(), tmp_path, other)
+        state.load(toy(), tmp_path, second)
     assert caught.value.code == "bad-state"
 
 
@@ -185,8 +185,8 @@ def test_the_state_of_another_sassan_is_refused(tmp_path, monkeypatch):
 
 def test_an_outcome_is_written_in_one_order():
     numbers = {"wcet": 1, "grid": 2, "instructions": 3}
-    one, same = (Outcome(OutcomeStatus.BOUNDED, (1.0,), found) for found in (numbers, dict(reversed(numbers.items()))))
-    assert json.dumps(to_json(one)) == json.dumps(to_json(same))
+    first, second = (Outcome(OutcomeStatus.BOUNDED, (1.0,), order) for order in (numbers, dict(reversed(numbers.items()))))
+    assert json.dumps(to_json(first)) == json.dumps(to_json(second))
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):

@@ -17,8 +17,8 @@ def kernel(body: str) -> str:
 
 
 def derived(body: str) -> list[tuple[tuple[str, ...], str]]:
-    found = grids.derive("scale", kernel(body), PARAMETERS)
-    return list(zip(found.divisors, found.origins, strict=True))
+    result = grids.derive("scale", kernel(body), PARAMETERS)
+    return list(zip(result.divisors, result.origins, strict=True))
 
 
 def test_without_a_block_index_the_default_is_block_times_tile():

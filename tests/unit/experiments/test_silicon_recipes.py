@@ -34,8 +34,8 @@ def read(folder: Path, text: str):
 
 
 def test_the_longest_name_of_a_product_counts(tmp_path: Path):
-    found = read(tmp_path, GOOD).product("NVIDIA GeForce RTX 3080")
-    assert (found.sms, found.clock_hz, found.arch) == (68, 1.71e9, "sm_86")
+    result = read(tmp_path, GOOD).product("NVIDIA GeForce RTX 3080")
+    assert (result.sms, result.clock_hz, result.arch) == (68, 1.71e9, "sm_86")
 
 
 def test_an_unknown_product_is_none(tmp_path: Path):
@@ -43,9 +43,9 @@ def test_an_unknown_product_is_none(tmp_path: Path):
 
 
 def test_a_recipe_has_what_the_file_says_and_defaults(tmp_path: Path):
-    found = read(tmp_path, GOOD).kernels["scale"]
-    assert (found.block, found.grid, found.shared) == ((), ("ceil(problem_x / block)",), "0")
-    assert (found.parameters, found.only, found.macros) == ({"param_1": "problem_x"}, {"mode": 1}, {})
+    result = read(tmp_path, GOOD).kernels["scale"]
+    assert (result.block, result.grid, result.shared) == ((), ("ceil(problem_x / block)",), "0")
+    assert (result.parameters, result.only, result.macros) == ({"param_1": "problem_x"}, {"mode": 1}, {})
 
 
 @pytest.mark.parametrize(

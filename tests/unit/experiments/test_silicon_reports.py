@@ -31,8 +31,8 @@ def test_a_tuning_space_is_no_report(tmp_path: Path):
 @pytest.mark.slow
 def test_recorded_executions_fit_the_graphs():
     path = Path(silicon("ncu/manual_nvtx.ncu-rep"))
-    found = list(reports.rows(reports.load(path), "manual_nvtx", "control"))
-    assert [(row.counts_checked, row.counts_equal, row.counts_above, row.counts_consistent) for row in found[:2]] == [
+    result = list(reports.rows(reports.load(path), "manual_nvtx", "control"))
+    assert [(row.counts_checked, row.counts_equal, row.counts_above, row.counts_consistent) for row in result[:2]] == [
         (13, 13, 0, True),
         (15, 15, 0, True),
     ]

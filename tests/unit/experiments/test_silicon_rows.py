@@ -30,9 +30,9 @@ ROWS = [row(100.0, 400), row(200.0, 100, group="a=1"), row(50.0, None, "no-laten
 
 
 def test_a_summary_counts_bounds_gaps_and_what_is_below():
-    found = silicon_rows.summaries(ROWS, frozenset())[0]
-    assert (found.n, found.bounded_share, found.gaps, found.below) == (4, 0.5, "no-latency:2 unbounded-loop:1", 1)
-    assert (found.ratio_min, found.ratio_median, found.ratio_max) == (0.5, 2.25, 4.0)
+    result = silicon_rows.summaries(ROWS, frozenset())[0]
+    assert (result.n, result.bounded_share, result.gaps, result.below) == (4, 0.5, "no-latency:2 unbounded-loop:1", 1)
+    assert (result.ratio_min, result.ratio_median, result.ratio_max) == (0.5, 2.25, 4.0)
 
 
 def test_ranks_are_of_tuning_spaces_alone():
@@ -42,16 +42,16 @@ def test_ranks_are_of_tuning_spaces_alone():
 
 
 def test_a_group_is_also_summed_up_alone():
-    assert [(one.source, one.n) for one in silicon_rows.summaries(ROWS, frozenset())] == [("space", 4), ("space, a=1", 1)]
+    assert [(summary.source, summary.n) for summary in silicon_rows.summaries(ROWS, frozenset())] == [("space", 4), ("space, a=1", 1)]
 
 
 def test_nothing_is_known_where_nothing_is_bounded():
-    found = silicon_rows.summaries([row(50.0, None, "no-latency")], frozenset({"space"}))[0]
-    assert (found.ratio_median, found.tau, found.regret_1, found.estimate_mape, found.below) == (None, None, None, None, 0)
+    result = silicon_rows.summaries([row(50.0, None, "no-latency")], frozenset({"space"}))[0]
+    assert (result.ratio_median, result.tau, result.regret_1, result.estimate_mape, result.below) == (None, None, None, None, 0)
 
 
 def test_a_row_of_csv_has_an_empty_cell_where_nothing_is_known(tmp_path: Path):
     silicon_rows.write([row(123456.789, None)], tmp_path / "rows.csv")
     with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
-        (found,) = csv.DictReader(file)
-    assert (found["measured_cycles"], found["bound_cycles"], found["grid"]) == ("123457", "", "8x1x1")
+        (cells,) = csv.DictReader(file)
+    assert (cells["measured_cycles"], cells["bound_cycles"], cells["grid"]) == ("123457", "", "8x1x1")

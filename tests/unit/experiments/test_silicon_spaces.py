@@ -55,7 +55,7 @@ def space(*times: float | None) -> TuningSpace:
 
 
 def chosen(many: TuningSpace, count: int) -> list[float | None]:
-    return [one.time_ms for one in spaces.chosen(many, count)]
+    return [configuration.time_ms for configuration in spaces.chosen(many, count)]
 
 
 HUNDRED = space(*(float(1 + number * 37 % 100) for number in range(100)))
@@ -136,14 +136,14 @@ def test_a_folder_without_recordings_ends_with_the_status_of_a_refusal(tmp_path:
 def test_configurations_are_compiled_and_bounded(folder: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("nvidia.cuda_nvrtc", reason="nvidia-cuda-nvrtc-cu12 is not installed")
     loaded = spaces.load(folder / "tuner" / "scale.A100.json", recipes.read())
-    found = list(spaces.rows(loaded, 0, ("control",), Serial()))
-    assert [(row.block, row.grid, row.gaps) for row in found] == [
+    result = list(spaces.rows(loaded, 0, ("control",), Serial()))
+    assert [(row.block, row.grid, row.gaps) for row in result] == [
         ("32x1x1", "512x1x1", ""),
         ("64x1x1", "256x1x1", ""),
         ("", "", "compile-failed"),
     ]
-    assert [row.measured_cycles for row in found] == pytest.approx([1410.0, 2820.0, 4230.0])
-    assert [row.bound_cycles is not None for row in found] == [True, True, False]
+    assert [row.measured_cycles for row in result] == pytest.approx([1410.0, 2820.0, 4230.0])
+    assert [row.bound_cycles is not None for row in result] == [True, True, False]
     assert "scale.A100: 1 of 3 configurations do not compile; the first: kernel.cu(" in capsys.readouterr().out
 
 
@@ -178,5 +178,5 @@ def test_the_experiment_writes_its_tables_and_pictures(folder: Path, capsys: pyt
 def test_recorded_configurations_have_a_bound(name: str):
     path = Path(silicon(f"tuner/{name}"))
     pytest.importorskip("nvidia.cuda_nvrtc", reason="nvidia-cuda-nvrtc-cu12 is not installed")
-    found = list(spaces.rows(spaces.load(path, recipes.read()), 2, ("control",), Serial()))
-    assert [(row.gaps, row.bound_cycles is not None) for row in found] == [("", True), ("", True)]
+    result = list(spaces.rows(spaces.load(path, recipes.read()), 2, ("control",), Serial()))
+    assert [(row.gaps, row.bound_cycles is not None) for row in result] == [("", True), ("", True)]

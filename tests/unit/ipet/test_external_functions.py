@@ -25,8 +25,8 @@ def test_without_a_fact_it_is_a_gap_that_names_its_remedy():
         Gap(
             0x10,
             "external-function",
-            "vprintf is called, and it is not in the input: "
-            'say what a call costs, in a file for --bounds: [external.vprintf] cost = N, or calls = "never"',
+            "the input does not contain vprintf, which is called here: "
+            'give its cost in a --bounds file: [external.vprintf] cost = N, or calls = "never"',
         ),
     )
 
@@ -53,7 +53,7 @@ def test_a_call_that_cannot_be_avoided_is_made():
 
 def test_the_cost_is_an_assumption():
     assert (
-        "flow fact: a call of vprintf takes 9 at most, with all that it leaves under way"
+        "flow fact: a call of vprintf takes at most 9 cycles, including all that it leaves pending"
         in bound(CALL, "[external.vprintf]\ncost = 9").assumptions
     )
 

@@ -30,8 +30,8 @@ def test_the_default_fills_what_facts_leave_open() -> None:
 
 def test_the_default_is_said_as_an_assumption_with_the_loops_that_it_covers() -> None:
     assert bounds_of(CFG, read("f", facts(INNER)), 7).assumptions == (
-        "flow fact: the loop at 0x0010 goes back at most 5 times per entry",
-        "--loop-bound: a thread goes back at most 7 times per entry in the loops at 0x0008",
+        "flow fact: at most 5 back edges per entry (6 iterations of the header) of the loop at 0x0010",
+        "--loop-bound: at most 7 back edges per entry (8 iterations of the header) of the loop at 0x0008",
     )
 
 
@@ -108,7 +108,7 @@ def test_facts_for_another_text_are_refused() -> None:
 def test_a_fact_about_an_address_without_a_loop_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         bounds_of(CFG, read("f", facts('head = "0x0000"\nbound = 1')))
-    assert (caught.value.code, caught.value.hint) == ("facts-unknown-loop", "loop heads: 0x0008, 0x0010")
+    assert (caught.value.code, caught.value.hint) == ("facts-unknown-loop", "loop headers: 0x0008, 0x0010")
 
 
 def test_facts_about_a_function_that_is_not_there_are_refused() -> None:

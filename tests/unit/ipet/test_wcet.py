@@ -117,7 +117,7 @@ def test_the_papers_experiment_needs_no_loop_bound() -> None:
 
 
 def test_a_family_of_rows_that_is_left_out_is_said() -> None:
-    assert "rows left out for an experiment: no-push-rows" in solved(DO_WHILE, 3, "no-push-rows").assumptions
+    assert "rows omitted for an experiment: no-push-rows" in solved(DO_WHILE, 3, "no-push-rows").assumptions
 
 
 def test_without_push_rows_a_cycle_of_reactivations_is_a_gap_and_not_a_number() -> None:
@@ -164,4 +164,4 @@ def test_unknown_bounds_are_found_before_the_system_is_built() -> None:
 def test_bounds_are_matched_to_the_loops_of_the_graph() -> None:
     found = bounds_of(graph(DO_WHILE), None, 7)
     assert found.of_loop == (7,)
-    assert found.assumptions == ("--loop-bound: a thread goes back at most 7 times per entry in the loops at 0x0008",)
+    assert found.assumptions == ("--loop-bound: at most 7 back edges per entry (8 iterations of the header) of the loop at 0x0008",)

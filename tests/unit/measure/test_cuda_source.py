@@ -36,17 +36,17 @@ def test_each_type_is_known(declared: str, kind: str):
 
 
 def test_the_clock_stands_around_the_whole_body_and_bounds_of_the_launch_stay():
-    found = timed(TWO, "first")
-    assert (found.name, found.clocked) == ("first_timed", True)
+    result = timed(TWO, "first")
+    assert (result.name, result.clocked) == ("first_timed", True)
     assert (
         "static __device__ __forceinline__ void first_body(const float *__restrict__ x, unsigned int n, float a) { x[n] = a; }"
-        in found.source
+        in result.source
     )
     assert (
         'extern "C" __global__ void __launch_bounds__(256) first_timed(const float *__restrict__ x, unsigned int n, float a, long long'
-        in found.source
+        in result.source
     )
-    assert "sassan_start = clock64();\n    first_body(x, n, a);\n    long long sassan_end = clock64();" in found.source
+    assert "sassan_start = clock64();\n    first_body(x, n, a);\n    long long sassan_end = clock64();" in result.source
 
 
 def test_a_kernel_without_parameters_gets_a_clock_too():

@@ -46,4 +46,10 @@ def test_no_run_at_all_is_refused(which: Estimator):
 
 
 def test_every_estimator_says_its_equation():
-    assert [one.formula[-5:] for one in Estimator if one is not Estimator.WARM_UP] == ["Eq. 1", "Eq. 2", "Eq. 3", "Eq. 4", "Eq. 5"]
+    assert [estimator.formula[-5:] for estimator in Estimator if estimator is not Estimator.WARM_UP] == [
+        "Eq. 1",
+        "Eq. 2",
+        "Eq. 3",
+        "Eq. 4",
+        "Eq. 5",
+    ]

@@ -62,8 +62,8 @@ def test_json_keeps_what_is_known():
 
 
 def test_sizes_come_in_order_and_the_unknown_one_first():
-    found = of("group,seconds,size\n0,1,20\n1,1,\n2,1,3\n3,1,20\n").by_size()
-    assert [(size, [group.number for group in groups]) for size, groups in found.items()] == [(None, [1]), (3.0, [2]), (20.0, [0, 3])]
+    result = of("group,seconds,size\n0,1,20\n1,1,\n2,1,3\n3,1,20\n").by_size()
+    assert [(size, [group.number for group in groups]) for size, groups in result.items()] == [(None, [1]), (3.0, [2]), (20.0, [0, 3])]
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,11 @@ def test_sizes_come_in_order_and_the_unknown_one_first():
 def test_a_bad_cell_is_marked(content: str, line: int, column: int, width: int):
     with pytest.raises(InputError) as refused:
         of(content)
-    found = refused.value
-    assert found.code == "bad-samples"
-    assert found.span is not None
-    assert (found.span.line, found.span.column, found.span.width) == (line, column, width)
-    assert found.hint
+    result = refused.value
+    assert result.code == "bad-samples"
+    assert result.span is not None
+    assert (result.span.line, result.span.column, result.span.width) == (line, column, width)
+    assert result.hint
 
 
 @pytest.mark.parametrize(

@@ -102,10 +102,10 @@ class Fake:
             raise Refused("CUDA_ERROR_LAUNCH_FAILED")
         self.calls.append("launch")
         self.config, self.kernel, self.arguments = config, kernel, arguments
-        for one in arguments:
-            if isinstance(one, Memory):
-                self.seen = bytes(one.data[:8]) if one.size == 64 else self.seen
-                one.data.view(np.int64)[:] = 1234
+        for argument in arguments:
+            if isinstance(argument, Memory):
+                self.seen = bytes(argument.data[:8]) if argument.size == 64 else self.seen
+                argument.data.view(np.int64)[:] = 1234
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_arguments_have_the_types_that_the_kernel_declares(fake: Fake):
     gpu.Gpu().load(TASK).run()
     assert isinstance(fake.arguments[0], ctypes.c_int)
     assert fake.arguments[0].value == 7
-    assert [one.size for one in fake.arguments[1:] if isinstance(one, Memory)] == [64, 8 * 64]
+    assert [argument.size for argument in fake.arguments[1:] if isinstance(argument, Memory)] == [64, 8 * 64]
     assert fake.kernel == (b"cubin", "kernel")
     assert fake.config == {"grid": (2, 1, 1), "block": (32, 1, 1), "shmem_size": 0}
 
@@ -161,7 +161,7 @@ def test_memory_of_floats_holds_small_floats(fake: Fake):
 
 def test_all_memory_is_given_back(fake: Fake):
     gpu.Gpu().load(TASK).close()
-    assert all(one.closed for one in fake.memories)
+    assert all(memory.closed for memory in fake.memories)
     assert fake.calls[-1] == "close stream"
 
 

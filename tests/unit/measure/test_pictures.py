@@ -18,7 +18,7 @@ SWEPT = Samples(tuple(Group(number, RUNS, delay=number % 2, size=1 + number // 2
 
 
 def named(samples: Samples, name: str) -> Picture:
-    return next(one for one in pictures(samples) if one.name == name)
+    return next(picture for picture in pictures(samples) if picture.name == name)
 
 
 def drawn(samples: Samples, name: str) -> str:
@@ -28,15 +28,15 @@ def drawn(samples: Samples, name: str) -> str:
 
 def comments(svg: str) -> list[str]:
     """Return the texts of a drawing; matplotlib writes each beside its outlines."""
-    return [re.sub("&[a-z]+;", "_", one).strip() for one in re.findall(r"<!-- (.*?) -->", svg, re.DOTALL)]
+    return [re.sub("&[a-z]+;", "_", comment).strip() for comment in re.findall(r"<!-- (.*?) -->", svg, re.DOTALL)]
 
 
 def test_one_group_has_a_histogram_and_a_phase_diagram():
-    assert [one.name for one in pictures(ONE)] == ["histogram", "phase"]
+    assert [picture.name for picture in pictures(ONE)] == ["histogram", "phase"]
 
 
 def test_sizes_and_delays_have_their_pictures():
-    assert [one.name for one in pictures(SWEPT)] == [
+    assert [picture.name for picture in pictures(SWEPT)] == [
         "histogram-1",
         "phase-1",
         "delays-1",
@@ -67,7 +67,7 @@ def test_the_legend_tells_the_estimates():
 
 
 def test_the_phase_diagram_tells_the_correlation():
-    assert any(one.startswith("60 pairs of runs, rank correlation ") for one in comments(drawn(ONE, "phase")))
+    assert any(comment.startswith("60 pairs of runs, rank correlation ") for comment in comments(drawn(ONE, "phase")))
 
 
 @pytest.mark.parametrize("name", ["durations", "delays-1"])
@@ -76,7 +76,7 @@ def test_the_sweeps_name_every_curve(name: str):
 
 
 def test_names_are_no_formulas():
-    assert any(one.startswith("$x$") for one in comments(drawn(ONE, "phase")))
+    assert any(comment.startswith("$x$") for comment in comments(drawn(ONE, "phase")))
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])
@@ -87,7 +87,7 @@ def test_the_same_samples_give_the_same_bytes(form: str):
 
 def test_equal_runs_can_be_drawn():
     flat = Samples((Group(0, (1.0,) * 5), Group(1, (1.0,) * 5, delay=1.0, size=None)))
-    assert all(len(drawn(flat, one.name)) > 1000 for one in pictures(flat))
+    assert all(len(drawn(flat, picture.name)) > 1000 for picture in pictures(flat))
 
 
 def test_without_matplotlib_the_install_command_is_named(monkeypatch: pytest.MonkeyPatch):

@@ -14,8 +14,8 @@ def clock(slept: list[float] | None = None) -> Clock:
 
 
 def test_the_default_plan_is_one_group_of_twenty_runs_as_in_the_paper():
-    found = measure(Simulated(), TASK, clock=clock())
-    assert [len(group.seconds) for group in found.groups] == [20]
+    result = measure(Simulated(), TASK, clock=clock())
+    assert [len(group.seconds) for group in result.groups] == [20]
 
 
 def test_runs_are_kept_in_their_order():
@@ -35,9 +35,9 @@ def test_what_is_known_is_written_beside_the_runs():
 
 def test_the_delay_is_waited_before_each_run_and_the_pause_before_each_group():
     slept: list[float] = []
-    found = measure(Simulated(), TASK, MeasurePlan(runs=3, groups=2, delays=(0.5,), pause=2.0), clock(slept))
+    result = measure(Simulated(), TASK, MeasurePlan(runs=3, groups=2, delays=(0.5,), pause=2.0), clock(slept))
     assert slept == [2.0, 0.5, 0.5, 2.0, 0.5, 0.5]
-    assert [(group.delay, group.pause) for group in found.groups] == [(0.5, 2.0), (0.5, 2.0)]
+    assert [(group.delay, group.pause) for group in result.groups] == [(0.5, 2.0), (0.5, 2.0)]
 
 
 def test_no_delay_sleeps_not_at_all():
@@ -47,16 +47,16 @@ def test_no_delay_sleeps_not_at_all():
 
 
 def test_delays_take_turns_so_that_a_drift_falls_on_all_of_them():
-    found = measure(Simulated(), TASK, MeasurePlan(runs=1, groups=2, delays=(0.0, 1.0)), clock())
-    assert [group.delay for group in found.groups] == [0.0, 1.0, 0.0, 1.0]
-    assert [group.number for group in found.groups] == [0, 1, 2, 3]
+    result = measure(Simulated(), TASK, MeasurePlan(runs=1, groups=2, delays=(0.0, 1.0)), clock())
+    assert [group.delay for group in result.groups] == [0.0, 1.0, 0.0, 1.0]
+    assert [group.number for group in result.groups] == [0, 1, 2, 3]
 
 
 def test_a_sweep_loads_the_kernel_with_each_value_and_closes_each():
     device = Simulated()
-    found = measure(device, TASK, MeasurePlan(runs=1, size="n", sizes=(10.0, 20.0)), clock())
+    result = measure(device, TASK, MeasurePlan(runs=1, size="n", sizes=(10.0, 20.0)), clock())
     assert [task.arguments[0].value for task in device.loaded] == [10.0, 20.0]
-    assert [group.size for group in found.groups] == [10.0, 20.0]
+    assert [group.size for group in result.groups] == [10.0, 20.0]
     assert device.closed == 2
 
 
@@ -77,9 +77,9 @@ def test_a_stop_before_the_first_run_gives_nothing():
 
 def test_a_failed_launch_keeps_the_groups_before_and_gives_the_memory_back():
     device = Simulated(fails_at=3)
-    found: list[Group] = []
+    measured: list[Group] = []
     with pytest.raises(InputError):
-        found.extend(groups(device, TASK, MeasurePlan(runs=2, groups=3), clock()))
+        measured.extend(groups(device, TASK, MeasurePlan(runs=2, groups=3), clock()))
     assert device.closed == 1
 
 

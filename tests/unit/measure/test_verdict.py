@@ -18,25 +18,25 @@ def test_spread_is_relative_to_the_least():
 
 
 def test_where_only_the_minimum_repeats_itself_it_is_chosen():
-    (one,) = verdicts(samples((9.0, 1.0, 1.5, 2.0), (9.0, 1.001, 3.0, 4.0)))
-    assert one.choice == "min"
-    assert [kind.value for kind in one.stable] == ["warm-up", "min"]
-    assert (one.duration, one.groups, one.runs) == (1.0, 2, 8)
+    (verdict,) = verdicts(samples((9.0, 1.0, 1.5, 2.0), (9.0, 1.001, 3.0, 4.0)))
+    assert verdict.choice == "min"
+    assert [kind.value for kind in verdict.stable] == ["warm-up", "min"]
+    assert (verdict.duration, verdict.groups, verdict.runs) == (1.0, 2, 8)
 
 
 def test_where_the_minimum_strays_and_the_median_does_not_the_median_is_chosen():
-    (one,) = verdicts(samples((9.0, 0.5, 1.0, 1.1), (9.0, 0.9, 1.001, 1.9)))
-    assert one.choice == "median"
+    (verdict,) = verdicts(samples((9.0, 0.5, 1.0, 1.1), (9.0, 0.9, 1.001, 1.9)))
+    assert verdict.choice == "median"
 
 
 def test_where_all_runs_agree_a_single_run_is_enough():
-    (one,) = verdicts(samples((1.005, 1.0, 1.001), (1.004, 1.0, 1.002)))
-    assert (one.choice, one.single_run_spread) == ("single run", pytest.approx(0.005))
+    (verdict,) = verdicts(samples((1.005, 1.0, 1.001), (1.004, 1.0, 1.002)))
+    assert (verdict.choice, verdict.single_run_spread) == ("single run", pytest.approx(0.005))
 
 
 def test_where_nothing_repeats_itself_nothing_is_chosen():
-    (one,) = verdicts(samples((1.0, 1.0, 1.0), (2.0, 2.0, 2.0)))
-    assert one.choice is None
+    (verdict,) = verdicts(samples((1.0, 1.0, 1.0), (2.0, 2.0, 2.0)))
+    assert verdict.choice is None
 
 
 def test_the_tolerance_decides():
@@ -45,34 +45,34 @@ def test_the_tolerance_decides():
 
 
 def test_the_maximum_is_never_chosen():
-    (one,) = verdicts(samples((9.0, 1.0, 2.0, 5.0), (9.0, 1.5, 3.5, 5.0)))
-    assert [kind.value for kind in one.stable] == ["warm-up", "max"]
-    assert one.choice is None
+    (verdict,) = verdicts(samples((9.0, 1.0, 2.0, 5.0), (9.0, 1.5, 3.5, 5.0)))
+    assert [kind.value for kind in verdict.stable] == ["warm-up", "max"]
+    assert verdict.choice is None
 
 
 def test_movement_among_groups_of_one_delay_is_told_apart_from_movement_over_delays():
     groups = [Group(0, (9.0, 1.0), 0.0), Group(1, (9.0, 1.01), 0.0), Group(2, (9.0, 1.15), 2.0), Group(3, (9.0, 1.15), 2.0)]
-    (one,) = verdicts(Samples(tuple(groups)))
-    least = next(kind for kind in one.stabilities if kind.estimator.value == "min")
+    (verdict,) = verdicts(Samples(tuple(groups)))
+    least = next(kind for kind in verdict.stabilities if kind.estimator.value == "min")
     assert (least.spread, least.same_delay) == (pytest.approx(0.15), pytest.approx(0.01 * 2.0613, rel=1e-4))
-    assert one.delays == (0.0, 2.0)
+    assert verdict.delays == (0.0, 2.0)
 
 
 def test_spread_does_not_grow_with_the_groups_of_one_process():
     random = np.random.default_rng(3)
-    runs = [tuple(float(one) for one in 1 + 0.05 * random.random(20)) for _ in range(300)]
-    found = [verdicts(samples(*runs[:count]))[0] for count in (5, 20, 300)]
-    least = [next(kind for kind in one.stabilities if kind.estimator.value == "min") for one in found]
-    assert all(one.choice for one in found)
+    runs = [tuple(float(run) for run in 1 + 0.05 * random.random(20)) for _ in range(300)]
+    result = [verdicts(samples(*runs[:count]))[0] for count in (5, 20, 300)]
+    least = [next(kind for kind in verdict.stabilities if kind.estimator.value == "min") for verdict in result]
+    assert all(verdict.choice for verdict in result)
     assert least[2].range > 2 * least[0].range
     assert least[2].spread == pytest.approx(0.0055, rel=0.2)
-    assert [one.single_run_spread for one in found] == pytest.approx([0.05] * 3, rel=0.05)
+    assert [verdict.single_run_spread for verdict in result] == pytest.approx([0.05] * 3, rel=0.05)
 
 
 def test_spread_of_more_than_five_groups_is_the_mean_over_all_choices_of_five():
     values = (1.0, 1.1, 1.3, 1.7, 2.0, 2.2, 3.0)
-    (one,) = verdicts(samples(*((9.0, value) for value in values)))
-    least = next(kind for kind in one.stabilities if kind.estimator.value == "min")
+    (verdict,) = verdicts(samples(*((9.0, value) for value in values)))
+    least = next(kind for kind in verdict.stabilities if kind.estimator.value == "min")
     every = list(combinations(values, 5))
     low, high = (sum(which(some) for some in every) / len(every) for which in (min, max))
     assert least.spread == pytest.approx((high - low) / low)
@@ -80,26 +80,26 @@ def test_spread_of_more_than_five_groups_is_the_mean_over_all_choices_of_five():
 
 
 def test_the_spread_of_two_groups_is_scaled_to_five_and_doubted():
-    (one,) = verdicts(samples((9.0, 1.0, 1.0), (9.0, 1.006, 1.006)))
-    assert (one.few_groups, one.choice) == (True, None)
-    assert next(kind.spread for kind in one.stabilities if kind.estimator.value == "min") == pytest.approx(0.006 * 2.0613, rel=1e-4)
+    (verdict,) = verdicts(samples((9.0, 1.0, 1.0), (9.0, 1.006, 1.006)))
+    assert (verdict.few_groups, verdict.choice) == (True, None)
+    assert next(kind.spread for kind in verdict.stabilities if kind.estimator.value == "min") == pytest.approx(0.006 * 2.0613, rel=1e-4)
     assert not verdicts(samples(*((9.0, 1.0, 1.0),) * 5))[0].few_groups
 
 
 def test_bias_is_what_an_estimator_lies_above_the_least_run():
-    (one,) = verdicts(samples((9.0, 1.0, 3.0), (9.0, 1.0, 3.0)))
-    assert [kind.bias for kind in one.stabilities if kind.estimator.value == "mean"] == [1.0]
+    (verdict,) = verdicts(samples((9.0, 1.0, 3.0), (9.0, 1.0, 3.0)))
+    assert [kind.bias for kind in verdict.stabilities if kind.estimator.value == "mean"] == [1.0]
 
 
 def test_one_group_has_no_verdict_unless_it_is_long():
     assert verdicts(samples((9.0, *(1.0,) * 56))) == ()
-    (one,) = verdicts(samples((9.0, *(1.0,) * 57)))
-    assert (one.groups, one.parts, one.choice) == (3, True, "min")
+    (verdict,) = verdicts(samples((9.0, *(1.0,) * 57)))
+    assert (verdict.groups, verdict.parts, verdict.choice) == (3, True, "min")
 
 
 def test_parts_of_one_group_say_nothing_of_warm_ups():
-    (one,) = verdicts(samples((9.0, *(1.0,) * 57)))
-    assert "warm-up" not in [kind.estimator.value for kind in one.stabilities]
+    (verdict,) = verdicts(samples((9.0, *(1.0,) * 57)))
+    assert "warm-up" not in [kind.estimator.value for kind in verdict.stabilities]
 
 
 def test_groups_of_a_warm_up_alone_are_left_out():

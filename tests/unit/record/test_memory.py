@@ -5,10 +5,10 @@ from sassan.record.recorder import Memory
 
 
 def memory() -> Memory:
-    one = Memory()
-    one.add(0x1000, 100)
-    one.add(0x3000, 50)
-    return one
+    allocations = Memory()
+    allocations.add(0x1000, 100)
+    allocations.add(0x3000, 50)
+    return allocations
 
 
 def test_an_address_inside_an_allocation_has_its_number_and_offset():
@@ -24,8 +24,8 @@ def test_an_address_before_all_is_in_none():
 
 
 def test_memory_that_was_freed_is_in_none_and_its_number_is_not_given_again():
-    one = memory()
-    one.remove(0x1000)
-    assert one.buffer(0x1000) is None
-    one.add(0x1000, 8)
-    assert one.buffer(0x1000) == Buffer(3, 0, 8)
+    allocations = memory()
+    allocations.remove(0x1000)
+    assert allocations.buffer(0x1000) is None
+    allocations.add(0x1000, 8)
+    assert allocations.buffer(0x1000) == Buffer(3, 0, 8)

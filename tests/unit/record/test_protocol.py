@@ -24,8 +24,8 @@ def recorder(most: int = 10) -> Recorder:
 
 
 def test_a_launch_is_read_as_the_stand_in_sends_it():
-    found = protocol.launch(payload(4, (0, b"\x01\x00"), (8, b"\x02")))
-    assert found == RawLaunch(1, "k", (4, 1, 1), (64, 1, 1), None, 16, 0, cooperative=False, arguments=((0, b"\x01\x00"), (8, b"\x02")))
+    result = protocol.launch(payload(4, (0, b"\x01\x00"), (8, b"\x02")))
+    assert result == RawLaunch(1, "k", (4, 1, 1), (64, 1, 1), None, 16, 0, cooperative=False, arguments=((0, b"\x01\x00"), (8, b"\x02")))
 
 
 def test_unknown_arguments_are_none():
@@ -58,31 +58,31 @@ def test_a_message_of_an_unknown_kind_is_refused():
 
 
 def test_equal_launches_are_counted_and_others_begin_a_row():
-    one, process = recorder(), ProcessState()
+    recording, process = recorder(), ProcessState()
     for blocks in (4, 4, 5, 4):
-        one.answer(process, "L", payload(blocks, known=0))
-    rows = [(launch.grid[0], launch.count) for launch in one.launches()]
+        recording.answer(process, "L", payload(blocks, known=0))
+    rows = [(launch.grid[0], launch.count) for launch in recording.launches()]
     assert rows == [(4, 2), (5, 1), (4, 1)]
 
 
 def test_launches_on_different_streams_are_different():
-    one, process = recorder(), ProcessState()
+    recording, process = recorder(), ProcessState()
     for stream in (0, 1):
-        one.answer(process, "L", payload(known=0, stream=stream))
-    assert one.launches() == tuple(ProgramLaunch("k", (4, 1, 1), (64, 1, 1), 16, None, 1, None, stream) for stream in (0, 1))
+        recording.answer(process, "L", payload(known=0, stream=stream))
+    assert recording.launches() == tuple(ProgramLaunch("k", (4, 1, 1), (64, 1, 1), 16, None, 1, None, stream) for stream in (0, 1))
 
 
 def test_a_recording_ends_before_one_row_too_many():
-    one, process = recorder(2), ProcessState()
+    recording, process = recorder(2), ProcessState()
     for blocks in range(1, 9):
-        one.answer(process, "L", payload(blocks, known=0))
-    assert one.ended.is_set()
-    assert len(one.launches()) == 2
-    assert one.cut == "after 2 launches: 2 distinct consecutive launches (--max-launches)"
+        recording.answer(process, "L", payload(blocks, known=0))
+    assert recording.ended.is_set()
+    assert len(recording.launches()) == 2
+    assert recording.cut == "after 2 launches: 2 distinct consecutive launches (--max-launches)"
 
 
 def test_an_image_that_cannot_be_read_is_a_note_and_its_kernels_are_unknown():
-    one, process = recorder(), ProcessState()
-    one.answer(process, "I", struct.pack("=Q", 1) + b"no image")
-    assert one.answer(process, "K", struct.pack("=Q", 1) + b"k") == protocol.UNREADABLE
-    assert [text for text in one.notes() if "cannot be used, so arguments of its kernels are unknown" in text]
+    recording, process = recorder(), ProcessState()
+    recording.answer(process, "I", struct.pack("=Q", 1) + b"no image")
+    assert recording.answer(process, "K", struct.pack("=Q", 1) + b"k") == protocol.UNREADABLE
+    assert [text for text in recording.notes() if "cannot be used, so arguments of its kernels are unknown" in text]

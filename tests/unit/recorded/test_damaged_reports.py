@@ -38,24 +38,24 @@ def numbers(launch: RecordedLaunch) -> dict[str, object]:
 
 def read(data: bytes) -> Recording | None:
     try:
-        found = content("k.ncu-rep", data)
+        result = content("k.ncu-rep", data)
     except InputError:
         return None
-    assert isinstance(found, Recording)
-    return found
+    assert isinstance(result, Recording)
+    return result
 
 
 ORIGINAL = read(TWO.data)
 assert ORIGINAL is not None
-ORIGINALS = [numbers(one) for one in ORIGINAL.launches]
+ORIGINALS = [numbers(launch) for launch in ORIGINAL.launches]
 
 
 def changed(recording: Recording | None) -> bool:
     """Whether a number differs from every undamaged launch of its place, and nothing says so; a number that is absent does not differ."""
     if recording is None or recording.notes:
         return False
-    for one in recording.launches:
-        if not any(all(value in (None, original[name]) for name, value in numbers(one).items()) for original in ORIGINALS):
+    for launch in recording.launches:
+        if not any(all(value in (None, original[name]) for name, value in numbers(launch).items()) for original in ORIGINALS):
             return True
     return False
 
@@ -81,7 +81,7 @@ def test_most_flipped_bits_of_the_counts_and_sizes_are_noticed() -> None:
 
 
 def test_removed_doubled_or_swapped_blocks_change_no_number_without_a_note() -> None:
-    parts = [one.data for one in blocks(Launch(1), Launch(5, cycles=4e5, time_ns=2.6e5, counts={0: 8, 16: 8, 32: 4}, grid=(1, 1, 1)))]
+    parts = [block.data for block in blocks(Launch(1), Launch(5, cycles=4e5, time_ns=2.6e5, counts={0: 8, 16: 8, 32: 4}, grid=(1, 1, 1)))]
     assert [data for data in rearranged(parts, Random(11), part(800)) if changed(read(data))] == []
 
 

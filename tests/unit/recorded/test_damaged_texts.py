@@ -48,22 +48,28 @@ def read(data: bytes) -> Recording | TuningSpace | None:
         return None
 
 
-def numbers(found: Recording | TuningSpace) -> list[tuple[object, ...]]:
+def numbers(recording: Recording | TuningSpace) -> list[tuple[object, ...]]:
     """The numbers of each launch or configuration; names are no numbers."""
-    if isinstance(found, TuningSpace):
-        return [(*one.values, one.times_ms or None, one.recorded_ms, one.grid, one.block) for one in found.configurations]
-    return [(one.grid, one.block, one.cycles, one.time_ns, one.time_range_ns, one.instructions, one.count) for one in found.launches]
+    if isinstance(recording, TuningSpace):
+        return [
+            (*configuration.values, configuration.times_ms or None, configuration.recorded_ms, configuration.grid, configuration.block)
+            for configuration in recording.configurations
+        ]
+    return [
+        (launch.grid, launch.block, launch.cycles, launch.time_ns, launch.time_range_ns, launch.instructions, launch.count)
+        for launch in recording.launches
+    ]
 
 
-def changed(original: list[tuple[object, ...]], found: Recording | TuningSpace | None) -> bool:
+def changed(original: list[tuple[object, ...]], damaged: Recording | TuningSpace | None) -> bool:
     """Whether a number differs from those of every undamaged row, and nothing says so; a number that is absent does not differ."""
-    if found is None or found.notes:
+    if damaged is None or damaged.notes:
         return False
 
-    def like(one: tuple[object, ...], row: tuple[object, ...]) -> bool:
-        return len(one) == len(row) and all(here in (None, there) for here, there in zip(one, row, strict=True))
+    def like(other: tuple[object, ...], row: tuple[object, ...]) -> bool:
+        return len(other) == len(row) and all(here in (None, there) for here, there in zip(other, row, strict=True))
 
-    return not all(any(like(one, row) for row in original) for one in numbers(found))
+    return not all(any(like(number, row) for row in original) for number in numbers(damaged))
 
 
 def structure(name: str, text: str) -> list[int]:

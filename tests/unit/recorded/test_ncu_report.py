@@ -9,9 +9,9 @@ from sassan.recorded.read import content
 
 
 def read(data: bytes) -> Recording:
-    found = content("k.ncu-rep", data)
-    assert isinstance(found, Recording)
-    return found
+    result = content("k.ncu-rep", data)
+    assert isinstance(result, Recording)
+    return result
 
 
 def refused(data: bytes) -> str:
@@ -54,7 +54,7 @@ def test_an_undamaged_report_has_no_notes() -> None:
 
 
 def test_strings_of_an_earlier_block_serve_later_ones() -> None:
-    assert [one.cycles for one in read(report(Launch(1), Launch(2)).data).launches] == [124056.0, 124056.0]
+    assert [launch.cycles for launch in read(report(Launch(1), Launch(2)).data).launches] == [124056.0, 124056.0]
 
 
 def test_units_are_those_of_the_metric() -> None:
@@ -80,7 +80,7 @@ def test_units_are_those_of_the_metric() -> None:
     ],
 )
 def test_a_contradiction_within_a_launch_is_a_note(changed: dict[str, float], note: str) -> None:
-    assert any(note in one for one in read(report(Launch(changed=changed)).data).notes)
+    assert any(note in text for text in read(report(Launch(changed=changed)).data).notes)
 
 
 def test_counts_of_functions_that_the_kernel_calls_are_omitted_with_a_note() -> None:
@@ -145,7 +145,7 @@ def test_a_device_that_the_launch_describes_differently_is_a_note() -> None:
 
 def test_a_result_of_a_range_is_omitted_with_a_note() -> None:
     recording = read(report(Launch(1, kernel=""), Launch(2)).data)
-    assert [one.kernel for one in recording.launches] == [KERNEL]
+    assert [launch.kernel for launch in recording.launches] == [KERNEL]
     assert any("a result without a kernel" in note for note in recording.notes)
 
 
@@ -212,10 +212,10 @@ def test_the_largest_number_is_read() -> None:
 
 def test_the_order_of_launches_is_that_of_the_file() -> None:
     first, second = Launch(1, cycles=1e5, time_ns=7e4), Launch(2)
-    assert [one.cycles for one in read(report(first, replace(second, cycles=2e5, time_ns=14e4)).data).launches] == [1e5, 2e5]
+    assert [launch.cycles for launch in read(report(first, replace(second, cycles=2e5, time_ns=14e4)).data).launches] == [1e5, 2e5]
 
 
 def test_a_block_of_no_source_and_no_result_changes_nothing() -> None:
     parts = blocks()
-    data = b"".join(one.data for one in (*parts, block()))
-    assert read(data) == read(b"".join(one.data for one in parts))
+    data = b"".join(part.data for part in (*parts, block()))
+    assert read(data) == read(b"".join(part.data for part in parts))

@@ -8,7 +8,7 @@ from silicon import silicon
 def test_the_kernels_of_a_real_report_have_their_cycles_and_instructions() -> None:
     recording = read(silicon("ncu/manual_nvtx.ncu-rep"))
     assert isinstance(recording, Recording)
-    assert [(one.kernel, one.cycles, one.instructions, one.time_ns) for one in recording.launches] == [
+    assert [(launch.kernel, launch.cycles, launch.instructions, launch.time_ns) for launch in recording.launches] == [
         ("init_data_kernel", 124056.0, 1703936, 84480.0),
         ("daxpy_kernel", 379490.0, 1966080, 249216.0),
         ("check_results_kernel", 122573.0, 1835008, 88512.0),
@@ -42,7 +42,7 @@ def test_the_cubin_of_a_real_report_is_a_cubin() -> None:
 def test_reports_of_several_versions_are_read_without_a_note(name: str, kernel: str, cycles: float, sms: int) -> None:
     recording = read(silicon(f"ncu/{name}.ncu-rep"))
     assert isinstance(recording, Recording)
-    assert [(one.kernel, one.cycles) for one in recording.launches] == [(kernel, cycles)]
+    assert [(launch.kernel, launch.cycles) for launch in recording.launches] == [(kernel, cycles)]
     assert (recording.device.sm_count if recording.device else 0, recording.notes) == (sms, ())
 
 
@@ -53,8 +53,14 @@ def test_reports_of_several_versions_are_read_without_a_note(name: str, kernel: 
 def test_the_caches_of_real_tuning_runs_are_read_without_a_note(name: str, count: int, valid: int, best: float) -> None:
     space = read(silicon(f"tuner/{name}.A100.json.gz"))
     assert isinstance(space, TuningSpace)
-    assert (len(space.configurations), sum(one.valid for one in space.configurations), space.notes) == (count, valid, ())
-    assert min(min(one.times_ms, default=one.recorded_ms or 1e9) for one in space.configurations) == pytest.approx(best, rel=1e-4)
+    assert (len(space.configurations), sum(configuration.valid for configuration in space.configurations), space.notes) == (
+        count,
+        valid,
+        (),
+    )
+    assert min(
+        min(configuration.times_ms, default=configuration.recorded_ms or 1e9) for configuration in space.configurations
+    ) == pytest.approx(best, rel=1e-4)
 
 
 def test_the_table_of_measured_programs_is_read() -> None:

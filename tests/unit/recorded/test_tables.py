@@ -8,9 +8,9 @@ from sassan.recorded.types import RecordedLaunch
 
 
 def recording(text: str) -> Recording:
-    found = content("runs.csv", text.encode())
-    assert isinstance(found, Recording)
-    return found
+    result = content("runs.csv", text.encode())
+    assert isinstance(result, Recording)
+    return result
 
 
 def only(text: str) -> RecordedLaunch:
@@ -47,7 +47,7 @@ def test_other_columns_are_passed_over_with_a_note() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "problem"),
     [
         ("kernel,cycles\nk,-1\n", "'-1' in the column cycles is not a non-negative number"),
         ("kernel,cycles\nk,nan\n", "is not a non-negative number"),
@@ -72,8 +72,8 @@ def test_other_columns_are_passed_over_with_a_note() -> None:
         ("kernel,cycles\n", "the table has no rows"),
     ],
 )
-def test_a_table_with_what_is_no_number_is_refused(text: str, what: str) -> None:
-    assert what in refused(text)
+def test_a_table_with_what_is_no_number_is_refused(text: str, problem: str) -> None:
+    assert problem in refused(text)
 
 
 def test_a_last_line_without_an_end_is_a_note() -> None:
@@ -96,7 +96,7 @@ def test_the_details_of_a_launch_are_read_from_its_rows() -> None:
 
 def test_rows_of_several_launches_are_kept_apart() -> None:
     text = DETAILS + details(("Duration", "us", "1.50"), identity=0) + details(("Duration", "us", "2.50"), identity=1)
-    assert [one.time_ns for one in recording(text).launches] == [1500.0, 2500.0]
+    assert [launch.time_ns for launch in recording(text).launches] == [1500.0, 2500.0]
 
 
 def test_the_raw_page_has_a_launch_per_row_and_a_row_of_units() -> None:
@@ -115,9 +115,9 @@ def test_a_locale_with_spaces_between_thousands_is_understood() -> None:
 
 
 def test_a_number_that_can_be_read_in_two_ways_is_omitted_with_a_note() -> None:
-    found = recording(raw(("gpu__time_duration.sum", "us", "117.344")))
-    assert found.launches[0].time_ns is None
-    assert "may be a decimal mark" in found.notes[0]
+    result = recording(raw(("gpu__time_duration.sum", "us", "117.344")))
+    assert result.launches[0].time_ns is None
+    assert "may be a decimal mark" in result.notes[0]
 
 
 def test_a_count_decides_what_a_comma_means() -> None:
@@ -137,8 +137,8 @@ def test_kilobytes_are_rounded_and_give_no_dynamic_shared_memory() -> None:
 
 
 def test_sizes_that_contradict_the_metrics_are_a_note() -> None:
-    found = recording(raw(("launch__thread_count", "thread", "1,025"), ("gpu__time_duration.sum", "us", "1.5")))
-    assert found.notes == ("line 4, scale: grid x block is 1024, launch__thread_count is 1025",)
+    result = recording(raw(("launch__thread_count", "thread", "1,025"), ("gpu__time_duration.sum", "us", "1.5")))
+    assert result.notes == ("line 4, scale: grid x block is 1024, launch__thread_count is 1025",)
 
 
 def test_an_address_among_the_metrics_decides_nothing() -> None:
@@ -156,8 +156,8 @@ def test_a_number_that_is_too_large_is_no_number() -> None:
 
 
 def test_a_metric_that_was_not_collected_is_absent() -> None:
-    found = recording(raw(("gpu__time_duration.sum", "us", "1.5"), ("sm__cycles_elapsed.max", "cycle", "n/a")))
-    assert (found.launches[0].cycles, found.notes) == (None, ())
+    result = recording(raw(("gpu__time_duration.sum", "us", "1.5"), ("sm__cycles_elapsed.max", "cycle", "n/a")))
+    assert (result.launches[0].cycles, result.notes) == (None, ())
 
 
 def test_a_warning_of_the_profiler_is_a_note() -> None:

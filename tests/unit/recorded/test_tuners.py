@@ -15,9 +15,9 @@ def space(document: object) -> TuningSpace:
 
 
 def read(data: bytes) -> TuningSpace:
-    found = content("cache.json", data)
-    assert isinstance(found, TuningSpace)
-    return found
+    result = content("cache.json", data)
+    assert isinstance(result, TuningSpace)
+    return result
 
 
 def refused(data: bytes) -> InputError:
@@ -31,14 +31,14 @@ def with_entry(key: str, **changes: object) -> dict[str, Any]:
 
 
 def test_a_cache_has_the_configurations_in_its_order() -> None:
-    found = space(CACHE)
-    assert (found.kernel, found.parameters, found.problem) == ("scale", ("block", "unroll"), (4096, 2))
-    assert [(one.values, one.status, one.recorded_ms) for one in found.configurations] == [
+    result = space(CACHE)
+    assert (result.kernel, result.parameters, result.problem) == ("scale", ("block", "unroll"), (4096, 2))
+    assert [(configuration.values, configuration.status, configuration.recorded_ms) for configuration in result.configurations] == [
         ((32, 1), "ok", 2.0),
         ((32, 2), "compile", None),
         ((64, 1), "ok", 4.0),
     ]
-    assert found.notes == ()
+    assert result.notes == ()
 
 
 def test_the_times_of_a_configuration_are_milliseconds_in_the_order_of_the_file() -> None:
@@ -47,8 +47,8 @@ def test_the_times_of_a_configuration_are_milliseconds_in_the_order_of_the_file(
 
 
 def test_a_time_that_stands_for_a_failure_is_no_time() -> None:
-    found = space(with_entry("96,1", block=32, unroll=1, time=1.7976931348623157e308)).configurations[-1]
-    assert (found.status, found.time_ms, found.valid) == ("failed", None, False)
+    result = space(with_entry("96,1", block=32, unroll=1, time=1.7976931348623157e308)).configurations[-1]
+    assert (result.status, result.time_ms, result.valid) == ("failed", None, False)
 
 
 def test_numbers_that_are_not_used_may_be_infinite() -> None:
@@ -61,17 +61,17 @@ def test_a_compressed_cache_is_read() -> None:
 
 def test_a_cache_that_was_not_closed_is_read_with_a_note() -> None:
     text = json.dumps(CACHE, indent=0)
-    found = read(text.rstrip("}\n").encode() + b"},\n")
-    assert found.configurations == space(CACHE).configurations
-    assert found.notes == ("the cache is not closed: the tuning run was not finished, or the file is truncated",)
+    result = read(text.rstrip("}\n").encode() + b"},\n")
+    assert result.configurations == space(CACHE).configurations
+    assert result.notes == ("the cache is not closed: the tuning run was not finished, or the file is truncated",)
 
 
 def test_a_cache_that_was_cut_off_within_a_line_loses_this_configuration_with_a_note() -> None:
     lines = [f'"{key}": {json.dumps(entry)}' for key, entry in CACHE["cache"].items()]
     head = json.dumps({key: value for key, value in CACHE.items() if key != "cache"})[:-1]
-    found = read(f'{head}, "cache": {{\n{lines[0]},\n{lines[1]},\n{lines[2][:30]}'.encode())
-    assert [one.values for one in found.configurations] == [(32, 1), (32, 2)]
-    assert "truncated within a configuration" in found.notes[0]
+    result = read(f'{head}, "cache": {{\n{lines[0]},\n{lines[1]},\n{lines[2][:30]}'.encode())
+    assert [configuration.values for configuration in result.configurations] == [(32, 1), (32, 2)]
+    assert "truncated within a configuration" in result.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_a_cache_that_was_cut_off_within_a_line_loses_this_configuration_with_a_
     ],
 )
 def test_a_contradiction_within_a_cache_is_a_note(document: object, note: str) -> None:
-    assert any(note in one for one in space(document).notes)
+    assert any(note in text for text in space(document).notes)
 
 
 @pytest.mark.parametrize(
-    ("document", "what"),
+    ("document", "problem"),
     [
         (with_entry("32,1", time=-1.0), "is not a time"),
         (with_entry("32,1", time=0), "is not a time"),
@@ -103,9 +103,9 @@ def test_a_contradiction_within_a_cache_is_a_note(document: object, note: str) -
         (CACHE | {"kernel_name": "a\x1b[0m"}, "expected a name"),
     ],
 )
-def test_a_cache_with_what_is_no_time_or_no_name_is_refused(document: object, what: str) -> None:
+def test_a_cache_with_what_is_no_time_or_no_name_is_refused(document: object, problem: str) -> None:
     error = refused(json.dumps(document).encode())
-    assert (error.code, what in error.message) == ("bad-recording", True), error.message
+    assert (error.code, problem in error.message) == ("bad-recording", True), error.message
 
 
 @pytest.mark.parametrize(
@@ -137,19 +137,19 @@ def test_json_of_another_kind_is_unknown() -> None:
 
 
 def test_results_in_the_t4_format_have_their_unit() -> None:
-    found = space(T4)
-    assert [(one.values, one.times_ms, one.status) for one in found.configurations] == [
+    result = space(T4)
+    assert [(configuration.values, configuration.times_ms, configuration.status) for configuration in result.configurations] == [
         ((32,), (2.0, 3.0), "ok"),
         ((64,), (), "runtime"),
         ((96,), (), "correctness"),
     ]
-    assert (found.device.name if found.device else "", found.notes) == ("Synthetic A100", ())
+    assert (result.device.name if result.device else "", result.notes) == ("Synthetic A100", ())
 
 
 def test_t4_results_without_a_unit_are_milliseconds_with_a_note() -> None:
-    found = space({"results": T4["results"]})
-    assert found.configurations[0].times_ms == (2000.0, 3000.0)
-    assert "milliseconds are assumed" in found.notes[0]
+    result = space({"results": T4["results"]})
+    assert result.configurations[0].times_ms == (2000.0, 3000.0)
+    assert "milliseconds are assumed" in result.notes[0]
 
 
 def test_the_unit_of_a_measured_time_is_that_of_the_runs() -> None:
@@ -159,8 +159,8 @@ def test_the_unit_of_a_measured_time_is_that_of_the_runs() -> None:
 
 def test_a_measured_time_serves_where_there_are_no_runs() -> None:
     measured = T4["results"][0] | {"times": {}, "measurements": [{"name": "time", "value": 2.5, "unit": "ms"}]}
-    found = space({"results": [measured]}).configurations[0]
-    assert (found.times_ms, found.time_ms, found.valid) == ((), 2.5, True)
+    result = space({"results": [measured]}).configurations[0]
+    assert (result.times_ms, result.time_ms, result.valid) == ((), 2.5, True)
 
 
 def test_t4_results_that_do_not_say_whether_they_are_valid_are_noted() -> None:
@@ -178,16 +178,16 @@ def test_t4_results_of_different_parameters_are_refused() -> None:
 
 
 def test_results_of_ktt_have_times_and_sizes() -> None:
-    found = space(KTT)
-    first, second = found.configurations
-    assert (found.kernel, found.parameters, found.notes) == ("scale", ("block", "ratio"), ())
+    result = space(KTT)
+    first, second = result.configurations
+    assert (result.kernel, result.parameters, result.notes) == ("scale", ("block", "ratio"), ())
     assert (first.values, first.recorded_ms, first.grid, first.block) == ((32, 0.5), 1.6, (128, 1, 1), (32, 1, 1))
     assert (second.status, second.time_ms) == ("ValidationFailed", None)
 
 
 def test_global_sizes_of_opencl_count_threads_and_give_no_grid() -> None:
-    found = space(KTT | {"Metadata": KTT["Metadata"] | {"GlobalSizeType": "OpenCL"}})
-    assert (found.configurations[0].grid, found.configurations[0].block) == (None, (32, 1, 1))
+    result = space(KTT | {"Metadata": KTT["Metadata"] | {"GlobalSizeType": "OpenCL"}})
+    assert (result.configurations[0].grid, result.configurations[0].block) == (None, (32, 1, 1))
 
 
 def test_a_total_of_ktt_that_is_not_its_sum_is_a_note() -> None:

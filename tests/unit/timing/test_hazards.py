@@ -93,7 +93,7 @@ ROW = '[distances.measured]\nsource = "x"\n[distances.measured.raw.R]\n'
     ],
 )
 def test_a_table_that_is_not_well_formed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str):
-    describe(monkeypatch, tmp_path, text)
+    describe(monkeypatch, tmp_path, text if "[distances" in text else f'{text}[distances.measured]\nsource = "x"\n')
     with pytest.raises(InputError) as caught:
         hazards.load("sm_130")
     assert caught.value.code == "bad-table"

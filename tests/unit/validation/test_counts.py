@@ -19,18 +19,18 @@ def checked(cfg: WarpCfg, recorded: dict[int, int], bound: int | None = None, wo
 
 def test_every_warp_may_take_a_side_of_its_own():
     # 4 warps skip, 3 fall through, 3 do both and run EXIT twice.
-    found = checked(assemble(BRANCH).graph(), {0x08: 10, 0x10: 6, 0x18: 6, 0x28: 13})
-    assert found == CountCheck(checked=4)
+    result = checked(assemble(BRANCH).graph(), {0x08: 10, 0x10: 6, 0x18: 6, 0x28: 13})
+    assert result == CountCheck(checked=4)
 
 
 def test_an_instruction_runs_no_more_often_than_a_warp_can():
-    found = checked(assemble(BRANCH).graph(), {0x08: 10, 0x10: 11, 0x18: 11, 0x28: 13})
-    assert (found.consistent, found.above) == (False, (Excess(0x10, 11, 10), Excess(0x18, 11, 10)))
+    result = checked(assemble(BRANCH).graph(), {0x08: 10, 0x10: 11, 0x18: 11, 0x28: 13})
+    assert (result.consistent, result.above) == (False, (Excess(0x10, 11, 10), Excess(0x18, 11, 10)))
 
 
 def test_counts_that_are_possible_each_may_be_impossible_together():
-    found = checked(assemble(BRANCH).graph(), {0x08: 10, 0x10: 6, 0x18: 5, 0x28: 13})
-    assert (found.consistent, found.above) == (False, ())
+    result = checked(assemble(BRANCH).graph(), {0x08: 10, 0x10: 6, 0x18: 5, 0x28: 13})
+    assert (result.consistent, result.above) == (False, ())
 
 
 def test_a_warp_that_diverged_runs_what_follows_twice():
@@ -40,9 +40,9 @@ def test_a_warp_that_diverged_runs_what_follows_twice():
 def test_a_bounded_loop_iterates_no_more_often_than_its_bound():
     cfg = assemble(LOOP).graph()
     assert checked(cfg, {0x08: 40, 0x10: 40, 0x18: 10}, bound=3).consistent
-    found = checked(cfg, {0x08: 41, 0x10: 41, 0x18: 10}, bound=0)
-    assert found.above[0].address == 0x08
-    assert found.above[0].most < 41
+    result = checked(cfg, {0x08: 41, 0x10: 41, 0x18: 10}, bound=0)
+    assert result.above[0].address == 0x08
+    assert result.above[0].most < 41
 
 
 def test_a_loop_without_a_bound_may_iterate_as_often_as_recorded():
@@ -52,8 +52,8 @@ def test_a_loop_without_a_bound_may_iterate_as_often_as_recorded():
 def test_what_is_never_reached_is_never_executed():
     cfg = assemble("EXIT\n MOV R1, R2\n EXIT").graph()
     assert checked(cfg, {0x08: 10, 0x10: 0}).consistent
-    found = checked(cfg, {0x08: 10, 0x10: 1})
-    assert (found.consistent, found.above) == (False, (Excess(0x10, 1, 0),))
+    result = checked(cfg, {0x08: 10, 0x10: 1})
+    assert (result.consistent, result.above) == (False, (Excess(0x10, 1, 0),))
 
 
 def test_executions_of_the_worst_path_are_equal():

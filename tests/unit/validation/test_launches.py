@@ -20,15 +20,17 @@ LAUNCH = RecordedLaunch("saxpy", grid=(1024, 1, 1), block=(256, 1, 1), cycles=1e
 SETTINGS = Settings(costs=models.model("control", Tables()), resources=Resources(registers=16, shared=0))
 
 
-def validated(launch: RecordedLaunch, functions=SAXPY, told: Hardware | None = None, arguments: Launches | None = None) -> LaunchValidation:
-    (one,) = validate([launch], {None: functions}, SETTINGS, told or Hardware(), arguments)
-    return one
+def validated(
+    launch: RecordedLaunch, functions=SAXPY, hardware: Hardware | None = None, arguments: Launches | None = None
+) -> LaunchValidation:
+    (validation,) = validate([launch], {None: functions}, SETTINGS, hardware or Hardware(), arguments)
+    return validation
 
 
 def test_a_bound_above_the_measurement_is_not_refuted():
-    one = validated(LAUNCH)
-    assert one.bound is not None
-    assert (one.gaps, one.cycles, one.ratio, one.refuted) == ((), 1e3, one.bound / 1e3, False)
+    validation = validated(LAUNCH)
+    assert validation.bound is not None
+    assert (validation.gaps, validation.cycles, validation.ratio, validation.refuted) == ((), 1e3, validation.bound / 1e3, False)
 
 
 def test_a_bound_below_the_measurement_is_refuted():
@@ -43,12 +45,12 @@ def test_an_execution_that_the_graph_does_not_allow_is_refuted():
 def test_a_time_becomes_cycles_by_the_clock():
     timed = replace(LAUNCH, cycles=None, time_ns=1000.0)
     assert validated(timed).cycles == pytest.approx(1410)
-    assert validated(timed, told=Hardware(clock_hz=2e9)).cycles == pytest.approx(2000)
+    assert validated(timed, hardware=Hardware(clock_hz=2e9)).cycles == pytest.approx(2000)
 
 
 def test_cycles_and_time_together_say_the_clock_that_it_ran_at():
-    one = validated(replace(LAUNCH, cycles=1000.0, time_ns=1000.0))
-    assert one.us(500) == pytest.approx(0.5)
+    validation = validated(replace(LAUNCH, cycles=1000.0, time_ns=1000.0))
+    assert validation.us(500) == pytest.approx(0.5)
 
 
 def test_blocks_with_a_part_of_a_warp_count_it_whole():
@@ -68,14 +70,14 @@ def test_blocks_with_a_part_of_a_warp_count_it_whole():
     ],
 )
 def test_what_is_not_known_is_a_gap(changed: dict[str, object], code: str):
-    one = validated(replace(LAUNCH, **changed))  # type: ignore[arg-type]
-    assert code in [gap.code for gap in one.gaps]
-    assert (one.ratio, one.refuted) == (None, False)
+    validation = validated(replace(LAUNCH, **changed))  # type: ignore[arg-type]
+    assert code in [gap.code for gap in validation.gaps]
+    assert (validation.ratio, validation.refuted) == (None, False)
 
 
 def test_without_registers_nobody_knows_how_many_blocks_an_sm_holds():
-    (one,) = validate([LAUNCH], {None: SAXPY}, replace(SETTINGS, resources=None), Hardware())
-    assert [gap.code for gap in one.gaps] == ["unknown-occupancy"]
+    (validation,) = validate([LAUNCH], {None: SAXPY}, replace(SETTINGS, resources=None), Hardware())
+    assert [gap.code for gap in validation.gaps] == ["unknown-occupancy"]
 
 
 def test_two_kernels_of_one_name_are_not_told_apart():
@@ -88,22 +90,22 @@ def test_recorded_arguments_bound_the_loops():
     launch = replace(LAUNCH, kernel="mandelbrot", block=(16, 16, 1), grid=(8, 8, 1))
     assert [gap.code for gap in validated(launch, LOOP).gaps] == ["unbounded-loop"]
     arguments = Launches((ProgramLaunch("mandelbrot", (8, 8, 1), (16, 16, 1), 0, (Argument(0x1C, 4, 100),)),))
-    one = validated(launch, LOOP, arguments=arguments)
-    assert (one.gaps, one.arguments) == ((), True)
-    assert one.analysis is not None
-    assert one.analysis.bounds.of_loop == (99,)
+    validation = validated(launch, LOOP, arguments=arguments)
+    assert (validation.gaps, validation.arguments) == ((), True)
+    assert validation.analysis is not None
+    assert validation.analysis.bounds.of_loop == (99,)
 
 
 def test_arguments_of_another_launch_are_not_taken():
     arguments = Launches((ProgramLaunch("mandelbrot", (9, 8, 1), (16, 16, 1), 0, (Argument(0x1C, 4, 100),)),))
-    one = validated(replace(LAUNCH, kernel="mandelbrot", block=(16, 16, 1), grid=(8, 8, 1)), LOOP, arguments=arguments)
-    assert not one.arguments
+    validation = validated(replace(LAUNCH, kernel="mandelbrot", block=(16, 16, 1), grid=(8, 8, 1)), LOOP, arguments=arguments)
+    assert not validation.arguments
 
 
 def test_the_summary_is_over_what_could_be_compared():
     launches = [LAUNCH, replace(LAUNCH, cycles=1e9), replace(LAUNCH, cycles=None)]
-    found = summary(list(validate(launches, {None: SAXPY}, SETTINGS, Hardware())))
-    assert (found.count, found.below) == (2, 1)
+    result = summary(list(validate(launches, {None: SAXPY}, SETTINGS, Hardware())))
+    assert (result.count, result.below) == (2, 1)
 
 
 def test_nothing_to_compare_has_no_figures():

@@ -21,8 +21,8 @@ def quadratic_tau(pairs: Sequence[tuple[float, float]]) -> float | None:
     signs = [
         ((left[0] > right[0]) - (left[0] < right[0]), (left[1] > right[1]) - (left[1] < right[1])) for left, right in combinations(pairs, 2)
     ]
-    untied = sum(one != 0 for one, _ in signs) * sum(other != 0 for _, other in signs)
-    return sum(one * other for one, other in signs) / sqrt(untied) if untied else None
+    untied = sum(sign != 0 for sign, _ in signs) * sum(other != 0 for _, other in signs)
+    return sum(left * right for left, right in signs) / sqrt(untied) if untied else None
 
 
 @given(PAIRS)
@@ -37,8 +37,8 @@ def test_tau_does_not_depend_on_which_side_is_predicted(pairs: list[tuple[float,
 
 @given(PAIRS)
 def test_the_opposite_order_has_the_opposite_tau(pairs: list[tuple[float, float]]):
-    found, opposite = tau(pairs), tau([(1 / predicted, measured) for predicted, measured in pairs])
-    assert opposite == (None if found is None else pytest.approx(-found, abs=1e-12))
+    correlation, opposite = tau(pairs), tau([(1 / predicted, measured) for predicted, measured in pairs])
+    assert opposite == (None if correlation is None else pytest.approx(-correlation, abs=1e-12))
 
 
 def test_tau_of_known_ranks():
@@ -81,12 +81,12 @@ def test_without_an_attempt_there_is_no_regret(pairs: list[tuple[float, float]],
 
 @given(PAIRS)
 def test_nine_tenths_do_not_exceed_the_high_ratio(pairs: list[tuple[float, float]]):
-    found = ratios(pairs)
-    assert found is not None
+    result = ratios(pairs)
+    assert result is not None
     values = [predicted / measured for predicted, measured in pairs]
-    assert 10 * sum(value <= found.high for value in values) >= 9 * len(values)
-    assert found.least <= found.median <= found.most
-    assert found.high <= found.most
+    assert 10 * sum(value <= result.high for value in values) >= 9 * len(values)
+    assert result.least <= result.median <= result.most
+    assert result.high <= result.most
 
 
 def test_ratios_of_known_pairs():

@@ -9,11 +9,9 @@ import pytest
 import ptx
 from listing import assemble
 from sassan.app.analysis import analyze, warp_graph
+from sassan.app.makespan.kernels import Paths, kernel_of
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.cli import kernels
-from sassan.cli.inputs import Result
-from sassan.cli.options.makespan import Paths
 from sassan.ir import CompilerFacts, Function
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
@@ -69,9 +67,8 @@ def test_occupancy_says_what_it_takes_for_granted_of_clusters(cluster: int | Non
 
 @pytest.mark.parametrize("warps", [4, None])
 def test_no_schedule_is_sought_where_blocks_on_other_sms_keep_warps_waiting(warps: int | None) -> None:
-    one = Result("k.cubin", analyze(kernel(*MEETING), Settings()))
-    found = kernels.kernel_of(one, Configuration(warps=warps, sm="9.0"), Paths.WORST, 1)
-    assert (found.instances, found.bound, gaps(found.result.analysis)) == ((), None, [(0x20, "cluster-barrier")])
+    found = kernel_of(analyze(kernel(*MEETING), Settings()), Configuration(warps=warps, sm="9.0"), Paths.WORST, 1)
+    assert (found.instances, found.bound, gaps(found.result)) == ((), None, [(0x20, "cluster-barrier")])
 
 
 def test_one_warp_alone_awaits_no_other_block() -> None:

@@ -6,7 +6,7 @@ Addresses and the argument of an inferred bound change with the code; they are c
 import re
 from collections.abc import Iterator, Mapping
 
-from sassan.app.saved_results import Result
+from sassan.app.builds.saved_results import Result
 
 _ORDERS = ("the taken side of a divergence runs first", "either side of a divergence may run first")
 _LATENCIES = re.compile(r"in cycles: (.*)")

@@ -1,9 +1,8 @@
-"""Running an engine where a person may watch it and stop it."""
+"""Searches that a person may watch and interrupt."""
 
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,26 +12,12 @@ from rich.console import Console
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from sassan.cli.instances import Instance
+from sassan.app.makespan.instances import Instance
+from sassan.app.makespan.search import Answer, search
 from sassan.cli.output.terminal import is_terminal
 from sassan.makespan import clock
-from sassan.makespan.compiling import NOTE
-from sassan.makespan.engine import Budget, Engine
+from sassan.makespan.engine import Engine
 from sassan.makespan.merge import Merged
-
-TIME_LIMIT = "time-limit"
-INTERRUPT = "interrupt"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What is known of one instance; `stopped` is why the search ended early, '' when it was done; `engine` is what was asked for."""
-
-    instance: Instance
-    engine: str
-    known: Merged
-    seconds: float
-    stopped: str = ""
 
 
 @dataclass(slots=True)
@@ -63,33 +48,21 @@ def interrupts() -> Generator[Interrupts]:
         signal.signal(signal.SIGINT, before)
 
 
-def search(
-    one: Instance, engine: Engine, *, seconds: float, seed: int, quiet: bool, watch: Callable[[Merged], None] | None = None
+def watched_search(
+    instance: Instance, engine: Engine, *, seconds: float, seed: int, quiet: bool, watch: Callable[[Merged], None] | None = None
 ) -> Answer:
-    """Return what an engine finds out in the time given; every schedule has passed the judge. `watch` sees each report as it comes.
+    """What an engine finds in the time given, where a person may watch and interrupt it; `watch` sees each result, too.
 
     Raises UsageError `too-large` when the engine does not take the instance.
     """
-    begin, started = time.monotonic(), clock.now()
     with interrupts() as pressed, _progress(quiet=quiet) as show:
 
         def changed(now: Merged) -> None:
-            show(progress_text(one.name, now))
+            show(progress_text(instance.name, now))
             if watch is not None:
                 watch(now)
 
-        known = Merged(one.problem, changed=changed)
-        budget = Budget(deadline=started + seconds, seed=seed, stop=lambda: pressed.seen)
-        last = engine.run(one.problem, budget, known)
-        if engine.name == "all":
-            known.changed = None
-        else:
-            known(last)
-    took = time.monotonic() - begin
-    # A search that is not begun because its first use takes longer than what is left is cut short by the limit too.
-    limited = clock.now() - started >= seconds or any(NOTE in found.note for found in known.last.values())
-    stopped = INTERRUPT if pressed.seen else TIME_LIMIT if limited and known.exact is None else ""
-    return Answer(one, engine.name, known, took, stopped)
+        return search(instance, engine, seconds=seconds, seed=seed, stop=lambda: pressed.seen, watch=changed)
 
 
 def progress_text(name: str, now: Merged) -> str:

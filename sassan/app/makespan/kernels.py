@@ -1,21 +1,30 @@
 """Instances of `sassan makespan` from a listing: which paths the warps of a function take."""
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from sassan.app.analysis import analyze
+from sassan.app.inputs import Inputs, Observer, Selected, each_function
+from sassan.app.makespan.instances import Instance, instance
+from sassan.app.makespan.search import Answer
 from sassan.app.paths import ListedPath, listed_paths
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.sm_level import at_cluster_barriers, has_block_barrier
-from sassan.cli.inputs import Inputs, Refused, Result, analyses
-from sassan.cli.instances import Instance, instance
-from sassan.cli.options.makespan import Paths
-from sassan.cli.search import Answer
-from sassan.errors import SassanError, UsageError
+from sassan.errors import UsageError
 from sassan.ir import Function
 from sassan.makespan.configuration import Configuration
 from sassan.makespan.engine import EngineResult
 from sassan.makespan.merge import Merged
+
+
+class Paths(StrEnum):
+    """Which paths of a function the warps take."""
+
+    WORST = "worst"
+    ALL = "all"
+    EACH = "each"
+
 
 LABELS = {
     Paths.WORST: "if every warp takes this path",
@@ -27,13 +36,13 @@ BARRIER = "block barriers are not part of the model: one warp after the other, n
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelInstances:
     """One function, the questions asked of it, and under which condition their answers hold; no questions where gaps forbid a path.
 
     `bound` is the SM-level bound, whatever paths the warps take; where it is None, `why` says it.
     """
 
-    result: Result
+    result: AnalysisResult
     instances: tuple[Instance, ...]
     label: str
     barrier: bool
@@ -41,32 +50,35 @@ class Kernel:
     why: str = ""
 
 
-def ask(
-    found: Inputs, analysed: Settings, chosen: Configuration, wanted: Paths, limit: int, *, quiet: bool
-) -> tuple[tuple[Kernel, ...], Inputs]:
-    """Return the instances of the chosen functions, and the inputs with what was refused on the way."""
-    settings = replace(analysed, machine=chosen.machine, warps=chosen.warps if _is_sm(chosen) else None)
+def ask(  # noqa: PLR0913, PLR0917 - what to read, which paths, on what, and who watches
+    inputs: Inputs, settings: Settings, configuration: Configuration, paths: Paths, limit: int, observer: Observer
+) -> tuple[tuple[KernelInstances, ...], Inputs]:
+    """The instances of the functions that are meant, and the inputs with all that was refused.
 
-    def run(one: Function) -> AnalysisResult:
+    Raises UsageError and InputError for a processor that is unknown.
+    """
+    settings = replace(settings, machine=configuration.machine, warps=configuration.warps if _is_sm(configuration) else None)
+
+    def run(selected: Selected) -> AnalysisResult:
         try:
-            return analyze(one, settings)
+            return analyze(selected.function, settings, selected.file)
         except UsageError as error:
             if error.code != _TOO_MANY:
                 raise
-        return analyze(one, replace(settings, warps=None))
+        return analyze(selected.function, replace(settings, warps=None), selected.file)
 
-    results, found = analyses(found, run, "analyzing", quiet=quiet)
-    return tuple(kernel_of(one, chosen, wanted, limit) for one in results), found
+    results, inputs = each_function(inputs, run, "analyzing", observer)
+    return tuple(kernel_of(result, configuration, paths, limit) for result in results), inputs
 
 
-def kernel_of(result: Result, chosen: Configuration, wanted: Paths, limit: int) -> Kernel:
+def kernel_of(result: AnalysisResult, chosen: Configuration, wanted: Paths, limit: int) -> KernelInstances:
     """Return the instances of one analyzed function.
 
     Raises UsageError and InputError for a processor that is not known.
     """
-    one = at_cluster_barriers(result.analysis, chosen.warps)
-    if one is not result.analysis:
-        return Kernel(replace(result, analysis=one), (), LABELS[wanted], barrier=True)
+    one = at_cluster_barriers(result, chosen.warps)
+    if one is not result:
+        return KernelInstances(one, (), LABELS[wanted], barrier=True)
     paths = listed_paths(one, 1 if wanted is Paths.WORST else limit)
     if wanted is Paths.WORST and one.worst_path is None:
         paths = ()  # the first path that comes is not the worst
@@ -75,7 +87,9 @@ def kernel_of(result: Result, chosen: Configuration, wanted: Paths, limit: int) 
     taken = one.makespan.bound.assumptions if one.makespan is not None and bound is not None else ()
     said = tuple(dict.fromkeys((*one.wcet.assumptions, *taken, *((BARRIER,) if barrier else ()))))
     every = [paths] if wanted is Paths.EACH and paths else [(path,) for path in paths]
-    return Kernel(result, tuple(_instance(one.function, some, chosen, said) for some in every), LABELS[wanted], barrier, bound, why)
+    return KernelInstances(
+        result, tuple(_instance(one.function, some, chosen, said) for some in every), LABELS[wanted], barrier, bound, why
+    )
 
 
 def _is_sm(chosen: Configuration) -> bool:
@@ -111,8 +125,3 @@ def serial(one: Instance) -> Answer:
     known = Merged(one.problem)
     known(EngineResult("serial", upper=sum(string.length for string in one.problem.strings), proof="one-at-a-time", note=BARRIER))
     return Answer(one, "serial", known, 0.0)
-
-
-def refusal(kernel: Kernel, error: SassanError) -> Refused:
-    """Return the entry of the document for an instance that an engine refused."""
-    return Refused(kernel.result.file, error)

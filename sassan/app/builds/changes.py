@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sassan.app.saved_results import BOUNDS, Measure, Result
+from sassan.app.builds.saved_results import BOUNDS, Measure, Result
 
 _Key = tuple[str, str, int]
 _Same = Callable[[Result], tuple[str, ...] | None]

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from sassan.app import gates, saved_results
-from sassan.app.changes import counterparts
-from sassan.app.conditions import other
-from sassan.app.gates import Failure, Growth, asked, grown, unheld
-from sassan.app.saved_results import Measure, Result
-from sassan.cli import inputs
-from sassan.cli.options.request import Asked
-from sassan.cli.output.check_report import Checked, Remark
+from sassan.app.builds import gates, saved_results
+from sassan.app.builds.changes import counterparts
+from sassan.app.builds.checked import Checked, Remark
+from sassan.app.builds.conditions import other
+from sassan.app.builds.gates import Failure, Growth, asked, grown, unheld
+from sassan.app.builds.saved_results import Measure, Result
+from sassan.app.inputs import wanted
+from sassan.app.request import AnalysisRequest
 from sassan.errors import InputError, UsageError
 
 _BY_NAME = "functions go by name and architecture: 'sassan diff' shows what changed"
@@ -18,15 +18,15 @@ _BY_NAME = "functions go by name and architecture: 'sassan diff' shows what chan
 class Baseline:
     """The results of an older build, and how much each number may grow."""
 
-    def __init__(self, asked: Asked, path: str, allowed: Growth) -> None:
+    def __init__(self, request: AnalysisRequest, path: str, allowed: Growth) -> None:
         """Read the results of the functions that are asked for.
 
         Raises InputError, UsageError where they are no bounds.
         """
-        if path in asked.files and path == "-":
+        if path in request.files and path == "-":
             raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
         self._path, self._allowed = path, allowed
-        self._old = tuple(one for one in saved_results.load(path).results if inputs.wanted(one.name, asked.functions))
+        self._old = tuple(one for one in saved_results.load(path).results if wanted(one.name, request.patterns))
         gates.refuse_experiments(self._old)
         self._held: tuple[tuple[Result, ...], ...] = ()
         self.missing: tuple[Result, ...] = ()
@@ -56,14 +56,14 @@ class Baseline:
 
     def remarks(self, checked: Sequence[Checked]) -> Iterator[Remark]:
         """Yield what nobody may overlook: what was not held, what is gone, and what was made under other assumptions."""
-        archs = {one.arch for one in self._old} | {one.result.analysis.function.arch for one in checked}
+        archs = {one.arch for one in self._old} | {one.result.function.arch for one in checked}
 
         def named(name: str, arch: str) -> str:
             return name if len(archs) == 1 else f"{name} ({arch})"
 
         free: list[str] = []
         for old, one in zip(self._held, checked, strict=True):
-            function = one.result.analysis.function
+            function = one.result.function
             # Of a function that the baseline has, only some bound may be unknown there.
             what = f": {', '.join(one.unheld or ())}" if old else ""
             free.extend([named(function.name, function.arch) + what] if one.unheld else [])
@@ -72,6 +72,6 @@ class Baseline:
         others: dict[str, list[str]] = {}
         for one in checked:
             for text in one.conditions or ():
-                others.setdefault(text, []).append(one.result.analysis.function.name)
+                others.setdefault(text, []).append(one.result.function.name)
         texts = tuple(f"{text} ({names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''})" for text, names in others.items())
         yield Remark("other-assumptions", "the baseline was made under other assumptions", texts)

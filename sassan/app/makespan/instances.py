@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sassan import machine
 from sassan.alphabet import Letter
-from sassan.cli.inputs import architecture
+from sassan.app.reading import architecture, read_text
 from sassan.errors import InputError, UsageError
 from sassan.machine import Multiprocessor
 from sassan.makespan import configuration
@@ -83,19 +83,10 @@ def configured(config: str | None, given: Configuration) -> Configuration:
     """
     if config is None:
         return given
-    base = configuration.read(config, _text(config))
+    base = configuration.read(config, read_text(config, "config-syntax", "samples/makespan/ has examples"))
     told = {name: value for name in _SINGLE if (value := getattr(given, name)) not in (None, (), False)}
     capacity = dict(given.capacity) if given.sm is not None else {**base.capacity, **given.capacity}
     return replace(base, **told, capacity=capacity, latency={**base.latency, **given.latency})
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text("utf-8")
-    except UnicodeDecodeError:
-        raise InputError("config-syntax", f"{path}: not UTF-8 text", hint="samples/makespan/ has examples") from None
-    except (OSError, ValueError) as error:
-        raise InputError("cannot-read", f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
 
 
 def instance(name: str, strings: tuple[KernelString, ...], settings: Configuration, arch: str | None) -> Instance:

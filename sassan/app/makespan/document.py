@@ -1,4 +1,4 @@
-"""The JSON of `sassan makespan` (cli.md). Cycles count from 1 there, warps from 0."""
+"""The JSON of `sassan makespan`. Cycles count from 1 there, warps from 0."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from sassan.app import documents
 from sassan.app.documents import Value
-from sassan.cli.kernels import Kernel
-from sassan.cli.output.terminal import out
-from sassan.cli.search import Answer
+from sassan.app.makespan.kernels import KernelInstances
+from sassan.app.makespan.search import Answer
 from sassan.ilp import write
 from sassan.makespan import estimates as papers
 from sassan.makespan.all import states
@@ -22,14 +21,13 @@ _MOST_WARPS = 9
 _FEW_STATES = 500
 
 
-def show(one: Answer) -> None:
-    """Print the document of one question about strings."""
-    head = documents.tool()
+def text(one: Answer) -> str:
+    """The document of one question about strings, as text."""
     # The schedule may hold 100,000 rows: each on a line of its own, not on five.
-    text = json.dumps({**head, **answer(one), "schedule": None}, indent=2)
+    document = json.dumps({**documents.tool(), **answer(one), "schedule": None}, indent=2)
     rows = schedule(one)
     shown = "null" if rows is None else "[\n    " + ",\n    ".join(json.dumps(row) for row in rows) + "\n  ]"
-    out(text.replace('"schedule": null', f'"schedule": {shown}') + "\n")
+    return document.replace('"schedule": null', f'"schedule": {shown}') + "\n"
 
 
 def answer(one: Answer) -> dict[str, Value]:
@@ -89,9 +87,9 @@ def schedule(one: Answer) -> list[list[int | str]] | None:
     return [list(cell) for cell in sorted(cells)]
 
 
-def function(kernel: Kernel, answers: Sequence[Answer]) -> Mapping[str, Value]:
+def function(kernel: KernelInstances, answers: Sequence[Answer]) -> Mapping[str, Value]:
     """Return the entry of one function of a listing."""
-    one = kernel.result.analysis
+    one = kernel.result
     paths: list[Value] = [
         {
             "string": str(found.instance.strings[0]) if len(found.instance.strings) == 1 else None,
@@ -102,7 +100,7 @@ def function(kernel: Kernel, answers: Sequence[Answer]) -> Mapping[str, Value]:
         for found in answers
     ]
     return {
-        **documents.head(kernel.result.file, one.cfg),
+        **documents.head(one),
         "strings": {"worst_path": documents.string(one.worst_path)},
         "wcet": documents.wcet(one),
         "makespan": documents.makespan(one.makespan) if kernel.bound is not None else None,

@@ -1,15 +1,16 @@
 """The makespan of a function for its report: a schedule that exists, and, where an engine was asked for, how its bounds moved."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from sassan.cli import kernels
-from sassan.cli.inputs import Result
-from sassan.cli.instances import Instance
-from sassan.cli.options.makespan import Engine, Paths
-from sassan.cli.options.request import Asked
-from sassan.cli.output import makespan_report
-from sassan.cli.search import INTERRUPT, Answer, search
+from sassan.app.makespan import kernels
+from sassan.app.makespan.description import chart, units
+from sassan.app.makespan.description import verdict as search_verdict
+from sassan.app.makespan.instances import Instance
+from sassan.app.makespan.kernels import Paths
+from sassan.app.makespan.search import INTERRUPT, Answer
+from sassan.app.result import AnalysisResult
 from sassan.errors import InputError, UsageError
 from sassan.makespan import start
 from sassan.makespan.bounds.waiting import waiting_slots
@@ -29,52 +30,51 @@ _NOTE = "one execution that is possible; --engine all searches for the longest"
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """Which engine searches, and how long for each function; None: simple rules make a schedule."""
+class PageSearch:
+    """Which engine searches, and how long for each function; None: simple rules make a schedule. `run` is `search`, or watches it."""
 
-    engine: Engine | None
+    engine: str | None
     seconds: float
     seed: int
+    run: Callable[..., Answer]
 
 
-def searched(result: Result, asked: Asked, how: Search) -> SearchRecord | None:
+def searched(result: AnalysisResult, how: PageSearch) -> SearchRecord | None:
     """Return what is known of the warps when each takes the worst path, None where no warps, or no path, were asked for.
 
     Raises KeyboardInterrupt: an interrupt of a search ends the report.
     """
-    bound = result.analysis.makespan
-    if bound is None or result.analysis.worst_path is None:
+    bound = result.makespan
+    if bound is None or result.worst_path is None:
         return None
-    chosen = Configuration(warps=bound.residents.warps, machine=asked.settings.machine)
+    chosen = Configuration(warps=bound.residents.warps, machine=result.settings.machine)
     try:
         kernel = kernels.kernel_of(result, chosen, Paths.WORST, 1)
         one = kernel.instances[0]
         if kernel.barrier:
             return _without("", kernels.BARRIER)
         moves: list[tuple[float, int | None, int | None]] = []
-        answer = _simple(one) if how.engine is None else _engine(one, how, moves, quiet=asked.quiet)
+        answer = _simple(one) if how.engine is None else _engine(one, how, moves)
         _every_path(answer, result)
     except (InputError, UsageError) as error:
         return _without("longest makespan: not known", f"{error.code}: {error.message}")
-    return _record(kernel.label, answer, moves, makespan_report.verdict(answer) if how.engine is not None else _verdict(answer.known))
+    return _record(kernel.label, answer, moves, search_verdict(answer) if how.engine is not None else _verdict(answer.known))
 
 
-def _every_path(answer: Answer, result: Result) -> None:
+def _every_path(answer: Answer, result: AnalysisResult) -> None:
     """Take in the bound over all paths: with unit costs, its cycles are slots."""
-    bound = result.analysis.makespan
-    if bound is not None and bound.bound.value is not None and result.analysis.wcet.model == Unit().name:
+    bound = result.makespan
+    if bound is not None and bound.bound.value is not None and result.wcet.model == Unit().name:
         answer.known(EngineResult("every path", upper=bound.bound.value, proof="integer program over the graph"))
 
 
-def _engine(one: Instance, how: Search, moves: list[tuple[float, int | None, int | None]], *, quiet: bool) -> Answer:
-
+def _engine(one: Instance, how: PageSearch, moves: list[tuple[float, int | None, int | None]]) -> Answer:
     begin = time.monotonic()
 
     def watch(now: Merged) -> None:
         moves.append((time.monotonic() - begin, now.lower, now.upper))
 
-    engine = load(how.engine.value if how.engine is not None else "all")
-    answer = search(one, engine, seconds=how.seconds, seed=how.seed, quiet=quiet, watch=watch)
+    answer = how.run(one, load(how.engine or "all"), seconds=how.seconds, seed=how.seed, watch=watch)
     if answer.stopped == INTERRUPT:
         raise KeyboardInterrupt
     moves.append((answer.seconds, answer.known.lower, answer.known.upper))
@@ -118,7 +118,7 @@ def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int
     return {
         "label": label,
         "string": " ".join(str(one) for one in answer.instance.strings),
-        "units": makespan_report.units(answer),
+        "units": units(answer),
         "verdict": verdict,
         "lower": known.lower,
         "upper": known.upper,
@@ -133,7 +133,7 @@ def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int
             for found in known.last.values()
         ],
         "trace": trace(moves),
-        "chart": chart_record(makespan_report.chart(answer)) if drawn else None,
+        "chart": chart_record(chart(answer)) if drawn else None,
         "why": "" if drawn else large or "; ".join(said) or "no schedule was found in the time given",
         "assumptions": list(dict.fromkeys(answer.instance.assumptions)),
     }

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sassan.app.saved_results import BOUNDS, Measure, Result
+from sassan.app.builds.saved_results import BOUNDS, Measure, Result
 from sassan.checked import Fields, Format
 from sassan.errors import UsageError
 
@@ -275,11 +274,6 @@ def control(function: "Function", report: "Report") -> Iterator[Failure]:
         yield Failure(Rule.CONTROL, message, finding.address, finding.code, related=related)
     for gap in report.gaps:
         yield Failure(Rule.CONTROL, f"not checked: {gap.message}", gap.address, gap.code)
-
-
-def matches(name: str, pattern: str) -> bool:
-    """Say whether the gates of a pattern are for a function of this name."""
-    return name == pattern or fnmatchcase(name, pattern)
 
 
 @dataclass(frozen=True, slots=True)

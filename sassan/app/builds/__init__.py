@@ -1,0 +1,1 @@
+"""Builds compared: saved results, differences, gates, baselines."""

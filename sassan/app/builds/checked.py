@@ -1,0 +1,33 @@
+"""What a check found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sassan.app.builds.gates import Failure
+from sassan.app.builds.saved_results import Measure
+from sassan.app.documents import Value
+from sassan.app.result import AnalysisResult
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A function, its document, and the gates that it fails; `held_by` names those that hold it at all.
+
+    `unheld` are the bounds that the baseline does not know, `conditions` in what its options differ; both None without a baseline.
+    """
+
+    result: AnalysisResult
+    row: Mapping[str, Value]
+    failures: tuple[Failure, ...]
+    held_by: tuple[str, ...] = ()
+    unheld: tuple[Measure, ...] | None = None
+    conditions: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a verdict leaves open, in words, and for which functions."""
+
+    code: str
+    what: str
+    names: tuple[str, ...]

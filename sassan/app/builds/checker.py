@@ -1,0 +1,123 @@
+"""Gates held against the results of a request."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sassan import __version__
+from sassan.app import documents
+from sassan.app.builds import gates, saved_results
+from sassan.app.builds.baseline import Baseline
+from sassan.app.builds.checked import Checked, Remark
+from sassan.app.builds.gates import Demand, Gate, Growth, Rule
+from sassan.app.builds.saved_results import Result
+from sassan.app.inputs import Inputs, matches
+from sassan.app.reading import read_text
+from sassan.app.request import AnalysisRequest
+from sassan.app.result import AnalysisResult
+from sassan.app.views import check_control
+from sassan.errors import InputError, UsageError
+
+
+def limits(  # noqa: PLR0913 - each is an option
+    wcet: int | None, makespan: int | None, registers: int | None, divergent: int | None, *, bounded: bool, gaps: bool
+) -> tuple[Gate, ...]:
+    """Return the gates of the options, for every function."""
+    given = ((Rule.MAX_WCET, wcet), (Rule.MAX_MAKESPAN, makespan), (Rule.MAX_REGISTERS, registers), (Rule.MAX_DIVERGENT, divergent))
+    limits = [Gate(rule, limit, f"--{rule}") for rule, limit in given if limit is not None]
+    flags = [Gate(rule, None, f"--{rule}") for rule, wanted in ((Rule.REQUIRE_BOUNDED, bounded), (Rule.NO_GAPS, gaps)) if wanted]
+    return (*limits, *flags)
+
+
+class Checker:
+    """The gates of one command, read and held against each other before any work."""
+
+    def __init__(  # noqa: PLR0913 - each is an option
+        self,
+        request: AnalysisRequest,
+        limits: tuple[Gate, ...],
+        *,
+        control: bool,
+        gates_file: str | None,
+        partial: bool,
+        baseline: str | None,
+        growth: str | None,
+    ) -> None:
+        """Read gates and baseline.
+
+        Raises UsageError for options that contradict each other, InputError for a file that is refused.
+        """
+        if growth is not None and baseline is None:
+            raise UsageError("usage", "--max-growth needs what it grew from", hint="give --baseline OLD.json, too")
+        self._control = control
+        text = (
+            read_text(gates_file, "bad-gates", "a TOML file with a table per pattern of function names") if gates_file is not None else ""
+        )
+        everywhere = (Demand("*", limits),) if limits else ()
+        self._demands: tuple[Demand, ...] = (*everywhere, *(gates.read(gates_file, text) if gates_file is not None else ()))
+        rules = {gate.rule for demand in self._demands for gate in demand.gates}
+        if Rule.MAX_MAKESPAN in rules and request.settings.warps is None and request.settings.launch.block is None:
+            raise UsageError("usage", "max-makespan needs the warps that share an SM", hint="give -W N or --block-dim")
+        self._baseline = (
+            Baseline(request, baseline, gates.growth(growth) if growth is not None else Growth()) if baseline is not None else None
+        )
+        self.unmatched: tuple[str, ...] = ()
+        self._facts, self._partial = request.settings.facts, partial
+
+    def checked(self, found: tuple[AnalysisResult, ...], inputs: Inputs) -> list[Checked]:
+        """Return every function with the gates that it fails; a gate that is for no function, or a baseline of none, is an error."""
+        if not inputs.refused:
+            self._all_used([one.function.name for one in found])
+        rows = [documents.analysis(one) for one in found]
+        numbers = [replace(saved_results.of(row), version=__version__) for row in rows]
+        if self._baseline is not None:
+            self._baseline.pair(numbers, partial=self._partial)
+        held = enumerate(zip(found, rows, numbers, strict=True))
+        return [self._held(place, one, row, now) for place, (one, row, now) in held]
+
+    def _all_used(self, names: list[str]) -> None:
+
+        unmatched: list[str] = []
+        for demand in self._demands:
+            if not demand.file or any(matches(name, demand.pattern) for name in names):
+                continue
+            if self._partial:
+                unmatched.append(f"{demand.file}: no function matches '{demand.pattern}'")
+            else:
+                message = f"{demand.file}: no function matches '{demand.pattern}', so its gates hold nothing"
+                hint = f"there are {len(names)}: {', '.join(names[:3])}; --allow-unmatched where they are a part of a project"
+                raise InputError("unknown-function", message, hint=hint)
+        facts = self._facts if self._partial else None
+        if facts is not None:
+            unmatched.extend(f"{facts.name}: no function that is checked is '{name}'" for name, _ in facts.functions if name not in names)
+        self.unmatched = tuple(unmatched)
+
+    def _held(self, place: int, one: AnalysisResult, row: Mapping[str, documents.Value], numbers: Result) -> Checked:
+
+        wanted = [gate for demand in self._demands if matches(numbers.name, demand.pattern) for gate in demand.gates]
+        failed = list(gates.failures(numbers, wanted))
+        rules = [gate.rule for gate in wanted]
+        base = self._baseline
+        if base is not None:
+            failed.extend(base.failures(place, numbers))
+            rules.extend([gates.Rule.GROWTH] if base.holds(place, numbers) else [])
+        if self._control:
+            function = one.function
+            failed.extend(gates.control(function, check_control(function)))
+            rules.append(gates.Rule.CONTROL)
+        held_by = tuple(dict.fromkeys(rule.value for rule in rules))
+        if base is None:
+            return Checked(one, row, tuple(failed), held_by)
+        return Checked(one, row, tuple(failed), held_by, base.unheld(place, numbers), base.conditions(place, numbers))
+
+    def remarks(self, checked: list[Checked]) -> tuple[Remark, ...]:
+        """Return what the verdict leaves open: functions without any gate, and what the baseline does not hold."""
+        free = tuple(one.result.function.name for one in checked if not one.held_by)
+        # Where the baseline is all there is, it says of the same functions that it does not hold them.
+        found = [Remark("no-gate", "held by no gate", free)] if self._demands else []
+        found.extend(self._baseline.remarks(checked) if self._baseline is not None else ())
+        return tuple(one for one in found if one.names)
+
+    @property
+    def missing(self) -> list[str] | None:
+        """Return the names that only the baseline has, None without one."""
+        return [one.name for one in self._baseline.missing] if self._baseline is not None else None

@@ -1,0 +1,153 @@
+"""Inputs of a user: files, the functions in them, and which of these are meant."""
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+from sassan.app.reading import read_program
+from sassan.app.settings import Settings
+from sassan.arch import architecture
+from sassan.errors import SassanError, UsageError
+from sassan.ipet.flow_facts import FlowFacts, check_functions
+from sassan.ir import Function
+from sassan.machine.launch import check
+from sassan.render.text import shorten
+
+Item = TypeVar("Item")
+_NAMED, _SIMILAR, _WIDEST = 3, 0.3, 60
+"""How many functions a hint names, how similar they are to the pattern, and how many characters of a name it shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A function that is meant, and the file that holds it, as the user names it."""
+
+    file: str
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An input that was refused, or of which a function was, with the error."""
+
+    file: str
+    error: SassanError
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Everything that the user named, in the order of the files."""
+
+    selected: tuple[Selected, ...]
+    refused: tuple[Refused, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the functions that are meant."""
+        return tuple(selected.function.name for selected in self.selected)
+
+    @property
+    def status(self) -> int:
+        """The exit status that the refused inputs call for, 0 where all were read."""
+        return max((refused.error.status for refused in self.refused), default=0)
+
+
+class Observer:
+    """Is told what happens while a request runs; this one lets it pass. A command line prints errors and shows progress."""
+
+    def refused(self, refused: Refused) -> None:
+        """Take an input that is refused, at once."""
+
+    def assumed(self, text: str) -> None:
+        """Take an assumption that reading the inputs makes."""
+
+    def steps(self, items: Iterable[Item], label: str, total: int | None = None) -> Iterator[Item]:
+        """Yield the items as they are worked on; `total` is how many there are, where that is known before."""
+        del label, total
+        yield from items
+
+
+def inherited(functions: Iterable[Function]) -> tuple[str, ...]:
+    """What reading these functions assumes: the machine code of an SM may be read as that of another; each once."""
+    known = (architecture(function.arch) for function in functions if not function.frames)
+    return tuple(dict.fromkeys(text for arch in known if arch is not None for text in arch.assumptions("code")))
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether a name is the pattern, or matches it as a glob."""
+    return name == pattern or fnmatchcase(name, pattern)
+
+
+def wanted(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a function of this name is meant by one of the patterns; without a pattern, every function is."""
+    return not patterns or any(matches(name, pattern) for pattern in patterns)
+
+
+def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *, cached: bool) -> Inputs:
+    """All functions of the files; a file that is refused does not hide the others.
+
+    Raises UsageError `standard-input` when `-` is named twice.
+    """
+    if list(files).count("-") > 1:
+        raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
+    functions: list[Selected] = []
+    refused: list[Refused] = []
+    for file in files:
+        try:
+            functions.extend(Selected(file, function) for function in read_program(file, arch, cached=cached).functions)
+        except SassanError as error:
+            refused.append(Refused(file, error))
+            observer.refused(refused[-1])
+    return Inputs(tuple(functions), tuple(refused))
+
+
+def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
+    """Raise UsageError `unknown-function` for a pattern that matches no name; the hint names similar ones."""
+    for pattern in patterns:
+        if not any(matches(name, pattern) for name in names):
+            raise UsageError("unknown-function", f"no function matches '{pattern}'", hint=_hint(pattern, names))
+
+
+def _hint(pattern: str, names: Sequence[str]) -> str:
+    if not names:
+        return "the input holds no function"
+    near = difflib.get_close_matches(pattern, names, n=_NAMED, cutoff=_SIMILAR) or names[:_NAMED]
+    shown = ", ".join(shorten(name, _WIDEST) for name in near)
+    return f"functions ({len(names)}): {shown}{', …' if len(names) > len(near) else ''}"
+
+
+def check_settings(settings: Settings, functions: Sequence[Function], *, partial: bool = False) -> None:
+    """Hold flow facts and parameters of the launch against the functions that they are for; `partial`: only facts of these functions.
+
+    Raises InputError for facts of a function that is missing or has changed, UsageError for a parameter that no kernel has.
+    """
+    if settings.facts is not None:
+        check_functions(facts_of(settings.facts, functions) if partial else settings.facts, functions)
+    check(settings.launch, tuple(function for function in functions if function.kernel))
+
+
+def facts_of(facts: FlowFacts, functions: Iterable[Function]) -> FlowFacts:
+    """The facts of these functions alone."""
+    names = {function.name for function in functions}
+    return replace(facts, functions=tuple(entry for entry in facts.functions if entry[0] in names))
+
+
+def each_function(inputs: Inputs, run: Callable[[Selected], Item], label: str, observer: Observer) -> tuple[tuple[Item, ...], Inputs]:
+    """Run over the functions; one that is refused does not hide the others, and each error is told once per file.
+
+    Raises what `run` raises as UsageError.
+    """
+    results: list[Item] = []
+    refused = list(inputs.refused)
+    for selected in observer.steps(inputs.selected, label):
+        try:
+            results.append(run(selected))
+        except UsageError:
+            raise
+        except SassanError as error:
+            if not any((other.file, other.error.message) == (selected.file, error.message) for other in refused):
+                refused.append(Refused(selected.file, error))
+                observer.refused(refused[-1])
+    return tuple(results), replace(inputs, refused=tuple(refused))

@@ -1,0 +1,53 @@
+"""A search for the longest makespan of one instance."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sassan.app.makespan.instances import Instance
+from sassan.makespan import clock
+from sassan.makespan.compiling import NOTE
+from sassan.makespan.engine import Budget, Engine
+from sassan.makespan.merge import Merged
+
+TIME_LIMIT = "time-limit"
+INTERRUPT = "interrupt"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known of one instance: `stopped` says why the search ended early, '' when it was done; `engine` is its name."""
+
+    instance: Instance
+    engine: str
+    known: Merged
+    seconds: float
+    stopped: str = ""
+
+
+def search(  # noqa: PLR0913 - the limits of a search, and who watches
+    instance: Instance,
+    engine: Engine,
+    *,
+    seconds: float,
+    seed: int = 0,
+    stop: Callable[[], bool] = lambda: False,
+    watch: Callable[[Merged], None] | None = None,
+) -> Answer:
+    """What an engine finds in the time given; every schedule has passed the validator.
+
+    Engines end early where `stop` says so; `watch` sees each of their results. Raises UsageError `too-large` when the engine does not take
+    the instance.
+    """
+    begin, started = time.monotonic(), clock.now()
+    known = Merged(instance.problem, changed=watch)
+    last = engine.run(instance.problem, Budget(deadline=started + seconds, seed=seed, stop=stop), known)
+    if engine.name == "all":
+        known.changed = None
+    else:
+        known(last)
+    took = time.monotonic() - begin
+    # A search that is not begun because its first use takes longer than what is left is cut short by the limit too.
+    limited = clock.now() - started >= seconds or any(NOTE in result.note for result in known.last.values())
+    stopped = INTERRUPT if stop() else TIME_LIMIT if limited and known.exact is None else ""
+    return Answer(instance, engine.name, known, took, stopped)

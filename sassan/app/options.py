@@ -1,0 +1,145 @@
+"""What a user asks of an analysis, as given, and the rules of what goes together: from options to settings."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sassan import launches
+from sassan.app.reading import read_facts, read_machine, read_measurements
+from sassan.app.settings import Settings
+from sassan.errors import UsageError
+from sassan.ipet.wcet import Setup
+from sassan.launches import Launches
+from sassan.machine import MachineFile
+from sassan.machine.launch import Launch, shape
+from sassan.machine.occupancy import Resources
+from sassan.machine.parameters import setting
+from sassan.timing import CostModel, latencies, models
+from sassan.timing.rates import Tables
+from sassan.warpcfg import Options
+
+UNSOLVED = "none"
+"""The name of no solver: the integer program is written and not solved."""
+MEASURED = "measured"
+"""The name of the model that reads measured block times."""
+_IN_LAUNCHES = ("block", "grid", "parameters", "shared", "warps")
+"""What every recorded launch says itself."""
+
+Spelling = Callable[[str], str]
+"""How the user writes the name of an option."""
+_COMMAND_LINE: Mapping[str, str] = {"block": "--block-dim", "parameters": "--param", "warps": "-W"}
+
+
+def command_line(name: str) -> str:
+    """How an option is spelled on the command line: `--loop-bound`."""
+    return _COMMAND_LINE.get(name, f"--{name.replace('_', '-')}")
+
+
+def library(name: str) -> str:
+    """How a choice is spelled by a caller of the library: `loop_bound`."""
+    return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisOptions:
+    """What a user asks of an analysis: names, paths and numbers as given, no file read; None and () for what is not given.
+
+    `block` and `grid` are extents as text (`16,16`), `parameters` and `latency` texts such as `n=64`. `facts`, `machine`, `measurements`
+    and `launches` are paths; a machine may also be the name of an architecture.
+    """
+
+    facts: str | None = None
+    loop_bound: int | None = None
+    block: str | None = None
+    grid: str | None = None
+    parameters: tuple[str, ...] = ()
+    registers: int | None = None
+    shared: int | None = None
+    sms: int | None = None
+    warps: int | None = None
+    partition: bool = False
+    launches: str | None = None
+    model: str = "unit"
+    machine: str | None = None
+    latency: tuple[str, ...] = ()
+    measurements: str | None = None
+    letters: str = "timing"
+    order: str = "arch"
+    call_depth: int | None = None
+    ablate: tuple[str, ...] = ()
+    paper_experiment: bool = False
+    solver: str | None = None
+    occupancy: bool = True
+    """Whether the warps that a launch makes resident on an SM are bounded."""
+
+    def settings(self, spelled: Spelling = command_line) -> Settings:
+        """The settings that these options ask for; `spelled` says how the user writes their names.
+
+        Raises UsageError for options that contradict each other or a launch that is impossible, InputError for a file that is refused.
+        """
+        self._check(spelled)
+        machine = read_machine(self.machine) if self.machine is not None else None
+        solver = self.solver if self.solver and self.solver != UNSOLVED else Setup().solver
+        return Settings(
+            exploration=Options(ablate=frozenset(self.ablate), order=self.order, call_depth=self.call_depth),
+            facts=read_facts(self.facts) if self.facts is not None else None,
+            loop_bound=self.loop_bound,
+            launch=Launch(
+                block=shape(self.block, spelled("block")) if self.block is not None else None,
+                grid=shape(self.grid, spelled("grid")) if self.grid is not None else None,
+                parameters=tuple(setting(text) for text in self.parameters),
+            ),
+            letters=self.letters,
+            costs=self._costs(machine),
+            machine=machine,
+            resources=Resources(self.registers, self.shared, self.sms or 1) if self.occupancy else None,
+            warps=self.warps,
+            partition=self.partition,
+            setup=Setup(solver=solver, paper=self.paper_experiment),
+            solve=self.solver != UNSOLVED,
+        )
+
+    def recording(self) -> Launches | None:
+        """The recorded launches, None where no file of them is given.
+
+        Raises InputError.
+        """
+        return launches.read(self.launches) if self.launches is not None else None
+
+    def _check(self, spelled: Spelling) -> None:
+        """Refuse options that contradict each other, or that have no effect without others.
+
+        Raises UsageError.
+        """
+        given = next((name for name in _IN_LAUNCHES if getattr(self, name) not in (None, ())), None)
+        if self.launches is not None and given is not None:
+            message = f"{spelled('launches')} and {spelled(given)} exclude each other"
+            raise UsageError("usage", message, hint="every recorded launch has its own block, grid and arguments")
+        shaped = self.block is not None or self.launches is not None
+        if self.partition and self.warps is None and not shaped:
+            raise _needs(spelled, "partition", "warps", "block", joined=" or ")
+        for name in ("registers", "shared"):
+            if getattr(self, name) is not None and not shaped:
+                raise _needs(spelled, name, "block")
+        if self.sms is not None and self.launches is None and (self.block is None or self.grid is None):
+            raise _needs(spelled, "sms", "block", "grid", joined=" and ")
+        if self.latency and self.model not in models.WITH_LATENCIES:
+            hint = " or ".join(f"{spelled('model')} {name}" for name in sorted(models.WITH_LATENCIES, reverse=True))
+            raise UsageError("usage", f"{spelled('latency')} has no effect on the model '{self.model}'", hint=f"pass {hint}")
+        if (self.measurements is not None) != (self.model == MEASURED):
+            message = f"{spelled('model')} {MEASURED} and {spelled('measurements')} need each other"
+            raise UsageError("usage", message, hint=f"pass {spelled('model')} {MEASURED} and {spelled('measurements')} cycles.csv")
+
+    def _costs(self, machine: MachineFile | None) -> CostModel:
+        """The cost model of the name, with its tables.
+
+        Raises UsageError for an unknown model or latency, InputError for measurements that are refused.
+        """
+        if self.measurements is not None:
+            return read_measurements(self.measurements)
+        return models.model(self.model, Tables(machine, latencies.parse(self.latency)))
+
+
+def _needs(spelled: Spelling, name: str, *others: str, joined: str = "") -> UsageError:
+    """The error for an option that has no effect without others."""
+    missing = joined.join(spelled(other) for other in others)
+    return UsageError("usage", f"{spelled(name)} has no effect without {missing}", hint=f"pass {missing}, too")

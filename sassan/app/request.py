@@ -1,0 +1,96 @@
+"""From a request (inputs, settings, recorded launches) to the results of its functions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from sassan.app.analysis import analyze
+from sassan.app.inputs import (
+    Inputs,
+    Observer,
+    Refused,
+    check_patterns,
+    check_settings,
+    each_function,
+    inherited,
+    read_functions,
+    wanted,
+)
+from sassan.app.launches import LaunchResult, analyze_launches
+from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
+from sassan.errors import InputError
+from sassan.launches import Launches
+
+_UNOBSERVED = Observer()
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisRequest:
+    """What is to be analyzed, and how.
+
+    `patterns` choose functions by name (none: all), `arch` overrides the architecture that the files name, `cached` False disassembles
+    again. With a `recording`, every launch in it is analyzed with its block, grid and arguments; `launches` is its file.
+    """
+
+    files: tuple[str, ...]
+    settings: Settings = field(default_factory=Settings)
+    patterns: tuple[str, ...] = ()
+    arch: str | None = None
+    cached: bool = True
+    recording: Launches | None = None
+    launches: str = ""
+
+    def inputs(self, observer: Observer = _UNOBSERVED, *, partial: bool = False) -> Inputs:
+        """Read the files and choose the functions that are meant; a file that is refused does not hide the others.
+
+        Flow facts and the launch are checked against the functions; `partial`: the facts may be for other inputs, too. Raises UsageError
+        `standard-input` when `-` is named twice; where every file was read, `unknown-function` when a pattern matches nothing,
+        `unknown-parameter` when no kernel has one that the launch sets, InputError for facts of a function that is missing or has changed.
+        """
+        found = read_functions(self.files, self.arch, observer, cached=self.cached)
+        if not found.refused:
+            check_patterns(self.patterns, found.names)
+            check_settings(self.settings, [selected.function for selected in found.selected], partial=partial)
+        chosen = tuple(selected for selected in found.selected if wanted(selected.function.name, self.patterns))
+        for text in inherited(selected.function for selected in chosen):
+            observer.assumed(text)
+        return replace(found, selected=chosen)
+
+    def results(
+        self, observer: Observer = _UNOBSERVED, *, partial: bool = False, label: str = "analyzing"
+    ) -> tuple[tuple[AnalysisResult, ...], Inputs]:
+        """The result of every function, or of every different recorded launch, and the inputs with all that was refused.
+
+        Raises what `inputs` raises, UsageError for an impossible launch or an unknown solver, SelfCheckError.
+        """
+        return self.results_of(self.inputs(observer, partial=partial), observer, label=label)
+
+    def results_of(
+        self, inputs: Inputs, observer: Observer = _UNOBSERVED, *, label: str = "analyzing"
+    ) -> tuple[tuple[AnalysisResult, ...], Inputs]:
+        """The same for inputs that are read already."""
+        if self.recording is not None:
+            return self._of_launches(inputs, observer)
+        return each_function(inputs, lambda selected: analyze(selected.function, self.settings, selected.file), label, observer)
+
+    def launch_results(self, inputs: Inputs, observer: Observer = _UNOBSERVED) -> Iterator[LaunchResult]:
+        """Yield the result of every recorded launch of the functions that are meant, in order; there is a recording."""
+        assert self.recording is not None
+        chosen = tuple(launch for launch in self.recording.launches if wanted(launch.kernel, self.patterns))
+        functions = [(selected.file, selected.function) for selected in inputs.selected]
+        found = analyze_launches(functions, replace(self.recording, launches=chosen), self.settings)
+        yield from observer.steps(found, "analyzing", len(chosen))
+
+    def _of_launches(self, inputs: Inputs, observer: Observer) -> tuple[tuple[AnalysisResult, ...], Inputs]:
+        """One result for each different launch; a kernel that the inputs do not hold is refused like a file that cannot be read."""
+        results: dict[int, AnalysisResult] = {}
+        refused = {(refused.file, refused.error.message): refused for refused in inputs.refused}
+        for launch in self.launch_results(inputs, observer):
+            if launch.result is not None:
+                results[id(launch.result)] = launch.result
+            for gap in launch.missing:
+                missing = Refused(self.launches, InputError(gap.code, gap.message))
+                if (missing.file, gap.message) not in refused:
+                    refused[missing.file, gap.message] = missing
+                    observer.refused(missing)
+        return tuple(results.values()), replace(inputs, refused=tuple(refused.values()))

@@ -1,0 +1,40 @@
+"""The end of a command: its exit status."""
+
+from collections.abc import Sequence
+
+import typer
+
+from sassan.app.inputs import Inputs
+from sassan.app.result import AnalysisResult
+from sassan.cli.output import failure
+from sassan.errors import InputError
+from sassan.render.text import shorten
+
+_NAMED = 3
+"""Functions that an error names."""
+
+
+def finish(inputs: Inputs, results: Sequence[AnalysisResult] = ()) -> None:
+    """End the command with the status of cli.md: refused files, else functions chosen with -f whose number cannot be given (`results`).
+
+    Raises typer.Exit.
+    """
+    without = [one for one in results if one.wcet.value is None or (one.makespan is not None and one.makespan.bound.value is None)]
+    if without and not inputs.status:
+        error = _no_number(without)
+        failure.show(error)
+        raise typer.Exit(error.status)
+    if inputs.status:
+        raise typer.Exit(inputs.status)
+
+
+def _no_number(without: Sequence[AnalysisResult]) -> InputError:
+    codes = sorted({gap.code for one in without for gap in one.gaps})
+    names = ", ".join(shorten(one.function.name, 40) for one in without[:_NAMED]) + (", …" if len(without) > _NAMED else "")
+    reason = f"gaps forbid a bound ({', '.join(codes)})" if codes else f"no bound was proved ({without[0].wcet.status})"
+    hint = (
+        "give loop bounds with --bounds or --loop-bound; 'sassan ipet --facts-template' writes the file"
+        if "unbounded-loop" in codes
+        else None
+    )
+    return InputError("gaps", f"{names}: {reason}", hint=hint)

@@ -1,0 +1,31 @@
+"""What a command shows while a request runs: errors at once, and a progress bar where a person reads it."""
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from sassan.app.inputs import Observer, Refused
+from sassan.cli.output import failure
+from sassan.cli.output.progress import track
+from sassan.cli.output.terminal import note
+
+_Item = TypeVar("_Item")
+
+
+class CommandObserver(Observer):
+    """Prints the error of each input that is refused, and shows progress unless it is `quiet`."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        """Take whether progress is hidden."""
+        self.quiet = quiet
+
+    def refused(self, refused: Refused) -> None:
+        """Print the error."""
+        failure.show(refused.error, refused.file)
+
+    def assumed(self, text: str) -> None:
+        """Print the assumption."""
+        note(f"assumption: {text}\n")
+
+    def steps(self, items: Iterable[_Item], label: str, total: int | None = None) -> Iterator[_Item]:
+        """Yield the items, showing how many are done."""
+        return track(items, label, quiet=self.quiet, total=total)

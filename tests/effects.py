@@ -1,0 +1,79 @@
+"""The effects of an opcode table, and instructions that have them: what a table gains is drawn without a change here."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from assembly import instruction
+from inferred_step import REGISTERS, is_computed
+from listing import assemble
+from sassan.ipet.loop_bounds.surroundings import Surroundings
+from sassan.ir import Instruction
+from sassan.isa.effects import Effect
+from sassan.isa.forms import Slot
+from sassan.isa.rows import Row
+from sassan.isa.tables import load
+from sassan.machine.launch import Launch
+
+_IMMEDIATES = ("0x0", "0x1", "0x3", "0xf", "0x1f", "0xc0", "0xf8")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An effect of a row, and one of the opcodes of the row."""
+
+    name: str
+    row: Row
+    effect: Effect
+
+    def __str__(self) -> str:
+        """Return the mnemonic and the modifiers that the effect covers."""
+        return f"{self.name} {self.effect.key}".strip()
+
+
+def cases(arch: str) -> Iterator[Case]:
+    """Yield every effect of every opcode of an architecture."""
+    for name, rows in sorted(load(arch).table.rows.items()):
+        for row in rows:
+            for effect in row.effects:
+                yield Case(name, row, effect)
+
+
+def drawn(random: Random, case: Case) -> Instruction:
+    """Return an instruction of the row: modifiers of the effect, operands of one of the forms."""
+    modifiers = [random.choice(sorted(names)) for names, optional in case.effect.modifiers if not optional or random.random() < 0.5]
+    operands = [_operand(random, case, slot) for slot in random.choice(case.row.forms) if not slot.optional or random.random() < 0.5]
+    return instruction(f"{'.'.join((case.name, *modifiers))} {', '.join(operands)}")
+
+
+def computed(arch: str, case: Case, draws: int) -> int:
+    """Check instructions that have an effect; return of how many the machine computes a result."""
+    random = Random(f"effects {arch} {case}")
+    around = Surroundings(assemble("EXIT", arch).function, Launch())
+    count = 0
+    for _ in range(draws):
+        one = drawn(random, case)
+        facts = load(arch).facts(one)
+        if facts is not None and facts.computes is not None and facts.computes.effect is case.effect and facts.writes:
+            count += is_computed(random, one, around)
+    return count
+
+
+def _operand(random: Random, case: Case, slot: Slot) -> str:
+    names = {
+        "d": ("R0", "R0.CC") if any(target.name == "cc" for one in case.effect.assignments for target in one.targets) else ("R0",),
+        "q": ("P0", "P0", "PT"),
+        "p": ("P1", "P2", "P3", "PT", "!P1", "!P2", "!P3", "!PT"),
+        "i": ("0", "1", "-2.5") if "float_halves" in case.effect.functions else (*_IMMEDIATES, f"{random.randrange(256):#x}"),
+        "x": ("SRZ", "SR_TID.X"),
+    }
+    return _source(random, case) if slot.role == "s" else random.choice(names[slot.role])
+
+
+def _source(random: Random, case: Case) -> str:
+    if "float_halves" in case.effect.functions:
+        return "RZ"
+    constant = f"c[0x0][{4 * random.randrange(0x140, 0x180):#x}]"
+    number = f"{random.choice(('', '-'))}{random.choice((0, 1, 3, 0xFF, 0x7FFFF, random.getrandbits(31))):#x}"
+    register = random.choice(("", "", "", "-", "~")) + random.choice((*REGISTERS, "RZ", "RZ"))
+    return constant if "constant" in case.effect.functions else random.choice((number, register, register, register, constant))
