@@ -260,7 +260,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One text section: the kernel and the device functions that the compiler put beside it.
+    """One text section: the kernel and the device functions that the compiler placed in it.
 
     `instructions` are in address order and hold no padding. `symbols` are (address, name) of every function in the
     section, in address order; `entry` is where the kernel starts. `arch` is `sm_NN`. `compiler` is None, and `lines` empty, unless the
@@ -282,7 +282,7 @@ class Function:
     frames: tuple[Frame, ...] = ()
     """Of PTX, the functions in it, in address order; empty for machine code."""
     declared: Declared = field(default_factory=Declared)
-    """Of a listing or PTX; a cubin says more (`compiler`)."""
+    """Facts of a listing or PTX; a cubin has more (`compiler`)."""
     image: str = ""
     """`sha256:…` of the cubin that the function was read from, '' where it was read from none: recorded launches name it."""
 

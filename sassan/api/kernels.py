@@ -16,9 +16,9 @@ from sassan.ir import Function
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop: the address of its head, how often a thread goes back to it per entry at most, and where that comes from.
+    """A loop: the address of its header, the largest number of back edges that a thread takes per entry, and where that comes from.
 
-    `bound` is None where nobody knows one; `source` is `fact`, `inferred`, `default`, `yield` or `none`, `reason` the argument of an
+    `bound` is None where it is unknown; `source` is `fact`, `inferred`, `default`, `yield` or `none`, `reason` the argument of an
     inferred one.
     """
 

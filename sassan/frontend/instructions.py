@@ -159,7 +159,7 @@ class TemplateParser:
         return tuple([make(digits) for make in makers])
 
     def _learn(self, piece: str, parts: list[str]) -> _Shape | None:
-        """Return the makers of this shape, or None when a hole stands where no number is."""
+        """Return the makers of this shape, or None if a hole is not at a number."""
         holes: dict[int, int] = {}
         position = 0
         for number, part in enumerate(parts):
@@ -201,7 +201,7 @@ def _leads(opcode: str, operands: tuple[Operand, ...]) -> bool:
 
 
 def _condition(operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:
-    """Split off the CC test that stands before the operands of a control instruction: `BRA CC.NEU, L`, `EXIT CC.EQ`."""
+    """Split off the CC test before the operands of a control instruction: `BRA CC.NEU, L`, `EXIT CC.EQ`."""
     match operands:
         case (Register(file="CC", modifiers=(test,)), *rest):
             return f"CC.{test}", tuple(rest)

@@ -1,4 +1,4 @@
-"""Engine `all`: every engine in turn, each with a share of the time that is left, until the bounds meet.
+"""Engine `all`: one engine after the other, each with a share of the remaining time, until the bounds meet.
 
 On an easy instance the exact engine follows the first result of `bounds` and ends before a search would have started; where it is likely
 to end within seconds, it gets a large share before the others. Otherwise `bounds` gets a little time, `beam` and `anneal` show schedules,
@@ -99,7 +99,7 @@ def easy(problem: Problem) -> bool:
 def states(problem: Problem) -> int:
     """Return at most how many states the processor can be in, or LIKELY + 1 where there are more.
 
-    Of each string it counts how its warps can stand at its positions.
+    For each string it counts the distributions of its warps over its positions.
     """
     total = 1
     for string, warps in problem.shares.items():

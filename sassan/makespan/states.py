@@ -1,4 +1,4 @@
-"""States of a makespan problem: how many warps stand where, and which states one slot later can be.
+"""States of a makespan problem: how many warps are where, and the possible states one slot later.
 
 Warps that run the same string are interchangeable, so a state counts them. Each string is cut into segments of equal letters. A state
 says of each segment how many warps are inside it and how many instructions they have left in it together.
@@ -203,7 +203,7 @@ def _moved(segments: Sequence[Segment], state: State, moves: Sequence[tuple[int,
 
 
 def schedule_of(problem: Problem, cut: Layout, path: Sequence[State]) -> Schedule:
-    """Return the schedule that goes through these states of single letters, from the start to the end; the first come move first."""
+    """Return the schedule along this path of states of single letters, from the start to the end; warps move in order of arrival."""
     slots: list[list[int]] = [[] for _ in range(problem.warps)]
     base = 0
     for team in cut.teams:

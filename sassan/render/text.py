@@ -1,7 +1,7 @@
 r"""Untrusted text made harmless in DOT.
 
 Kernel names come from the input and may hold anything. Graphviz reads a backslash as an escape (`\N`, `\l`), an ampersand as the
-start of an HTML entity, and a label in angle brackets as HTML; XML refuses control characters; a right-to-left override turns a
+start of an HTML entity, and a label in angle brackets as HTML; XML refuses control characters; a right-to-left override reverses a
 line around.
 """
 

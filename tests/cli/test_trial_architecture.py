@@ -69,7 +69,8 @@ REFUSED = ("record", "evolve")
 
 
 @pytest.fixture
-def dump(tmp_path: Path) -> Path:
+def dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     text = (SAMPLES / "sm_120" / "saxpy.cuobjdump.sass").read_text("utf-8")
     path = tmp_path / "saxpy.sass"
     path.write_text(text.replace("sm_120", "sm_130").replace("EF_CUDA_SM120", "EF_CUDA_SM130"), "utf-8")

@@ -40,7 +40,7 @@ BOUNDS = (Measure.WCET, Measure.MAKESPAN, Measure.GRID)
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop: the address of its head, the calls that lead to it, how often a thread goes back, and where that is known from."""
+    """A loop: the address of its header, its call context, the bound on the back edges of a thread per entry, and its source."""
 
     head: str
     context: tuple[str, ...]

@@ -67,8 +67,8 @@ def ipet(
 ) -> None:
     """Bound the WCET, and write the integer program behind it.
 
-    A loop needs a bound: how often one thread goes back to its head per entry. Counters are found in the code; what they depend on is told
-    with --param, --block-dim and --grid. For the rest, write the template, fill it in, give it back with --bounds.
+    A loop needs a bound: the largest number of back edges that one thread takes per entry. Counters are inferred from the code; give what
+    they depend on with --param, --block-dim and --grid. For the other loops, write the template, fill it in, and pass it with --bounds.
 
     \b
     Examples:

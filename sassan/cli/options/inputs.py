@@ -21,7 +21,8 @@ Sm = Annotated[
     typer.Option(
         "--sm",
         metavar="6.1",
-        help="Read the input as this architecture (6.1 or sm_61), whatever it says; of several cubins, those for this one.",
+        help="Read the input as this architecture (6.1 or sm_61), whatever it says; of several cubins, those for this one. "
+        "SASSAN_ARCHITECTURES names a folder of further architecture files.",
     ),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Disassemble cubins anew, and keep nothing for the next time.")]

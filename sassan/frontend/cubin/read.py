@@ -63,10 +63,12 @@ def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function
     facts = compiler_facts(image, elf, arch)
     if not facts:
         raise InputError(NO_FUNCTION, "the cubin contains no code", source=Source(image.name, ""))
-    section_facts = {name: SectionFacts(elf.bytes_of(elf.by_name[_TEXT + name]), dict(one.indirect_targets)) for name, one in facts.items()}
+    section_facts = {
+        name: SectionFacts(elf.bytes_of(elf.by_name[_TEXT + name]), dict(fact.indirect_targets)) for name, fact in facts.items()
+    }
     source = Source(image.name, disassemble(image, elf.sm, CODE, cached=cached))
     functions = listed(source, section_facts)
-    if sorted(one.name for one in functions) != sorted(facts):
+    if sorted(function.name for function in functions) != sorted(facts):
         raise InputError(
             "listing-differs", "the functions of the disassembly differ from those of the cubin", source=Source(image.name, "")
         )

@@ -107,7 +107,7 @@ class Linker:
         )
 
     def _reached(self, first: Function) -> tuple[list[Function], bool]:
-        """Return a function and all that it may call, in order of discovery; and whether a call goes through a register."""
+        """Return a function and all that it may call, in order of discovery, and whether there is a call through a register."""
         order, names, indirect = [first], {first.name}, False
         for function in order:
             called = list(self._called(function))

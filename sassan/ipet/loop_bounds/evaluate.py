@@ -27,8 +27,8 @@ class Selected:
 
     def outcomes(self, step: Step) -> tuple[Truth, dict[int, Known], dict[int, Known]]:
         """Return the condition, and what registers hold afterwards where it holds and where it does not."""
-        first = {target: value(step) for target, value in zip(self.targets, self.first, strict=True)}
-        second = {target: value(step) for target, value in zip(self.targets, self.second, strict=True)}
+        first = {step.names[target]: value(step) for target, value in zip(self.targets, self.first, strict=True)}
+        second = {step.names[target]: value(step) for target, value in zip(self.targets, self.second, strict=True)}
         return cast("Truth", self.condition(step)), first, second
 
 
@@ -55,16 +55,16 @@ class Evaluated:
         for targets, name, value in self.writes:
             known = step.values[name] = value(step)
             for target in targets:
-                out[target] = known
+                out[step.names[target]] = known
         return out
 
-    def apart(self, step: Step, room: int) -> list[State]:
-        """Return a state for each remainder that a conjunction with 1 or 3 may leave of a word, if at most `room`; else the state as it is.
+    def apart(self, step: Step, capacity: int) -> list[State]:
+        """Return a state for each remainder that a conjunction with 1 or 3 may leave of a word, up to `capacity`; else the state as it is.
 
         So `n & 3` iterations of a loop, and the test that there are any, fit together.
         """
         state, masked = step.state, self.masked
-        if masked is None or masked.mask > room or (masked.third is not None and _word(masked.third(step)).constant != 0):
+        if masked is None or masked.mask > capacity or (masked.third is not None and _word(masked.third(step)).constant != 0):
             return [state]
         word, modulus = _word(masked.word(step)), masked.mask + 1
         if word.symbol is None or abs(word.factor) != 1 or word.range.constant is None:
@@ -81,14 +81,14 @@ class Evaluated:
 def evaluated(computes: Computation | None, instruction: Instruction) -> Evaluated:
     """Return the functions of an instruction; none of them where the tables do not say what it computes."""
     steps = () if computes is None else computes.of(instruction)
-    writes = tuple((one.targets, one.name, _evaluator(one.value)) for one in steps if isinstance(one, Write))
-    selected = next((_selected(one) for one in steps if isinstance(one, Select)), None)
-    masked = next((_masked(one.value) for one in steps if isinstance(one, Write) and one.name == "d"), None)
+    writes = tuple((step.targets, step.name, _evaluator(step.value)) for step in steps if isinstance(step, Write))
+    selected = next((_selected(step) for step in steps if isinstance(step, Select)), None)
+    masked = next((_masked(step.value) for step in steps if isinstance(step, Write) and step.name == "d"), None)
     return Evaluated(writes, selected, masked)
 
 
-def _selected(one: Select) -> Selected:
-    return Selected(_evaluator(one.condition), tuple(map(_evaluator, one.first)), tuple(map(_evaluator, one.second)), one.targets)
+def _selected(step: Select) -> Selected:
+    return Selected(_evaluator(step.condition), tuple(map(_evaluator, step.first)), tuple(map(_evaluator, step.second)), step.targets)
 
 
 def _masked(value: Term) -> Masked | None:
@@ -139,19 +139,19 @@ def _register(name: int | None) -> Evaluator:
         return lambda _: zero
 
     def read(step: Step) -> Known:
-        held = step.state.registers.get(name)
+        held = step.state.registers.get(step.names[name])
         return held if isinstance(held, Value) else step.unknown()
 
     return read
 
 
 def _applied(function: Callable[..., Known], arguments: Sequence[Term]) -> Evaluator:
-    fixed = [one.value for one in arguments if isinstance(one, Fixed)]
+    fixed = [argument.value for argument in arguments if isinstance(argument, Fixed)]
     if not fixed:
-        match [_evaluator(one) for one in arguments]:
+        match [_evaluator(argument) for argument in arguments]:
             case [first]:
                 return lambda step: function(step, first(step))
             case [first, second]:
                 return lambda step: function(step, first(step), second(step))
-    parts = [(lambda _, value=one.value: value) if isinstance(one, Fixed) else _evaluator(one) for one in arguments]
+    parts = [(lambda _, value=argument.value: value) if isinstance(argument, Fixed) else _evaluator(argument) for argument in arguments]
     return lambda step: function(step, *[part(step) for part in parts])

@@ -110,10 +110,10 @@ def arrays_of(case: Instance) -> ChainArrays:
     placement = Placement(
         np.tile(capacity, case.horizon), np.full(words * capacity.size, _ALL), np.zeros(case.warps, np.uint32), begin[:-1].astype(np.uint32)
     )
-    left, free, early, at = (np.empty((_CHECKPOINTS + 1, one.size), one.dtype) for one in placement)
+    left, free, early, at = (np.empty((_CHECKPOINTS + 1, column.size), column.dtype) for column in placement)
     checkpoints = Checkpoints(left, free, early, at, np.zeros(1, np.int64))
-    for rows, one in zip(checkpoints, placement, strict=False):
-        rows[0] = one
+    for rows, column in zip(checkpoints, placement, strict=False):
+        rows[0] = column
     return ChainArrays(instance, placement, checkpoints)
 
 

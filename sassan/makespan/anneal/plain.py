@@ -72,7 +72,7 @@ class Chain:
 
 
 class Random:
-    """xorshift64*: a few operations that a compiled twin repeats exactly."""
+    """xorshift64*: a few operations that the compiled version repeats exactly."""
 
     def __init__(self, state: int) -> None:
         """Take a state that is not 0."""

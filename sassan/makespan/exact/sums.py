@@ -20,7 +20,7 @@ _NONE = -(1 << 62)
 
 @compiled
 def offsets(tables: StateTables, counts: Array, offset: Array) -> None:
-    """Write where the block of each spread begins, and behind the last one where all end; `counts` are those of spread 0."""
+    """Write the offset of the block of each spread, and after the last one the end of all; `counts` are those of spread 0."""
     total = 0
     for number in range(len(offset) - 1):
         offset[number] = total

@@ -25,7 +25,7 @@ class StateTables(NamedTuple):
     """A layout as arrays. Places are the segments of each team from the end of its string; place 0 of a team: done."""
 
     base: "Array"
-    """Per team the first of its places, and behind the last team the number of places."""
+    """Per team the first of its places, and after the last team the number of places."""
     warps: "Array"
     """Per team its warps."""
     stride: "Array"

@@ -23,7 +23,7 @@ MOST_VARIABLES = 30_000
 """Above this no tested solver ends, and building the rows takes minutes."""
 
 
-class OutOfTime(Exception):  # noqa: N818 - no error: the caller goes on without a program
+class OutOfTime(Exception):  # noqa: N818 - not an error: the caller continues without a program
     """Ends the construction of a program that is no longer needed."""
 
 

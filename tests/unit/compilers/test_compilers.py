@@ -58,7 +58,7 @@ def test_an_architecture_is_spelled_sm():
 
 
 @needs_nvrtc
-def test_an_architecture_that_no_compiler_knows_is_a_missing_tool():
+def test_an_architecture_that_no_compiler_supports_is_a_missing_tool():
     with pytest.raises(MissingToolError, match="no NVRTC supports sm_20"):
         compile_source(SOURCE, arch="sm_20")
 
@@ -76,7 +76,7 @@ def test_ptx_becomes_a_cubin():
 
 
 @needs_ptxas
-def test_what_is_no_ptx_is_refused():
+def test_invalid_ptx_is_refused():
     with pytest.raises(InputError) as error:
         assemble(b"nothing", arch="sm_90")
     assert error.value.code == "ptxas-failed"

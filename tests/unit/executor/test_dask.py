@@ -82,13 +82,13 @@ def test_an_error_comes_in_its_place(executor: Dask):
     assert (caught.value.code, caught.value.hint) == ("three", "two")
 
 
-def test_what_an_item_leaves_behind_follows_it_at_once(executor: Dask):
+def test_further_items_follow_their_item_immediately(executor: Dask):
     assert list(executor.map(halves, [3, 5])) == [3, 1, 2, 1, 1, 5, 2, 1, 1, 3, 1, 2, 1, 1]
 
 
 def test_an_item_that_kills_every_worker_is_lost_and_no_other(executor: Dask):
-    found = executor.map(die_of_three, range(1, 6), lost=lambda number, error: (number, error.code))
-    assert list(found) == [1, 2, (3, "worker-lost"), 4, 5]
+    results = executor.map(die_of_three, range(1, 6), lost=lambda number, error: (number, error.code))
+    assert list(results) == [1, 2, (3, "worker-lost"), 4, 5]
 
 
 def test_a_scheduler_that_is_not_there_is_one_clear_error_soon(monkeypatch: pytest.MonkeyPatch):
@@ -153,14 +153,14 @@ if __name__ == "__main__":
 def test_a_cluster_that_goes_is_an_error_soon(tmp_path: Path):
     script = tmp_path / "gone.py"
     script.write_text(GONE)
-    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert found.stdout == "cluster-lost\n"
+    results = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert results.stdout == "cluster-lost\n"
 
 
 def test_annealing_on_a_cluster_finds_what_it_finds_here(executor: Dask):
     instance = case("L2C3L2", warps=4, L=1, C=1)
     plan = Plan(400, 0.3, (Move.SWAP,))
-    there = Anneal(CHAINS[:2], plan, executor).run(instance, Budget(seed=7), lambda _: None)
-    here = Anneal(CHAINS[:2], plan, Serial()).run(instance, Budget(seed=7), lambda _: None)
-    assert there.lower is not None
-    assert (there.lower, there.schedule) == (here.lower, here.schedule)
+    on_cluster = Anneal(CHAINS[:2], plan, executor).run(instance, Budget(seed=7), lambda _: None)
+    in_process = Anneal(CHAINS[:2], plan, Serial()).run(instance, Budget(seed=7), lambda _: None)
+    assert on_cluster.lower is not None
+    assert (on_cluster.lower, on_cluster.schedule) == (in_process.lower, in_process.schedule)

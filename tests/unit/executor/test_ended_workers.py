@@ -22,8 +22,8 @@ def held_or_seen(item: tuple[str, bool]) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without a word")
-def test_a_process_that_is_ended_leaves_no_temporary_folder_behind(tmp_path: Path):
+def test_a_process_that_is_ended_removes_its_temporary_folder(tmp_path: Path):
     results = Processes(2).map(held_or_seen, [(str(tmp_path), False), (str(tmp_path), True)])
     assert next(results) is None
     results.close()  # type: ignore[attr-defined]
-    assert [one.name for one in tmp_path.iterdir()] == ["ready"]
+    assert [path.name for path in tmp_path.iterdir()] == ["ready"]

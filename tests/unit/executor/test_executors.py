@@ -52,7 +52,7 @@ def test_no_items_give_no_results(executor: Executor):
 
 
 @pytest.mark.parametrize("executor", EXECUTORS, ids=NAMES)
-def test_an_error_keeps_all_that_it_says_and_comes_in_its_place(executor: Executor):
+def test_an_error_keeps_its_parts_and_is_raised_in_order(executor: Executor):
     results = executor.map(refuse_three, range(100))
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(InputError) as caught:
@@ -87,7 +87,7 @@ def halves(number: int) -> int | More[int, int]:
 
 
 @pytest.mark.parametrize("executor", EXECUTORS, ids=NAMES)
-def test_what_an_item_leaves_behind_follows_it_at_once(executor: Executor):
+def test_further_items_follow_their_item_immediately(executor: Executor):
     assert list(executor.map(halves, [3, 5])) == [3, 1, 2, 1, 1, 5, 2, 1, 1, 3, 1, 2, 1, 1]
 
 
@@ -98,13 +98,13 @@ def die_of_threes(number: int) -> int:
 
 
 def test_an_item_that_kills_its_process_each_time_is_lost_and_no_other():
-    found = list(Processes(2).map(die_of_threes, range(1, 8), lost=lambda number, error: (number, error.code)))
-    assert found == [1, 2, (3, "worker-lost"), 4, 5, (6, "worker-lost"), 7]
+    results = list(Processes(2).map(die_of_threes, range(1, 8), lost=lambda number, error: (number, error.code)))
+    assert results == [1, 2, (3, "worker-lost"), 4, 5, (6, "worker-lost"), 7]
 
 
-def test_what_stands_for_a_lost_item_may_be_further_items():
-    found = Processes(1).map(die_of_threes, [3, 5], lost=lambda _, __: More(0, (1, 2)))
-    assert list(found) == [0, 1, 2, 5]
+def test_the_replacement_of_a_lost_item_may_have_further_items():
+    results = Processes(1).map(die_of_threes, [3, 5], lost=lambda _, __: More(0, (1, 2)))
+    assert list(results) == [0, 1, 2, 5]
 
 
 def die_once(place: str) -> str:
@@ -165,15 +165,15 @@ def test_a_result_that_cannot_be_sent_is_an_error_and_the_process_goes_on():
 
 
 class PeculiarError(Exception):
-    def __init__(self, one: int, other: int) -> None:
-        super().__init__(f"{one} and {other}")
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__(f"{first} and {second}")
 
 
 def raise_peculiar(number: int) -> int:
     raise PeculiarError(number, number)
 
 
-def test_an_error_that_cannot_be_made_again_is_told_in_words():
+def test_an_error_that_cannot_be_unpickled_keeps_its_text():
     with pytest.raises(SelfCheckError, match="PeculiarError: 3 and 3"):
         list(Processes(1).map(raise_peculiar, [3]))
 
@@ -199,8 +199,8 @@ def test_few_results_wait_for_an_earlier_one():
 
 def test_an_error_survives_pickling():
     error = InputError("a-code", "a message", source=Source("n", "text"), span=Span(2, 3, 4), hint="h")
-    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
-    assert (type(again), again.code, again.message, again.source, again.span, again.hint) == (
+    restored = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+    assert (type(restored), restored.code, restored.message, restored.source, restored.span, restored.hint) == (
         InputError,
         "a-code",
         "a message",
@@ -242,8 +242,8 @@ def test_no_interrupt_reaches_a_process_that_is_being_born(tmp_path: Path):
     # The first process starts what tracks them all: that one lets interrupts through where it starts.
     script = tmp_path / "born.py"
     script.write_text(BORN)
-    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
-    assert (found.stdout, found.stderr) == ("True\n", "")
+    results = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert (results.stdout, results.stderr) == ("True\n", "")
 
 
 def test_an_interrupt_of_the_terminal_ends_every_process_without_a_traceback(tmp_path: Path):

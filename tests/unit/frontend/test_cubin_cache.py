@@ -130,7 +130,7 @@ def test_runs_at_the_same_time_never_see_half_an_entry(tmp_path):
         assert pool.map(_fill, [str(tmp_path)] * 3) == [True, True, True]
 
 
-def test_the_cache_stands_where_the_platform_keeps_caches(monkeypatch, tmp_path):
+def test_the_cache_is_below_the_cache_folder_of_the_platform(monkeypatch, tmp_path):
     monkeypatch.delenv("SASSAN_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -85,7 +85,7 @@ def test_bytes_of_no_known_kind_are_refused():
     assert caught.value.code == "no-gpu-code"
 
 
-def test_without_cuobjdump_the_error_says_how_to_get_it(monkeypatch):
+def test_without_cuobjdump_the_hint_is_the_install_command(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(tools, "_package_folders", lambda _: [])
     with pytest.raises(MissingToolError) as caught:

@@ -22,7 +22,7 @@ def facts(sample: str, data: bytes | None = None) -> dict[str, CompilerFacts]:
     return compiler_facts(image, Elf(image), arch)
 
 
-def test_an_old_cubin_says_all_of_a_kernel():
+def test_an_old_cubin_has_all_facts_of_a_kernel():
     assert facts("sm_61/saxpy") == {
         "saxpy": CompilerFacts(
             code_size=0x100,
@@ -39,13 +39,13 @@ def test_an_old_cubin_says_all_of_a_kernel():
     }
 
 
-def test_a_cubin_of_the_second_generation_says_all_of_a_kernel():
+def test_a_cubin_of_the_second_generation_has_all_facts_of_a_kernel():
     found = facts("sm_120/barrier_reduce")["barrier_reduce"]
     assert (found.registers, found.barriers, found.shared, found.parameter_base) == (10, 2, 1028, 0x380)
 
 
 @pytest.mark.parametrize(("sample", "sm"), [("sm_52/saxpy", 52), ("sm_90/saxpy", 90), ("sm_100/saxpy", 100), ("sm_120/saxpy", 120)])
-def test_the_architecture_stands_where_the_generation_puts_it(sample, sm):
+def test_the_architecture_is_read_by_generation(sample, sm):
     assert Elf(Image("k", cubins.cubin(sample))).sm == sm
 
 
@@ -127,7 +127,7 @@ def test_attributes_that_contradict_the_code_are_refused(contents):
     assert caught.value.code == "malformed-elf"
 
 
-def test_a_cubin_without_attributes_says_nothing():
+def test_a_cubin_without_attributes_has_no_facts():
     bare = cubins.with_field(cubins.cubin("sm_61/saxpy"), ".nv.info.saxpy", "size", 0)
     assert facts("sm_61/saxpy", bare)["saxpy"].exits is None
 
@@ -148,6 +148,6 @@ EXPLICIT, OF_FOUR, AT_MOST_EIGHT = b"\x01\x3e\x00\x00", struct.pack("<BBH3I", 4,
     ],
     ids=["nothing", "some", "four", "at-most-eight", "both", "both-reversed", "of-one"],
 )
-def test_a_cubin_says_whether_blocks_are_launched_in_clusters(told: bytes, cluster: int | None, clustered: bool):
+def test_a_cubin_declares_whether_blocks_are_launched_in_clusters(told: bytes, cluster: int | None, clustered: bool):
     found = facts("sm_90/saxpy", cubins.with_contents(cubins.cubin("sm_90/saxpy"), ".nv.info.saxpy", told))["saxpy"]
     assert (found.cluster, Function("saxpy", "sm_90", (), compiler=found).clustered) == (cluster, clustered)

@@ -52,7 +52,7 @@ def test_parameters_of_what_is_inside_a_function_are_not_its_own():
     assert parameter_names(Fake(unit(b"\x01k\0\x01f\0\x02x\0\0\x02n\0\0"), KINDS)) == {"k": (), "f": ("x",)}
 
 
-def test_two_functions_of_one_name_tell_nothing():
+def test_two_functions_of_one_name_have_no_parameter_names():
     assert parameter_names(Fake(unit(ENTRIES + b"\x01k\0\0"), KINDS)) == {}
 
 

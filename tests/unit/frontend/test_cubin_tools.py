@@ -42,13 +42,13 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tools, "_package_folders", lambda _: [])
 
 
-def test_a_tool_says_itself_what_it_reads(tmp_path):
+def test_a_tool_lists_the_architectures_that_it_supports(tmp_path):
     tool(tmp_path / "path", "13.5", "'SM75','SM90','SM90a','SM120f'")
     assert tools.nvdisasm(90).reads == {75, 90, 120}
     assert tools.nvdisasm(90).version == "13.5.37"
 
 
-def test_a_tool_that_reads_the_architecture_is_taken_before_one_that_stands_first(tmp_path, monkeypatch):
+def test_the_first_tool_that_supports_the_architecture_is_used(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path / 'new'}:{tmp_path / 'old'}")
     tool(tmp_path / "new", "13.5", "'SM75','SM90'")
     tool(tmp_path / "old", "12.8", "'SM61','SM75'")

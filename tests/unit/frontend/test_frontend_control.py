@@ -48,7 +48,7 @@ def test_slots_of_a_control_word_with_waits_and_reuse():
         ("0x000fea0003800000", {"stall": 5, "write": 7, "read": 7, "wait": 0, "reuse": 0, "yield": 1}),
     ],
 )
-def test_the_control_code_of_volta_stands_in_the_high_word(high, expected):
+def test_the_control_code_of_volta_is_in_the_high_word(high, expected):
     one = function(cuobjdump(f"EXIT ; /* 0x000000000000094d */\n   /* {high} */")).instructions[0]
     assert fields(one.control or 0) == expected
 

@@ -22,11 +22,11 @@ def declared(name: str, before: str = "", behind: str = "") -> Declared:
 
 
 @pytest.mark.parametrize(("arch", "registers"), [("sm_52", 8), ("sm_61", 8), ("sm_75", 10), ("sm_90", None)])
-def test_section_headers_may_tell_registers(arch, registers):
+def test_section_headers_may_give_registers(arch, registers):
     assert declared(f"{arch}/reduce_shared.nvdisasm.sass") == Declared(registers, None)
 
 
-def test_a_dump_of_cuobjdump_tells_nothing():
+def test_a_dump_of_cuobjdump_declares_nothing():
     assert declared("sm_61/reduce_shared.cuobjdump.sass") == Declared(None, None)
 
 
@@ -35,5 +35,5 @@ def test_a_dump_of_cuobjdump_tells_nothing():
     [(INFO, SHARED, 2048), (INFO, "", 0), (INFO, OTHER, 0), ("", SHARED, 2048), ("", OTHER, None)],
     ids=["used", "none", "of another", "without attributes", "not told"],
 )
-def test_a_whole_listing_tells_shared_memory(before, behind, shared):
+def test_a_complete_listing_gives_shared_memory(before, behind, shared):
     assert declared("sm_61/reduce_shared.nvdisasm.sass", before, behind) == Declared(8, shared)

@@ -32,7 +32,7 @@ def test_a_mistake_is_located_at_its_column(body, column, refusal):
     assert (error.code, error.span) == ("syntax", Span(3, column, 1))
 
 
-def test_an_error_says_what_was_expected(refusal):
+def test_an_error_lists_what_was_expected(refusal):
     assert refusal("LDG R1, [R2+] ;").message == "unexpected ']'; expected a number, a register"
 
 
@@ -67,7 +67,7 @@ def test_no_two_terminals_and_no_two_rules_of_a_grammar_collide(name, starts):
     assert lark.Lark(grammar_text(f"{name}.lark"), parser="lalr", lexer="contextual", start=starts, strict=True)
 
 
-def test_an_error_behind_a_hostile_name_shows_its_own_line():
+def test_an_error_after_a_hostile_name_shows_its_line():
     text = cuobjdump("MOV R1, ;", name="a\u2028b\x0cc")
     with pytest.raises(InputError) as caught:
         function(text)

@@ -14,12 +14,12 @@ SECONDS = 60
 """Of the processor: far more than any line takes, far less than a square of its length does."""
 
 
-def test_a_target_that_is_a_control_word_is_the_instruction_behind_it():
+def test_a_target_that_is_a_control_word_is_the_next_instruction():
     one = function(maxwell("SSY 0x20 ;", "NOP ;", "NOP ;", "SYNC ;")).instructions[0]
     assert one.operands == (Target(0x28),)
 
 
-def test_the_next_instruction_lies_behind_the_control_word():
+def test_the_next_instruction_follows_the_control_word():
     code = function(maxwell("MOV R1, R2 ;", "MOV R1, R2 ;", "MOV R1, R2 ;", "EXIT ;")).instructions
     assert [(one.address, one.following) for one in code] == [(0x08, 0x10), (0x10, 0x18), (0x18, 0x28), (0x28, 0x30)]
 
@@ -56,7 +56,7 @@ def test_both_halves_of_a_dual_issue_are_instructions():
     ]
 
 
-def test_the_encoding_of_the_second_half_stands_on_a_later_line():
+def test_the_encoding_of_the_second_half_is_on_a_later_line():
     assert [one.encoding for one in function(DUAL).instructions] == [
         0x4C98078000870001,
         0xF0C8000002570000,
@@ -219,7 +219,7 @@ def test_a_fatbin_dump_holds_several_architectures():
     assert both[1].text_hash == function(new).text_hash
 
 
-def test_encodings_may_be_left_out():
+def test_encodings_may_be_omitted():
     with_words = function(sample("sm_61", "saxpy.cuobjdump.sass"))
     without = function("\n".join(line.split("/* 0x")[0] for line in sample("sm_61", "saxpy.cuobjdump.sass").split("\n")))
     assert [one.text for one in without.instructions] == [one.text for one in with_words.instructions]
@@ -245,5 +245,5 @@ def test_the_architecture_can_be_overridden():
     assert function(maxwell("EXIT ;", arch="sm_61"), arch="sm_52").arch == "sm_52"
 
 
-def test_the_letter_behind_an_architecture_is_dropped():
+def test_the_suffix_of_an_architecture_is_dropped():
     assert function(cuobjdump("EXIT ;", arch="sm_100a")).arch == "sm_100"

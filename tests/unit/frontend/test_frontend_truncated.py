@@ -76,5 +76,5 @@ def test_a_last_line_without_an_end_is_noticed():
     assert outcome(sample("sm_90", "saxpy.cuobjdump.sass").rstrip() + "\n\n\tcode fo").code == "truncated"
 
 
-def test_the_line_end_behind_the_last_function_may_be_missing():
+def test_the_line_end_after_the_last_function_may_be_missing():
     assert not isinstance(outcome(sample("sm_90", "saxpy.cuobjdump.sass").rstrip()), InputError)

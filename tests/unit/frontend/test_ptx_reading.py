@@ -57,7 +57,7 @@ def test_a_guard_is_a_register_of_its_own():
     assert function.instructions[0].guard == Guard("%p1", 2, negated=True)
 
 
-def test_a_register_has_one_number_wherever_it_stands():
+def test_a_register_has_one_number_at_every_use():
     function, _ = only("add.s32 %r1, %r2, %r1;", "ret;")
     first, second, third = function.instructions[0].operands
     assert first == third == Variable("%r1", first.number)
@@ -97,7 +97,7 @@ def test_labels_of_a_scope_are_its_own():
         ("ld.global.u32 %r1, [16];", PtxAddress(Immediate(16), 0)),
     ],
 )
-def test_an_operand_is_what_it_says(line, operand):
+def test_an_operand_is_lowered(line, operand):
     assert operands(line)[1] == operand
 
 
@@ -148,7 +148,7 @@ CALL = (
 )
 
 
-def test_a_callee_stands_behind_its_caller():
+def test_a_callee_follows_its_caller():
     device, caller = functions(kernel(*CALL, head=HEAD + DEVICE))
     assert (device.name, device.kernel, len(device.instructions)) == ("f", False, 3)
     assert caller.symbols == ((0, "k"), (0x1000, "f"))
@@ -195,7 +195,7 @@ def test_a_fragment_is_one_function():
     assert [each.text for each in one.instructions] == ["mov.f32 $f1, x_addr", "sub.f32 $f2, $f1, $f1", "bra Loop"]
 
 
-def test_frames_of_cuobjdump_are_left_out():
+def test_frames_of_cuobjdump_are_skipped():
     elf, ptx = "Fatbin elf code:\n================\narch = sm_61\n", "Fatbin ptx code:\n================\narch = sm_61\n"
     frame = f"\n{elf}\n{ptx}code version = [8,8]\ncompressed\n\n"
     found = functions(frame + kernel("ret;") + frame + kernel("exit;").replace("sm_61", "sm_90"))
@@ -343,7 +343,7 @@ def test_the_ptx_of_other_compilers_is_read(text, name, arch, count):
     assert [each.text for each in written if isa.facts(each) is None] == []
 
 
-def test_an_alias_is_the_function_that_it_stands_for():
+def test_an_alias_is_resolved_to_its_function():
     head = HEAD + ".func g()\n{\nret;\n}\n.func f();\n.alias f, g;\n"
     found = functions(kernel("call.uni f;", "ret;", head=head))
     assert [one.name for one in found] == ["g", "k"]
@@ -371,6 +371,6 @@ def test_initial_values_of_every_kind_are_read(initial):
     ],
     ids=["nothing", "of-eight", "of-one", "at-most", "both", "some", "no-number"],
 )
-def test_a_kernel_says_whether_its_blocks_are_launched_in_clusters(told: str, cluster: int | None, clustered: bool):
+def test_a_kernel_declares_whether_its_blocks_are_launched_in_clusters(told: str, cluster: int | None, clustered: bool):
     (one,) = functions(kernel("ret;").replace(")\n{", f")\n{told}\n{{", 1))
     assert (one.declared.cluster, one.clustered) == (cluster, clustered)

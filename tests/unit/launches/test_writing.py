@@ -15,12 +15,12 @@ BUFFERS = st.builds(lambda number, offset: Buffer(number, offset, 2 * offset), s
 
 @st.composite
 def arguments(draw: st.DrawFn) -> tuple[Argument, ...]:
-    found: list[Argument] = []
+    parsed: list[Argument] = []
     offset = 0
     for size in draw(st.lists(st.integers(1, 20), max_size=4)):
-        found.append(Argument(offset, size, draw(st.integers(0, 2 ** (8 * size) - 1)), draw(st.none() | BUFFERS)))
+        parsed.append(Argument(offset, size, draw(st.integers(0, 2 ** (8 * size) - 1)), draw(st.none() | BUFFERS)))
         offset += size
-    return tuple(found)
+    return tuple(parsed)
 
 
 LAUNCHES = st.builds(
@@ -55,5 +55,5 @@ def test_what_is_no_character_becomes_one():
     assert tomllib.loads(text)["program"] == "a\ufffdb"
 
 
-def test_the_file_says_that_no_kernel_ran():
+def test_the_file_states_that_no_kernel_ran():
     assert "no kernel ran" in launches.text(Launches(()))

@@ -28,8 +28,8 @@ def mixed_case(random: Random) -> Problem:
     return case(*strings, issue=random.choice((None, 1, 2)), **capacity)
 
 
-class Asked:
-    """A `stop` that counts its questions and says yes from question `last` on, if there is one."""
+class StopCounter:
+    """A `stop` that counts its calls and returns True from call `last` on, if given."""
 
     def __init__(self, last: int | None = None) -> None:
         self.last = last
@@ -41,7 +41,7 @@ class Asked:
 
 
 class Clock:
-    """A clock that moves by a second with each look at it, in place of the module `clock`."""
+    """A clock that advances by a second with each call, instead of the module `clock`."""
 
     def __init__(self) -> None:
         self.looks = 0

@@ -50,28 +50,28 @@ def refusing(name: str) -> Fake:
 
 
 def collect() -> tuple[list[EngineResult], Reporter]:
-    seen: list[EngineResult] = []
-    return seen, seen.append
+    reported: list[EngineResult] = []
+    return reported, reported.append
 
 
 def test_bounds_that_meet_end_the_search(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sassan.makespan.all.EASY", 1)
     monkeypatch.setattr("sassan.makespan.all.LIKELY", 1)
     exact = fake("exact", 9, 9, NINE)
-    seen, report = collect()
+    reported, report = collect()
     met = Schedule(tuple(tuple(range(17 * warp, 17 * warp + 17)) for warp in range(2)))
     both = Problem((parse("L17"),) * 2, ONE)
-    found = All(fake("bounds", None, 34), [Step(fake("beam", 34, None, met))], exact).run(both, Budget(), report)
-    assert (found.lower, found.upper) == (34, 34)
-    assert [one.engine for one in seen] == ["bounds", "beam"]
+    result = All(fake("bounds", None, 34), [Step(fake("beam", 34, None, met))], exact).run(both, Budget(), report)
+    assert (result.lower, result.upper) == (34, 34)
+    assert [one.engine for one in reported] == ["bounds", "beam"]
     assert exact.runs == []
 
 
 def test_an_easy_instance_goes_straight_to_the_exact_engine():
     beam = fake("beam", 8, None, EIGHT)
-    found = All(fake("bounds", None, 12), [Step(beam)], fake("exact", 9, 9, NINE, "exhaustive")).run(LCL, Budget(), lambda _: None)
+    result = All(fake("bounds", None, 12), [Step(beam)], fake("exact", 9, 9, NINE, "exhaustive")).run(LCL, Budget(), lambda _: None)
     assert beam.runs == []
-    assert (found.lower, found.upper, found.proof) == (9, 9, "exhaustive")
+    assert (result.lower, result.upper, result.proof) == (9, 9, "exhaustive")
 
 
 def test_an_instance_with_many_states_is_searched_first():
@@ -83,9 +83,9 @@ def test_an_instance_with_many_states_is_searched_first():
 def test_an_instance_that_is_likely_to_be_decided_is_first_given_to_the_exact_engine():
     beam, exact = fake("beam"), fake("exact", None, 100)
     eight = Problem((parse("L5C9L2C9"),) * 8, ONE)
-    seen, report = collect()
+    reported, report = collect()
     All(fake("bounds", None, 300), [Step(beam)], exact).run(eight, Budget(), report)
-    assert [one.engine for one in seen] == ["bounds", "exact", "beam", "bounds", "exact"]
+    assert [one.engine for one in reported] == ["bounds", "exact", "beam", "bounds", "exact"]
 
 
 def test_the_states_of_an_instance_are_counted():
@@ -95,11 +95,11 @@ def test_the_states_of_an_instance_are_counted():
     assert not easy(Problem((parse("(L1C1)^100000"),) * 1000, ONE))
 
 
-def test_an_engine_that_refuses_says_so_and_the_others_go_on():
-    seen, report = collect()
-    found = All(fake("bounds", None, 9), [], refusing("exact")).run(LCL, Budget(), report)
-    assert (found.lower, found.upper) == (None, 9)
-    assert [(one.engine, one.note) for one in seen] == [("bounds", ""), ("exact", "exact does not hold it")]
+def test_an_engine_that_refuses_gives_a_note_and_the_others_continue():
+    reported, report = collect()
+    result = All(fake("bounds", None, 9), [], refusing("exact")).run(LCL, Budget(), report)
+    assert (result.lower, result.upper) == (None, 9)
+    assert [(one.engine, one.note) for one in reported] == [("bounds", ""), ("exact", "exact does not hold it")]
 
 
 def test_an_instance_that_every_engine_refuses_is_refused():
@@ -116,7 +116,7 @@ def test_a_step_gets_its_share_of_the_time_that_is_left():
     assert exact.runs[0].deadline == pytest.approx(deadline, abs=1)
 
 
-def test_the_last_engine_is_told_what_the_others_know():
+def test_the_last_engine_gets_the_result_of_the_others():
     exact = fake("exact", 9, 9, NINE)
     All(fake("bounds", None, 12, None, "waiting-slots"), [], exact).run(LCL, Budget(), lambda _: None)
     known = exact.runs[0].known_result
@@ -133,13 +133,13 @@ def test_no_engine_starts_after_the_deadline_or_a_stop():
 
 def test_what_is_merged_is_the_best_of_each_side():
     known = Merged(LCL)
-    for found in (
+    for result in (
         EngineResult("a", 8, 13, EIGHT),
         EngineResult("b", 9, None, NINE),
         EngineResult("c", None, 12),
         EngineResult("d", 8, 14, EIGHT),
     ):
-        known(found)
+        known(result)
     assert (known.lower, known.upper, known.schedule, known.exact) == (9, 12, NINE, None)
     assert known.gap == pytest.approx(1 / 3)
     assert list(known.last) == ["a", "b", "c", "d"]
@@ -160,7 +160,7 @@ def test_a_lower_bound_without_a_schedule_is_not_taken():
         (EngineResult("liar", 9, 8, NINE), "crossed-bounds"),
     ],
 )
-def test_an_engine_that_lies_is_caught(found: EngineResult, code: str):
+def test_an_engine_that_lies_is_caught(result: EngineResult, code: str):
     with pytest.raises(SelfCheckError) as caught:
-        Merged(LCL)(found)
+        Merged(LCL)(result)
     assert caught.value.code == code

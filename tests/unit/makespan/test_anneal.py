@@ -20,7 +20,7 @@ from sassan.makespan.anneal.plain import Random as Generator
 from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import Instance, Start, construct, instance, start
-from unit.makespan.cases import Asked, Clock, case, mixed_case, random_case
+from unit.makespan.cases import Clock, StopCounter, case, mixed_case, random_case
 from unit.makespan.every_schedule import longest
 
 pytestmark = pytest.mark.slow
@@ -117,7 +117,7 @@ def run_both(given: Instance, plan: Plan, number: int, kind: Start) -> tuple[Cha
 @pytest.mark.parametrize("move", list(Move))
 @pytest.mark.parametrize("kind", list(Start))
 @pytest.mark.parametrize("rule", list(Rule))
-def test_a_compiled_chain_does_what_its_plain_twin_does(move: Move, kind: Start, rule: Rule) -> None:
+def test_a_compiled_chain_equals_the_plain_chain(move: Move, kind: Start, rule: Rule) -> None:
     plan = Plan(200, 0.7, (move,), rule, lateness=7 * rule)
     plain, compiled = run_both(instance(case("LCCSL", warps=5, L=1, C=2, S=1, issue=3)), plan, 3, kind)
     assert plain == compiled
@@ -166,11 +166,11 @@ def test_another_seed_gives_another_search() -> None:
     assert one.chains[0].precedence != other.chains[0].precedence
 
 
-def test_the_longest_schedule_of_figure_5_is_found_and_judged() -> None:
-    found = Anneal().run(LCL, Budget(), quiet)
-    assert found.schedule is not None
-    check(LCL, found.schedule)
-    assert (found.lower, found.upper, found.schedule.makespan) == (9, None, 9)
+def test_the_longest_schedule_of_figure_5_is_found_and_validated() -> None:
+    result = Anneal().run(LCL, Budget(), quiet)
+    assert result.schedule is not None
+    check(LCL, result.schedule)
+    assert (result.lower, result.upper, result.schedule.makespan) == (9, None, 9)
 
 
 def test_small_instances_never_exceed_the_longest_schedule_and_mostly_reach_it() -> None:
@@ -178,12 +178,12 @@ def test_small_instances_never_exceed_the_longest_schedule_and_mostly_reach_it()
     reached = 0
     for number in range(40):
         problem = (random_case if number % 2 else mixed_case)(random)
-        found = Anneal(plan=Plan(100, 0.3, ALL_MOVES)).run(problem, Budget(seed=number), quiet)
-        assert found.schedule is not None
-        assert found.lower is not None
-        check(problem, found.schedule)
-        assert found.lower <= longest(problem)
-        reached += found.lower == longest(problem)
+        result = Anneal(plan=Plan(100, 0.3, ALL_MOVES)).run(problem, Budget(seed=number), quiet)
+        assert result.schedule is not None
+        assert result.lower is not None
+        check(problem, result.schedule)
+        assert result.lower <= longest(problem)
+        reached += result.lower == longest(problem)
     assert reached >= 39
 
 
@@ -196,14 +196,14 @@ from sassan.makespan.engine import Budget
 print(Anneal().run(case("LCL", warps=4, L=1, C=1), Budget(), lambda _: None).lower, {"numba", "numpy"} & set(sys.modules))
 """
     tests = str(Path(__file__).parents[2])
-    told = subprocess.run([sys.executable, "-c", program], cwd=tests, capture_output=True, text=True, check=True, timeout=PATIENCE)
-    assert told.stdout == "9 set()\n"
+    process = subprocess.run([sys.executable, "-c", program], cwd=tests, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert process.stdout == "9 set()\n"
 
 
 def test_one_warp_has_one_schedule() -> None:
-    asked = Asked()
-    assert Anneal().run(case("LCL", L=1, C=1), Budget(stop=asked), quiet).lower == 3
-    assert asked.count == 0
+    stop = StopCounter()
+    assert Anneal().run(case("LCL", L=1, C=1), Budget(stop=stop), quiet).lower == 3
+    assert stop.count == 0
 
 
 def test_empty_strings_take_no_slot() -> None:
@@ -214,18 +214,18 @@ def test_a_deadline_ends_the_run_with_the_best_so_far(monkeypatch: pytest.Monkey
     clock = Clock()
     monkeypatch.setattr("sassan.makespan.anneal.engine.clock", clock)
     monkeypatch.setattr("sassan.makespan.anneal.engine.may_begin", lambda *_: True)
-    found = Anneal(plan=Plan(10**9, 0.3)).run(CASE_STUDY, Budget(deadline=80), quiet)
+    result = Anneal(plan=Plan(10**9, 0.3)).run(CASE_STUDY, Budget(deadline=80), quiet)
     # At the deadline each of eight chains looks once, and so does the engine.
     assert 80 <= clock.looks < 100
-    assert found.lower is not None
-    assert found.lower >= 163
+    assert result.lower is not None
+    assert result.lower >= 163
 
 
 def test_a_caller_that_stops_gets_the_best_so_far() -> None:
     reports: list[EngineResult] = []
-    found = Anneal(plan=Plan(10**9, 0.3)).run(CASE_STUDY, Budget(stop=lambda: True), reports.append)
-    assert found.lower == 163
-    assert [replace(one, seconds=0.0) for one in reports] == [replace(found, seconds=0.0)]
+    result = Anneal(plan=Plan(10**9, 0.3)).run(CASE_STUDY, Budget(stop=lambda: True), reports.append)
+    assert result.lower == 163
+    assert [replace(one, seconds=0.0) for one in reports] == [replace(result, seconds=0.0)]
 
 
 def test_reports_grow_and_the_log_holds_every_improvement_of_every_chain() -> None:
@@ -280,9 +280,9 @@ def test_the_score_adds_the_mean_slot() -> None:
 
 
 def test_the_default_plan_finds_what_swaps_do_not() -> None:
-    found = Anneal(plan=replace(default_plan(instance(CASE_STUDY), 8, None, 2), iterations=20_000)).run(CASE_STUDY, Budget(seed=1), quiet)
-    assert found.lower is not None
-    assert found.lower >= 175
+    result = Anneal(plan=replace(default_plan(instance(CASE_STUDY), 8, None, 2), iterations=20_000)).run(CASE_STUDY, Budget(seed=1), quiet)
+    assert result.lower is not None
+    assert result.lower >= 175
 
 
 def test_a_plan_grows_with_the_string_up_to_what_was_published() -> None:

@@ -20,11 +20,11 @@ def case_study(warps: int) -> Problem:
 
 
 def beam(problem: Problem, budget: Budget | None = None) -> EngineResult:
-    found = Beam().run(problem, budget or Budget(), lambda _: None)
-    assert found.schedule is not None
-    check(problem, found.schedule)
-    assert found.lower == found.schedule.makespan
-    return found
+    result = Beam().run(problem, budget or Budget(), lambda _: None)
+    assert result.schedule is not None
+    check(problem, result.schedule)
+    assert result.lower == result.schedule.makespan
+    return result
 
 
 def test_a_beam_that_keeps_every_state_finds_the_longest() -> None:
@@ -48,9 +48,9 @@ def test_more_than_sixty_four_warps() -> None:
 
 
 def test_wider_beams_are_reported_when_they_are_better() -> None:
-    seen: list[EngineResult] = []
-    Beam((1, 256, 2048)).run(case_study(16), Budget(), seen.append)
-    lower = [one.lower or 0 for one in seen]
+    reported: list[EngineResult] = []
+    Beam((1, 256, 2048)).run(case_study(16), Budget(), reported.append)
+    lower = [one.lower or 0 for one in reported]
     assert lower == sorted(set(lower))
     assert lower[-1] == 184
 
@@ -62,8 +62,8 @@ def test_equal_seeds_show_equal_schedules() -> None:
 
 def test_seeds_break_ties() -> None:
     cut = layout(case_study(16), "letters")
-    found = {compiled_pass(cut, Width(128, 4096, 1), Budget(seed=seed)) for seed in range(4)}
-    assert len(found) > 1
+    result = {compiled_pass(cut, Width(128, 4096, 1), Budget(seed=seed)) for seed in range(4)}
+    assert len(result) > 1
 
 
 def test_states_with_too_many_successors_have_some_drawn() -> None:
@@ -78,27 +78,27 @@ def test_a_long_string_is_searched_until_the_deadline(monkeypatch: pytest.Monkey
     clock = Clock()
     monkeypatch.setattr("sassan.makespan.states.clock", clock)
     monkeypatch.setattr("sassan.makespan.beam.engine.may_begin", lambda *_: True)
-    seen: list[EngineResult] = []
-    found = Beam((1, 16, 2048)).run(case("(L5C9L2C9)^40", warps=16, L=1, C=4, issue=4), Budget(deadline=40), seen.append)
-    assert [one.lower or 0 for one in seen][1:] == [found.lower]
-    assert (found.lower or 0) > 6_000
+    reported: list[EngineResult] = []
+    result = Beam((1, 16, 2048)).run(case("(L5C9L2C9)^40", warps=16, L=1, C=4, issue=4), Budget(deadline=40), reported.append)
+    assert [one.lower or 0 for one in reported][1:] == [result.lower]
+    assert (result.lower or 0) > 6_000
     assert clock.looks == 40
 
 
 def test_stop_ends_a_pass_with_what_was_found_before() -> None:
-    seen: list[EngineResult] = []
-    Beam((1, 1 << 16)).run(case_study(16), Budget(deadline=clock.now() + 60, stop=lambda: bool(seen)), seen.append)
-    assert [one.lower for one in seen] == [140]
+    reported: list[EngineResult] = []
+    Beam((1, 1 << 16)).run(case_study(16), Budget(deadline=clock.now() + 60, stop=lambda: bool(reported)), reported.append)
+    assert [one.lower for one in reported] == [140]
 
 
 def test_a_beam_that_would_not_fit_the_memory_is_not_started() -> None:
-    seen: list[EngineResult] = []
-    Beam((16, 1 << 16)).run(case_study(16), Budget(deadline=clock.now() + 60, memory=1 << 20), seen.append)
-    assert len(seen) == 1
+    reported: list[EngineResult] = []
+    Beam((16, 1 << 16)).run(case_study(16), Budget(deadline=clock.now() + 60, memory=1 << 20), reported.append)
+    assert len(reported) == 1
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_twins_find_the_same(seed: int) -> None:
+def test_plain_and_compiled_beam_find_the_same(seed: int) -> None:
     random = Random(seed)
     problem = mixed_case(random) if seed % 4 == 0 else random_case(random, longest=6, warps=4)
     cut = layout(problem, "letters")
@@ -109,7 +109,7 @@ def test_twins_find_the_same(seed: int) -> None:
     check(problem, plain)
 
 
-def test_twins_find_the_same_when_they_keep_few() -> None:
+def test_plain_and_compiled_beam_find_the_same_when_they_keep_few() -> None:
     cut = layout(case_study(6), "letters")
     for states in (1, 2, 5, 17):
         compiled = compiled_pass(cut, Width(states, 4096, 1), Budget(seed=5))

@@ -34,7 +34,7 @@ def test_each_unit_is_floored_when_the_issue_limit_never_binds() -> None:
     assert waiting_slots(instance("LCC", {"L": 2, "C": 4}, warps=4)) == 5
 
 
-def test_prices_are_summed_when_the_issue_limit_binds() -> None:
+def test_weights_are_summed_when_the_issue_limit_binds() -> None:
     # The string, and three L at a half with six C at a third: no more than 3 run.
     assert waiting_slots(instance("LCC", {"L": 2, "C": 4}, issue=3, warps=4)) == 6
 
@@ -82,9 +82,9 @@ def test_a_long_string_is_not_expanded() -> None:
 
 
 def test_the_engine_reports_each_improvement_with_its_proof() -> None:
-    seen: list[EngineResult] = []
-    Bounds().run(case_study(8), Budget(), seen.append)
-    assert [(one.upper, one.proof) for one in seen] == [
+    reported: list[EngineResult] = []
+    Bounds().run(case_study(8), Budget(), reported.append)
+    assert [(one.upper, one.proof) for one in reported] == [
         (105, "waiting-slots"),
         (102, "overlap-1"),
         (100, "overlap-2"),
@@ -94,27 +94,27 @@ def test_the_engine_reports_each_improvement_with_its_proof() -> None:
 
 
 def test_a_small_instance_is_solved_by_the_finest_cut() -> None:
-    found = Bounds().run(instance("LCL", {"L": 1, "C": 1}, warps=4), Budget(), lambda _: None)
-    assert (found.upper, found.proof) == (9, "exhaustive")
+    result = Bounds().run(instance("LCL", {"L": 1, "C": 1}, warps=4), Budget(), lambda _: None)
+    assert (result.upper, result.proof) == (9, "exhaustive")
 
 
 def test_600_warps_are_bounded_within_a_slot() -> None:
     # Berezovskyi et al. 2011, Figure 6: LLCLL takes 4 W + 1 slots for every number of warps that can be searched.
-    found = Bounds().run(instance("LLCLL", {"L": 1, "C": 1}, warps=600), Budget(), lambda _: None)
-    assert (found.lower, found.upper, found.proof) == (2400, 2402, "overlap-1")
+    result = Bounds().run(instance("LLCLL", {"L": 1, "C": 1}, warps=600), Budget(), lambda _: None)
+    assert (result.lower, result.upper, result.proof) == (2400, 2402, "overlap-1")
 
 
 def test_a_stopped_engine_still_answers() -> None:
-    found = Bounds().run(case_study(16), Budget(stop=lambda: True), lambda _: None)
-    assert (found.upper, found.proof) == (197, "waiting-slots")
+    result = Bounds().run(case_study(16), Budget(stop=lambda: True), lambda _: None)
+    assert (result.upper, result.proof) == (197, "waiting-slots")
 
 
 def test_a_deadline_ends_the_engine() -> None:
-    found = Bounds().run(case_study(16), Budget(deadline=clock.now()), lambda _: None)
-    assert found.upper == 197
+    result = Bounds().run(case_study(16), Budget(deadline=clock.now()), lambda _: None)
+    assert result.upper == 197
 
 
-def test_what_is_not_loaded_is_left_out_where_the_time_is_too_short_to_load_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_solver_and_compiler_are_not_loaded_without_enough_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sassan.makespan.bounds.engine.sys", SimpleNamespace(modules={}))
     short = candidates(case_study(16), lambda: False, lambda: 0.1)
     longer = candidates(case_study(16), lambda: False, lambda: 0.5)

@@ -31,7 +31,7 @@ def test_the_clock_runs_where_nothing_is_compiled(time: Time) -> None:
     assert clock.now() - before == 3
 
 
-def test_the_clock_stands_still_until_the_outermost_compiler_has_ended(time: Time) -> None:
+def test_the_clock_is_stopped_until_the_outermost_compiler_has_ended(time: Time) -> None:
     before = clock.now()
     clock.stop()
     time.moment += 3

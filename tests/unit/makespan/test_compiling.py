@@ -77,31 +77,31 @@ def cold(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("cold")
 def test_a_cold_beam_searches_plainly() -> None:
-    seen: list[EngineResult] = []
-    best = Beam().run(CASE_STUDY, Budget(stop=lambda: len(seen) == 2), seen.append)
+    reported: list[EngineResult] = []
+    best = Beam().run(CASE_STUDY, Budget(stop=lambda: len(reported) == 2), reported.append)
     assert best.schedule is not None
     check(CASE_STUDY, best.schedule)
-    assert [one.lower for one in seen] == [74, 96]
+    assert [one.lower for one in reported] == [74, 96]
 
 
 @pytest.mark.usefixtures("cold")
-def test_a_cold_exact_engine_says_what_it_left_out() -> None:
-    seen: list[EngineResult] = []
-    found = Exact().run(CASE_STUDY, Budget(stop=lambda: len(seen) == 2), seen.append)
-    assert (found.lower, found.upper, found.note) == (96, None, NOTE)
+def test_a_cold_exact_engine_notes_what_it_skipped() -> None:
+    reported: list[EngineResult] = []
+    result = Exact().run(CASE_STUDY, Budget(stop=lambda: len(reported) == 2), reported.append)
+    assert (result.lower, result.upper, result.note) == (96, None, NOTE)
 
 
 @pytest.mark.usefixtures("cold")
-def test_a_cold_table_is_left_out() -> None:
-    found = Exact().run(case("L5C9L2C9", warps=4, L=1, C=4, issue=4), Budget(), quiet)
-    assert (found.lower, found.upper, found.note) == (None, None, NOTE)
+def test_a_cold_table_is_skipped() -> None:
+    result = Exact().run(case("L5C9L2C9", warps=4, L=1, C=4, issue=4), Budget(), quiet)
+    assert (result.lower, result.upper, result.note) == (None, None, NOTE)
 
 
 @pytest.mark.usefixtures("cold")
 def test_cold_chains_are_plain() -> None:
-    found = Anneal().run(CASE_STUDY, Budget(deadline=clock.now() + 0.2), quiet)
-    assert found.schedule is not None
-    check(CASE_STUDY, found.schedule)
+    result = Anneal().run(CASE_STUDY, Budget(deadline=clock.now() + 0.2), quiet)
+    assert result.schedule is not None
+    check(CASE_STUDY, result.schedule)
 
 
 @pytest.mark.usefixtures("cold")
@@ -113,6 +113,6 @@ def test_cold_bounds_are_those_of_the_programs() -> None:
 def test_the_composition_answers_without_the_compiler() -> None:
     composed = load("all")
     assert isinstance(composed, All)
-    found = composed.run(CASE_STUDY, Budget(deadline=clock.now() + 1), quiet)
-    assert found.upper in {100, 102, 105}
-    assert found.lower is None or found.lower <= 98
+    result = composed.run(CASE_STUDY, Budget(deadline=clock.now() + 1), quiet)
+    assert result.upper in {100, 102, 105}
+    assert result.lower is None or result.lower <= 98

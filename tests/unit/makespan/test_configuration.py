@@ -60,20 +60,26 @@ def test_a_latency_that_means_nothing_is_refused(text: str):
 
 
 def test_lanes_and_the_warp_size_give_the_capacities_of_the_2011_paper():
-    found = read("x.toml", FIGURE_2)
-    assert found.capacity == {L: Fraction(1, 2), C: Fraction(1)}
-    assert (found.strings, found.warps, found.issue, found.engine) == ((parse("LC"),), 4, None, None)
+    configuration = read("x.toml", FIGURE_2)
+    assert configuration.capacity == {L: Fraction(1, 2), C: Fraction(1)}
+    assert (configuration.strings, configuration.warps, configuration.issue, configuration.engine) == ((parse("LC"),), 4, None, None)
 
 
 def test_every_key_is_read():
-    found = read(
+    configuration = read(
         "x.toml",
         'kernel = ["LC", "CL"]\nwarps = 3\n[multiprocessor]\nsm = "6.1"\ncapacity = { L = "1/2" }\nissue = 4\nlatency = { D = 8 }\n'
         '[search]\nengine = "beam"\ntime_limit = 1.5\nseed = 7\n',
     )
-    assert found.strings == (parse("LC"), parse("CL"))
-    assert (found.warps, found.sm, found.capacity, found.issue, found.latency) == (3, "6.1", {L: Fraction(1, 2)}, 4, {D: 8})
-    assert (found.engine, found.time_limit, found.seed) == ("beam", 1.5, 7)
+    assert configuration.strings == (parse("LC"), parse("CL"))
+    assert (configuration.warps, configuration.sm, configuration.capacity, configuration.issue, configuration.latency) == (
+        3,
+        "6.1",
+        {L: Fraction(1, 2)},
+        4,
+        {D: 8},
+    )
+    assert (configuration.engine, configuration.time_limit, configuration.seed) == ("beam", 1.5, 7)
 
 
 @pytest.mark.parametrize(

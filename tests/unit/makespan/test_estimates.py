@@ -58,7 +58,7 @@ def test_fractions_become_longer_strings_first() -> None:
     assert pessimistic(given).slots == 12
 
 
-def test_the_caution_says_when_equation_5_is_unsafe() -> None:
+def test_the_caution_states_when_equation_5_is_unsafe() -> None:
     assert pessimistic(instance("CC", 4, {"C": 2})).caution.startswith("an estimate, not a bound")
     assert "safe only because" in pessimistic(instance("LC", 4, {"L": 1, "C": 1})).caution
 

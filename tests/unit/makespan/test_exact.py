@@ -10,16 +10,16 @@ from sassan.makespan.problem import Problem
 from sassan.makespan.schedule import check
 from sassan.makespan.states import count_letter_states, count_states, layout, schedule_of, start, successors, work_left
 from sassan.strings.kernel_string import KernelString
-from unit.makespan.cases import Asked, Clock, case
+from unit.makespan.cases import Clock, StopCounter, case
 
 pytestmark = pytest.mark.slow
 
 
 def exact(problem: Problem, budget: Budget | None = None) -> EngineResult:
-    found = Exact().run(problem, budget or Budget(), lambda _: None)
-    if found.schedule is not None:
-        check(problem, found.schedule)
-    return found
+    result = Exact().run(problem, budget or Budget(), lambda _: None)
+    if result.schedule is not None:
+        check(problem, result.schedule)
+    return result
 
 
 def case_study(warps: int) -> Problem:
@@ -45,22 +45,22 @@ def case_study(warps: int) -> Problem:
     ],
 )
 def test_the_longest_makespans_of_the_design_page(string: str, capacity: dict[str, int], expected: list[int]) -> None:
-    found = [exact(case(string, warps=warps, issue=None, **capacity)) for warps in range(1, len(expected) + 1)]
-    assert [one.upper for one in found] == expected
-    assert [one.lower for one in found] == expected
+    result = [exact(case(string, warps=warps, issue=None, **capacity)) for warps in range(1, len(expected) + 1)]
+    assert [one.upper for one in result] == expected
+    assert [one.lower for one in result] == expected
 
 
 @pytest.mark.parametrize(
     ("warps", "slots"), [(1, 25), (2, 31), (3, 37), (4, 45), (5, 65), (6, 78), (7, 87), (8, 98), (9, 109), (10, 119), (12, 141)]
 )
 def test_the_longest_makespans_of_the_case_study(warps: int, slots: int) -> None:
-    found = exact(case_study(warps))
-    assert (found.lower, found.upper, found.proof) == (slots, slots, "exhaustive")
+    result = exact(case_study(warps))
+    assert (result.lower, result.upper, result.proof) == (slots, slots, "exhaustive")
 
 
 def test_sixteen_warps_of_the_case_study_take_184_slots() -> None:
-    found = exact(case_study(16), Budget(memory=1 << 30))
-    assert (found.lower, found.upper) == (184, 184)
+    result = exact(case_study(16), Budget(memory=1 << 30))
+    assert (result.lower, result.upper) == (184, 184)
 
 
 def test_the_case_study_with_a_letter_less() -> None:
@@ -68,8 +68,8 @@ def test_the_case_study_with_a_letter_less() -> None:
 
 
 def test_figure_6_of_2011_at_eighty_warps() -> None:
-    found = exact(case("LLCLL", warps=80, L=1, C=1))
-    assert (found.lower, found.upper) == (321, 321)
+    result = exact(case("LLCLL", warps=80, L=1, C=1))
+    assert (result.lower, result.upper) == (321, 321)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_figure_6_of_2011_at_eighty_warps() -> None:
 def test_issue_limits_all_units_and_mixed_strings(
     strings: tuple[str, ...], capacity: dict[str, int], issue: int | None, slots: int
 ) -> None:
-    found = exact(case(*strings, issue=issue, **capacity))
-    assert (found.lower, found.upper) == (slots, slots)
+    result = exact(case(*strings, issue=issue, **capacity))
+    assert (result.lower, result.upper) == (slots, slots)
 
 
 def test_an_instance_that_no_table_holds_is_refused_with_its_size() -> None:
@@ -129,23 +129,23 @@ def test_a_deadline_ends_the_run_with_what_is_known(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("sassan.makespan.states.clock", clock)
     monkeypatch.setattr("sassan.makespan.exact.engine.may_begin", lambda *_: True)
     monkeypatch.setattr("sassan.makespan.beam.engine.may_begin", lambda *_: True)
-    found = exact(case_study(15), Budget(deadline=25))
-    assert found.lower is not None
-    assert found.note
+    result = exact(case_study(15), Budget(deadline=25))
+    assert result.lower is not None
+    assert result.note
     assert 25 <= clock.looks < 35
 
 
 def test_stop_ends_the_run() -> None:
-    asked = Asked(25)
-    assert exact(case_study(15), Budget(stop=asked)).note
-    assert asked.count < 35
+    stop = StopCounter(25)
+    assert exact(case_study(15), Budget(stop=stop)).note
+    assert stop.count < 35
 
 
 def test_bounds_are_reported_as_they_come_and_only_get_better() -> None:
-    seen: list[EngineResult] = []
-    Exact().run(case_study(8), Budget(), seen.append)
-    lower = [one.lower for one in seen if one.lower is not None]
-    upper = [one.upper for one in seen if one.upper is not None]
+    reported: list[EngineResult] = []
+    Exact().run(case_study(8), Budget(), reported.append)
+    lower = [one.lower for one in reported if one.lower is not None]
+    upper = [one.upper for one in reported if one.upper is not None]
     assert lower == sorted(lower)
     assert upper == sorted(upper, reverse=True)
     assert (lower[-1], upper[0], upper[-1]) == (98, 99, 98)

@@ -20,7 +20,7 @@ from sassan.makespan.program.engine import Ilp, program, schedule_of
 from sassan.makespan.schedule import Schedule, check
 from sassan.makespan.start import construct, instance
 from sassan.strings.kernel_string import parse
-from unit.makespan.cases import Asked, case, random_case
+from unit.makespan.cases import StopCounter, case, random_case
 from unit.makespan.every_schedule import longest
 
 pytestmark = pytest.mark.slow
@@ -157,10 +157,10 @@ def test_counted_warps_are_read_back_as_a_schedule() -> None:
 @pytest.mark.parametrize("solver", ["highs", "cbc"])
 def test_the_engine_proves_a_vector_of_the_page(form: Form, solver: str) -> None:
     reports: list[EngineResult] = []
-    found = Ilp(form, solver).run(case("LLCLL", warps=2, L=1, C=1), Budget(), reports.append)
-    assert (found.lower, found.upper, found.proof) == (9, 9, "optimal")
-    assert found.schedule is not None
-    assert found.schedule.makespan == 9
+    result = Ilp(form, solver).run(case("LLCLL", warps=2, L=1, C=1), Budget(), reports.append)
+    assert (result.lower, result.upper, result.proof) == (9, 9, "optimal")
+    assert result.schedule is not None
+    assert result.schedule.makespan == 9
     assert [one.engine for one in reports] == ["ilp", "ilp"]
 
 
@@ -169,42 +169,42 @@ def test_the_engine_counts_without_a_form() -> None:
 
 
 def test_at_the_deadline_the_engine_gives_an_interval_that_holds() -> None:
-    found = Ilp().run(CASE_STUDY, Budget(deadline=clock.now() + 0.5), quiet)
-    assert found.lower is not None
-    assert found.upper is not None
-    assert found.lower <= 98 <= found.upper
-    assert found.note in {"ended before the solver had a proof", "ended before the program was built"}
+    result = Ilp().run(CASE_STUDY, Budget(deadline=clock.now() + 0.5), quiet)
+    assert result.lower is not None
+    assert result.upper is not None
+    assert result.lower <= 98 <= result.upper
+    assert result.note in {"ended before the solver had a proof", "ended before the program was built"}
 
 
 @pytest.mark.parametrize(
     ("last", "note"), [(500, "ended before the program was built"), (7_000, "ended before the solver had a proof")], ids=["rows", "solver"]
 )
-def test_a_caller_that_stops_waits_for_nobody(last: int, note: str) -> None:
+def test_a_stopped_run_ends_at_once(last: int, note: str) -> None:
     # Bounds come first; once they are reported, rows are built, and then the solver runs.
-    asked = [Asked()]
+    stops = [StopCounter()]
 
     def stop() -> bool:
-        return asked[-1]()
+        return stops[-1]()
 
-    found = Ilp().run(CASE_STUDY, Budget(stop=stop), lambda _: asked.append(Asked(last)))
-    assert found.lower is not None
-    assert found.upper is not None
-    assert found.lower <= 98 <= found.upper
-    assert found.note == note
-    assert last <= asked[1].count < last + 10
+    result = Ilp().run(CASE_STUDY, Budget(stop=stop), lambda _: stops.append(StopCounter(last)))
+    assert result.lower is not None
+    assert result.upper is not None
+    assert result.lower <= 98 <= result.upper
+    assert result.note == note
+    assert last <= stops[1].count < last + 10
 
 
 @pytest.mark.parametrize("form", list(Form))
-def test_a_program_is_not_built_to_its_end_for_nobody(form: Form) -> None:
-    asked: list[int] = []
+def test_a_stop_ends_the_construction_of_a_program(form: Form) -> None:
+    stops: list[int] = []
     with pytest.raises(OutOfTime):
-        program(CASE_STUDY, 98, form, lambda: asked.append(0) or len(asked) == 50)
-    assert len(asked) == 50
+        program(CASE_STUDY, 98, form, lambda: stops.append(0) or len(stops) == 50)
+    assert len(stops) == 50
 
 
 def test_a_deadline_in_the_past_leaves_the_first_schedule_and_the_first_bound() -> None:
-    found = Ilp(Form.SHORT).run(CASE_STUDY, Budget(deadline=clock.now()), quiet)
-    assert (found.lower, found.upper, found.note) == (83, 105, "ended before the program was built")
+    result = Ilp(Form.SHORT).run(CASE_STUDY, Budget(deadline=clock.now()), quiet)
+    assert (result.lower, result.upper, result.note) == (83, 105, "ended before the program was built")
 
 
 @pytest.mark.parametrize("solver", ["highs", "cbc"])
@@ -213,7 +213,7 @@ def test_a_solver_is_not_begun_for_a_caller_that_has_stopped(solver: str) -> Non
     assert (solution.status, solution.value, solution.incumbent) == (Status.UNPROVEN, None, ())
 
 
-def test_a_program_that_nobody_solves_is_refused_with_its_size() -> None:
+def test_a_program_that_is_too_large_is_refused_with_its_size() -> None:
     with pytest.raises(UsageError) as caught:
         Ilp(Form.SHORT).run(case("L5C9L2C9", warps=16, L=1, C=4, issue=4), Budget(), quiet)
     assert caught.value.code == "too-large"

@@ -75,12 +75,12 @@ def test_a_bound_below_the_guide_needs_no_search() -> None:
     assert refuted(fine(given, whole=True), guide(given, 100_000), 187, lambda: True, 2) is True
 
 
-def test_a_search_without_room_says_nothing() -> None:
+def test_a_search_without_memory_has_no_result() -> None:
     given = case_study(16)
     assert refuted(fine(given, whole=True), guide(given, 100_000), 184, most_states=1 << 10) is None
 
 
-def test_a_search_without_time_says_nothing() -> None:
+def test_a_search_without_time_has_no_result() -> None:
     given = case_study(16)
     assert refuted(fine(given, whole=True), guide(given, 100_000), 184, lambda: True) is None
 

@@ -6,7 +6,7 @@ from sassan.alphabet import Letter
 from sassan.makespan.bounds.overlap import groups_of, overlap, path_of
 from sassan.makespan.problem import Problem, Processor, problem
 from sassan.strings.kernel_string import parse
-from unit.makespan.cases import Asked
+from unit.makespan.cases import StopCounter
 
 
 def instance(strings: str | tuple[str, ...], capacity: dict[str, int], issue: int | None = None, warps: int = 1) -> Problem:
@@ -89,10 +89,10 @@ def test_steps_are_those_of_the_expanded_string() -> None:
 
 def test_a_stop_ends_the_program_wherever_it_is() -> None:
     given = instance("L5C9L2C9", {"L": 1, "C": 4}, issue=4, warps=16)
-    whole = Asked(None)
-    assert overlap(given, 2, whole) == 186
-    for last in (1, 2, whole.count // 2, whole.count - 1):
-        asked = Asked(last)
-        assert overlap(given, 2, asked) is None
+    complete = StopCounter(None)
+    assert overlap(given, 2, complete) == 186
+    for last in (1, 2, complete.count // 2, complete.count - 1):
+        stop = StopCounter(last)
+        assert overlap(given, 2, stop) is None
         # Whoever asks ends: the search for steps, the solver, and their callers on the way out.
-        assert asked.count <= last + 3
+        assert stop.count <= last + 3

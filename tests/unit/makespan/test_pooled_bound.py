@@ -63,7 +63,7 @@ def test_llcll_takes_four_slots_per_warp_and_one(warps: int, slots: int) -> None
 
 
 @pytest.mark.parametrize(("warps", "slots"), [(2, 13), (3, 20), (8, 50), (9, 56)])
-def test_llcllcll_is_met_by_its_runs(warps: int, slots: int) -> None:
+def test_the_bound_of_llcllcll_by_its_runs_is_nearly_exact(warps: int, slots: int) -> None:
     assert bounds(instance("LLCLLCLL", warps, {"L": 1, "C": 1}), 5_000)[0] in {slots, slots + 1}
 
 

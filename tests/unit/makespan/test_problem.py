@@ -15,19 +15,19 @@ def capacity(**units: Fraction | int) -> Processor:
 
 
 def test_half_a_unit_doubles_its_letters() -> None:
-    found = problem((parse("LC"),), capacity(L=Fraction(1, 2), C=1))
-    assert str(found.strings[0]) == "L2C"
-    assert found.capacity[Letter.LOAD] == 1
+    transformed = problem((parse("LC"),), capacity(L=Fraction(1, 2), C=1))
+    assert str(transformed.strings[0]) == "L2C"
+    assert transformed.capacity[Letter.LOAD] == 1
 
 
 def test_latencies_repeat_letters_inside_groups() -> None:
-    found = problem((parse("(LD)^3"),), Processor({Letter.LOAD: Fraction(1), Letter.DOUBLE: Fraction(1)}, {Letter.DOUBLE: 4}))
-    assert str(found.strings[0]) == "(L1D4)^3"
+    transformed = problem((parse("(LD)^3"),), Processor({Letter.LOAD: Fraction(1), Letter.DOUBLE: Fraction(1)}, {Letter.DOUBLE: 4}))
+    assert str(transformed.strings[0]) == "(L1D4)^3"
 
 
 def test_fraction_and_latency_multiply() -> None:
-    found = problem((parse("S"),), Processor({Letter.SPECIAL: Fraction(1, 2)}, {Letter.SPECIAL: 3}))
-    assert str(found.strings[0]) == "S6"
+    transformed = problem((parse("S"),), Processor({Letter.SPECIAL: Fraction(1, 2)}, {Letter.SPECIAL: 3}))
+    assert str(transformed.strings[0]) == "S6"
 
 
 def test_a_capacity_of_two_thirds_rounds_up_to_two_slots() -> None:
@@ -35,18 +35,18 @@ def test_a_capacity_of_two_thirds_rounds_up_to_two_slots() -> None:
 
 
 def test_a_capacity_above_one_stays() -> None:
-    found = problem((parse("C"),), capacity(C=Fraction(3, 2)))
-    assert (str(found.strings[0]), found.capacity[Letter.COMPUTE]) == ("C", Fraction(3, 2))
+    transformed = problem((parse("C"),), capacity(C=Fraction(3, 2)))
+    assert (str(transformed.strings[0]), transformed.capacity[Letter.COMPUTE]) == ("C", Fraction(3, 2))
 
 
-def test_units_that_no_string_uses_are_left_out() -> None:
+def test_unused_units_are_omitted() -> None:
     assert list(problem((parse("L"),), ONE_EACH).capacity) == [Letter.LOAD]
 
 
 def test_equal_strings_are_identical_even_as_two_objects() -> None:
-    found = problem((parse("LCL"), parse("LCL")), ONE_EACH)
-    assert found.identical
-    assert found.shares == {parse("LCL"): 2}
+    transformed = problem((parse("LCL"), parse("LCL")), ONE_EACH)
+    assert transformed.identical
+    assert transformed.shares == {parse("LCL"): 2}
 
 
 def test_shares_count_the_warps_of_each_string_in_order() -> None:

@@ -107,18 +107,18 @@ CASES = [
 
 
 @pytest.mark.parametrize(("strings", "capacity", "issue"), CASES)
-def test_every_single_move_and_swap_is_judged_as_by_the_reference(
+def test_every_single_move_and_swap_is_validated_as_by_the_reference(
     strings: tuple[str, ...], capacity: dict[str, int], issue: int | None
 ) -> None:
     given = instance(strings, capacity, issue)
     rows = worst_schedule(strings, capacity, issue)
     places = [(warp, index) for warp, row in enumerate(rows) for index in range(len(row))]
     moved = [changed(rows, {place: slot}) for place, slot in product(places, range(Schedule(rows).makespan + 1))]
-    swapped = [changed(rows, {one: at(rows, other), other: at(rows, one)}) for one, other in combinations(places, 2)]
+    swapped = [changed(rows, {first: at(rows, second), second: at(rows, first)}) for first, second in combinations(places, 2)]
     mutants = [mutant for mutant in (*moved, *swapped) if mutant != rows]
-    judged = [(accepted(given, mutant), legal(strings, capacity, issue, mutant)) for mutant in mutants]
-    assert all(mine == reference for mine, reference in judged)
-    assert sum(not mine for mine, _ in judged) > len(judged) // 2
+    verdicts = [(accepted(given, mutant), legal(strings, capacity, issue, mutant)) for mutant in mutants]
+    assert all(accepted_here == reference for accepted_here, reference in verdicts)
+    assert sum(not accepted_here for accepted_here, _ in verdicts) > len(verdicts) // 2
 
 
 @pytest.mark.parametrize(("strings", "capacity", "issue"), CASES)
@@ -146,22 +146,20 @@ def refused(given: Problem, rows: Rows) -> str:
 
 
 @pytest.mark.parametrize(("strings", "capacity", "issue"), CASES)
-def test_the_judge_of_long_schedules_says_the_same_of_every_mutant(
-    strings: tuple[str, ...], capacity: dict[str, int], issue: int | None
-) -> None:
+def test_both_validators_agree_on_every_mutant(strings: tuple[str, ...], capacity: dict[str, int], issue: int | None) -> None:
     given = instance(strings, capacity, issue)
     rows = worst_schedule(strings, capacity, issue)
     assert refusal(given, rows) == refused(given, rows) == ""
     places = [(warp, index) for warp, row in enumerate(rows) for index in range(len(row))]
     moved = [changed(rows, {place: slot}) for place, slot in product(places, range(-1, Schedule(rows).makespan + 9))]
-    swapped = [changed(rows, {one: at(rows, other), other: at(rows, one)}) for one, other in combinations(places, 2)]
+    swapped = [changed(rows, {first: at(rows, second), second: at(rows, first)}) for first, second in combinations(places, 2)]
     late = [tuple(tuple(slot + by for slot in row) for row in rows) for by in (1, 40)]
     short = [(*rows[:-1], rows[-1][:-1]), rows[:-1], (*rows, (99,))]
     mutants = [*moved, *swapped, *late, *short]
     assert [refusal(given, mutant) for mutant in mutants] == [refused(given, mutant) for mutant in mutants]
 
 
-def test_the_judge_of_long_schedules_knows_nothing_that_takes_no_slot() -> None:
+def test_the_validator_of_long_schedules_accepts_empty_strings() -> None:
     assert refusal(instance(("", ""), {"L": 1}), ((), ())) == ""
     assert refusal(instance(("", "L"), {"L": 1}), ((), (0,))) == ""
 
@@ -171,7 +169,7 @@ def test_a_slot_beyond_all_counting_is_refused() -> None:
     assert refusal(instance(TWO, {"L": 1, "C": 1}), ((0, 1), (1, 10**15))) == "slot 2 runs 0 instructions where work conservation demands 1"
 
 
-def test_a_long_schedule_is_judged_with_its_last_instruction() -> None:
+def test_a_long_schedule_is_validated_up_to_its_last_instruction() -> None:
     given = instance(("C" * MANY,), {"C": 1})
     check(given, Schedule((tuple(range(MANY)),)))
     with pytest.raises(SelfCheckError, match=f"slot {MANY - 1} runs 0 instructions where work conservation demands 1"):

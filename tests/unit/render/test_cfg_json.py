@@ -48,7 +48,7 @@ def test_a_thread_has_neither_diverge_nor_reactivate(diamond: WarpCfg):
     ]
 
 
-def test_a_loop_tells_its_head_bound_and_witness(nested: WarpCfg):
+def test_a_loop_has_its_head_bound_and_witness(nested: WarpCfg):
     loops = cfg_document(nested, Decorations(bounds={0x10: 10}))["loops"]
     assert loops == [
         {"head": "n0010", "nodes": ["n0010", "n0018", "n0020"], "bound": 10, "per_thread": True},

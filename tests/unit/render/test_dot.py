@@ -48,7 +48,7 @@ def test_a_reconvergence_is_dotted(diamond: WarpCfg):
     assert "style=dotted" in statement(dot_text(diamond), "n0018 -> n0028")
 
 
-def test_a_divergent_branch_has_a_double_border_and_says_so(diamond: WarpCfg):
+def test_a_divergent_branch_has_a_double_border_and_a_label(diamond: WarpCfg):
     line = statement(dot_text(diamond), "n0008")
     assert "peripheries=2" in line
     assert "divergent branch" in line
@@ -92,7 +92,7 @@ def test_a_block_shows_range_letters_and_cost_times_executions(diamond: WarpCfg)
     assert "cost 9 &#215; 1" in statement(dot, "n0028")
 
 
-def test_the_worst_path_is_bold_and_what_lies_beside_it_is_not(diamond: WarpCfg):
+def test_only_the_worst_path_is_bold(diamond: WarpCfg):
     dot = dot_text(diamond, Decorations(counts=(1, 0, 0, 1, 0, 0, 1)))
     assert "penwidth=2.6" in statement(dot, "n0008 -> n0018")
     assert "penwidth=1.1" in statement(dot, "n0020 -> n0028")
@@ -128,7 +128,7 @@ def test_loops_are_nested_boxes_with_their_bounds(nested: WarpCfg):
     assert "no bound" not in dot
 
 
-def test_a_loop_with_no_bound_is_a_red_dashed_box_that_says_so(nested: WarpCfg):
+def test_a_loop_without_a_bound_is_a_labelled_red_dashed_box(nested: WarpCfg):
     dot = dot_text(nested, Decorations(bounds={0x10: 10}))
     line = next(line for line in dot.splitlines() if "loop: no bound" in line)
     assert 'color="#b00020"' in line
@@ -142,7 +142,7 @@ def test_called_code_is_a_box_inside_the_loop_that_calls_it(called: WarpCfg):
     assert "called from 0x0008" in dot
 
 
-def test_a_gap_stands_in_red_at_its_block(gapped: WarpCfg):
+def test_a_gap_is_red_in_its_block(gapped: WarpCfg):
     line = statement(dot_text(gapped), "n0018")
     assert "gap: unknown-opcode" in line
     assert 'color="#b00020"' in line
@@ -180,7 +180,7 @@ def test_many_exits_each_get_their_own_end(ladder: WarpCfg):
     assert "\texit [" not in dot
 
 
-def test_in_a_large_graph_the_blocks_of_every_way_are_held_in_line(diamond: WarpCfg, monkeypatch: pytest.MonkeyPatch):
+def test_in_a_large_graph_the_blocks_on_every_path_are_aligned(diamond: WarpCfg, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(dot_module, "_COMPACT_FROM", 1)
     assert [line.strip() for line in dot_text(diamond).splitlines() if "invis" in line] == ["n0008 -> n0028 [style=invis weight=30]"]
 

@@ -68,7 +68,7 @@ def test_a_layout_that_takes_too_long_is_replaced_by_a_cheaper_one_and_noted(nes
     assert {node.id for node in nested.nodes} <= {one.get("id") for one in parse(drawn.data).iter(f"{SVG}g")}
 
 
-def test_no_layout_in_time_is_an_error_with_a_way_out(diamond: WarpCfg):
+def test_no_layout_in_time_is_an_error_with_a_hint(diamond: WarpCfg):
     with pytest.raises(UsageError) as caught:
         draw(dot_text(diamond), "svg", seconds=0.0)
     assert caught.value.code == "layout-timeout"

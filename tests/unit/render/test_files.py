@@ -7,7 +7,7 @@ from sassan.errors import UsageError
 from sassan.render.files import write_atomically
 
 
-def test_an_interrupt_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_interrupt_leaves_only_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "graph.svg").write_bytes(b"old")
 
     def interrupt(_self: Path, _target: Path) -> None:

@@ -39,7 +39,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_a_block_says_where_it_is_what_it_costs_and_that_it_diverges(diamond: WarpCfg):
+def test_a_block_shows_its_addresses_its_cost_and_its_divergence(diamond: WarpCfg):
     lines = label(diamond.nodes[0], "LC", cost_text(2, 3, 0.25, compact=False), (), compact=False)
     assert lines == (
         ("head", "0008 \u2013 0010 \u00b7 2 instr"),
@@ -64,7 +64,7 @@ def test_what_costs_something_is_not_shown_as_nothing():
     assert cost_text(1, 1, 0.0001, compact=False) == "1 \u00d7 1 = 1 (<1 %)"
 
 
-def test_a_block_has_room_for_its_longest_line():
+def test_a_block_is_as_wide_as_its_longest_line():
     assert size((("head", "x" * 10), ("letters", "y"))) == (83.0, 40.0)
 
 
@@ -119,7 +119,7 @@ def test_loops_and_calls_have_boxes(nested: WarpCfg, called: WarpCfg):
     assert {(one.loop, one.context) for one in placed(called).clusters} == {(0, ()), (None, (0x08,))}
 
 
-def test_a_graph_that_takes_too_long_is_drawn_in_rows_and_says_so(nested: WarpCfg, monkeypatch: pytest.MonkeyPatch):
+def test_a_graph_that_takes_too_long_is_drawn_in_rows_with_a_note(nested: WarpCfg, monkeypatch: pytest.MonkeyPatch):
     layouts = layout._layouts
     monkeypatch.setattr(layout, "_layouts", lambda texts, how, seconds: [] if how == "dot" else layouts(texts, how, seconds))
     found = placed(nested)
@@ -129,7 +129,7 @@ def test_a_graph_that_takes_too_long_is_drawn_in_rows_and_says_so(nested: WarpCf
     )
 
 
-def test_a_graph_without_a_layout_keeps_its_blocks_and_says_so(nested: WarpCfg, monkeypatch: pytest.MonkeyPatch):
+def test_a_graph_without_a_layout_keeps_its_blocks_with_a_note(nested: WarpCfg, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(layout, "_layouts", lambda *_: [])
     record = drawn(nested).record(placed(nested))
     assert record["note"] == "the layout failed or did not finish within the time limit: the blocks are listed below"
@@ -156,7 +156,7 @@ def test_the_bare_text_names_the_kind_of_each_edge(nested: WarpCfg):
     assert 'class="taken turned"' in text
 
 
-def test_agreement_is_not_told_where_gaps_leave_the_graph_open(nested: WarpCfg):
+def test_uniform_registers_are_unknown_in_a_graph_with_gaps(nested: WarpCfg):
     from dataclasses import replace  # noqa: PLC0415
 
     gap = Gap(0x08, "recursion", "calls itself")

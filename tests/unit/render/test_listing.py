@@ -59,7 +59,7 @@ def test_reused_slots_and_the_yield_hint_are_shown():
     assert printed(replace(function, instructions=tuple(code)))[1] == "0x0008    6 Y - - ------  0-2- fp32 C IADD R0, R2, R3"
 
 
-def test_agreement_stands_before_each_block():
+def test_uniform_registers_are_listed_before_each_block():
     assert [line for line in printed(scheduled(CODE, "sm_61"), agreement=True) if "//" in line and "0x" not in line] == [
         "         // no register is warp-uniform",
         "         // R1 P0 P1 are warp-uniform",
@@ -68,23 +68,23 @@ def test_agreement_stands_before_each_block():
     ]
 
 
-def test_agreement_speaks_of_registers_of_the_function_only():
+def test_uniform_registers_are_registers_of_the_function():
     (end,) = [row.agreement for row in listed(scheduled(CODE, "sm_61")) if row.instruction.address == 0x48]
     assert end is not None
     assert end == ("R1", "P0", "P1")
 
 
-def test_what_no_table_knows_has_no_unit_and_no_letter():
+def test_an_unknown_opcode_has_no_unit_and_no_letter():
     row = listed(scheduled("FROB R0 | 1\nEXIT | 15", "sm_61"))[0]
     assert (row.unit, row.letter) == (None, None)
 
 
-def test_a_branch_of_a_function_with_gaps_is_not_judged():
+def test_a_branch_of_a_function_with_gaps_is_not_classified():
     text = "FROB R0 | 1\n@P0 EXIT | 13\nEXIT | 15"
     assert listed(scheduled(text, "sm_61"))[1].branch is Branch.UNKNOWN
 
 
-def test_a_branch_on_a_uniform_predicate_is_judged_all_the_same():
+def test_a_branch_on_a_uniform_predicate_is_classified_despite_gaps():
     text = "FROB R0 | 1\nBRA.U UP0, end | 5\nend:\nEXIT | 15"
     assert listed(scheduled(text, "sm_80"))[1].branch is Branch.UNIFORM
 
@@ -94,7 +94,7 @@ def test_a_branch_that_nothing_reaches_is_no_divergence():
     assert listed(scheduled(text, "sm_61"))[1].branch is Branch.UNREACHED
 
 
-def test_a_source_line_stands_beside_its_first_instruction():
+def test_a_source_line_follows_its_first_instruction():
     function = scheduled("MOV R0, RZ | 6\nMOV R1, RZ | 6\nMOV R2, RZ | 6\nEXIT | 15", "sm_61")
     with_lines = replace(function, lines=(SourceLine(0x8, "/a/b/k.cu", 3), SourceLine(0x18, "C:\\a\\k.cu", 4)))
     assert [line[38:] for line in printed(with_lines)[1:]] == [

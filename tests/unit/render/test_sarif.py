@@ -58,7 +58,7 @@ def test_findings_with_one_key_have_fingerprints_of_their_own():
     assert results[0]["partialFingerprints"] != results[1]["partialFingerprints"]
 
 
-def test_a_fingerprint_says_nothing_of_the_place():
+def test_a_fingerprint_is_independent_of_the_location():
     first, second = (run(finding(place))["results"][0] for place in (Location("a", 3, "f", 8), Location("b", 5, "f", 16)))
     assert first["partialFingerprints"] == second["partialFingerprints"]
 

@@ -22,7 +22,7 @@ def test_a_group_of_a_group_is_one_group() -> None:
     assert str(parse("((LC)^2)^5")) == "(L1C1)^10"
 
 
-def test_a_group_beside_the_same_group_grows() -> None:
+def test_a_group_next_to_the_same_group_is_merged() -> None:
     assert str(parse("(LC)^2(LC)^3")) == "(L1C1)^5"
 
 
@@ -64,11 +64,11 @@ def test_a_wrong_string_is_refused_with_its_place(text: str, column: int) -> Non
     assert (caught.value.code, caught.value.span and caught.value.span.column) == ("string-syntax", column)
 
 
-def test_a_turn_before_its_repeat_is_folded_in() -> None:
+def test_an_iteration_before_its_repeat_is_folded_in() -> None:
     assert normal((7, 1, 2, Loop((1, 2), 9), 8)) == (7, Loop((1, 2), 10), 8)
 
 
-def test_a_turn_after_its_repeat_is_folded_in() -> None:
+def test_an_iteration_after_its_repeat_is_folded_in() -> None:
     assert normal((7, Loop((1, 2), 9), 1, 2, 8)) == (7, Loop((1, 2), 10), 8)
 
 

@@ -24,7 +24,7 @@ const panel = (title, name, ...children) => el("section", { class: `panel ${name
 
 const items = (texts, name = "") => el("ul", { class: name }, texts.map((text) => el("li", {}, text)));
 
-// Rows of cells under a head; a cell that is a number stands to the right. `columns` are [title, isNumber, tip].
+// Rows of cells under a head; numbers are aligned to the right. `columns` are [title, isNumber, tip].
 function table(columns, rows, attributes = {}) {
   const head = columns.map(([title, number, tip]) => el("th", { scope: "col", class: number ? "number" : "", title: tip }, title));
   const body = rows.map((cells) => el("tr", {}, cells.map((cell, at) => el("td", { class: columns[at][1] ? "number" : "" }, cell))));

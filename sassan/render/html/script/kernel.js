@@ -51,7 +51,7 @@ function numbers(one) {
     one.grid ? tile("grid", number(one.grid.upper), `cycles; ${many(one.grid.blocks, "block")} on ${many(one.grid.sms, "SM")}`) : "",
     tile("instructions", number(one.instructions)),
     tile("blocks", number(one.blocks), many(one.edges, "edge")),
-    tile("divergent branches", number(one.divergent_branches), many(one.reactivation_edges, "reactivation")),
+    tile("divergent branches", number(one.divergent_branches), many(one.reactivation_edges, "reconvergence edge")),
     tile("loops", number(one.loops.length)),
     tile("gaps", number(one.gaps.length), "", one.gaps.length ? "bad" : "good"),
   ];
@@ -110,7 +110,7 @@ function blocksPanel(one, view) {
   return box;
 }
 
-// Recorded launches of this kernel beside the bounds of their grids; a ratio below 1 refutes the bound.
+// Recorded launches of this kernel and the bounds of their grids; a ratio below 1 refutes the bound.
 function measuredPanel(one) {
   if (!one.measured?.length) return "";
   const shape = (extents) => (extents === null ? NONE : extents.join(" \u00d7 "));

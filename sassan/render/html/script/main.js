@@ -1,4 +1,4 @@
-// What is shown: the overview, or one function. The part of the address behind `#` says which, so that it can be kept and gone back to.
+// The view: the overview, or one function. The fragment of the address selects it, so that it works with bookmarks and the history.
 
 const state = { at: null, view: null };
 

@@ -1,4 +1,4 @@
-// A map beside a graph that is too large to be read at once: every block as a bar, and the part that is seen.
+// A map of a graph that is too large for its frame: every block as a bar, and the visible part.
 
 const SMALL = 0.5;
 

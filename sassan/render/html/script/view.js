@@ -98,7 +98,7 @@ function fit(view) {
   else place(view, k, cx * (1 - k), cy * (1 - k));
 }
 
-// All of a graph that is much longer than its frame would be a hairline: its upper end, as large as its shorter side has room for.
+// A graph that is much longer than its frame would be a thin line: its upper end is shown, scaled to its shorter side.
 function fitAcross(view) {
   const { width, height } = view.frame.getBoundingClientRect();
   const [w, h] = [view.graph.width + 16, view.graph.height + 16];
@@ -176,7 +176,7 @@ function showBlock(view, id) {
 
 const DIRECTIONS = { ArrowDown: [0, 1], ArrowUp: [0, -1], ArrowRight: [1, 0], ArrowLeft: [-1, 0] };
 
-// The nearest block in a direction; what lies beside it counts less the farther it is off.
+// The nearest block in a direction; sideways distance is penalized.
 function neighbour(view, [dx, dy]) {
   const middle = (block) => [block.box[0] + block.box[2] / 2, block.box[1] + block.box[3] / 2];
   const [x, y] = middle(view.graph.blocks.find((block) => block.id === view.chosen));
