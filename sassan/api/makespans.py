@@ -80,7 +80,7 @@ class Makespan:
         Raises UsageError `no-schedule`, `too-large`.
         """
         if self.schedule is None:
-            raise UsageError("no-schedule", "there is no schedule to draw", hint="give the search more time, or engine='beam'")
+            raise UsageError("no-schedule", "there is no schedule to draw", hint="pass a longer time_limit, or engine='beam'")
         proved = "proved the longest" if self.exact is not None else f"at most {self.upper}"
         facts = (" ".join(self.strings), f"{self.warps} warps, {self.schedule.makespan} slots: {proved}")
         return gantt_svg.draw(gantt.chart(self.problem, self.schedule, "schedule", facts), "svg")
@@ -114,7 +114,7 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
     parsed = tuple(instructions(checking.text("a kernel string", one)) for one in _several(strings))
     count = checking.whole("warps", warps) if warps is not None else len(parsed)
     if not parsed or count < 1:
-        raise UsageError("no-warps", "there is no warp to run", hint="warps=16")
+        raise UsageError("no-warps", "there is no warp to run", hint="pass warps=16")
     configuration = Configuration(
         warps=count,
         capacity=capacities(_pairs("capacity", capacity)) if capacity else {},
