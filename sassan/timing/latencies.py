@@ -73,7 +73,7 @@ class Latencies:
         return self._table.figures.get(name)
 
     def cycles(self, name: str) -> int | None:
-        """Return the latency of a class, None where nobody says one."""
+        """Return the latency of a class, None where it is unknown."""
         if name in self._overrides:
             return self._overrides[name]
         found = self.figure(name)

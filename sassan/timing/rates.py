@@ -53,8 +53,8 @@ class Rates:
     def _gap(self, one: Instruction) -> Gap | None:
         if not self.cycles(one.opcode):
             kind = self.kind(one.opcode)
-            hint = f": --latency {kind.name}=N says how many cycles it takes at most" if kind is not None else ""
-            return Gap(one.address, "no-latency", f"nobody says how long {one.opcode} takes{hint}")
+            hint = f": --latency {kind.name}=N gives its longest time in cycles" if kind is not None else ""
+            return Gap(one.address, "no-latency", f"the latency of {one.opcode} is unknown{hint}")
         if not self.interval(one.opcode):
             message = f"{one.opcode} needs unit '{self.unit(one.opcode)}', which compute capability {self.machine.capability} does not have"
             return Gap(one.address, "no-unit", message)
