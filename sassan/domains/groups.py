@@ -139,13 +139,13 @@ class GroupDomain:
             out = self.separate(out, who, point)
         return out
 
-    def separate(self, groups: Groups, one: int, other: int) -> Groups:
+    def separate(self, groups: Groups, left: int, other: int) -> Groups:
         """Return the facts when two groups share no thread."""
-        if groups.apart[one] >> other & 1:
+        if groups.apart[left] >> other & 1:
             return groups
         apart = dict(groups.apart)
         insides = [name for name, row in groups.inside.items() if name == other or row >> other & 1]
-        for name in [name for name, row in groups.inside.items() if name == one or row >> one & 1]:
+        for name in [name for name, row in groups.inside.items() if name == left or row >> left & 1]:
             for apart_from in insides:
                 if name != apart_from:
                     apart[name] |= 1 << apart_from

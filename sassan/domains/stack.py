@@ -181,17 +181,17 @@ class StackDomain:
         deep = self._reach(under, stack.below) & sides
         below = dict(stack.below)
         if deep:
-            below = {one: self._skip(below, old, 0, sides) for one, old in below.items()}
+            below = {entry: self._skip(below, old, 0, sides) for entry, old in below.items()}
             under = self._skip(stack.below, under, 0, sides)
             run |= deep
             below |= dict.fromkeys(bits(run), run | among)
         else:
-            for one in bits(run):
-                old = stack.below[one]
-                below[one] = old & run | (among if old & ~run else 0)
-        for one in bits(among):
+            for entry in bits(run):
+                old = stack.below[entry]
+                below[entry] = old & run | (among if old & ~run else 0)
+        for entry in bits(among):
             # One entry of each, but no graph says so without an order; alone, the entry stands on what the run stood on.
-            below[one] = below.get(one, 0) | under | (among if among != bit else 0)
+            below[entry] = below.get(entry, 0) | under | (among if among != bit else 0)
         return self._reachable(run | among if deep else tops, below)
 
     def run(self, stack: Stack, sides: int) -> tuple[int, int]:
@@ -199,9 +199,9 @@ class StackDomain:
         seen, ends, todo = 0, stack.top & ~sides, stack.top & sides
         while todo := todo & ~seen:
             seen |= todo
-            for one in bits(todo):
-                ends |= stack.below[one] & ~sides
-                todo |= stack.below[one] & sides
+            for point in bits(todo):
+                ends |= stack.below[point] & ~sides
+                todo |= stack.below[point] & sides
         return seen, ends
 
     def holding(self, stack: Stack, tag: int) -> Stack:

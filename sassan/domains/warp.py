@@ -251,7 +251,7 @@ class WarpDomain:
             else Resumed(entry, warp_of(rest, left, Agreement({**agreement.on, ACTIVE: agreement.on[entry]})))
             for entry, rest, left in pops(Filtered(stack, unmatched=False), groups, self._sides, no_groups=self._no_groups)
         )
-        return at_once, (Resumed(point, self._all_met(one.warp, whole)) if one.point == point else one for one in resumed)
+        return at_once, (Resumed(point, self._all_met(outcome.warp, whole)) if outcome.point == point else outcome for outcome in resumed)
 
     def rename(self, warp: Warp, old: int, new: int) -> Warp:
         """Return the state in which every entry of the point `old` is one of the point `new`."""

@@ -106,15 +106,15 @@ class Space:
 
     def choice(self, genome: Genome) -> Choice:
         """Return the values that a genome encodes."""
-        chosen: dict[GeneKind, list[tuple[str, Value]]] = {kind: [] for kind in GeneKind}
+        values: dict[GeneKind, list[tuple[str, Value]]] = {kind: [] for kind in GeneKind}
         at = 0
         order: tuple[int, ...] = ()
         for gene in self._ordered:
             if gene.kind is GeneKind.ORDER:
                 order += genome[at : at + gene.keys]
             else:
-                chosen[gene.kind].append((gene.name, gene.values[genome[at]]))
+                values[gene.kind].append((gene.name, gene.values[genome[at]]))
             at += len(gene.sizes)
         return Choice(
-            tuple(chosen[GeneKind.MACRO]), tuple(chosen[GeneKind.FLAG]), tuple(chosen[GeneKind.LAUNCH]), order if any(order) else ()
+            tuple(values[GeneKind.MACRO]), tuple(values[GeneKind.FLAG]), tuple(values[GeneKind.LAUNCH]), order if any(order) else ()
         )

@@ -49,9 +49,9 @@ class Operators:
         """Return at most as many new genomes as there are parents; fewer if the space is nearly exhausted."""
         individuals = self._tools.selNSGA2([self._individual(parent, fitness) for parent in parents], len(parents))
         with _drawing(generator):
-            chosen = [individual.genome for individual in self._tools.selTournamentDCD(individuals, len(individuals))]
+            winners = [individual.genome for individual in self._tools.selTournamentDCD(individuals, len(individuals))]
         children: list[Genome] = []
-        for first, second in zip(chosen[::2], chosen[1::2], strict=True):
+        for first, second in zip(winners[::2], winners[1::2], strict=True):
             for child in self.children(first, second, generator):
                 fresh = self._fresh(child, {*seen, *children}, generator)
                 children += [fresh] if fresh is not None else []

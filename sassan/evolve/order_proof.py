@@ -43,8 +43,8 @@ def _history(order: Sequence[Instruction], number: dict[int, int]) -> tuple[dict
         known = _names(instruction)
         if known is None:
             return None
-        every, written = known
-        used[number[id(instruction)]] = tuple((name, last.get(name, -1)) for name in sorted(every))
+        used_names, written = known
+        used[number[id(instruction)]] = tuple((name, last.get(name, -1)) for name in sorted(used_names))
         last.update(dict.fromkeys(written, number[id(instruction)]))
     return used, last
 

@@ -2,13 +2,12 @@
 
 from functools import partial
 from math import isfinite
-from typing import Any
 
 from sassan.evolve.config import Config
 from sassan.evolve.result import SearchResult
+from sassan.measure.figure import Axes
 from sassan.measure.pictures import Picture
 
-Axes = Any
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#a0527c", "#333333", "#777777")
 """Okabe and Ito's; dashes distinguish the searches without colour."""
 _STYLES = {"evolution": "-", "random search": "--"}

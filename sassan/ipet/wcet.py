@@ -58,7 +58,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A system ready to be solved or written; without a model, `gaps` say why. `pieces` are those of `timing.model.Prices`."""
+    """A system ready to be solved or written; without a model, `gaps` say why. `pieces` are those of `timing.model.BlockCosts`."""
 
     cfg: WarpCfg
     costs: tuple[int, ...]
@@ -75,7 +75,7 @@ class Problem:
 def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | None = None) -> Problem:
     """The system of a graph, or the gaps that forbid it: those of the graph and of the costs, and loops without a bound."""
     setup = setup or Setup()
-    prices = costs.price(cfg)
+    prices = costs.block_costs(cfg)
     external = dict(bounds.external)
     per_node = tuple(cost + (external.get(node.end) or 0) for cost, node in zip(prices.costs, cfg.nodes, strict=True))
     unknown = () if setup.paper else (*bounds.gaps, *(() if cfg.gaps else merged_calls(steps_of(cfg))))

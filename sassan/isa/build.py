@@ -60,7 +60,7 @@ class Builder:
             self.by_operand.append(tuple(self.reads[before:]))
         if self.instruction.condition:
             self.fixed_reads |= CARRY
-        constants = [one for one in self.instruction.operands if isinstance(one, Constant)]
+        constants = [item for item in self.instruction.operands if isinstance(item, Constant)]
         return Template(
             reads=tuple(self.reads),
             writes=tuple(self.writes),
@@ -71,7 +71,7 @@ class Builder:
             fixed_writes=self.fixed_writes,
             needs=self.needs(agreeing),
             flow=self.flow(constants),
-            letter=letters.letter(opcode, constant=bool(constants), indexed=any(one.base for one in constants)),
+            letter=letters.letter(opcode, constant=bool(constants), indexed=any(constant.base for constant in constants)),
             tag=row.tag,
             barrier=any(slot.role in "be" for slot in self.slots),
             carry_decides=bool(self.instruction.condition),
@@ -193,7 +193,7 @@ class Builder:
 
     def computes(self) -> Computation | None:
         """Return what the instruction computes, None where no effect of the row covers its modifiers."""
-        effect = next((one for one in self.row.effects if one.covers(self.modifiers)), None)
+        effect = next((rule for rule in self.row.effects if rule.covers(self.modifiers)), None)
         return None if effect is None else Computation(effect, {name: place for place, name in slot_names(self.slots)})
 
     def known(self, register: Register) -> bool:
@@ -204,7 +204,7 @@ class Builder:
         """Return when the threads agree on what is written."""
         match self.row.agree:
             case Agree.SPECIAL:
-                names = [one.name for one in self.instruction.operands if isinstance(one, Special)]
+                names = [operand.name for operand in self.instruction.operands if isinstance(operand, Special)]
                 return _ALWAYS if self.table.agreeing.union(agreeing).issuperset(names) else _NEVER
             case Agree.LANE:
                 clamp = self.instruction.operands[-1]
@@ -216,11 +216,11 @@ class Builder:
     def flow(self, constants: Sequence[Constant]) -> Flow:
         """Return the flow class; a target that is read from a constant bank is known only when the kernel runs.
 
-        Only a barrier of the whole warp merges threads; that of a mask which nobody knows is passed (warpcfg/README.md, "Warp barriers").
+        Only a barrier of the whole warp merges threads; that of an unknown mask is passed (warpcfg/README.md, "Warp barriers").
         """
         flow = self.row.flow
         if flow is Flow.WARP_BARRIER:
-            masks = [one.value for one in self.instruction.operands if isinstance(one, Immediate)]
+            masks = [operand.value for operand in self.instruction.operands if isinstance(operand, Immediate)]
             whole = not self.instruction.operands or _ALL_LANES in masks
             return flow if whole else Flow.NONE
         if not constants or flow not in (Flow.BRANCH, Flow.CALL, Flow.PUSH):
@@ -231,7 +231,7 @@ class Builder:
 def select(table: Table, instruction: Instruction) -> tuple[Row, tuple[Slot, ...]]:
     """Return the first row that covers the opcode with all its modifiers and these operands, and one slot per operand; raises Uncovered."""
     base, *modifiers = instruction.opcode.split(".")
-    kinds = [kind(one) for one in instruction.operands]
+    kinds = [kind(operand) for operand in instruction.operands]
     for row in _candidates(table, base, frozenset(modifiers)):
         for form in row.forms:
             slots = assign(form, kinds)

@@ -130,19 +130,19 @@ class _Specialised:
 
     def steps(self) -> tuple[Step, ...]:
         out: list[Step] = []
-        for one in self.effect.assignments:
-            values = one.values
+        for assignment in self.effect.assignments:
+            values = assignment.values
             if isinstance(values[0], Choice) and not values[0].fixed:
                 condition = self.value(values[0].condition, Kind.TRUTH)
                 if not isinstance(condition, Certain):
-                    out += self.selection(one.targets, condition, values[0])
+                    out += self.selection(assignment.targets, condition, values[0])
                     continue
                 values = values[0].first if condition.value else values[0].second
-            if len(values) == len(one.targets):
-                for target, value in zip(one.targets, values, strict=True):
+            if len(values) == len(assignment.targets):
+                for target, value in zip(assignment.targets, values, strict=True):
                     out += self.write((target,), value)
             else:
-                out += self.write(one.targets, values[0])
+                out += self.write(assignment.targets, values[0])
         return _needed(out)
 
     def write(self, targets: tuple[Name, ...], value: Expression) -> Iterator[Write]:
@@ -153,11 +153,11 @@ class _Specialised:
         if isinstance(term, Number | Certain):
             self.assigned.update(dict.fromkeys(map(_key, targets), term))
         if term is not None:
-            yield Write(tuple(one for target in targets for one in self.numbers(target)), name, term)
+            yield Write(tuple(number for target in targets for number in self.numbers(target)), name, term)
 
     def selection(self, targets: tuple[Name, ...], condition: Term | None, choice: Choice) -> Iterator[Select]:
-        first, second = ([self.value(one, Kind.WORD) for one in values] for values in (choice.first, choice.second))
-        places = [tuple(self.numbers(one)) for one in targets]
+        first, second = ([self.value(value, Kind.WORD) for value in values] for values in (choice.first, choice.second))
+        places = [tuple(self.numbers(target)) for target in targets]
         kept = [
             (target, a, b)
             for numbers, a, b in zip(places, first, second, strict=True)
@@ -166,7 +166,7 @@ class _Specialised:
         ]
         self.assigned.update(dict.fromkeys(map(_key, targets), None))
         if condition is not None and kept:
-            yield Select(tuple(one[0] for one in kept), condition, tuple(one[1] for one in kept), tuple(one[2] for one in kept))
+            yield Select(tuple(entry[0] for entry in kept), condition, tuple(entry[1] for entry in kept), tuple(entry[2] for entry in kept))
 
     def numbers(self, target: Name) -> Iterator[int]:
         """Yield the bit number of a destination: none for RZ, PT, an absent operand, and a part of a register."""
@@ -227,21 +227,21 @@ class _Specialised:
                 return Fixed(name in self.modifiers) if name.isupper() else None
 
     def modifier(self, names: tuple[str, ...], index: int) -> Fixed | None:
-        have = [one for one in self.modifiers if one in names]
+        have = [modifier for modifier in self.modifiers if modifier in names]
         return Fixed(have[index]) if index < len(have) else None
 
     def call(self, function: str, arguments: tuple[Expression, ...]) -> Term | None:
         if function in ABOUT_OPERANDS:
-            return Fixed(_about(function, [self.operands.get(one.name) for one in arguments if isinstance(one, Name)]))
+            return Fixed(_about(function, [self.operands.get(name.name) for name in arguments if isinstance(name, Name)]))
         if function == "bit" and isinstance(arguments[0], Name) and arguments[0].name[0] == "p" and arguments[0].name not in self.operands:
             return Number(0)
         kinds = FUNCTIONS[function].of(len(arguments))
         terms: list[Term] = []
         for kind, argument in zip(kinds, arguments, strict=True):
-            found = self.operand(argument) if kind is Kind.OPERAND else self.value(argument, kind)
-            if found is None:
+            term = self.operand(argument) if kind is Kind.OPERAND else self.value(argument, kind)
+            if term is None:
                 return None
-            terms.append(found)
+            terms.append(term)
         return _folded(function, tuple(terms), self.instruction)
 
     def operand(self, node: Expression) -> Fixed | None:
@@ -301,7 +301,7 @@ def _about(function: str, operands: Sequence[Operand | None]) -> bool:
         case "number":
             return isinstance(operands[0], Immediate)
         case "single":
-            return sum(isinstance(one, Register) and one.index is not None for one in operands) <= 1
+            return sum(isinstance(operand, Register) and operand.index is not None for operand in operands) <= 1
         case "zero":
             return all(map(_is_zero, operands))
         case _:
@@ -361,12 +361,12 @@ def _needed(steps: list[Step]) -> tuple[Step, ...]:
     """Return the steps that write a register or compute what such a step uses."""
     used: set[str] = set()
     out: list[Step] = []
-    for one in reversed(steps):
-        if not one.targets and not (isinstance(one, Write) and one.name in used):
+    for step in reversed(steps):
+        if not step.targets and not (isinstance(step, Write) and step.name in used):
             continue
-        terms = (one.value,) if isinstance(one, Write) else (one.condition, *one.first, *one.second)
+        terms = (step.value,) if isinstance(step, Write) else (step.condition, *step.first, *step.second)
         used.update(name for term in terms for name in _locals(term))
-        out.append(one)
+        out.append(step)
     return tuple(reversed(out))
 
 
@@ -374,5 +374,5 @@ def _locals(term: Term) -> Iterator[str]:
     if isinstance(term, Local):
         yield term.name
     elif isinstance(term, Apply):
-        for one in term.arguments:
-            yield from _locals(one)
+        for argument in term.arguments:
+            yield from _locals(argument)

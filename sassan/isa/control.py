@@ -40,7 +40,7 @@ class Control:
     @property
     def sets(self) -> tuple[int, ...]:
         """Return the barriers that the instruction sets: that of its result, then that of its sources."""
-        return tuple(one for one in (self.write_barrier, self.read_barrier) if one is not None)
+        return tuple(barrier for barrier in (self.write_barrier, self.read_barrier) if barrier is not None)
 
 
 def decode(code: int) -> Control:

@@ -107,8 +107,8 @@ class Effect:
     def covers(self, modifiers: Sequence[str]) -> bool:
         """Return whether the effect is that of an opcode with exactly these modifiers."""
         left = list(self.modifiers)
-        for one in modifiers:
-            word = next((word for word in left if one in word[0]), None)
+        for modifier in modifiers:
+            word = next((word for word in left if modifier in word[0]), None)
             if word is None:
                 return False
             left.remove(word)
@@ -215,19 +215,19 @@ def parse_effect(key: str, text: str, forms: Sequence[Form], groups: Mapping[str
     """Return the checked effect of a row with these forms and modifiers; raises BadEffect."""
     words = tuple(_word(word, groups) for word in key.split())
     for alternatives, _ in words:
-        for one in sorted(alternatives - modifiers):
-            raise BadEffect(f"modifiers of the row, not '{one}'")
+        for modifier in sorted(alternatives - modifiers):
+            raise BadEffect(f"modifiers of the row, not '{modifier}'")
     operands = {name: _KINDS[form[place].role] for form in forms for place, name in slot_names(form)}
     assignments = _Reader(operands, modifiers).read(text)
-    functions = [(one.functions, one.targets[0].name == "d") for one in assignments]
+    functions = [(assignment.functions, assignment.targets[0].name == "d") for assignment in assignments]
     everything = frozenset[str]().union(*(names for names, _ in functions))
     return Effect(key, words, assignments, everything, frozenset[str]().union(*(names for names, of_word in functions if of_word)))
 
 
 def _word(word: str, groups: Mapping[str, Sequence[str]]) -> tuple[frozenset[str], bool]:
     alternatives: list[str] = []
-    for one in word.removesuffix("?").split("|"):
-        alternatives += groups.get(one, (one,))
+    for name in word.removesuffix("?").split("|"):
+        alternatives += groups.get(name, (name,))
     return frozenset(alternatives), word.endswith("?")
 
 
@@ -252,13 +252,13 @@ class _Reader:
             raise BadEffect(f"assignments ({error.msg})") from None
         if not statements:
             raise BadEffect("an assignment")
-        return tuple(self._assignment(one) for one in statements)
+        return tuple(self._assignment(statement) for statement in statements)
 
     def _assignment(self, statement: ast.stmt) -> Assignment:
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             raise BadEffect("assignments")
         (left,) = statement.targets
-        targets = tuple(self._target(one) for one in (left.elts if isinstance(left, ast.Tuple) else [left]))
+        targets = tuple(self._target(node) for node in (left.elts if isinstance(left, ast.Tuple) else [left]))
         values, kinds = self._values(statement.value)
         choice = values[0] if isinstance(values[0], Choice) and not values[0].fixed else None
         if self.chosen:
@@ -292,13 +292,13 @@ class _Reader:
     def _values(self, node: ast.expr) -> tuple[tuple[Expression, ...], list[Kind]]:
         """Return the values of the right side, and their kinds; a choice at run time stands for all of them."""
         if isinstance(node, ast.Tuple):
-            parts = [self._expression(one) for one in node.elts]
+            parts = [self._expression(element) for element in node.elts]
             return tuple(part for part, _ in parts), [kind for _, kind in parts]
         if isinstance(node, ast.IfExp):
             condition, kind = self._expression(node.test)
             if kind is _T:
                 (first, kinds), (second, others) = self._values(node.body), self._values(node.orelse)
-                if any(not _fits(_W, one) for one in [*kinds, *others]) or len(kinds) != len(others):
+                if any(not _fits(_W, each) for each in [*kinds, *others]) or len(kinds) != len(others):
                     raise BadEffect("words to choose from")
                 return (Choice(condition, first, second, fixed=False),), [_W] * len(kinds)
         value, kind = self._expression(node)
@@ -323,7 +323,7 @@ class _Reader:
                 raise BadEffect(f"an operator or a function of the language, not '{ast.unparse(node)}'")
 
     def _fixed_choice(self, node: ast.IfExp) -> tuple[Expression, Kind]:
-        parts = [self._expression(one) for one in (node.test, node.body, node.orelse)]
+        parts = [self._expression(part) for part in (node.test, node.body, node.orelse)]
         (condition, decided), (first, kind), (second, other) = parts
         if decided is not _F or not (_fits(kind, other) or _fits(other, kind)):
             raise BadEffect(f"a condition that is known from the instruction, not '{ast.unparse(node.test)}'")
@@ -385,10 +385,10 @@ def _functions(node: Expression) -> Iterator[str]:
     match node:
         case Call(function, arguments):
             yield function
-            for one in arguments:
-                yield from _functions(one)
+            for part in arguments:
+                yield from _functions(part)
         case Choice(condition, first, second, _):
-            for one in (condition, *first, *second):
-                yield from _functions(one)
+            for part in (condition, *first, *second):
+                yield from _functions(part)
         case _:
             pass

@@ -22,7 +22,7 @@ class Flow(StrEnum):
     RETURN = "return"
     """Volta and later: return through a register."""
     BREAK = "break"
-    """Volta and later: take the threads out of the nearest token of `tag`, suspend nobody."""
+    """Volta and later: take the threads out of the nearest token of `tag`; no thread waits."""
     BARRIER_MOVE = "barrier-move"
     """BMOV: copy a convergence barrier to a register, or back."""
     EXIT = "exit"
@@ -32,7 +32,7 @@ class Flow(StrEnum):
     TRAP = "trap"
     """The kernel ends with an error: BPT.TRAP and its like."""
     UNSUPPORTED = "unsupported"
-    """Known to change the flow in a way that is not modelled: a gap."""
+    """Known to change the flow, not modelled: a gap."""
 
 
 class Effect(NamedTuple):

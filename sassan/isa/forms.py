@@ -46,7 +46,7 @@ _KINDS: Mapping[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What an instruction does with one operand; `width` is a number of registers (0: told by the opcode) or the name of a width rule."""
+    """What an instruction does with one operand; `width` is a number of registers (0: given by the opcode) or the name of a width rule."""
 
     role: str
     width: int | str

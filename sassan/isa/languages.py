@@ -18,6 +18,6 @@ def isa_of(function: Function, letters: str = "timing") -> Isa:
 def namer(function: Function) -> Callable[[int], tuple[str, ...]]:
     """Return what spells out a set of the function's registers, in the fixed order of the bits."""
     if not function.frames:
-        return lambda found: tuple(registers.names(found))
+        return lambda members: tuple(registers.names(members))
     known = sorted(ptx.variable_names(function).items())
-    return lambda found: tuple(name for number, name in known if found >> number & 1)
+    return lambda members: tuple(name for number, name in known if members >> number & 1)

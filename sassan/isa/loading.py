@@ -59,10 +59,10 @@ def read_letters(name: str, text: str, mapping: str) -> Letters:
     section.only("source", "default", "rule")
     section.text("source")
     rules: list[LetterRule] = []
-    for one in section.tables("rule"):
-        one.only("letter", "names", "immediate_address", "constant_operand")
-        letter = one.choice("letter", Letter, Letter.COMPUTE)
-        rules.append(LetterRule(letter, one.texts("names"), one.flag("immediate_address"), one.flag("constant_operand")))
+    for rule in section.tables("rule"):
+        rule.only("letter", "names", "immediate_address", "constant_operand")
+        letter = rule.choice("letter", Letter, Letter.COMPUTE)
+        rules.append(LetterRule(letter, rule.texts("names"), rule.flag("immediate_address"), rule.flag("constant_operand")))
     return Letters(tuple(rules), section.choice("default", Letter, Letter.COMPUTE))
 
 
@@ -77,15 +77,15 @@ def _rows(file: Fields, widths: Mapping[str, Width]) -> dict[str, tuple[Row, ...
     groups = {f"@{key}": file.table("modifiers").texts(key) for key in file.table("modifiers").values}
     sources = sorted(file.table("sources").values)
     out: dict[str, tuple[Row, ...]] = {}
-    for one in file.tables("op"):
-        one.only(*_ROW_KEYS)
-        one.choice("source", sources)
-        row = _row(one, groups, widths)
-        names, units = one.texts("names"), _row_units(one)
+    for fields in file.tables("op"):
+        fields.only(*_ROW_KEYS)
+        fields.choice("source", sources)
+        row = _row(fields, groups, widths)
+        names, units = fields.texts("names"), _row_units(fields)
         if not names:
-            raise one.fail("names", "must name a mnemonic")
+            raise fields.fail("names", "must name a mnemonic")
         if len(units) not in {1, len(names)}:
-            raise one.fail("unit", "must be one unit, or one for each mnemonic")
+            raise fields.fail("unit", "must be one unit, or one for each mnemonic")
         for index, name in enumerate(names):
             out[name] = (*out.get(name, ()), replace(row, unit=units[index % len(units)]))
     return out
@@ -100,44 +100,44 @@ def _row_units(row: Fields) -> tuple[Unit, ...]:
     return tuple(map(Unit, units))
 
 
-def _row(one: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> Row:
-    modifiers: list[str] = [*one.texts("with"), *one.texts("partial")]
-    for name in one.texts("modifiers"):
+def _row(fields: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> Row:
+    modifiers: list[str] = [*fields.texts("with"), *fields.texts("partial")]
+    for name in fields.texts("modifiers"):
         if name.startswith("@") and name not in groups:
-            raise one.fail("modifiers", f"unknown group '{name}'")
+            raise fields.fail("modifiers", f"unknown group '{name}'")
         modifiers += groups.get(name, (name,))
-    forms = tuple(parse_form(text, one.path("forms")) for text in one.texts("forms"))
+    forms = tuple(parse_form(text, fields.path("forms")) for text in fields.texts("forms"))
     if not forms:
-        raise one.fail("forms", "must hold a form")
+        raise fields.fail("forms", "must hold a form")
     for name in _width_names(forms):
         if name not in widths:
-            raise one.fail("forms", f"unknown width rule '{name}'")
+            raise fields.fail("forms", f"unknown width rule '{name}'")
         modifiers += widths[name].spans
-    effects = tuple(_effects(one, forms, groups, frozenset(modifiers)))
+    effects = tuple(_effects(fields, forms, groups, frozenset(modifiers)))
     row = Row(
-        required=frozenset(one.texts("with")),
+        required=frozenset(fields.texts("with")),
         modifiers=frozenset(modifiers),
         forms=forms,
-        agree=_agree(one, effects),
-        flow=one.choice("flow", Flow, Flow.NONE),
-        tag=one.text("tag", ""),
-        uniform=one.flag("uniform"),
-        undecided=one.flag("undecided"),
-        partial=frozenset(one.texts("partial")),
-        masked=one.flag("masked"),
-        source=one.text("source"),
-        unit=_row_units(one)[0],
+        agree=_agree(fields, effects),
+        flow=fields.choice("flow", Flow, Flow.NONE),
+        tag=fields.text("tag", ""),
+        uniform=fields.flag("uniform"),
+        undecided=fields.flag("undecided"),
+        partial=frozenset(fields.texts("partial")),
+        masked=fields.flag("masked"),
+        source=fields.text("source"),
+        unit=_row_units(fields)[0],
         effects=effects,
     )
     if row.tag and row.flow not in _TAGGED:
-        raise one.fail("tag", "must be absent for this flow class")
+        raise fields.fail("tag", "must be absent for this flow class")
     return row
 
 
-def _effects(one: Fields, forms: tuple[Form, ...], groups: Mapping[str, tuple[str, ...]], modifiers: frozenset[str]) -> Iterator[Effect]:
+def _effects(fields: Fields, forms: tuple[Form, ...], groups: Mapping[str, tuple[str, ...]], modifiers: frozenset[str]) -> Iterator[Effect]:
     """Yield the effects of a row: a text for opcodes without modifiers, or one for each set of modifiers."""
-    text = one.values.get("effect", {})
-    section = replace(one, values={"effect": {"": text} if isinstance(text, str) else text}).table("effect")
+    text = fields.values.get("effect", {})
+    section = replace(fields, values={"effect": {"": text} if isinstance(text, str) else text}).table("effect")
     for key in section.values:
         try:
             yield parse_effect(key, section.text(key), forms, groups, modifiers)
@@ -145,12 +145,12 @@ def _effects(one: Fields, forms: tuple[Form, ...], groups: Mapping[str, tuple[st
             raise section.fail(key, str(error)) from None
 
 
-def _agree(one: Fields, effects: tuple[Effect, ...]) -> Agree:
+def _agree(fields: Fields, effects: tuple[Effect, ...]) -> Agree:
     """Return when threads agree on the results: an effect says it, other rows say so themselves."""
     if not effects:
-        return one.choice("agree", Agree, Agree.NEVER)
-    if "agree" in one.values:
-        raise one.fail("agree", "must be absent beside an effect, which implies it")
+        return fields.choice("agree", Agree, Agree.NEVER)
+    if "agree" in fields.values:
+        raise fields.fail("agree", "must be absent beside an effect, which implies it")
     used = frozenset(name for effect in effects for name in effect.functions)
     return next((agree for name, agree in _AGREE_BY_FUNCTION.items() if name in used), Agree.LANEWISE)
 
@@ -162,11 +162,11 @@ def _width_names(forms: tuple[Form, ...]) -> list[str]:
 def _widths(section: Fields) -> dict[str, Width]:
     out: dict[str, Width] = {}
     for key in section.values:
-        one = section.table(key)
-        one.only("spans", "columns", "nth", "absent")
-        nth = one.choice("nth", _NTH, "")
-        spans = _counts(one.table("spans")) | _columns(one.table("columns"))
-        out[key] = Width(spans, _NTH[nth], one.whole("absent", least=0))
+        fields = section.table(key)
+        fields.only("spans", "columns", "nth", "absent")
+        nth = fields.choice("nth", _NTH, "")
+        spans = _counts(fields.table("spans")) | _columns(fields.table("columns"))
+        out[key] = Width(spans, _NTH[nth], fields.whole("absent", least=0))
     return out
 
 

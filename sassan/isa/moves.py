@@ -44,7 +44,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Words go to local memory from `base` + `offset` on; `base` None: nobody knows where. A source None is not known, or is narrow."""
+    """Words go to local memory from `base` + `offset` on; `base` None: at an unknown address. A source None is not known, or is narrow."""
 
     base: int | None
     offset: int
@@ -81,15 +81,15 @@ class RestoreBarrier:
 Move = Put | Add | Frame | Store | Load | SaveBarrier | RestoreBarrier
 
 
-def moves(one: Instruction, computes: Computation | None) -> tuple[Move, ...]:
+def moves(instruction: Instruction, computes: Computation | None) -> tuple[Move, ...]:
     """Return what an instruction moves where, its guard aside; `computes` is its effect. () says nothing about what it writes."""
-    base, *modifiers = one.opcode.split(".")
+    base, *modifiers = instruction.opcode.split(".")
     special = _SPECIAL.get(base)
     if special is not None:
-        return special(one, modifiers)
+        return special(instruction, modifiers)
     if computes is None or not computes.effect.word_functions <= _LINEAR:
         return ()
-    return tuple(_written(computes.of(one)))
+    return tuple(_written(computes.of(instruction)))
 
 
 _LINEAR = frozenset(
@@ -204,9 +204,9 @@ def _index(operand: Operand) -> int | None:
     return mask.bit_length() - 1 if mask else None
 
 
-def _lepc(one: Instruction, _: list[str]) -> tuple[Move, ...]:
-    to = _to(one.operands[0])
-    halves = [operand for operand in one.operands[1:] if isinstance(operand, CodeAddress)]
+def _lepc(instruction: Instruction, _: list[str]) -> tuple[Move, ...]:
+    to = _to(instruction.operands[0])
+    halves = [operand for operand in instruction.operands[1:] if isinstance(operand, CodeAddress)]
     if to is None or not halves:
         return ()
     address = halves[0].address
@@ -224,27 +224,27 @@ def _anywhere(_: Instruction, __: list[str]) -> tuple[Move, ...]:
     return (Store(None, 0, ()),)
 
 
-def _store(one: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
-    base, offset = _address(one.operands[0])
+def _store(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
+    base, offset = _address(instruction.operands[0])
     if base is None:
         return (Store(None, 0, ()),)
     count = max((_SIZES[name] for name in modifiers if name in _SIZES), default=1)
-    source = _to(one.operands[-1])
+    source = _to(instruction.operands[-1])
     if source is None or _NARROW.intersection(modifiers):
         # A narrow store spoils the word, or two where it is not aligned: both are unknown then.
         return (Store(base, offset & ~3, (None,) * (count + 1)),)
     return (Store(base, offset, tuple(source + place for place in range(count))),)
 
 
-def _load(one: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
-    to, (base, offset) = _to(one.operands[0]), _address(one.operands[-1])
+def _load(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
+    to, (base, offset) = _to(instruction.operands[0]), _address(instruction.operands[-1])
     if to is None or base is None or _NARROW.intersection(modifiers):
         return ()
     return (Load(to, max((_SIZES[name] for name in modifiers if name in _SIZES), default=1), base, offset),)
 
 
-def _barrier(one: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
-    first, second = one.operands
+def _barrier(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
+    first, second = instruction.operands
     if isinstance(first, Register) and first.file == "B" and first.index is not None:
         return (RestoreBarrier(first.index, _index(second)),)
     if isinstance(second, Register) and second.file == "B" and second.index is not None:

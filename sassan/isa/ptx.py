@@ -34,10 +34,10 @@ class PtxIsa:
         """Take the table, and look at what the calls of the function pass."""
         self._table, self._letters = rows, letters
         self._function = function
-        self._starts = [one.start for one in function.frames]
-        self._by_start = {one.start: one for one in function.frames}
-        self._by_name = {one.name: one for one in function.frames}
-        self._carry = 1 << max((one.last for one in function.frames), default=0)
+        self._starts = [frame.start for frame in function.frames]
+        self._by_start = {frame.start: frame for frame in function.frames}
+        self._by_name = {frame.name: frame for frame in function.frames}
+        self._carry = 1 << max((frame.last for frame in function.frames), default=0)
         self._rows: dict[str, Row | None] = {}
         self._received: dict[int, list[Effect]] = {}
         for one in function.instructions:
@@ -58,9 +58,9 @@ class PtxIsa:
         destinations, sources = split
         reads = _bits(_variables(sources))
         effects = self._results(row, instruction, destinations, sources)
-        if destinations and (row.partly or any(one.part for one in destinations)):
+        if destinations and (row.partly or any(variable.part for variable in destinations)):
             reads |= _bits(destinations)
-            effects = tuple(Effect(one.writes, None if one.needs is None else one.needs | one.writes) for one in effects)
+            effects = tuple(Effect(effect.writes, None if effect.needs is None else effect.needs | effect.writes) for effect in effects)
         reads, effects = self._with_carry(row, opcode, reads, effects)
         return self._control(row, instruction, reads, effects)
 
@@ -80,15 +80,15 @@ class PtxIsa:
         if agree is Agree.PARAMETER:
             return self._parameter(instruction)
         deciding = _deciding(agree, sources)
-        if deciding is None or any(isinstance(one, Special | PtxAddress) for one in deciding):
+        if deciding is None or any(isinstance(operand, Special | PtxAddress) for operand in deciding):
             return None
         return _bits(_variables(deciding))
 
     def _reads(self, agree: Agree, sources: Sequence[Operand]) -> int | None:
-        for one in sources:
-            if isinstance(one, Special) and one.name.partition(".")[0] not in self._table.agreeing:
+        for operand in sources:
+            if isinstance(operand, Special) and operand.name.partition(".")[0] not in self._table.agreeing:
                 return None
-            if isinstance(one, PtxAddress) and (agree is not Agree.ADDRESS or one.bare):
+            if isinstance(operand, PtxAddress) and (agree is not Agree.ADDRESS or operand.bare):
                 return None
         return _bits(_variables(sources))
 
@@ -99,7 +99,7 @@ class PtxIsa:
             return None
         frame = self._frame(instruction.address)
         if isinstance(place.base, Symbol):
-            known = frame is not None and frame.kernel and any(one.name == place.base.name for one in frame.parameters)
+            known = frame is not None and frame.kernel and any(parameter.name == place.base.name for parameter in frame.parameters)
             return 0 if known else None
         return _bit(place.base) if isinstance(place.base, Variable) and place.base.size else None
 
@@ -112,15 +112,15 @@ class PtxIsa:
             return reads, effects
         if row.carry is Carry.ALWAYS:
             reads |= self._carry
-            effects = tuple(Effect(one.writes, None if one.needs is None else one.needs | self._carry) for one in effects)
+            effects = tuple(Effect(effect.writes, None if effect.needs is None else effect.needs | self._carry) for effect in effects)
         if "cc" in opcode.split("."):
-            effects = tuple(Effect(one.writes | self._carry, one.needs) for one in effects)
+            effects = tuple(Effect(effect.writes | self._carry, effect.needs) for effect in effects)
         return reads, effects
 
     def _control(self, row: Row, instruction: Instruction, reads: int, effects: tuple[Effect, ...]) -> Facts:
         guard = 1 << instruction.guard.index if instruction.guard is not None and instruction.guard.index is not None else 0
         flow, tag = row.flow, ""
-        target = next((one.address for one in instruction.operands if isinstance(one, Target)), None)
+        target = next((operand.address for operand in instruction.operands if isinstance(operand, Target)), None)
         if flow is Flow.CALL:
             flow, tag = (Flow.CALL if self._is_direct(instruction) else Flow.INDIRECT_CALL), RET
             effects = tuple(self._passed(instruction))
@@ -130,7 +130,7 @@ class PtxIsa:
             flow, tag = (Flow.POP, RET) if inside else (Flow.EXIT, "")
             effects = tuple(self._received.get(frame.start, ())) if frame is not None and inside else ()
         elif flow in {Flow.PUSH, Flow.POP}:
-            tag = next(one.text for one in instruction.operands if isinstance(one, Word))
+            tag = next(operand.text for operand in instruction.operands if isinstance(operand, Word))
         return Facts(
             reads,
             effects,
@@ -144,21 +144,21 @@ class PtxIsa:
         )
 
     def _letter(self, instruction: Instruction) -> Letter:
-        bare = any(isinstance(one, PtxAddress) and one.bare for one in instruction.operands[1:])
-        special = any(isinstance(one, Special) for one in instruction.operands)
+        bare = any(isinstance(operand, PtxAddress) and operand.bare for operand in instruction.operands[1:])
+        special = any(isinstance(operand, Special) for operand in instruction.operands)
         return self._letters.letter(instruction.opcode + (".sreg" if special else ""), constant=bare, indexed=False)
 
     @staticmethod
     def _is_direct(instruction: Instruction) -> bool:
-        return any(isinstance(one, Target | Symbol) for one in instruction.operands)
+        return any(isinstance(operand, Target | Symbol) for operand in instruction.operands)
 
     def _callees(self, instruction: Instruction) -> tuple[Frame, ...]:
         """Return what a call may enter, as far as the input holds it."""
-        for one in instruction.operands:
-            if isinstance(one, Target):
+        for operand in instruction.operands:
+            if isinstance(operand, Target):
                 # By name: virtual instructions may stand in front of its start.
-                return (self._by_name[one.label],)
-            if isinstance(one, Symbol):
+                return (self._by_name[operand.label],)
+            if isinstance(operand, Symbol):
                 return ()
         return tuple(self._by_start[start] for start in self._function.callees or ())
 
@@ -174,17 +174,17 @@ class PtxIsa:
                 yield Effect(
                     _bit(parameter), None if given is None or isinstance(given, Special | PtxAddress) else _bits(_variables([given]))
                 )
-        for one in _variables(results):
-            # Nothing reads it before the callee returns and says more (`_received`); nobody knows what code outside of the input returns.
-            yield Effect(_bit(one), 0 if callees else None)
+        for result in _variables(results):
+            # Nothing reads it before the callee returns and says more (`_received`); what code outside of the input returns is unknown.
+            yield Effect(_bit(result), 0 if callees else None)
 
     def _note_call(self, instruction: Instruction) -> None:
         """Remember what the callees of a call bind when they return: agreement that was there before, and holds of the value too."""
         results, _ = _lists(instruction)
         for callee in self._callees(instruction):
-            for place, one in enumerate(results):
+            for place, result in enumerate(results):
                 returned = callee.returns[place] if place < len(callee.returns) else None
-                written = _bits(_variables([one]))
+                written = _bits(_variables([result]))
                 needs = None if returned is None else written | _bit(returned)
                 self._received.setdefault(callee.start, []).append(Effect(written, needs))
 
@@ -199,13 +199,13 @@ def _split(row: Row, instruction: Instruction) -> tuple[tuple[Variable, ...], tu
     if not operands:
         return None
     items = operands[0].items if isinstance(operands[0], OperandGroup) else (operands[0],)
-    found: list[Variable] = []
-    for one in items:
-        if isinstance(one, Variable) and not one.negated:
-            found.append(one)
-        elif not (isinstance(one, Word) and one.text == "_"):
+    destinations: list[Variable] = []
+    for item in items:
+        if isinstance(item, Variable) and not item.negated:
+            destinations.append(item)
+        elif not (isinstance(item, Word) and item.text == "_"):
             return None
-    return tuple(found), operands[1:]
+    return tuple(destinations), operands[1:]
 
 
 def _stored(instruction: Instruction) -> tuple[Effect, ...]:
@@ -214,10 +214,10 @@ def _stored(instruction: Instruction) -> tuple[Effect, ...]:
     if not isinstance(place, PtxAddress) or not isinstance(place.base, Variable) or not place.base.size:
         return ()
     modifiers = instruction.opcode.split(".")
-    covered = max((width(one) for one in modifiers), default=0) * max((_VECTORS.get(one, 1) for one in modifiers), default=1)
+    covered = max((width(name) for name in modifiers), default=0) * max((_VECTORS.get(name, 1) for name in modifiers), default=1)
     written = _bit(place.base)
     values = _bits(_variables(instruction.operands[1:]))
-    if any(isinstance(one, Special | PtxAddress) for one in instruction.operands[1:]):
+    if any(isinstance(operand, Special | PtxAddress) for operand in instruction.operands[1:]):
         return (Effect(written, None),)
     whole = place.offset == 0 and covered >= place.base.size
     return (Effect(written, values if whole else values | written),)
@@ -245,35 +245,35 @@ def _lists(instruction: Instruction) -> tuple[tuple[Operand, ...], tuple[Operand
     before: tuple[Operand, ...] = ()
     after: tuple[Operand, ...] = ()
     seen = False
-    for one in instruction.operands:
-        if not isinstance(one, OperandGroup):
+    for operand in instruction.operands:
+        if not isinstance(operand, OperandGroup):
             seen = True
         elif seen:
-            after = one.items
+            after = operand.items
         else:
-            before = one.items
+            before = operand.items
     return before, after
 
 
 def _variables(operands: Iterable[Operand]) -> Iterator[Variable]:
     """Yield every variable that operands name, those of addresses and vectors too."""
-    for one in operands:
-        if isinstance(one, Variable):
-            yield one
-        elif isinstance(one, OperandGroup):
-            yield from _variables(one.items)
-        elif isinstance(one, PtxAddress):
-            yield from _variables((one.base, *one.items))
+    for operand in operands:
+        if isinstance(operand, Variable):
+            yield operand
+        elif isinstance(operand, OperandGroup):
+            yield from _variables(operand.items)
+        elif isinstance(operand, PtxAddress):
+            yield from _variables((operand.base, *operand.items))
 
 
-def _bit(one: Variable) -> int:
-    return 1 << one.number
+def _bit(variable: Variable) -> int:
+    return 1 << variable.number
 
 
 def _bits(variables: Iterable[Variable]) -> int:
     out = 0
-    for one in variables:
-        out |= 1 << one.number
+    for variable in variables:
+        out |= 1 << variable.number
     return out
 
 
@@ -281,8 +281,8 @@ def variable_names(function: Function) -> dict[int, str]:
     """Return the name of every variable that the function's instructions name, by number."""
     out: dict[int, str] = {}
     for instruction in function.instructions:
-        for one in _variables(instruction.operands):
-            out[one.number] = one.name.partition(".")[0]
+        for variable in _variables(instruction.operands):
+            out[variable.number] = variable.name.partition(".")[0]
         if instruction.guard is not None and instruction.guard.index is not None:
             out[instruction.guard.index] = instruction.guard.file
     return out

@@ -93,10 +93,10 @@ class Table:
     def row(self, opcode: str) -> Row | None:
         """Return the row of an opcode with its modifiers, None where none covers it."""
         mnemonic, *modifiers = opcode.split(".")
-        if not all(one in self.modifiers or self.patterns.match(one) for one in modifiers):
+        if not all(name in self.modifiers or self.patterns.match(name) for name in modifiers):
             return None
         have = frozenset(modifiers)
-        return next((row for row in self.rows.get(mnemonic, ()) if all(one & have for one in row.required)), None)
+        return next((row for row in self.rows.get(mnemonic, ()) if all(name & have for name in row.required)), None)
 
 
 @lru_cache(maxsize=1)
@@ -116,7 +116,7 @@ def read(name: str, text: str) -> Table:
         _rows(file),
         frozenset(special.texts("agree")),
         frozenset((*special.texts("agree"), *special.texts("differ"))),
-        frozenset(one for key in modifiers.values if key != "patterns" for one in modifiers.texts(key)),
+        frozenset(text for key in modifiers.values if key != "patterns" for text in modifiers.texts(key)),
         re.compile("|".join(translate(pattern) for pattern in patterns) or r"(?!)"),
     )
 
@@ -124,25 +124,25 @@ def read(name: str, text: str) -> Table:
 def _rows(file: Fields) -> dict[str, tuple[Row, ...]]:
     sources = sorted(file.table("sources").values)
     out: dict[str, tuple[Row, ...]] = {}
-    for one in file.tables("op"):
-        row = _row(one, sources)
-        for name in one.texts("names"):
+    for fields in file.tables("op"):
+        row = _row(fields, sources)
+        for name in fields.texts("names"):
             out[name] = (*out.get(name, ()), row)
     return out
 
 
-def _row(one: Fields, sources: Sequence[str]) -> Row:
-    one.only(*_KEYS)
-    one.choice("source", sources)
-    if not one.texts("names"):
-        raise one.fail("names", "must name a mnemonic")
+def _row(fields: Fields, sources: Sequence[str]) -> Row:
+    fields.only(*_KEYS)
+    fields.choice("source", sources)
+    if not fields.texts("names"):
+        raise fields.fail("names", "must name a mnemonic")
     return Row(
-        tuple(frozenset(alternatives.split("|")) for alternatives in one.texts("with")),
-        one.choice("writes", Writes, Writes.FIRST),
-        one.choice("agree", Agree, Agree.NEVER),
-        one.flag("partly"),
-        one.choice("carry", Carry, Carry.NONE),
-        one.choice("flow", Flow, Flow.NONE),
+        tuple(frozenset(alternatives.split("|")) for alternatives in fields.texts("with")),
+        fields.choice("writes", Writes, Writes.FIRST),
+        fields.choice("agree", Agree, Agree.NEVER),
+        fields.flag("partly"),
+        fields.choice("carry", Carry, Carry.NONE),
+        fields.choice("flow", Flow, Flow.NONE),
     )
 
 
@@ -152,8 +152,8 @@ _PACKED = {"x2": 2, "x4": 4}
 
 def width(kind: str) -> int:
     """Return the bytes of a type: 4 for `b32` and `f16x2`, 0 for `pred` and what is no type."""
-    found = _WIDTH.fullmatch(kind)
-    return int(found[1]) // 8 * _PACKED.get(found[2] or "", 1) if found else 0
+    match = _WIDTH.fullmatch(kind)
+    return int(match[1]) // 8 * _PACKED.get(match[2] or "", 1) if match else 0
 
 
 def special_registers() -> frozenset[str]:

@@ -89,10 +89,10 @@ class Width:
 
     def of(self, modifiers: tuple[str, ...]) -> int:
         """Return the number of registers, 0 when the modifiers leave it open."""
-        found = [self.spans[name] for name in modifiers if name in self.spans]
+        spans = [self.spans[name] for name in modifiers if name in self.spans]
         if self.nth < 0:
-            return max(found, default=self.absent)
-        return found[self.nth] if self.nth < len(found) else self.absent
+            return max(spans, default=self.absent)
+        return spans[self.nth] if self.nth < len(spans) else self.absent
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:

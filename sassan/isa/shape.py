@@ -46,4 +46,4 @@ def _register(register: Register, indices: list[int]) -> object:
 
 
 def _registers(registers: Sequence[Register], indices: list[int]) -> tuple[object, ...]:
-    return tuple([_register(one, indices) for one in registers])
+    return tuple([_register(register, indices) for register in registers])

@@ -41,12 +41,12 @@ class Isa:
     def facts(self, instruction: Instruction) -> Facts | None:
         """Return the facts, or None when the table has no row for the opcode, its modifiers or its operands."""
         key, indices = shape(instruction)
-        found = self._templates.get(key)
-        if found is None:
-            found = self._compile(instruction)
+        template = self._templates.get(key)
+        if template is None:
+            template = self._compile(instruction)
             if len(self._templates) < _MEMO_LIMIT:
-                self._templates[key] = found
-        return found(instruction, indices)
+                self._templates[key] = template
+        return template(instruction, indices)
 
     def facts_plain(self, instruction: Instruction) -> Facts | None:
         """Return the same as `facts`, worked out for this instruction alone."""
@@ -106,13 +106,13 @@ def units() -> tuple[str, ...]:
 
 @cached
 def _table_of(arch: str) -> tuple[Architecture, Table]:
-    found = with_code(arch)
-    if found is None:
+    architecture = with_code(arch)
+    if architecture is None:
         raise unknown(arch)
-    table = _table(found.isa)
+    table = _table(architecture.isa)
     if table is None:
-        raise InputError("bad-table", f"{found.name}.toml: code.isa: no opcode table is called '{found.isa}'")
-    return found, table
+        raise InputError("bad-table", f"{architecture.name}.toml: code.isa: no opcode table is called '{architecture.isa}'")
+    return architecture, table
 
 
 @cached

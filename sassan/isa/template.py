@@ -86,7 +86,7 @@ class Template(NamedTuple):
             guard_alone=self.guard_alone,
             uniform=self.uniform or (self.undecided and not condition) or (condition != 0 and condition & _UNIFORM == condition),
             tag=f"B{_barrier(instruction)}" if self.barrier else self.tag,
-            target=next((one.address for one in instruction.operands if isinstance(one, Target)), None),
+            target=next((operand.address for operand in instruction.operands if isinstance(operand, Target)), None),
         )
 
 
@@ -104,5 +104,5 @@ def _union(accesses: Sequence[Access], indices: Sequence[int]) -> int:
 
 
 def _barrier(instruction: Instruction) -> int:
-    found = [one.index for one in instruction.operands if isinstance(one, Register) and one.file == "B"]
-    return found[0] if found and found[0] is not None else -1
+    barriers = [operand.index for operand in instruction.operands if isinstance(operand, Register) and operand.file == "B"]
+    return barriers[0] if barriers and barriers[0] is not None else -1

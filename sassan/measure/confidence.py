@@ -103,21 +103,21 @@ def interval(seconds: Sequence[float], estimator: Estimator, settings: IntervalS
 
     Raises InputError `too-few-runs`.
     """
-    chosen = settings if settings is not None else IntervalSettings()
+    effective = settings if settings is not None else IntervalSettings()
     estimate(seconds, estimator)
     match estimator:
         case Estimator.WARM_UP:
             return None
         case Estimator.MINIMUM:
-            return _minimum_interval(sorted(seconds[1:]), seconds[1:], chosen)
+            return _minimum_interval(sorted(seconds[1:]), seconds[1:], effective)
         case Estimator.MAXIMUM:
-            share = _share(len(seconds) - 1, chosen.level)
+            share = _share(len(seconds) - 1, effective.level)
             reasons = (UNBOUNDED, *(doubt for doubt in doubts(seconds[1:]) if doubt != SINGLE_RUN))
-            return Interval(max(seconds[1:]), None, chosen.level, "none", 0, share, reasons)
+            return Interval(max(seconds[1:]), None, effective.level, "none", 0, share, reasons)
         case Estimator.MEAN_ALL:
-            return _bootstrap(np.array(seconds), chosen, is_median=False)
+            return _bootstrap(np.array(seconds), effective, is_median=False)
         case Estimator.MEAN | Estimator.MEDIAN:
-            return _bootstrap(np.array(seconds[1:]), chosen, is_median=estimator is Estimator.MEDIAN)
+            return _bootstrap(np.array(seconds[1:]), effective, is_median=estimator is Estimator.MEDIAN)
 
 
 def dependence(values: Sequence[float]) -> float:
@@ -145,29 +145,29 @@ def _share(runs: int, level: float) -> float:
     return float(1 - (1 - level) ** (1 / runs))
 
 
-def _minimum_interval(ordered: Sequence[float], taken: Sequence[float], chosen: IntervalSettings) -> Interval:
+def _minimum_interval(ordered: Sequence[float], runs: Sequence[float], settings: IntervalSettings) -> Interval:
     """Return [T_(1) - c / (1 - c) * (T_(2) - T_(1)), T_(1)] with c = level: Robson and Whitlock 1964."""
-    share = _share(len(ordered), chosen.level)
-    reasons = [doubt for doubt in doubts(taken) if doubt != SINGLE_RUN]
+    share = _share(len(ordered), settings.level)
+    reasons = [doubt for doubt in doubts(runs) if doubt != SINGLE_RUN]
     if len(ordered) == 1:
-        return Interval(None, ordered[0], chosen.level, "endpoint", share=share, doubts=tuple(reasons))
+        return Interval(None, ordered[0], settings.level, "endpoint", share=share, doubts=tuple(reasons))
     if ordered[0] == ordered[1]:
         reasons.append(TIES)
-    reach = chosen.level / (1 - chosen.level) * (ordered[1] - ordered[0])
-    return Interval(max(0.0, ordered[0] - reach), ordered[0], chosen.level, "endpoint", share=share, doubts=tuple(reasons))
+    margin = settings.level / (1 - settings.level) * (ordered[1] - ordered[0])
+    return Interval(max(0.0, ordered[0] - margin), ordered[0], settings.level, "endpoint", share=share, doubts=tuple(reasons))
 
 
-def _bootstrap(values: "Floats", chosen: IntervalSettings, *, is_median: bool) -> Interval:
-    taken = [float(value) for value in values]
-    reasons = tuple(doubt for doubt in doubts(taken) if doubt != SINGLE_RUN or not is_median)
+def _bootstrap(values: "Floats", settings: IntervalSettings, *, is_median: bool) -> Interval:
+    runs = [float(value) for value in values]
+    reasons = tuple(doubt for doubt in doubts(runs) if doubt != SINGLE_RUN or not is_median)
     blocks = DEPENDENT in reasons
-    estimates = np.sort(_resampled(values, chosen, length=_block(len(values)) if blocks else 1, is_median=is_median))
-    tail = (1 - chosen.level) / 2
+    estimates = np.sort(_resampled(values, settings, length=_block(len(values)) if blocks else 1, is_median=is_median))
+    tail = (1 - settings.level) / 2
     low, high = (tail, 1 - tail) if blocks or is_median else _corrected(values, estimates, tail)
     reasons += (COARSE,) if len(estimates) * tail < _FEW_BEYOND else ()
     method = "percentiles of blocks" if blocks else "percentiles" if is_median else "BCa"
     low, high = float(np.quantile(estimates, low)), float(np.quantile(estimates, high))
-    return Interval(low, high, chosen.level, method, len(estimates), doubts=reasons)
+    return Interval(low, high, settings.level, method, len(estimates), doubts=reasons)
 
 
 def _block(runs: int) -> int:
@@ -175,11 +175,11 @@ def _block(runs: int) -> int:
     return min(runs, ceil(2 * cbrt(runs)))
 
 
-def _resampled(values: "Floats", chosen: IntervalSettings, *, length: int, is_median: bool) -> "Floats":
+def _resampled(values: "Floats", settings: IntervalSettings, *, length: int, is_median: bool) -> "Floats":
     """Return the estimate of each resample, drawn in circular blocks of `length` runs."""
     runs = len(values)
-    total = max(_FEWEST, min(chosen.resamples, _WORK // runs))
-    random = np.random.default_rng(chosen.seed)
+    total = max(_FEWEST, min(settings.resamples, _WORK // runs))
+    random = np.random.default_rng(settings.seed)
     steps = np.arange(length)
     batches: list[Floats] = []
     for begin in range(0, total, max(1, _BATCH // runs)):

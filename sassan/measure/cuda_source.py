@@ -47,8 +47,8 @@ def timed(source: str, name: str) -> CudaKernel:
     head = f"static __device__ __forceinline__ void {name}_body({declaration['parameters']})"
     body = source[: declaration.start()] + head + source[declaration.end() :]
     call = ", ".join(parameter.name for parameter in parameters)
-    whole = "".join(f"{' '.join(text.split())}, " for text in _split(declaration))
-    wrapper = _WRAPPER.format(name=name, bounds=declaration["bounds"] or "", parameters=whole, call=call)
+    parameter_list = "".join(f"{' '.join(text.split())}, " for text in _split(declaration))
+    wrapper = _WRAPPER.format(name=name, bounds=declaration["bounds"] or "", parameters=parameter_list, call=call)
     return CudaKernel(body + wrapper, f"{name}_timed", parameters, clocked=True)
 
 

@@ -63,12 +63,12 @@ def differ(groups: Sequence[Sequence[float]]) -> bool:
 
 def _of_groups(parts: Sequence[Sequence[float]], estimator: Estimator, settings: IntervalSettings, runs: Sequence[float]) -> Interval:
     estimate_of = median if estimator is Estimator.MEDIAN else mean
-    count, middle = len(parts), estimate_of(runs)
-    pulls = [len(part) / len(runs) * (estimate_of(part) - middle) for part in parts]
-    reach = student((1 + settings.level) / 2, count - 1) * sqrt(count / (count - 1) * sum(pull * pull for pull in pulls))
+    count, centre = len(parts), estimate_of(runs)
+    pulls = [len(part) / len(runs) * (estimate_of(part) - centre) for part in parts]
+    margin = student((1 + settings.level) / 2, count - 1) * sqrt(count / (count - 1) * sum(pull * pull for pull in pulls))
     ignored = {DEPENDENT, SINGLE_RUN} if estimator is Estimator.MEDIAN else {DEPENDENT}
     remaining = tuple(doubt for doubt in doubts(runs) if doubt not in ignored)
-    return Interval(max(0.0, middle - reach), middle + reach, settings.level, "t over groups", doubts=remaining)
+    return Interval(max(0.0, centre - margin), centre + margin, settings.level, "t over groups", doubts=remaining)
 
 
 def student(level: float, free: int) -> float:

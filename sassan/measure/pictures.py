@@ -3,24 +3,19 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sassan.errors import MissingToolError
-from sassan.extras import install
 from sassan.measure.confidence import correlation
 from sassan.measure.estimators import Estimator, estimate
+from sassan.measure.figure import MANY_POINTS, Axes, render_figure
 from sassan.measure.samples import Group, Samples
 from sassan.measure.verdict import time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Axes = Any
-"""Axes of matplotlib, an optional extra whose types may be missing."""
-FORMATS = ("svg", "png")
 _STYLES: "Mapping[Estimator, tuple[str, str, str]]" = {
     # Okabe and Ito's colours, darker where they meet white; markers and dashes distinguish them without colour.
     Estimator.WARM_UP: ("#777777", "x", ":"),
@@ -37,8 +32,6 @@ _REACH = 5.0
 _BINS = 80
 _LEAST_SPAN = 1e-6
 """Minimum span of an axis, as a share of the largest duration."""
-_MANY_POINTS = 3000
-"""With more points, a vector file contains them as a bitmap."""
 _PERCENT = 100.0
 
 
@@ -54,18 +47,7 @@ class Picture:
 
         Raises MissingToolError `missing-extra` without matplotlib.
         """
-        try:
-            from matplotlib import rc_context  # noqa: PLC0415 - an optional extra  # pyright: ignore[reportMissingImports]
-            from matplotlib.figure import Figure  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
-        except ImportError as error:
-            raise MissingToolError("missing-extra", "pictures need matplotlib", hint=install("plots")) from error
-        with rc_context({"svg.hashsalt": "sassan", "font.family": "DejaVu Sans", "axes.unicode_minus": False}):
-            figure: Axes = Figure(figsize=(8, 5), layout="constrained")
-            axes: Axes = figure.subplots()
-            self._draw(axes)
-            out = BytesIO()
-            figure.savefig(out, format=form, dpi=120, metadata={"Date": None} if form == "svg" else None)
-        return out.getvalue()
+        return render_figure(form, (8, 5), self._draw)
 
 
 def pictures(samples: Samples) -> tuple[Picture, ...]:
@@ -106,10 +88,10 @@ def _histogram(warm: Sequence[float], name: str, axes: Axes) -> None:
     bins = min(_BINS, max(10, int(np.sqrt(len(shown)) * 2)))
     low, high = _widened(float(shown.min()), float(shown.max()))
     axes.hist(shown, bins=bins, range=(low, high), color="#c9dceb", edgecolor="#5b87a8", linewidth=0.4)
-    for which in (Estimator.MINIMUM, Estimator.MEDIAN, Estimator.MEAN):
-        colour, _, dashes = _STYLES[which]
-        value = estimate((warm[0], *warm), which)
-        axes.axvline(value / scale, color=colour, linestyle=dashes, linewidth=1.6, label=f"{which} {time(value)}")
+    for estimator in (Estimator.MINIMUM, Estimator.MEDIAN, Estimator.MEAN):
+        colour, _, dashes = _STYLES[estimator]
+        value = estimate((warm[0], *warm), estimator)
+        axes.axvline(value / scale, color=colour, linestyle=dashes, linewidth=1.6, label=f"{estimator} {time(value)}")
     axes.set(xlabel=f"execution time ({unit})", ylabel="runs")
     _finish(axes, f"{len(warm)} runs without warm-ups", name, beyond)
 
@@ -122,7 +104,7 @@ def _phase(groups: Sequence[Group], name: str, axes: Axes) -> None:
     low, high = _widened(float(shown.min()), float(shown.max()))
     pad = (high - low) * 0.04
     axes.plot((low - pad, high + pad), (low - pad, high + pad), color="#999999", linewidth=0.8, linestyle="--", label="equal")
-    many = len(shown) > _MANY_POINTS
+    many = len(shown) > MANY_POINTS
     axes.scatter(*shown.T, s=6 if many else 12, alpha=0.25 if many else 0.6, linewidths=0, color="#0072b2", rasterized=many)
     axes.set(xlim=(low - pad, high + pad), ylim=(low - pad, high + pad), aspect="equal")
     axes.set(xlabel=f"run n ({unit})", ylabel=f"run n + 1 ({unit})")
@@ -133,8 +115,8 @@ def _phase(groups: Sequence[Group], name: str, axes: Axes) -> None:
 def _durations(sizes: Sequence[Sequence[Group]], name: str, axes: Axes) -> None:
     least = [min(value for group in groups for value in group.seconds) for groups in sizes]
     order = np.argsort(least)
-    for which, (colour, marker, dashes) in _STYLES.items():
-        excess = [_mean(sizes[at], which) / least[at] * _PERCENT - _PERCENT for at in order]
+    for estimator, (colour, marker, dashes) in _STYLES.items():
+        excess = [_mean(sizes[at], estimator) / least[at] * _PERCENT - _PERCENT for at in order]
         axes.plot(
             [least[at] for at in order],
             excess,
@@ -143,7 +125,7 @@ def _durations(sizes: Sequence[Sequence[Group]], name: str, axes: Axes) -> None:
             linestyle=dashes,
             markersize=5,
             linewidth=1.3,
-            label=which.value,
+            label=estimator.value,
         )
     axes.set_xscale("log")
     axes.set_yscale("symlog", linthresh=0.01)
@@ -157,11 +139,11 @@ def _durations(sizes: Sequence[Sequence[Group]], name: str, axes: Axes) -> None:
 def _delays(groups: Sequence[Group], name: str, axes: Axes) -> None:
     unit, scale = _unit([min(group.warm) for group in groups])
     delays = sorted({group.delay for group in groups})
-    for which, (colour, marker, dashes) in _STYLES.items():
-        if which is Estimator.MEAN_ALL:
+    for estimator, (colour, marker, dashes) in _STYLES.items():
+        if estimator is Estimator.MEAN_ALL:
             continue
-        means = [_mean([group for group in groups if group.delay == delay], which) / scale for delay in delays]
-        axes.plot(delays, means, color=colour, marker=marker, linestyle=dashes, markersize=4, linewidth=1.3, label=which.value)
+        means = [_mean([group for group in groups if group.delay == delay], estimator) / scale for delay in delays]
+        axes.plot(delays, means, color=colour, marker=marker, linestyle=dashes, markersize=4, linewidth=1.3, label=estimator.value)
     axes.set(xlabel="delay before each run (s)", ylabel=f"execution time ({unit})")
     _finish(axes, "estimators against the delay, mean over groups", name, 0)
 
@@ -171,8 +153,8 @@ def _tick(seconds: float, place: int) -> str:
     return time(seconds) if seconds > 0 else ""
 
 
-def _mean(groups: Sequence[Group], which: Estimator) -> float:
-    values = [estimate(group.seconds, which) for group in groups]
+def _mean(groups: Sequence[Group], estimator: Estimator) -> float:
+    values = [estimate(group.seconds, estimator) for group in groups]
     return sum(values) / len(values)
 
 

@@ -74,11 +74,11 @@ def _json(source: Source) -> Samples:
         elements = cast("list[object]", document)
         lists = elements if all(isinstance(element, list) for element in elements) else [elements]
         return _samples([{"seconds": durations} for durations in lists], {})
-    whole = cast("Mapping[str, object]", document)
-    groups = whole.get("groups")
+    content = cast("Mapping[str, object]", document)
+    groups = content.get("groups")
     if not isinstance(groups, list):
         raise bad("the list 'groups' is missing")
-    about = {key: value for key, value in whole.items() if key not in _IGNORED}
+    about = {key: value for key, value in content.items() if key not in _IGNORED}
     for key, value in about.items():
         if not isinstance(value, str):
             raise bad(f"'{key}': expected a string")

@@ -77,7 +77,7 @@ def grouped(runs: Iterable[TimedRun], about: Mapping[str, str] | None = None) ->
 
     Raises InputError `bad-samples` if they are not, or if runs of a group differ in delay or size.
     """
-    groups = tuple(_group(some) for some in _adjacent(runs))
+    groups = tuple(_group(group_runs) for group_runs in _adjacent(runs))
     seen: set[int] = set()
     for group in groups:
         if group.number in seen:

@@ -1,21 +1,17 @@
 """Predicted over measured times on logarithmic axes: the diagonal, half and twice the measurement, and the area below it."""
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sassan.errors import MissingToolError, UsageError
-from sassan.extras import install
+from sassan.errors import UsageError
 from sassan.files import write
+from sassan.measure.figure import FORMATS, MANY_POINTS, Axes, render_figure
 
 if TYPE_CHECKING:
     Points = Sequence[tuple[float, float]]
 
-Axes = Any
-"""Axes of matplotlib, an optional extra whose types may be missing."""
-FORMATS = ("svg", "png")
 # Okabe and Ito's colours with a marker each, so that series differ without colour, too.
 _STYLES = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#a0527c", "v"), ("#333333", "d"), ("#b08900", "P"))
 _PAD = 1.25
@@ -25,8 +21,6 @@ _LEAST_SPAN = 4.0
 _ALL_TICKS = 50.0
 """An axis that spans less than this factor has ticks at 1, 2, 3, 5 and 7 of each decade, one below `_SOME_TICKS` at 1, 2 and 5."""
 _SOME_TICKS = 2e3
-_MANY_POINTS = 3000
-"""With more points, a vector file contains them as a bitmap."""
 _FEW_POINTS = 60
 _TWICE = 2.0
 _SCALES = ((1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e4, 1e3, " k"))
@@ -54,23 +48,16 @@ def render(form: str, series: "Mapping[str, Points]", title: str, *, unit: str =
         raise UsageError(
             "bad-picture", f"the times {invalid[0]:g} and {invalid[1]:g} cannot be drawn on logarithmic axes", hint="pass positive times"
         )
-    try:
-        from matplotlib import rc_context  # noqa: PLC0415 - an optional extra  # pyright: ignore[reportMissingImports]
-        from matplotlib.figure import Figure  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
-    except ImportError as error:
-        raise MissingToolError("missing-extra", "pictures need matplotlib", hint=install("plots")) from error
-    with rc_context({"svg.hashsalt": "sassan", "font.family": "DejaVu Sans", "axes.unicode_minus": False}):
-        figure: Axes = Figure(figsize=(7, 6), layout="constrained")
-        axes: Axes = figure.subplots()
+
+    def draw(axes: Axes) -> None:
         _limits(axes, points)
         _lines(axes)
         _draw(axes, series)
         axes.set(xlabel=f"measured ({unit})", ylabel=f"predicted ({unit})")
         axes.set_title(title, fontsize=10, parse_math=False)
         axes.legend(fontsize=8, loc="best", framealpha=0.9, edgecolor="#dddddd")
-        out = BytesIO()
-        figure.savefig(out, format=form, dpi=120, metadata={"Date": None} if form == "svg" else None)
-    return out.getvalue()
+
+    return render_figure(form, (7, 6), draw)
 
 
 def _limits(axes: Axes, points: "Points") -> None:
@@ -108,7 +95,7 @@ def _lines(axes: Axes) -> None:
 def _draw(axes: Axes, series: "Mapping[str, Points]") -> None:
     for index, (name, points) in enumerate(series.items()):
         colour, marker = _STYLES[index % len(_STYLES)]
-        few, many = len(points) <= _FEW_POINTS, len(points) > _MANY_POINTS
+        few, many = len(points) <= _FEW_POINTS, len(points) > MANY_POINTS
         axes.scatter(
             [measured for measured, _ in points],
             [predicted for _, predicted in points],

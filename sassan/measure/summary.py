@@ -59,8 +59,8 @@ def _estimate(groups: Sequence[Group], estimator: Estimator, settings: IntervalS
     if estimator is Estimator.WARM_UP:
         return Estimate(estimator, mean([group.seconds[0] for group in groups]), None)
     if estimator is Estimator.MEAN_ALL:
-        every = [value for group in groups for value in group.seconds]
-        return Estimate(estimator, estimate(every, estimator), interval_of(groups, estimator, settings))
+        durations = [value for group in groups for value in group.seconds]
+        return Estimate(estimator, estimate(durations, estimator), interval_of(groups, estimator, settings))
     warm = [value for group in groups for value in group.warm]
     if not warm:
         return None

@@ -120,8 +120,8 @@ def _ranges_text(verdicts: Sequence[Verdict], kinds: Sequence[str | None], wante
     """Return the ranges of consecutive durations of a kind; '' if there are none."""
     at = 0
     ranges: list[str] = []
-    for kind, some in groupby(kinds):
-        first, at = at, at + len(list(some))
+    for kind, equal_kinds in groupby(kinds):
+        first, at = at, at + len(list(equal_kinds))
         if kind == wanted:
             ends = dict.fromkeys((time(verdicts[first].duration), time(verdicts[at - 1].duration)))
             ranges.append(" to ".join(ends))
@@ -154,9 +154,9 @@ def _cut(group: Group) -> tuple[Group, ...]:
 
 
 def _stability(estimator: Estimator, groups: Sequence[Group], least: float) -> Stability:
-    by_delay = [[estimate(group.seconds, estimator) for group in some] for some in _by_delay(groups)]
-    values = [value for some in by_delay for value in some]
-    repeated = [_of_five([some]) for some in by_delay if len(some) > 1]
+    by_delay = [[estimate(group.seconds, estimator) for group in alike] for alike in _by_delay(groups)]
+    values = [value for estimates in by_delay for value in estimates]
+    repeated = [_of_five([estimates]) for estimates in by_delay if len(estimates) > 1]
     bias = sum(values) / len(values) / least - 1
     return Stability(estimator, _of_five(by_delay), max(repeated) if repeated else None, bias, spread(values))
 
@@ -168,7 +168,7 @@ def _by_delay(groups: Sequence[Group]) -> list[list[Group]]:
 
 def _of_five(by_delay: Sequence[Sequence[float]]) -> float:
     """Return the spread of five groups of each delay. Delays are conditions, not repetitions: all of them count, unscaled."""
-    low, high = min(_least(some) for some in by_delay), max(_largest(some) for some in by_delay)
+    low, high = min(_least(values) for values in by_delay), max(_largest(values) for values in by_delay)
     count = len(by_delay[0])
     factor = _NORMAL[REFERENCE_GROUPS] / _NORMAL[count] if len(by_delay) == 1 and count < REFERENCE_GROUPS else 1.0
     return (high - low) / low * factor
@@ -177,15 +177,15 @@ def _of_five(by_delay: Sequence[Sequence[float]]) -> float:
 def _runs_of_five(groups: Sequence[Group]) -> float:
     """Return the spread of all runs of five groups of each delay."""
     by_delay = _by_delay(groups)
-    low = min(_least([min(group.seconds) for group in some]) for some in by_delay)
-    return (max(_largest([max(group.seconds) for group in some]) for some in by_delay) - low) / low
+    low = min(_least([min(group.seconds) for group in alike]) for alike in by_delay)
+    return (max(_largest([max(group.seconds) for group in alike]) for alike in by_delay) - low) / low
 
 
 def _largest(values: Sequence[float]) -> float:
     """Return the largest of five values, on average over all choices of five; of fewer, the largest of all."""
-    chosen = min(REFERENCE_GROUPS, len(values))
-    every = comb(len(values), chosen)
-    return fsum(value * (comb(place, chosen - 1) / every) for place, value in enumerate(sorted(values)) if place >= chosen - 1)
+    size = min(REFERENCE_GROUPS, len(values))
+    choices = comb(len(values), size)
+    return fsum(value * (comb(place, size - 1) / choices) for place, value in enumerate(sorted(values)) if place >= size - 1)
 
 
 def _least(values: Sequence[float]) -> float:

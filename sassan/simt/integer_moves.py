@@ -19,7 +19,7 @@ def _move(work: Work) -> None:
 
 
 def _convert(work: Work) -> None:
-    """I2I between words: a copy; narrower ones are not looked at."""
+    """I2I between words: a copy; narrower ones have no rule."""
     to, source = work.instruction.operands
     if not work.modifiers <= {"S32", "U32"}:
         raise UnknownError
@@ -56,7 +56,7 @@ def _load_constant(work: Work) -> None:
 
 
 def _half_constant(work: Work) -> None:
-    """HFMA2 of zeros: how ptxas loads a number by way of the floating-point unit."""
+    """HFMA2 of zeros: how ptxas loads a number through the floating-point unit."""
     to, first, second, high, low = work.instruction.operands
     if work.modifiers - {"MMA"} or not isinstance(high, Immediate) or not isinstance(low, Immediate):
         raise UnknownError

@@ -36,12 +36,12 @@ class Place:
 
 
 class UnknownError(Exception):
-    """Nobody looked at a form: its results are drawn."""
+    """No rule covers a form: its results are drawn."""
 
 
 @dataclass(slots=True)
 class Work:
-    """One operation on a group: what it reads, and what it has written so far, 64 bits to a word to have room for carries."""
+    """One operation on a group: what it reads, and what it has written so far, 64 bits to a word, so that carries fit."""
 
     instruction: Instruction
     place: Place

@@ -1,6 +1,6 @@
-"""What integer instructions really compute: `Values` for the operations that decide how often a loop turns.
+"""What integer instructions really compute: `Values` for the operations that decide how often a loop iterates.
 
-Whatever is not listed (memory, floating point, votes, and forms that nobody looked at) draws a word for each run, thread and moment: such a
+Whatever is not listed (memory, floating point, votes, and forms without a rule) draws a word for each run, thread and moment: such a
 run is one that could be, for some contents of memory. Words are 32 bits; the carry flag until Pascal is bit 0 of CC, the zero flag bit 1.
 """
 
@@ -38,7 +38,7 @@ class Integers:
         return out
 
     def outputs(self, operation: Operation, inputs: tuple[Words, ...], at: Moment) -> tuple[Words, ...]:
-        """Return one array per written register: computed, or drawn where nobody says what the operation computes."""
+        """Return one array per written register: computed, or drawn where no rule says what the operation computes."""
         work = Work(operation.instruction, self._place, at.rows, dict(zip(operation.reads, inputs, strict=True)), {})
         compute = _OPERATIONS.get(operation.instruction.opcode.partition(".")[0])
         if compute is not None:

@@ -8,8 +8,8 @@ Of two instructions of a warp, the second issues as soon as
 
 A block costs the longest time from where the warp may enter it to where it may enter the next, whatever ran before. What may be open at
 its entry comes over the edges of the graph (`control_residuals`). Since Volta a block that runs while another side of a divergence is
-pending may take turns with it: there each wait is charged the longest latency of any setter (`in_turns`). What is open when the warp ends
-is charged once, to the first block.
+pending may be interleaved with it: there each wait is charged the longest latency of any setter (`interleaved`). What is open when the
+warp ends is charged once, to the first block.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,13 +21,13 @@ from sassan.errors import Gap
 from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS
 from sassan.timing.control_ops import Op, op_of
-from sassan.timing.control_residuals import NOTHING, Flow, after, anything, passed, regions, turning
-from sassan.timing.model import Prices, barriers_of
+from sassan.timing.control_residuals import NOTHING, Flow, after, anything, interleaved_blocks, passed, regions
+from sassan.timing.model import BlockCosts, barriers_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
 
 SCHEDULED = "instructions issue in order, as soon as their control codes and the intervals of their units allow"
-TURNS = "where sides of a divergence take turns, the warp never idles while one of them may issue"
+INTERLEAVED = "where sides of a divergence are interleaved, the warp never idles while one of them may issue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +41,36 @@ class Control:
         """Return `control`."""
         return "control"
 
-    def price(self, cfg: WarpCfg) -> Prices:
+    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
         """Return the longest time of each block.
 
         Raises InputError for an architecture without a table.
         """
         nothing = (0,) * len(cfg.nodes)
         if gaps := not_machine_code(cfg.function):
-            return Prices(nothing, (), gaps)
+            return BlockCosts(nothing, (), gaps)
         rates, code = self.tables.rates(cfg.function.arch), code_of(cfg)
         together = described(cfg.function.arch).control_words
-        turns = frozenset[int]() if together else turning(cfg)
-        assumptions = (SCHEDULED, *((TURNS,) if turns else ()), *rates.assumptions(code))
+        interleaving = frozenset[int]() if together else interleaved_blocks(cfg)
+        assumptions = (SCHEDULED, *((INTERLEAVED,) if interleaving else ()), *rates.assumptions(code))
         if gaps := (*_uncoded(code), *rates.gaps(code)):
-            return Prices(nothing, assumptions, tuple(sorted(gaps)))
-        ops = {one.address: op_of(one, rates, together=together) for one in code}
-        blocks = [tuple(ops[one.address] for one in node.code) for node in cfg.nodes]
-        found = times(cfg, blocks, turns)
-        prices, ahead = _prices(cfg, found)
-        cuts = [barriers_of(node.code) if index not in turns and not cfg.gaps else () for index, node in enumerate(cfg.nodes)]
-        pieces = [_pieces(*one) for one in zip(blocks, cuts, found.entered, strict=True)]
+            return BlockCosts(nothing, assumptions, tuple(sorted(gaps)))
+        ops = {instruction.address: op_of(instruction, rates, together=together) for instruction in code}
+        blocks = [tuple(ops[instruction.address] for instruction in node.code) for node in cfg.nodes]
+        block_times = times(cfg, blocks, interleaving)
+        costs, ahead = _costs(cfg, block_times)
+        cuts = [barriers_of(node.code) if index not in interleaving and not cfg.gaps else () for index, node in enumerate(cfg.nodes)]
+        pieces = [_pieces(*piece) for piece in zip(blocks, cuts, block_times.entered, strict=True)]
         for index, node_pieces in enumerate(pieces):
             if node_pieces:
-                node_pieces[0] += found.rest * (index == cfg.entry)
+                node_pieces[0] += block_times.rest * (index == cfg.entry)
                 node_pieces[-1] += ahead[index]
-        return Prices(prices, assumptions, pieces=tuple(map(tuple, pieces)))
+        return BlockCosts(costs, assumptions, pieces=tuple(map(tuple, pieces)))
 
 
 def _uncoded(code: Iterable[Instruction]) -> tuple[Gap, ...]:
     """Return a gap at the first instruction without a control code."""
-    first = next((one for one in code if one.control is None), None)
+    first = next((instruction for instruction in code if instruction.control is None), None)
     if first is None:
         return ()
     message = "the input has no encodings, so control codes are unknown: give a cubin, cuobjdump -sass or nvdisasm -hex"
@@ -91,21 +91,21 @@ class Times:
     entered: tuple[Residual, ...]
 
 
-def times(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], turns: frozenset[int]) -> Times:
-    """Return how long the blocks of a graph may take; `turns` are those that may take turns with a pending side."""
-    steps = _steps(cfg, turns)
-    flow = Flow(blocks, steps, regions(steps, turns))
+def times(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], interleaving: frozenset[int]) -> Times:
+    """Return how long the blocks of a graph may take; `interleaving` are those that may be interleaved with a pending side."""
+    steps = _steps(cfg, interleaving)
+    flow = Flow(blocks, steps, regions(steps, interleaving))
     worst = flow.worst()
     # A graph with gaps may lack edges: then anything may be open anywhere.
     entered = [anything(op for block in blocks for op in block)] * len(blocks) if cfg.gaps else flow.residuals(cfg.entry)
     timed = [
-        in_turns(block, entered[index], worst[flow.region[index]]) if index in turns else in_order(block, entered[index])
+        interleaved(block, entered[index], worst[flow.region[index]]) if index in interleaving else in_order(block, entered[index])
         for index, block in enumerate(blocks)
     ]
     behind = {
         (edge.src, edge.dst): in_order(blocks[edge.dst], flow.left(edge.src, entered[edge.src], edge.dst, worst))[0]
         for edge in cfg.edges
-        if edge.dst is not None and edge.dst not in turns and not cfg.gaps
+        if edge.dst is not None and edge.dst not in interleaving and not cfg.gaps
     }
     rest = max((timed[edge.src][1] for edge in cfg.edges if edge.dst is None), default=0)
     return Times(tuple(time for time, _ in timed), behind, rest, tuple(entered))
@@ -115,52 +115,52 @@ def _pieces(block: Sequence[Op], cuts: Sequence[int], entered: Residual) -> list
     """Return the longest times of a block between its barriers, behind each of which nothing is open; [] where it holds none."""
     if not cuts or not all(block[cut].drains for cut in cuts):
         return []
-    found: list[int] = []
+    pieces: list[int] = []
     first, still = 0, entered
     for cut in cuts:
-        found.append(in_order(block[first : cut + 1], still)[0])
+        pieces.append(in_order(block[first : cut + 1], still)[0])
         first, still = cut + 1, after(NOTHING, block[cut])
-    return [*found, in_order(block[first:], still)[0]]
+    return [*pieces, in_order(block[first:], still)[0]]
 
 
-def _prices(cfg: WarpCfg, found: Times) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return one price per block, of which every execution pays the sum, and how much of it is for what follows.
+def _costs(cfg: WarpCfg, block_times: Times) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return one cost per block, of which every execution pays the sum, and how much of it is for what follows.
 
     Where a block has one successor, each of its executions enters that one: it pays what the successor takes longer behind it than behind
-    blocks that lead elsewhere too. So a load before a loop is not waited for in every turn.
+    blocks that lead elsewhere too. So a load before a loop is not waited for in every iteration.
     """
-    prices, ahead = list(found.longest), [0] * len(cfg.nodes)
+    costs, ahead = list(block_times.longest), [0] * len(cfg.nodes)
     successors: list[set[int | None]] = [set() for _ in cfg.nodes]
     for edge in cfg.edges:
         successors[edge.src].add(edge.dst)
     into: dict[int, dict[int, int]] = {}
-    for (src, dst), time in sorted(found.behind.items()):
+    for (src, dst), time in sorted(block_times.behind.items()):
         into.setdefault(dst, {})[src] = time
     for dst, by_source in into.items():
         if dst == cfg.entry:
             continue
         forked = [time for src, time in by_source.items() if len(successors[src]) > 1]
         base = max(forked, default=min(by_source.values()))
-        prices[dst] += base - found.longest[dst]
+        costs[dst] += base - block_times.longest[dst]
         for src, time in by_source.items():
             if len(successors[src]) == 1:
                 ahead[src] += max(time - base, 0)
-    prices[cfg.entry] += found.rest
-    return tuple(price + more for price, more in zip(prices, ahead, strict=True)), tuple(ahead)
+    costs[cfg.entry] += block_times.rest
+    return tuple(cost + more for cost, more in zip(costs, ahead, strict=True)), tuple(ahead)
 
 
-def _steps(cfg: WarpCfg, turns: frozenset[int]) -> list[list[int]]:
-    """Return what may run behind each block: warp edges, and the steps of threads to sides that need not wait for their turn."""
-    found = {(edge.src, edge.dst) for edge in cfg.edges if edge.dst is not None}
-    found |= {(edge.src, edge.dst) for edge in cfg.thread_edges if edge.dst in turns}
+def _steps(cfg: WarpCfg, interleaving: frozenset[int]) -> list[list[int]]:
+    """Return what may run behind each block: warp edges, and the steps of threads to sides that need not wait to run."""
+    pairs = {(edge.src, edge.dst) for edge in cfg.edges if edge.dst is not None}
+    pairs |= {(edge.src, edge.dst) for edge in cfg.thread_edges if edge.dst in interleaving}
     steps: list[list[int]] = [[] for _ in cfg.nodes]
-    for src, dst in sorted(found):
+    for src, dst in sorted(pairs):
         steps[src].append(dst)
     return steps
 
 
 def in_order(block: Sequence[Op], entered: Residual) -> tuple[int, int]:
-    """Return the longest time of a block that runs without turns, and how much longer what was issued may take to end."""
+    """Return the longest time of a block that runs alone, and how much longer what was issued may take to end."""
     clear, free, end, now = list(entered.barriers), dict(entered.units), entered.all, 0
     for op in block:
         issue = max(now, free.get(op.unit, 0), end if op.drains else 0, *_waited(op, clear))
@@ -172,8 +172,8 @@ def in_order(block: Sequence[Op], entered: Residual) -> tuple[int, int]:
     return now, max(end - now, 0)
 
 
-def in_turns(block: Sequence[Op], entered: Residual, worst: Residual) -> tuple[int, int]:
-    """Return the longest time that is charged to a block whose instructions take turns with those of other sides, and what may be left.
+def interleaved(block: Sequence[Op], entered: Residual, worst: Residual) -> tuple[int, int]:
+    """Return the longest time charged to a block whose instructions are interleaved with those of other sides, and what may be left.
 
     Since the last issue of whatever side, an instruction is kept back by the rest of its predecessor's delay, for as long as any setter or
     unit of the region can (`worst`), or by what was open when the region was entered. The delay of the last one is charged, too.

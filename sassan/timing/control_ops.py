@@ -31,25 +31,30 @@ class Op:
     interval: int
 
 
-def op_of(one: Instruction, rates: Rates, *, together: bool) -> Op:
+def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
     """Return what the control code of an instruction and the tables say; `together`: a stall of 0 issues it with the next one.
 
     The instruction has a control code and its time is known (`Rates.gaps`).
     """
-    assert one.control is not None, "code without control codes has no price"
-    code, kind, latency, interval = decode(one.control), rates.kind(one.opcode), rates.cycles(one.opcode), rates.interval(one.opcode)
-    assert kind is not None, "an instruction of no class has no price"
+    assert instruction.control is not None, "code without control codes has no cost"
+    code, kind, latency, interval = (
+        decode(instruction.control),
+        rates.kind(instruction.opcode),
+        rates.cycles(instruction.opcode),
+        rates.interval(instruction.opcode),
+    )
+    assert kind is not None, "an instruction of no class has no cost"
     least = code.stall if together else max(code.stall, 1)
-    counted = dict(_counted(one))
+    counted = dict(_counted(instruction))
     waits, clears = code.wait_mask, code.wait_mask
     for barrier, remainder in counted.items():
         waits |= 1 << barrier
-        clears |= (remainder == 0 and one.guard is None) << barrier
+        clears |= (remainder == 0 and instruction.guard is None) << barrier
     sets: list[tuple[int, int]] = []
     if code.write_barrier is not None:
         sets.append((code.write_barrier, latency))
     if code.read_barrier is not None:
-        sets.append((code.read_barrier, rates.reading(one.opcode)))
+        sets.append((code.read_barrier, rates.reading(instruction.opcode)))
     return Op(
         least=least,
         most=max(least, latency) if kind.blocks else least,
@@ -58,21 +63,21 @@ def op_of(one: Instruction, rates: Rates, *, together: bool) -> Op:
         sets=tuple(sets),
         drains=kind.drains,
         ends=max(latency, interval),
-        unit=rates.unit(one.opcode),
+        unit=rates.unit(instruction.opcode),
         interval=interval,
     )
 
 
-def _counted(one: Instruction) -> Iterator[tuple[int, int]]:
+def _counted(instruction: Instruction) -> Iterator[tuple[int, int]]:
     """Yield the barriers that DEPBAR waits for and what it leaves open of each: `DEPBAR.LE SB5, 0x3, {2,1}` leaves 3 of barrier 5.
 
     A form that is not known waits for every barrier and leaves anything open.
     """
-    if one.opcode.partition(".")[0] != "DEPBAR":
+    if instruction.opcode.partition(".")[0] != "DEPBAR":
         return
     known: dict[int, int] = {}
     counted: int | None = None
-    for operand in one.operands:
+    for operand in instruction.operands:
         match operand:
             case Register(file="SB", index=int(index)):
                 counted = index

@@ -1,4 +1,4 @@
-"""What may still be open at a point of the code, and where sides of a divergence take turns (README.md, "control")."""
+"""What may still be open at a point of the code, and where sides of a divergence are interleaved (README.md, "control")."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ def anything(ops: Iterable[Op]) -> Residual:
 class Flow:
     """The blocks of a graph, as far as times go.
 
-    `steps` are successors by index. `region` numbers the blocks that may take turns; blocks of different regions never do with each other.
+    `steps` are successors by index. `region` numbers the blocks that may be interleaved; blocks of different regions never are.
     """
 
     blocks: Sequence[Sequence[Op]]
@@ -65,14 +65,14 @@ class Flow:
 
     def left(self, block: int, entered: Residual, step: int, worst: Mapping[int, Residual]) -> Residual:
         """Return what may be open where a block ends and `step` begins; behind a region that is anything of it."""
-        turns = block in self.region
+        inside = block in self.region
         left = entered
         for op in self.blocks[block]:
-            left = passed(left, op) if turns else after(left, op)
-        return DOMAIN.join(left, worst[self.region[block]]) if turns and step not in self.region else left
+            left = passed(left, op) if inside else after(left, op)
+        return DOMAIN.join(left, worst[self.region[block]]) if inside and step not in self.region else left
 
     def residuals(self, entry: int) -> tuple[Residual, ...]:
-        """Return what may be open at the start of each block; of a block that takes turns, what was issued outside its region."""
+        """Return what may be open at the start of each block; of a block that may be interleaved, what was issued outside its region."""
         worst = self.worst()
 
         def transfer(block: int, entered: Residual) -> Iterator[tuple[int, Residual]]:
@@ -86,19 +86,19 @@ class Flow:
         return tuple(states.get(block, NOTHING) for block in range(len(self.blocks)))
 
 
-def turning(cfg: WarpCfg) -> frozenset[int]:
-    """Return the blocks that run while another side of a divergence may: some stack holds one there, or nobody says what stacks hold."""
+def interleaved_blocks(cfg: WarpCfg) -> frozenset[int]:
+    """Return the blocks that run while another side of a divergence may: some stack holds one there, or what stacks hold is unknown."""
     if not cfg.stack_points:
         return frozenset(range(len(cfg.nodes)))
     return frozenset(index for index, points in enumerate(cfg.stack_points) if any(not point.tag for point in points))
 
 
-def regions(steps: Sequence[Sequence[int]], turns: frozenset[int]) -> dict[int, int]:
-    """Return a number for each block that may take turns: blocks that are pending together have the same.
+def regions(steps: Sequence[Sequence[int]], interleaving: frozenset[int]) -> dict[int, int]:
+    """Return a number for each block that may be interleaved: blocks that are pending together have the same.
 
-    While a side is pending, the blocks that run follow each other along steps, and its own first block follows that where it split off.
+    While a side is pending, the blocks that run follow each other along steps, and its first block follows the one where it split off.
     """
-    parent = {block: block for block in turns}
+    parent = {block: block for block in interleaving}
 
     def root(block: int) -> int:
         while parent[block] != block:
@@ -106,7 +106,7 @@ def regions(steps: Sequence[Sequence[int]], turns: frozenset[int]) -> dict[int, 
         return block
 
     for block, after in enumerate(steps):
-        together = [one for one in ((block, *after) if block in turns else after) if one in turns]
-        for one in together[1:]:
-            parent[root(one)] = root(together[0])
-    return {block: root(block) for block in sorted(turns)}
+        together = [neighbour for neighbour in ((block, *after) if block in interleaving else after) if neighbour in interleaving]
+        for neighbour in together[1:]:
+            parent[root(neighbour)] = root(together[0])
+    return {block: root(block) for block in sorted(interleaving)}

@@ -81,9 +81,9 @@ class Hazards:
 
     def profile(self, opcode: str) -> Profile:
         """Return what is known of an opcode with its modifiers."""
-        found = self._profiles.get(opcode)
-        if found is None:
-            found = self._profiles[opcode] = Profile(
+        profile = self._profiles.get(opcode)
+        if profile is None:
+            profile = self._profiles[opcode] = Profile(
                 self._first("class", opcode) or unit(self.arch, opcode),
                 bool(self._first("variable", opcode)),
                 self._first("in_order", opcode),
@@ -91,7 +91,7 @@ class Hazards:
                 bool(self._first("drains", opcode)),
                 bool(self._first("widest", opcode)),
             )
-        return found
+        return profile
 
     def _first(self, kind: str, opcode: str) -> str:
         return next((rule.value for rule in self._rules[kind] if rule.fits(opcode)), "")
@@ -103,10 +103,10 @@ class Hazards:
 
     def longest(self, producer: str) -> int:
         """Return the largest distance that a class of producers asks for: after it, its results are there for all."""
-        found = self._longest.get(producer)
-        if found is None:
-            found = self._longest[producer] = max((cycles for key, cycles in self._distances.items() if key[2] == producer), default=0)
-        return found
+        longest = self._longest.get(producer)
+        if longest is None:
+            longest = self._longest[producer] = max((cycles for key, cycles in self._distances.items() if key[2] == producer), default=0)
+        return longest
 
 
 def touched(instruction: Instruction, facts: Facts | None, profile: Profile) -> tuple[int, int, int]:
@@ -115,14 +115,14 @@ def touched(instruction: Instruction, facts: Facts | None, profile: Profile) -> 
         return 0, 0, 0
     reads, writes = _CHECKED, _CHECKED
     if profile.widest:
-        named = [bit(one.file, one.index) if isinstance(one, Register) else 0 for one in instruction.operands]
+        named = [bit(operand.file, operand.index) if isinstance(operand, Register) else 0 for operand in instruction.operands]
         # One destination, or two of which the first may be RZ; what stands behind them is a source.
         reads, writes = reduce(or_, named[2:], 0), next((registers for registers in named[:2] if registers), 0)
     return facts.reads & reads, facts.guard & _CHECKED, facts.writes & writes
 
 
 def parts(producer: str, writes: int) -> tuple[tuple[str, int], ...]:
-    """Return the classes of what an instruction writes: the high half of a wide product has its own."""
+    """Return the classes of what an instruction writes: the high half of a wide product has one of its own."""
     pair = writes & FILES["R"]
     if producer != _WIDE or not pair & (pair - 1):
         return ((producer, writes),)
@@ -158,16 +158,16 @@ def load(arch: str) -> Hazards:
         else:
             raise row.fields.fail("names", f"must be a rule of {', '.join(_KINDS)}")
     classes = frozenset((*units(), *(rule.value for rule in rules["class"]), _WIDE_HIGH, ANY))
-    return Hazards(arch, {kind: tuple(found) for kind, found in rules.items()}, visible, _distances(arch, classes))
+    return Hazards(arch, {kind: tuple(sections) for kind, sections in rules.items()}, visible, _distances(arch, classes))
 
 
 def _distances(arch: str, classes: frozenset[str]) -> Distances:
     """Return all distances of an architecture: published ones override those that were measured."""
     out: dict[tuple[str, str, str, str], int] = {}
-    found = rows(arch, "distances")
-    for path in sorted(found, key=lambda path: path != _MEASURED):
-        found[path].fields.only("source", RAW, WAW)
-        out |= _entries(found[path].fields, classes)
+    tables = rows(arch, "distances")
+    for path in sorted(tables, key=lambda path: path != _MEASURED):
+        tables[path].fields.only("source", RAW, WAW)
+        out |= _entries(tables[path].fields, classes)
     return out
 
 

@@ -61,12 +61,12 @@ class Latencies:
     def of(self, opcode: str) -> Class | None:
         """Return the class of an opcode with its modifiers, None where there is none: the first that names it, else that of its unit."""
         if opcode not in self._classes:
-            named = next((one for one in self._table.classes if one.names(opcode)), None)
+            named = next((kind for kind in self._table.classes if kind.names(opcode)), None)
             self._classes[opcode] = named or self._of_unit(unit(self._arch, opcode))
         return self._classes[opcode]
 
     def _of_unit(self, name: str) -> Class | None:
-        return next((one for one in self._table.classes if name in one.units), None)
+        return next((kind for kind in self._table.classes if name in kind.units), None)
 
     def figure(self, name: str) -> Figure | None:
         """Return the entry of the table for a class on this architecture."""
@@ -76,20 +76,20 @@ class Latencies:
         """Return the latency of a class, None where it is unknown."""
         if name in self._overrides:
             return self._overrides[name]
-        found = self.figure(name)
-        return None if found is None else found.cycles
+        figure = self.figure(name)
+        return None if figure is None else figure.cycles
 
     def reading(self, name: str) -> int | None:
         """Return how long an instruction of a class takes to read its operands, at most."""
-        cycles, told = self.cycles(name), self._overrides.get(READ)
-        return cycles if told is None or cycles is None else min(cycles, told)
+        cycles, given = self.cycles(name), self._overrides.get(READ)
+        return cycles if given is None or cycles is None else min(cycles, given)
 
     def assumptions(self, used: Iterable[str]) -> tuple[str, ...]:
         """Return what a bound that uses these classes takes for granted."""
         names = sorted({*used} - {READ})
         values = ", ".join(f"{name} {self.cycles(name)}" for name in names if self.cycles(name) is not None)
         defaults = [name for name in names if name not in self._overrides]
-        doubts = [name for name in defaults if (found := self.figure(name)) is not None and found.unsure]
+        doubts = [name for name in defaults if (figure := self.figure(name)) is not None and figure.unsure]
         out = [f"no instruction takes longer than its latency, under whatever contention; in cycles: {values}"]
         if READ in self._overrides:
             out.append(f"operands are read after {self._overrides[READ]} cycles at most (--latency {READ})")
@@ -120,8 +120,8 @@ def parse(texts: Iterable[str]) -> dict[str, int]:
     Raises UsageError `bad-latency`.
     """
     out: dict[str, int] = {}
-    for part in (one.strip() for text in texts for one in text.split(",")):
-        name, _, value = (one.strip() for one in part.partition("="))
+    for part in (item.strip() for text in texts for item in text.split(",")):
+        name, _, value = (word.strip() for word in part.partition("="))
         if name not in names():
             raise UsageError("bad-latency", f"--latency {part!r}: unknown latency '{name}'", hint=f"known: {', '.join(names())}")
         if not (value.isascii() and value.isdigit() and 1 <= int(value) <= _MOST):
@@ -134,8 +134,8 @@ def parse(texts: Iterable[str]) -> dict[str, int]:
 @cached
 def names() -> tuple[str, ...]:
     """Return the names that a user may give a latency, of whatever architecture."""
-    found = {name: None for arch in arch_names() if with_code(arch) for name in (one.name for one in load(arch).classes)}
-    return (*sorted(found), READ)
+    classes = {kind.name for arch in arch_names() if with_code(arch) for kind in load(arch).classes}
+    return (*sorted(classes), READ)
 
 
 @cached
@@ -144,11 +144,11 @@ def load(arch: str) -> LatencyTable:
 
     Raises InputError `bad-table` with the file and the key.
     """
-    found = rows(arch, "latencies")
-    classes = tuple(_class(path.removeprefix(_CLASS), row) for path, row in found.items() if path.startswith(_CLASS))
-    figures = {path.removeprefix(_CYCLES): _figure(row) for path, row in found.items() if path.startswith(_CYCLES)}
-    known_classes = {one.name for one in classes}
-    for path, row in found.items():
+    tables = rows(arch, "latencies")
+    classes = tuple(_class(path.removeprefix(_CLASS), row) for path, row in tables.items() if path.startswith(_CLASS))
+    figures = {path.removeprefix(_CYCLES): _figure(row) for path, row in tables.items() if path.startswith(_CYCLES)}
+    known_classes = {kind.name for kind in classes}
+    for path, row in tables.items():
         kind, _, name = path.partition(".")
         if kind not in ("class", "cycles") or name not in known_classes:
             raise row.fields.fail("cycles", f"must be of a class: {', '.join(sorted(known_classes))}")

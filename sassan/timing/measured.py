@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from sassan.errors import Gap, InputError
 from sassan.isa.loading import TABLES
-from sassan.timing.model import Prices
+from sassan.timing.model import BlockCosts
 from sassan.warpcfg.graph import WarpCfg
 
 MAXIMA = "measured maxima are no bounds, unless every input and every state of the hardware was measured"
@@ -46,30 +46,30 @@ class Measured:
         """Return `measured`."""
         return "measured"
 
-    def price(self, cfg: WarpCfg) -> Prices:
+    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
         """Return the largest measured time of each block; a block without one is a gap.
 
         Raises InputError for measurements of another text, or of places where no block starts.
         """
-        found = self.functions.get(cfg.function.name)
-        known = found.cycles if found is not None else {}
-        if found is not None:
-            self._check(found, cfg)
+        measurements = self.functions.get(cfg.function.name)
+        known = measurements.cycles if measurements is not None else {}
+        if measurements is not None:
+            self._check(measurements, cfg)
         gaps = {
             Gap(node.start, "not-measured", f"no measurement of block 0x{node.start:04x} in {self.file}")
             for node in cfg.nodes
             if node.start not in known
         }
         costs = tuple(known.get(node.start, 0) for node in cfg.nodes)
-        return Prices(costs, (MAXIMA, f"the block times of {self.file} were measured on this code", RESTS), tuple(sorted(gaps)))
+        return BlockCosts(costs, (MAXIMA, f"the block times of {self.file} were measured on this code", RESTS), tuple(sorted(gaps)))
 
-    def _check(self, found: Measurements, cfg: WarpCfg) -> None:
+    def _check(self, measurements: Measurements, cfg: WarpCfg) -> None:
         name, text = cfg.function.name, cfg.function.text_hash
-        if found.text != text:
-            message = f"{self.file}: {name}: measured on another text ({found.text}, this is {text})"
+        if measurements.text != text:
+            message = f"{self.file}: {name}: measured on another text ({measurements.text}, this is {text})"
             raise InputError("other-text", message, hint="measure this code")
         starts = {node.start for node in cfg.nodes}
-        for address in found.cycles:
+        for address in measurements.cycles:
             if address not in starts:
                 raise InputError("bad-measurements", f"{self.file}: {name}: no block starts at 0x{address:04x}", hint=_HINT)
 
@@ -88,8 +88,8 @@ def read(name: str, text: str) -> Measured:
     for function, its_text, start, took in rows:
         if texts.setdefault(function, its_text) != its_text:
             raise InputError("bad-measurements", f"{name}: {function}: two different texts", hint="one file, one version of the code")
-        mine = cycles.setdefault(function, {})
-        mine[start] = max(mine.get(start, 0), took)
+        blocks = cycles.setdefault(function, {})
+        blocks[start] = max(blocks.get(start, 0), took)
     return Measured(name, {function: Measurements(texts[function], cycles[function]) for function in texts})
 
 
@@ -102,11 +102,11 @@ def _toml(name: str, text: str) -> Iterator[Row]:
     file.only("function")
     functions = file.table("function")
     for function in functions.values:
-        one = functions.table(function)
-        one.only("text", "block")
-        for block in one.tables("block"):
+        fields = functions.table(function)
+        fields.only("text", "block")
+        for block in fields.tables("block"):
             block.only("start", "cycles")
-            yield function, one.text("text"), block.address("start"), block.whole("cycles", least=0)
+            yield function, fields.text("text"), block.address("start"), block.whole("cycles", least=0)
 
 
 def _csv(name: str, text: str) -> Iterator[Row]:

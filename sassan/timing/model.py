@@ -11,7 +11,7 @@ from sassan.warpcfg.graph import WarpCfg
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class BlockCosts:
     """What the blocks of one graph cost: `costs` per node, in cycles of the model, never negative; 0 where a gap says why it is not known.
 
     A path of the warp takes at most the sum over its blocks. `assumptions` are what that takes for granted. `pieces` say what a node with
@@ -26,7 +26,7 @@ class Prices:
 
 def barriers_of(code: Sequence[Instruction]) -> tuple[int, ...]:
     """Return where block barriers stand in a block."""
-    return tuple(place for place, one in enumerate(code) if one.opcode.partition(".")[0] == "BAR")
+    return tuple(place for place, instruction in enumerate(code) if instruction.opcode.partition(".")[0] == "BAR")
 
 
 def pieces_of(code: Sequence[Instruction], cost: Callable[[Instruction], int]) -> tuple[int, ...]:
@@ -43,7 +43,7 @@ class CostModel(Protocol):
         """Return the name of the model on the command line and in reports."""
         ...
 
-    def price(self, cfg: WarpCfg) -> Prices:
+    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
         """Return what each block of a graph costs, whatever ran before it.
 
         Raises InputError for an architecture without a table.

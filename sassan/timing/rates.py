@@ -48,25 +48,26 @@ class Rates:
 
     def gaps(self, code: Iterable[Instruction]) -> tuple[Gap, ...]:
         """Return every instruction whose time is not known, and why."""
-        return tuple(gap for one in code if (gap := self._gap(one)) is not None)
+        return tuple(gap for instruction in code if (gap := self._gap(instruction)) is not None)
 
-    def _gap(self, one: Instruction) -> Gap | None:
-        if not self.cycles(one.opcode):
-            kind = self.kind(one.opcode)
-            hint = f": --latency {kind.name}=N gives its longest time in cycles" if kind is not None else ""
-            return Gap(one.address, "no-latency", f"the latency of {one.opcode} is unknown{hint}")
-        if not self.interval(one.opcode):
-            message = f"{one.opcode} needs unit '{self.unit(one.opcode)}', which compute capability {self.machine.capability} does not have"
-            return Gap(one.address, "no-unit", message)
+    def _gap(self, instruction: Instruction) -> Gap | None:
+        if not self.cycles(instruction.opcode):
+            kind = self.kind(instruction.opcode)
+            hint = f": --latency {kind.name}=N gives the most cycles that it takes" if kind is not None else ""
+            return Gap(instruction.address, "no-latency", f"the latency of {instruction.opcode} is unknown{hint}")
+        if not self.interval(instruction.opcode):
+            unit = self.unit(instruction.opcode)
+            message = f"{instruction.opcode} needs unit '{unit}', which compute capability {self.machine.capability} does not have"
+            return Gap(instruction.address, "no-unit", message)
         return None
 
     def assumptions(self, code: Iterable[Instruction]) -> tuple[str, ...]:
         """Return what a bound over this code takes for granted."""
-        opcodes = {one.opcode for one in code}
-        kinds = {kind.name for one in opcodes if (kind := self.kind(one)) is not None}
-        pipes = {pipe.unit for one in opcodes if (pipe := self.machine.pipe(self.unit(one), one)) is not None and pipe.unsure}
+        opcodes = {instruction.opcode for instruction in code}
+        kinds = {kind.name for opcode in opcodes if (kind := self.kind(opcode)) is not None}
+        pipes = {pipe.unit for opcode in opcodes if (pipe := self.machine.pipe(self.unit(opcode), opcode)) is not None and pipe.unsure}
         doubts = (f"no source confirms how often these units take an instruction: {', '.join(sorted(pipes))}",) if pipes else ()
-        waits = (*((ALONE,) if _BARRIER in kinds else ()), *((CLUSTER,) if any(one.startswith(_CLUSTER) for one in opcodes) else ()))
+        waits = (*((ALONE,) if _BARRIER in kinds else ()), *((CLUSTER,) if any(opcode.startswith(_CLUSTER) for opcode in opcodes) else ()))
         return (*self.latencies.assumptions(kinds), *self.machine.inherited("units"), *doubts, *waits, FETCH)
 
 
@@ -75,7 +76,7 @@ class Tables:
     """The tables as a user wants them: a machine file, and latencies in cycles by name, which go over those of the file."""
 
     file: MachineFile | None = None
-    told: Mapping[str, int] = field(default_factory=dict[str, int])
+    given: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def rates(self, arch: str) -> Rates:
         """Return what the instructions of an architecture take.
@@ -84,13 +85,13 @@ class Tables:
         """
         machine = machine_of(arch, self.file)
         over = self.file.latency if self.file is not None else {}
-        return Rates(machine, Latencies(machine.arch, {**over, **self.told}))
+        return Rates(machine, Latencies(machine.arch, {**over, **self.given}))
 
 
 def code_of(cfg: WarpCfg) -> tuple[Instruction, ...]:
     """Return every instruction of a graph once, by address."""
-    found = {one.address: one for node in cfg.nodes for one in node.code}
-    return tuple(found[address] for address in sorted(found))
+    instructions = {instruction.address: instruction for node in cfg.nodes for instruction in node.code}
+    return tuple(instructions[address] for address in sorted(instructions))
 
 
 def not_machine_code(function: Function) -> tuple[Gap, ...]:

@@ -1,7 +1,7 @@
 """The check of control codes: every consumer must wait for its producers.
 
 A consumer must wait for the barrier of a producer of variable latency, or stand far enough behind one of fixed latency. The check follows
-every path of a thread (`steps`) and keeps the worst where paths meet: the shortest time, the fewest waits.
+every path of a thread (`steps`) and keeps the worst where paths join: the shortest time, the fewest waits.
 """
 
 import re
@@ -29,20 +29,20 @@ _NO_COVERS: Covers = (NO_COVER,) * BARRIERS
 
 def check(function: Function, facts_of: Callable[[Instruction], Facts | None], hazards: Hazards) -> Report:
     """Return every consumer that does not wait for its producer; without control codes, only the gap that says so."""
-    if any(one.control is None for one in function.instructions):
+    if any(instruction.control is None for instruction in function.instructions):
         message = "the listing has no encodings, so control codes are unknown"
         return Report((), (Gap(function.entry, "no-control-codes", message),))
-    facts = [facts_of(one) for one in function.instructions]
+    facts = [facts_of(instruction) for instruction in function.instructions]
     unknown = [
-        Gap(one.address, "unknown-opcode", f"no entry for '{one.opcode}' in the {function.arch} table")
-        for one, known in zip(function.instructions, facts, strict=True)
+        Gap(instruction.address, "unknown-opcode", f"no entry for '{instruction.opcode}' in the {function.arch} table")
+        for instruction, known in zip(function.instructions, facts, strict=True)
         if known is None
     ]
-    ways = steps(function, facts)
-    code = tuple(_op(one, known, hazards) for one, known in zip(function.instructions, facts, strict=True))
-    found = _Check(code, ways.after, ways.unknown, hazards).run(ways.roots)
+    walk = steps(function, facts)
+    code = tuple(_op(instruction, known, hazards) for instruction, known in zip(function.instructions, facts, strict=True))
+    findings = _Check(code, walk.after, walk.unknown, hazards).run(walk.roots)
     inherited = described(function.arch).assumptions("code", "hazards", "distances")
-    return Report(tuple(sorted(found)), tuple(sorted({*unknown, *ways.gaps})), inherited)
+    return Report(tuple(sorted(findings)), tuple(sorted({*unknown, *walk.gaps})), inherited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +65,25 @@ class Op:
     remainders: Mapping[int, int]
 
 
-def _op(one: Instruction, facts: Facts | None, hazards: Hazards) -> Op:
-    assert one.control is not None, "code without control codes is not checked"
-    control, profile = decode(one.control), hazards.profile(one.opcode)
+def _op(instruction: Instruction, facts: Facts | None, hazards: Hazards) -> Op:
+    assert instruction.control is not None, "code without control codes is not checked"
+    control, profile = decode(instruction.control), hazards.profile(instruction.opcode)
     variable = profile.variable or control.write_barrier is not None
-    reads, guard, writes = touched(one, facts, profile)
+    reads, guard, writes = touched(instruction, facts, profile)
     late = reads & FILES["R"] if profile.variable or control.read_barrier is not None else 0
     results = () if variable or not writes else parts(profile.producer, writes)
-    return Op(one.address, reads, guard, writes, one.guard, control, profile, results, variable, late, _remainders(one))
+    return Op(
+        instruction.address, reads, guard, writes, instruction.guard, control, profile, results, variable, late, _remainders(instruction)
+    )
 
 
-def _remainders(one: Instruction) -> Mapping[int, int]:
+def _remainders(instruction: Instruction) -> Mapping[int, int]:
     """Return what `DEPBAR.LE SB5, 0x3, {2,1}` waits for: barrier 5 at most 3, barriers 1 and 2 none."""
     out: dict[int, int] = {}
-    if one.opcode.partition(".")[0] != "DEPBAR":
+    if instruction.opcode.partition(".")[0] != "DEPBAR":
         return out
     counted: int | None = None
-    for operand in one.operands:
+    for operand in instruction.operands:
         match operand:
             case Register(file="SB", index=int(index)):
                 counted = index
@@ -105,7 +107,7 @@ class _Check:
         self._hazards = hazards
 
     def run(self, roots: tuple[int, ...]) -> set[Finding]:
-        """Return what is found on any path from the roots. Raises SelfCheckError when the fixpoint fails its verification."""
+        """Return the findings on all paths from the roots. Raises SelfCheckError when the fixpoint fails its verification."""
         findings: set[Finding] = set()
         heads = self._heads(roots)
         domain, start = PendingDomain(), dict.fromkeys(roots, PendingDomain.bottom)
@@ -115,7 +117,7 @@ class _Check:
         return findings
 
     def _heads(self, roots: tuple[int, ...]) -> frozenset[int]:
-        """Return where blocks begin: behind every instruction with several or far successors, and where several paths meet."""
+        """Return where blocks begin: behind every instruction with several or far successors, and where several paths join."""
         before = [0] * len(self._code)
         out = set(roots)
         for index, after in enumerate(self._after):
@@ -139,8 +141,8 @@ class _Check:
         op = self._code[index]
         still = self._waited(op, pending.accesses, report)
         if report is not None:
-            for one in (*self._late_results(op, pending.results), *self._unwaited(op, still)):
-                report(one)
+            for finding in (*self._late_results(op, pending.results), *self._unwaited(op, still)):
+                report(finding)
         if index in self._unknown:
             return PendingDomain.bottom
         return Pending(self._results(index, op, pending.results), self._accesses(index, op, still))
@@ -152,13 +154,13 @@ class _Check:
         mask, remainders = op.control.wait_mask, op.remainders
         if not mask and not remainders and not op.profile.drains:
             return dict(still)
-        out = {key: one for key, one in still.items() if not _ends(one.covers, mask, remainders)}
+        out = {key: pending for key, pending in still.items() if not _ends(pending.covers, mask, remainders)}
         if report is not None and mask:
-            for (producer, access), one in still.items():
+            for (producer, access), pending in still.items():
                 barrier = self._barrier(producer, access)
-                if barrier >= 0 and mask >> barrier & 1 and one.elapsed < self._hazards.visible:
+                if barrier >= 0 and mask >> barrier & 1 and pending.elapsed < self._hazards.visible:
                     where = self._code[producer].address
-                    report(Finding(op.address, where, EARLY, "", 0, barrier, one.elapsed, self._hazards.visible))
+                    report(Finding(op.address, where, EARLY, "", 0, barrier, pending.elapsed, self._hazards.visible))
         # What has written its result has read its operands; a block barrier is passed when earlier accesses have been performed.
         for key in [key for key in out if key[1] is Access.READ]:
             write = (key[0], Access.WRITE)
@@ -177,22 +179,22 @@ class _Check:
     def _late_results(self, op: Op, results: Results) -> Iterator[Finding]:
         """Yield the consumptions of results that are not there yet."""
         touched = op.reads | op.guard | op.writes
-        for (producer, part), one in results.items():
-            if one.registers & touched and not opposite(one.condition, op.under):
+        for (producer, part), result in results.items():
+            if result.registers & touched and not opposite(result.condition, op.under):
                 source = self._code[producer]
-                for dependence, file, registers in _touches(op, one.registers):
+                for dependence, file, registers in _touches(op, result.registers):
                     need = self._hazards.distance(dependence, file, source.results[part][0], op.profile.producer)
-                    if one.elapsed < need:
-                        yield Finding(op.address, source.address, SHORT, dependence, registers, have=one.elapsed, need=need)
+                    if result.elapsed < need:
+                        yield Finding(op.address, source.address, SHORT, dependence, registers, have=result.elapsed, need=need)
 
     def _unwaited(self, op: Op, still: Accesses) -> Iterator[Finding]:
         """Yield the consumptions of accesses that may not have ended."""
-        for (producer, access), one in still.items():
-            if opposite(one.condition, op.under):
+        for (producer, access), pending in still.items():
+            if opposite(pending.condition, op.under):
                 continue
             source = self._code[producer]
             barrier = self._barrier(producer, access)
-            read, written = one.registers & (op.reads | op.guard), one.registers & op.writes
+            read, written = pending.registers & (op.reads | op.guard), pending.registers & op.writes
             if access is Access.READ:
                 if written and not _same(source.profile.sources, op.profile.sources):
                     yield Finding(op.address, source.address, MISSING, WAR, written, barrier)
@@ -207,10 +209,10 @@ class _Check:
     def _results(self, index: int, op: Op, results: Results) -> dict[tuple[int, int], PendingResult]:
         gone = 0 if op.under else op.writes
         out: dict[tuple[int, int], PendingResult] = {}
-        for (producer, part), one in results.items():
-            registers, elapsed = one.registers & ~gone, one.elapsed + op.control.stall
+        for (producer, part), result in results.items():
+            registers, elapsed = result.registers & ~gone, result.elapsed + op.control.stall
             if registers and elapsed < self._hazards.longest(self._code[producer].results[part][0]):
-                out[producer, part] = PendingResult(registers, elapsed, _kept(one.condition, op))
+                out[producer, part] = PendingResult(registers, elapsed, _kept(result.condition, op))
         for part, (_, registers) in enumerate(op.results):
             out[index, part] = PendingResult(registers, op.control.stall, _kept(op.under, op))
         return out
@@ -218,13 +220,13 @@ class _Check:
     def _accesses(self, index: int, op: Op, still: Accesses) -> dict[tuple[int, Access], PendingAccess]:
         gone = 0 if op.under else op.writes
         out: dict[tuple[int, Access], PendingAccess] = {}
-        for (producer, access), one in still.items():
-            # A consumption is told once: behind it, the register is taken for read or written.
-            registers = one.registers & ~gone & ~(op.reads | op.guard if access is Access.WRITE else 0)
-            if registers or one.elapsed + op.control.stall < self._hazards.visible:
-                covers = self._covered(self._code[producer].profile, access, one.covers, op)
+        for (producer, access), pending in still.items():
+            # A consumption is reported once: behind it, the register is taken for read or written.
+            registers = pending.registers & ~gone & ~(op.reads | op.guard if access is Access.WRITE else 0)
+            if registers or pending.elapsed + op.control.stall < self._hazards.visible:
+                covers = self._covered(self._code[producer].profile, access, pending.covers, op)
                 out[producer, access] = PendingAccess(
-                    registers, min(one.elapsed + op.control.stall, FOREVER), covers, _kept(one.condition, op)
+                    registers, min(pending.elapsed + op.control.stall, FOREVER), covers, _kept(pending.condition, op)
                 )
         write, read = op.control.write_barrier, op.control.read_barrier
         if (op.writes and op.variable) or write is not None:
@@ -270,7 +272,7 @@ def _same(queue: str, other: str) -> bool:
 def _set(*barriers: int | None) -> Covers:
     return (
         tuple(0 if barrier in barriers else NO_COVER for barrier in range(BARRIERS))
-        if any(one is not None for one in barriers)
+        if any(barrier is not None for barrier in barriers)
         else _NO_COVERS
     )
 
@@ -283,12 +285,12 @@ def _ends(covers: Covers, mask: int, remainders: Mapping[int, int]) -> bool:
 
 
 def _touches(op: Op, registers: int) -> Iterator[tuple[str, str, int]]:
-    """Yield dependence, file and registers of each way in which `op` touches a result."""
+    """Yield dependence, file and registers of each use of a result by `op`."""
     for file, members in FILES.items():
-        mine = registers & members
-        if mine & op.guard:
-            yield RAW, GUARD, mine & op.guard
-        if mine & op.reads:
-            yield RAW, file, mine & op.reads
-        if mine & op.writes:
-            yield WAW, file, mine & op.writes
+        touched = registers & members
+        if touched & op.guard:
+            yield RAW, GUARD, touched & op.guard
+        if touched & op.reads:
+            yield RAW, file, touched & op.reads
+        if touched & op.writes:
+            yield WAW, file, touched & op.writes

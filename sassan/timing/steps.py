@@ -51,9 +51,9 @@ class _Walk:
     def __init__(self, function: Function, facts: Sequence[Facts | None]) -> None:
         self._code = function.instructions
         self._facts = facts
-        self._at = {one.address: index for index, one in enumerate(self._code)}
+        self._at = {instruction.address: index for index, instruction in enumerate(self._code)}
         self._entry = self._at.get(function.entry, 0)
-        self._callees = tuple(self._at[one] for one in function.callees or () if one in self._at)
+        self._callees = tuple(self._at[callee] for callee in function.callees or () if callee in self._at)
         self._after: list[set[int]] = [set() for _ in self._code]
         self._seen: set[_Place] = set()
         self._todo: list[_Place] = []
@@ -81,7 +81,7 @@ class _Walk:
         for entry, returns in self._returns.items():
             for index in returns:
                 self._after[index] |= self._behind.get(entry, set())
-        after = tuple(tuple(sorted(one)) for one in self._after)
+        after = tuple(tuple(sorted(following)) for following in self._after)
         return Steps(after, tuple(roots), frozenset(self._unknown), tuple(sorted(self._gaps)))
 
     def _enter(self, roots: Sequence[int]) -> None:
@@ -127,7 +127,7 @@ class _Walk:
             index = following
 
     def _control(self, place: _Place, facts: Facts) -> None:
-        one = self._code[place.index]
+        instruction = self._code[place.index]
         match facts.flow:
             case Flow.BRANCH | Flow.INDIRECT_BRANCH:
                 self._branch(place, facts)
@@ -138,10 +138,10 @@ class _Walk:
             case Flow.POP | Flow.RETURN:
                 self._pop(place, facts)
             case Flow.EXIT:
-                if conditional(one, facts):
+                if conditional(instruction, facts):
                     self._next(place)
             case Flow.UNSUPPORTED:
-                self._gap(one, "unsupported-control", f"{one.opcode} is taken to go on to the next instruction")
+                self._gap(instruction, "unsupported-control", f"{instruction.opcode} is taken to go on to the next instruction")
                 self._next(place)
             case _:
                 self._next(place)
@@ -156,16 +156,16 @@ class _Walk:
             self._go(place, following)
 
     def _branch(self, place: _Place, facts: Facts) -> None:
-        one = self._code[place.index]
-        wanted = [*one.targets] if facts.target is None else [facts.target, *one.targets]
+        instruction = self._code[place.index]
+        wanted = [*instruction.targets] if facts.target is None else [facts.target, *instruction.targets]
         wanted = wanted or [self._code[callee].address for callee in self._callees]
         if not wanted:
-            self._gap(one, "indirect-branch", f"{one.opcode} may lead to whatever nothing else reaches")
+            self._gap(instruction, "indirect-branch", f"{instruction.opcode} may lead to whatever nothing else reaches")
             self._jumps[place] = False
         for address in wanted:
             if address in self._at:
                 self._go(place, self._at[address])
-        if conditional(one, facts):
+        if conditional(instruction, facts):
             self._next(place)
 
     def _push(self, place: _Place, facts: Facts) -> None:
@@ -177,15 +177,15 @@ class _Walk:
         self._next(replace(place, tokens=tokens))
 
     def _call(self, place: _Place, facts: Facts) -> None:
-        one = self._code[place.index]
+        instruction = self._code[place.index]
         for callee in self._called(facts):
             self._call_of(place, callee)
         if not self._called(facts):
-            self._gap(one, "unknown-callee", f"{one.opcode} leads to code that is not here")
+            self._gap(instruction, "unknown-callee", f"{instruction.opcode} leads to code that is not here")
             self._unknown.add(place.index)
             self._jumps[place] = True
             self._next(place)
-        elif conditional(one, facts):
+        elif conditional(instruction, facts):
             self._next(place)
 
     def _called(self, facts: Facts) -> tuple[int, ...]:
@@ -203,7 +203,7 @@ class _Walk:
             self._todo.append(replace(place, index=back))
 
     def _pop(self, place: _Place, facts: Facts) -> None:
-        one = self._code[place.index]
+        instruction = self._code[place.index]
         tag = _RET if facts.flow is Flow.RETURN else facts.tag
         if _is_barrier(tag):
             self._next(place)
@@ -214,12 +214,12 @@ class _Walk:
         elif tag == _RET:
             self._returns.setdefault(place.entry, set()).add(place.index)
         elif not self._dead:
-            self._gap(one, "unmatched-token", f"no pending token for {one.opcode}")
-        if conditional(one, facts):
+            self._gap(instruction, "unmatched-token", f"no pending token for {instruction.opcode}")
+        if conditional(instruction, facts):
             self._next(place)
 
-    def _gap(self, one: Instruction, code: str, message: str) -> None:
-        self._gaps.add(Gap(one.address, code, message))
+    def _gap(self, instruction: Instruction, code: str, message: str) -> None:
+        self._gaps.add(Gap(instruction.address, code, message))
 
 
 def _is_barrier(tag: str) -> bool:

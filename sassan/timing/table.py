@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sassan.timing.model import Prices, pieces_of
+from sassan.timing.model import BlockCosts, pieces_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
 
@@ -20,16 +20,16 @@ class Table:
         """Return `table`."""
         return "table"
 
-    def price(self, cfg: WarpCfg) -> Prices:
+    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
         """Return the sum of latencies of each block.
 
         Raises InputError for an architecture without a table.
         """
         if gaps := not_machine_code(cfg.function):
-            return Prices((0,) * len(cfg.nodes), (), gaps)
+            return BlockCosts((0,) * len(cfg.nodes), (), gaps)
         rates = self.tables.rates(cfg.function.arch)
         code = code_of(cfg)
-        cycles = {one.address: max(rates.cycles(one.opcode), rates.interval(one.opcode)) for one in code}
-        costs = tuple(sum(cycles[one.address] for one in node.code) for node in cfg.nodes)
-        pieces = tuple(pieces_of(node.code, lambda one: cycles[one.address]) for node in cfg.nodes)
-        return Prices(costs, (ONE_BY_ONE, *rates.assumptions(code)), rates.gaps(code), pieces)
+        cycles = {instruction.address: max(rates.cycles(instruction.opcode), rates.interval(instruction.opcode)) for instruction in code}
+        costs = tuple(sum(cycles[instruction.address] for instruction in node.code) for node in cfg.nodes)
+        pieces = tuple(pieces_of(node.code, lambda instruction: cycles[instruction.address]) for node in cfg.nodes)
+        return BlockCosts(costs, (ONE_BY_ONE, *rates.assumptions(code)), rates.gaps(code), pieces)

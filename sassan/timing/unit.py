@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sassan.timing.model import Prices, pieces_of
+from sassan.timing.model import BlockCosts, pieces_of
 from sassan.warpcfg.graph import WarpCfg
 
 
@@ -15,7 +15,7 @@ class Unit:
         """Return `unit`."""
         return "unit"
 
-    def price(self, cfg: WarpCfg) -> Prices:
+    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
         """Return the number of instructions of each block, and the one assumption that makes this a count and not a time."""
         pieces = tuple(pieces_of(node.code, lambda _: 1) for node in cfg.nodes)
-        return Prices(tuple(len(node.code) for node in cfg.nodes), ("every instruction takes one cycle (unit cost)",), pieces=pieces)
+        return BlockCosts(tuple(len(node.code) for node in cfg.nodes), ("every instruction takes one cycle (unit cost)",), pieces=pieces)

@@ -18,11 +18,11 @@ def generation_assumptions(blocks: Blocks, options: Options, *, volta: bool) -> 
 
 
 def _interleaving(blocks: Blocks) -> Iterator[str]:
-    opcodes = {one.opcode.partition(".")[0] for block in blocks.blocks for one in block.instructions}
+    opcodes = {instruction.opcode.partition(".")[0] for block in blocks.blocks for instruction in block.instructions}
     flows = {block.last.flow for block in blocks.blocks if block.last is not None}
     yield "interleaving the sides of a divergence differently executes the same blocks: sides merge only at BSYNC and WARPSYNC"
     yield "no two sides use one barrier or one uniform register at the same time, and no data race decides a branch"
     if "YIELD" in opcodes:
         yield "YIELD releases no barrier and splits no threads"
     if "WARPSYNC" in opcodes and Flow.WARP_BARRIER not in flows:
-        yield "WARPSYNC of some lanes merges nobody: that costs at least as much"
+        yield "WARPSYNC of some lanes merges no threads: that costs at least as much"

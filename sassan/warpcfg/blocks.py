@@ -107,38 +107,38 @@ class Blocks:
 def cut(function: Function, facts_of: FactsOf) -> Blocks:
     """Return the blocks of a function; an instruction that no table knows, or a jump to no instruction, is a gap."""
     gaps: list[Gap] = []
-    known = [facts_of(one) for one in function.instructions]
+    known = [facts_of(instruction) for instruction in function.instructions]
     leaders = _leaders(function, known, gaps)
-    starts = [index for index, one in enumerate(function.instructions) if one.address in leaders]
+    starts = [index for index, instruction in enumerate(function.instructions) if instruction.address in leaders]
     blocks: list[Block] = []
     for begin, end in pairwise([*starts, len(known)]):
         body = _Body(gaps)
-        for one, facts in zip(function.instructions[begin:end], known[begin:end], strict=True):
-            body.add(one, facts, function.arch)
+        for instruction, facts in zip(function.instructions[begin:end], known[begin:end], strict=True):
+            body.add(instruction, facts, function.arch)
         facts_here = tuple(known[begin:end])
         blocks.append(Block(len(blocks), function.instructions[begin:end], body.done(), body.last, tuple(body.late), facts_here))
     return Blocks(tuple(blocks), {block.start: block.index for block in blocks}, tuple(gaps))
 
 
 def _leaders(function: Function, known: list[Facts | None], gaps: list[Gap]) -> set[int]:
-    addresses = {one.address for one in function.instructions}
+    addresses = {instruction.address for instruction in function.instructions}
     leaders = {function.instructions[0].address, function.entry, *(function.callees or ())}
     # Where a section ends, or padding was dropped, nothing falls through to what stands next.
-    leaders.update(after.address for one, after in pairwise(function.instructions) if one.following != after.address)
-    for one, facts in zip(function.instructions, known, strict=True):
+    leaders.update(after.address for instruction, after in pairwise(function.instructions) if instruction.following != after.address)
+    for instruction, facts in zip(function.instructions, known, strict=True):
         if facts is None or facts.flow is Flow.NONE:
             continue
-        wanted = [*one.targets] if facts.target is None else [facts.target, *one.targets]
+        wanted = [*instruction.targets] if facts.target is None else [facts.target, *instruction.targets]
         gaps.extend(
-            Gap(one.address, "bad-target", f"{one.opcode} names 0x{target:04x}, where no instruction starts")
+            Gap(instruction.address, "bad-target", f"{instruction.opcode} names 0x{target:04x}, where no instruction starts")
             for target in wanted
             if target not in addresses
         )
         leaders.update(wanted)
         if facts.flow not in _STRAIGHT:
-            leaders.add(one.following)
+            leaders.add(instruction.following)
         if facts.flow in _AGAIN:
-            leaders.add(one.address)
+            leaders.add(instruction.address)
     return leaders & addresses
 
 
@@ -152,26 +152,26 @@ class _Body:
         self._steps: list[Straight | Push | Break] = []
         self._run: list[tuple[int, int | None, bool]] = []
         self._held: list[tuple[str, Guard, int]] = []
-        """Guarded breaks that may still meet the branch on their predicate: tag, guard, the predicate as a set of registers."""
+        """Guarded breaks that may still reach the branch on their predicate: tag, guard, the predicate as a set of registers."""
 
-    def add(self, one: Instruction, facts: Facts | None, arch: str) -> None:
+    def add(self, instruction: Instruction, facts: Facts | None, arch: str) -> None:
         """Take the next instruction."""
         if facts is None:
-            self._gaps.append(Gap(one.address, "unknown-opcode", f"no entry for '{one.opcode}' in the {arch} table"))
+            self._gaps.append(Gap(instruction.address, "unknown-opcode", f"no entry for '{instruction.opcode}' in the {arch} table"))
             self._run.append((EVERY, None, False))
             self._release(EVERY)
             return
-        guarded = one.guard is not None
+        guarded = instruction.guard is not None
         for effect in facts.effects:
             self._run.append((effect.writes, None if effect.needs is None else effect.needs | facts.guard, guarded))
         if self._held:
             self._release(facts.writes, facts.tag)
         if facts.flow is Flow.PUSH:
-            self._push(one, facts)
+            self._push(instruction, facts)
         elif facts.flow is Flow.BREAK:
-            self._break(one, facts)
+            self._break(instruction, facts)
         elif facts.flow not in _STRAIGHT:
-            self._meet(one, facts)
+            self._join_breaks(instruction, facts)
             self.last = facts
 
     def done(self) -> tuple[Straight | Push | Break, ...]:
@@ -183,36 +183,36 @@ class _Body:
     def _close(self) -> None:
         if self._run:
             writes = 0
-            for one in self._run:
-                writes |= one[0]
+            for entry in self._run:
+                writes |= entry[0]
             self._steps.append(Straight(tuple(self._run), writes))
             self._run.clear()
 
-    def _push(self, one: Instruction, facts: Facts) -> None:
+    def _push(self, instruction: Instruction, facts: Facts) -> None:
         self._close()
-        if conditional(one, facts):
-            message = f"{one.opcode} under a condition: no generation is known to push for some threads only"
-            self._gaps.append(Gap(one.address, "guarded-push", message))
+        if conditional(instruction, facts):
+            message = f"{instruction.opcode} under a condition: no generation is known to push for some threads only"
+            self._gaps.append(Gap(instruction.address, "guarded-push", message))
         if facts.target is None:
-            self._gaps.append(Gap(one.address, "bad-target", f"{one.opcode} names no code address"))
+            self._gaps.append(Gap(instruction.address, "bad-target", f"{instruction.opcode} names no code address"))
         else:
             self._steps.append(Push(facts.target, facts.tag))
 
-    def _break(self, one: Instruction, facts: Facts) -> None:
+    def _break(self, instruction: Instruction, facts: Facts) -> None:
         self._close()
-        if not conditional(one, facts):
+        if not conditional(instruction, facts):
             self._steps.append(Break(facts.tag, some=False))
-        elif one.guard is not None and facts.guard_alone:
-            self._held.append((facts.tag, one.guard, facts.guard))
+        elif instruction.guard is not None and facts.guard_alone:
+            self._held.append((facts.tag, instruction.guard, facts.guard))
         else:
             self._steps.append(Break(facts.tag, some=True))
 
-    def _meet(self, one: Instruction, facts: Facts) -> None:
+    def _join_breaks(self, instruction: Instruction, facts: Facts) -> None:
         """Join the held breaks to a branch on their predicate: the threads that left are then those on one side of it."""
         for tag, guard, registers in list(self._held):
-            if facts.flow is Flow.BRANCH and facts.guard == registers and registers and not facts.uniform and one.guard is not None:
+            if facts.flow is Flow.BRANCH and facts.guard == registers and registers and not facts.uniform and instruction.guard is not None:
                 self._held.remove((tag, guard, registers))
-                self.late.append(LateBreak(tag, takers=one.guard.negated == guard.negated))
+                self.late.append(LateBreak(tag, takers=instruction.guard.negated == guard.negated))
 
     def _release(self, writes: int, tag: str = "") -> None:
         """Apply the held breaks whose predicate is overwritten, or whose token is pushed or left again: who left is no longer known."""
@@ -244,9 +244,9 @@ def static_successors(blocks: Blocks) -> list[list[int]]:
     return out
 
 
-def conditional(one: Instruction, facts: Facts | None) -> bool:
+def conditional(instruction: Instruction, facts: Facts | None) -> bool:
     """Say whether a control instruction may let threads pass to the next one."""
-    if one.guard is not None or one.condition:
+    if instruction.guard is not None or instruction.condition:
         return True
     # `BRA !PT, L`: no register decides, and yet a predicate operand does.
     return facts is not None and (bool(facts.condition) or not facts.guard_alone)

@@ -170,47 +170,49 @@ class _Search:
         if conditional(block.end, last) or stepped_over:
             yield from self._go(context, block.end.following, ThreadValues() if stepped_over else thread)
 
-    def _callees(self, key: Key, one: Instruction, last: Facts, thread: ThreadValues) -> Iterator[CallTarget]:
+    def _callees(self, key: Key, instruction: Instruction, last: Facts, thread: ThreadValues) -> Iterator[CallTarget]:
         if last.flow is Flow.CALL:
             addresses = [] if last.target is None else [last.target]
-            if last.target is None and not callee(one):
-                self._report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
+            if last.target is None and not callee(instruction):
+                self._report(instruction, "indirect-call", f"{instruction.opcode} calls code that is not in the input")
         else:
-            addresses = self._pointed(one, thread)
-        inside = self._inside(key, one, addresses, thread)
+            addresses = self._pointed(instruction, thread)
+        inside = self._inside(key, instruction, addresses, thread)
         for address in addresses:
             index = self._blocks.at.get(address)
             if index is None:
                 continue  # the gap `bad-target`, reported where the blocks are cut
             if inside is not None:
-                self.targets.setdefault(one.address, set()).add(address)
+                self.targets.setdefault(instruction.address, set()).add(address)
             yield CallTarget(Kind.TAKEN, (key[0], index)) if inside is None else CallTarget(Kind.CALL, (inside, index))
 
-    def _pointed(self, one: Instruction, thread: ThreadValues) -> list[int]:
-        addresses = self._addresses(one, thread)
+    def _pointed(self, instruction: Instruction, thread: ThreadValues) -> list[int]:
+        addresses = self._addresses(instruction, thread)
         if addresses is not None:
             return addresses
         if self._function.callees is None:
-            self._report(one, "indirect-call", f"{one.opcode} calls a function that the input does not name")
+            self._report(instruction, "indirect-call", f"{instruction.opcode} calls a function that the input does not name")
             return []
         self._pointer = True
         return list(self._function.callees)
 
-    def _inside(self, key: Key, one: Instruction, addresses: list[int], thread: ThreadValues) -> Context | None:
+    def _inside(self, key: Key, instruction: Instruction, addresses: list[int], thread: ThreadValues) -> Context | None:
         """Return the call string of the callee, None where no register holds the next address: a far jump is no call."""
-        back = {one.following - base for base in self._bases} | {CodeAddress(one.following, high=False)}
+        back = {instruction.following - base for base in self._bases} | {CodeAddress(instruction.following, high=False)}
         if not any(back & values for values in thread.registers.values()):
             return None
         context = key[0]
-        if one.address in context or self._is_running(key, addresses):
-            self.again |= {one.address}
-            self._report(one, "recursion", f"{one.opcode} calls a function that is already running: no bound on the depth is known")
+        if instruction.address in context or self._is_running(key, addresses):
+            self.again |= {instruction.address}
+            self._report(
+                instruction, "recursion", f"{instruction.opcode} calls a function that is already running: no bound on the depth is known"
+            )
             return None
-        inner = (*context, one.address)
+        inner = (*context, instruction.address)
         depth = self._scope.call_depth
         if depth is not None:
             inner = inner[max(0, len(inner) - depth) :]
-        self._add_entry(inner, (context, one.following), addresses)
+        self._add_entry(inner, (context, instruction.following), addresses)
         return inner
 
     def _is_running(self, key: Key, addresses: list[int]) -> bool:
@@ -219,18 +221,20 @@ class _Search:
         entered = [self._read_entries(context[: depth + 1], key).addresses for depth in range(len(context))]
         return any(len(functions) == 1 and not functions.isdisjoint(addresses) for functions in entered)
 
-    def _returns(self, key: Key, one: Instruction, thread: ThreadValues) -> Iterator[CallTarget]:
-        addresses = self._addresses(one, thread)
-        if addresses is None and self._returns_to_caller(one, thread):
+    def _returns(self, key: Key, instruction: Instruction, thread: ThreadValues) -> Iterator[CallTarget]:
+        addresses = self._addresses(instruction, thread)
+        if addresses is None and self._returns_to_caller(instruction, thread):
             yield CallTarget(Kind.EXIT, None)
             return
         if addresses is None:
-            self._report(one, "unresolved-return", f"{one.opcode} returns to an address that could not be followed back to a call")
+            self._report(
+                instruction, "unresolved-return", f"{instruction.opcode} returns to an address that could not be followed back to a call"
+            )
             return
         for address in addresses:
             index = self._blocks.at.get(address)
             if index is None:
-                self._report(one, "bad-target", f"{one.opcode} returns to 0x{address:04x}, where no instruction starts")
+                self._report(instruction, "bad-target", f"{instruction.opcode} returns to 0x{address:04x}, where no instruction starts")
                 continue
             callers = sorted(outer for outer, following in self._read_entries(key[0], key).callers if following == address)
             for outer in callers:
@@ -238,20 +242,20 @@ class _Search:
             if not callers:
                 yield CallTarget(Kind.TAKEN, (key[0], index))
 
-    def _returns_to_caller(self, one: Instruction, thread: ThreadValues) -> bool:
+    def _returns_to_caller(self, instruction: Instruction, thread: ThreadValues) -> bool:
         """Say whether a return uses the address with which the function that is analyzed was itself entered."""
-        low = address_register(one)
+        low = address_register(instruction)
         return low is not None and all(thread.registers.get(half) == frozenset({Entry(half)}) for half in (low, low + 1))
 
-    def _addresses(self, one: Instruction, thread: ThreadValues) -> list[int] | None:
+    def _addresses(self, instruction: Instruction, thread: ThreadValues) -> list[int] | None:
         """Return the code addresses that the register pair of a call or return may hold, None when it is not known."""
-        low = address_register(one)
+        low = address_register(instruction)
         if low is None:
             return None
         values, highs = thread.registers.get(low), thread.registers.get(low + 1)
         if not values or not highs:
             return None
-        base = next((operand.address for operand in one.operands if isinstance(operand, Target)), None)
+        base = next((operand.address for operand in instruction.operands if isinstance(operand, Target)), None)
         out: set[int] = set()
         for value in values:
             if isinstance(value, CodeAddress) and not value.high and CodeAddress(value.address, high=True) in highs and base is None:
@@ -262,5 +266,5 @@ class _Search:
                 return None
         return sorted(out)
 
-    def _report(self, one: Instruction, code: str, message: str) -> None:
-        self._gaps.add(Gap(one.address, code, message))
+    def _report(self, instruction: Instruction, code: str, message: str) -> None:
+        self._gaps.add(Gap(instruction.address, code, message))

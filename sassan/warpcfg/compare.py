@@ -1,4 +1,4 @@
-"""Two graphs of one kernel side by side: on which branches the threads part in each, and where they meet again.
+"""Two graphs of one kernel side by side: on which branches the threads diverge in each, and where they reconverge.
 
 Made for PTX against the machine code that was compiled from it: a compiler turns branches into predicates and selects, unrolls loops, adds
 slow paths, and decides itself where threads wait for each other. Branches are matched in program order by what kind they are and how many
@@ -18,8 +18,8 @@ from sassan.warpcfg.steps import MEET, RET
 class Branch:
     """One conditional branch or exit, all call contexts together.
 
-    `leaves` says that one way ends the threads at once, `loops` counts the loops around it. `apart` are the addresses of the branches that
-    threads may run before its sides meet, itself among them where it turns a loop; `meets` is where that is, None at the end.
+    `leaves` says that one side ends the threads at once, `loops` counts the loops around it. `apart` are the addresses of the branches that
+    threads may run before its sides reconverge, itself among them where it closes a loop; `reconverges` is where that is, None at the end.
     """
 
     address: int
@@ -28,7 +28,7 @@ class Branch:
     backward: bool
     loops: int
     divergent: bool
-    meets: int | None
+    reconverges: int | None
     apart: frozenset[int]
 
     @property
@@ -39,12 +39,12 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A branch of each graph: whether both may split the warp, and whether the same branches lie between the split and the meeting."""
+    """A branch of each graph: whether both may split the warp, and whether the same branches lie between divergence and reconvergence."""
 
     left: Branch
     right: Branch
     same_divergence: bool
-    same_meeting: bool | None
+    same_reconvergence: bool | None
     """None where not both split."""
 
 
@@ -60,28 +60,28 @@ class Comparison:
 def compare(left: WarpCfg, right: WarpCfg) -> Comparison:
     """Return the branches of two graphs side by side."""
     a, b = branches(left), branches(right)
-    matcher = SequenceMatcher(None, [one.shape for one in a], [one.shape for one in b], autojunk=False)
-    matched = [(a[one.a + step], b[one.b + step]) for one in matcher.get_matching_blocks() for step in range(one.size)]
-    partner = {one.address: other.address for one, other in matched}
-    back = {other: one for one, other in partner.items()}
-    pairs = tuple(_pair(one, other, partner, back) for one, other in matched)
+    matcher = SequenceMatcher(None, [branch.shape for branch in a], [branch.shape for branch in b], autojunk=False)
+    matched = [(a[run.a + step], b[run.b + step]) for run in matcher.get_matching_blocks() for step in range(run.size)]
+    partner = {branch.address: other.address for branch, other in matched}
+    back = {other: address for address, other in partner.items()}
+    pairs = tuple(_pair(branch, other, partner, back) for branch, other in matched)
     return Comparison(
         pairs,
-        tuple(one for one in a if one.address not in partner),
-        tuple(one for one in b if one.address not in back),
+        tuple(branch for branch in a if branch.address not in partner),
+        tuple(branch for branch in b if branch.address not in back),
     )
 
 
 def _pair(left: Branch, right: Branch, partner: Mapping[int, int], back: Mapping[int, int]) -> Pair:
     both = left.divergent and right.divergent
-    # Only branches that both graphs have can tell where a region ends.
-    ours = {partner[one] for one in left.apart if one in partner}
-    theirs = {one for one in right.apart if one in back}
-    return Pair(left, right, left.divergent == right.divergent, ours == theirs if both else None)
+    # Only branches that both graphs have can say where a region ends.
+    left_apart = {partner[address] for address in left.apart if address in partner}
+    right_apart = {address for address in right.apart if address in back}
+    return Pair(left, right, left.divergent == right.divergent, left_apart == right_apart if both else None)
 
 
 def branches(cfg: WarpCfg) -> tuple[Branch, ...]:
-    """Return the branches of a graph by address: where threads may go several ways, calls through pointers and returns aside."""
+    """Return the branches of a graph by address: where threads may take several directions, calls through pointers and returns aside."""
     successors = _successors(cfg)
     ends = {edge.src for edge in cfg.edges if edge.kind is Kind.EXIT}
     calling = {edge.src for edge in cfg.edges if edge.kind in {Kind.CALL, Kind.RETURN}}
@@ -94,9 +94,9 @@ def branches(cfg: WarpCfg) -> tuple[Branch, ...]:
     depth = [sum(node in loop.nodes for loop in cfg.loops) for node in range(len(cfg.nodes))]
     found: dict[int, list[tuple[int, int | None, frozenset[int]]]] = {}
     for node in sorted(deciding):
-        meets, inside = _apart(node, successors, regions)
-        apart = frozenset(deciding[one].address for one in inside if one in deciding)
-        found.setdefault(deciding[node].address, []).append((node, meets, apart))
+        reconverges, inside = _apart(node, successors, regions)
+        apart = frozenset(deciding[block].address for block in inside if block in deciding)
+        found.setdefault(deciding[node].address, []).append((node, reconverges, apart))
     return tuple(_branch(cfg, found[address], successors, ends, depth) for address in sorted(found))
 
 
@@ -107,16 +107,16 @@ def _branch(
     ends: set[int],
     depth: Sequence[int],
 ) -> Branch:
-    node, meets, _ = places[0]
+    node, reconverges, _ = places[0]
     last = cfg.nodes[node].code[-1]
     return Branch(
         address=last.address,
         text=last.text,
-        leaves=node in ends or any(_only_ends(cfg, one, successors, ends) for one in successors[node]),
-        backward=any(cfg.nodes[one].start <= last.address for one in successors[node]),
+        leaves=node in ends or any(_only_ends(cfg, block, successors, ends) for block in successors[node]),
+        backward=any(cfg.nodes[block].start <= last.address for block in successors[node]),
         loops=depth[node],
-        divergent=any(cfg.nodes[one].divergent for one, _, _ in places),
-        meets=None if meets is None else cfg.nodes[meets].start,
+        divergent=any(cfg.nodes[block].divergent for block, _, _ in places),
+        reconverges=None if reconverges is None else cfg.nodes[reconverges].start,
         apart=frozenset(address for _, _, apart in places for address in apart),
     )
 
@@ -132,7 +132,7 @@ def _successors(cfg: WarpCfg) -> list[list[int]]:
     out: list[set[int]] = [set() for _ in cfg.nodes]
     for step in cfg.thread_edges:
         out[step.src].add(step.dst)
-    return [sorted(one) for one in out]
+    return [sorted(row) for row in out]
 
 
 def _regions(cfg: WarpCfg, successors: Sequence[Sequence[int]]) -> list[tuple[int, frozenset[int]]]:
@@ -144,15 +144,15 @@ def _regions(cfg: WarpCfg, successors: Sequence[Sequence[int]]) -> list[tuple[in
             target = at.get((point.context, point.address))
             if target is not None and point.tag not in {RET, MEET}:
                 out.add((target, frozenset({index, *_reach(successors[index], target, successors)})))
-    return sorted(out, key=lambda one: (len(one[1]), one[0]))
+    return sorted(out, key=lambda region: (len(region[1]), region[0]))
 
 
 def _apart(
     node: int, successors: Sequence[Sequence[int]], regions: Sequence[tuple[int, frozenset[int]]]
 ) -> tuple[int | None, frozenset[int]]:
-    """Return where the threads that part at a block meet, and the blocks that they may run before."""
-    meets = next((target for target, inside in regions if node in inside and node != target), None)
-    return meets, frozenset(_reach(successors[node], meets, successors))
+    """Return where the threads that diverge at a block reconverge, and the blocks that they may run before."""
+    reconverges = next((target for target, inside in regions if node in inside and node != target), None)
+    return reconverges, frozenset(_reach(successors[node], reconverges, successors))
 
 
 def _reach(start: Sequence[int], stop: int | None, successors: Sequence[Sequence[int]]) -> set[int]:

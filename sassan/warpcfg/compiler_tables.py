@@ -1,7 +1,7 @@
 """The self-check against what the compiler wrote into the cubin: an oracle that shares nothing with the exploration (sass.md).
 
 `.nv.info` says where every EXIT stands, where each SYNC, BRK and CONT resumes (sm_50 to sm_62), and where each BRX goes. The compiler lists
-tokens in code that nothing reaches too; those are told by a walk along its own table.
+tokens in code that nothing reaches too; those are known by a walk along its own table.
 """
 
 from collections.abc import Iterable
@@ -34,30 +34,30 @@ def check(cfg: WarpCfg, facts_of: FactsOf, *, exact: bool = True) -> None:
 def _check_exits(function: Function, compiler: CompilerFacts) -> None:
     if compiler.exits is None:
         return
-    found = {one.address for one in _own(function, compiler) if one.opcode.partition(".")[0] == "EXIT"}
-    different = sorted(found.symmetric_difference(compiler.exits))
+    exits = {instruction.address for instruction in _own(function, compiler) if instruction.opcode.partition(".")[0] == "EXIT"}
+    different = sorted(exits.symmetric_difference(compiler.exits))
     if different:
         first = different[0]
-        what = "was read there, and the table has none" if first in found else "is in the table, and none was read there"
+        what = "was read there, and the table has none" if first in exits else "is in the table, and none was read there"
         raise _error(function, f"EXIT at 0x{first:04x}: one {what}")
 
 
 def _check_targets(cfg: WarpCfg, compiler: CompilerFacts, facts_of: FactsOf, *, exact: bool) -> None:
     table = {address: frozenset(targets) for address, targets in compiler.indirect_targets}
-    found = _found(cfg)
-    opcodes = {one.address: one.opcode for one in _own(cfg.function, compiler)}
-    unknown = [address for address in found.keys() - table.keys() if opcodes.get(address) in _TOKENS]
+    targets = _targets_of(cfg)
+    opcodes = {instruction.address: instruction.opcode for instruction in _own(cfg.function, compiler)}
+    unknown = [address for address in targets.keys() - table.keys() if opcodes.get(address) in _TOKENS]
     for address in sorted({*table, *unknown}):
-        have, want = found.get(address, frozenset()), table.get(address, frozenset())
+        have, want = targets.get(address, frozenset()), table.get(address, frozenset())
         if have == want or (not exact and have >= want):
             continue
-        if address not in found and address not in _reached(cfg.function, compiler, facts_of):
+        if address not in targets and address not in _reached(cfg.function, compiler, facts_of):
             continue
         name = opcodes.get(address, "no instruction")
         raise _error(cfg.function, f"{name} at 0x{address:04x}: the graph leads to {_list(have)}, the table to {_list(want)}")
 
 
-def _found(cfg: WarpCfg) -> dict[int, frozenset[int]]:
+def _targets_of(cfg: WarpCfg) -> dict[int, frozenset[int]]:
     """Return where the graph says that each token instruction resumes and each indirect branch goes, all contexts together."""
     out = {address: frozenset(targets) for address, targets in cfg.token_targets}
     branches: dict[int, set[int]] = {}
@@ -75,7 +75,7 @@ def _found(cfg: WarpCfg) -> dict[int, frozenset[int]]:
 
 def _reached(function: Function, compiler: CompilerFacts, facts_of: FactsOf) -> frozenset[int]:
     """Return the addresses that a walk from the entry along branches, calls and the compiler's own table reaches."""
-    code = {one.address: one for one in function.instructions}
+    code = {instruction.address: instruction for instruction in function.instructions}
     table = dict(compiler.indirect_targets)
 
     def following(address: int) -> Iterable[int]:
@@ -84,25 +84,27 @@ def _reached(function: Function, compiler: CompilerFacts, facts_of: FactsOf) -> 
     return frozenset(reachable([function.entry], following))
 
 
-def _successors(one: Instruction, listed: tuple[int, ...], facts_of: FactsOf) -> Iterable[int]:
-    facts = facts_of(one)
+def _successors(instruction: Instruction, listed: tuple[int, ...], facts_of: FactsOf) -> Iterable[int]:
+    facts = facts_of(instruction)
     if facts is None:
-        return (one.following,)
+        return (instruction.following,)
     stays = (
-        facts.flow in {Flow.BRANCH, Flow.INDIRECT_BRANCH, Flow.POP, Flow.RETURN, Flow.EXIT} and not facts.condition and one.guard is None
+        facts.flow in {Flow.BRANCH, Flow.INDIRECT_BRANCH, Flow.POP, Flow.RETURN, Flow.EXIT}
+        and not facts.condition
+        and instruction.guard is None
     )
     direct = () if facts.target is None else (facts.target,)
-    return (*direct, *one.targets, *listed, *(() if stays else (one.following,)))
+    return (*direct, *instruction.targets, *listed, *(() if stays else (instruction.following,)))
 
 
 def _own(function: Function, compiler: CompilerFacts) -> list[Instruction]:
     """Return the instructions of the function's own section, without those that were linked to it."""
-    return [one for one in function.instructions if one.address < compiler.code_size]
+    return [instruction for instruction in function.instructions if instruction.address < compiler.code_size]
 
 
 def _list(addresses: Iterable[int]) -> str:
-    return ", ".join(f"0x{one:04x}" for one in sorted(addresses)) or "nothing"
+    return ", ".join(f"0x{address:04x}" for address in sorted(addresses)) or "nothing"
 
 
-def _error(function: Function, what: str) -> SelfCheckError:
-    return SelfCheckError("compiler-table", f"'{function.name}' is not as the compiler says: {what}", hint=_HINT)
+def _error(function: Function, difference: str) -> SelfCheckError:
+    return SelfCheckError("compiler-table", f"'{function.name}' is not as the compiler says: {difference}", hint=_HINT)

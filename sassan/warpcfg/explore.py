@@ -24,7 +24,7 @@ from sassan.warpcfg.transfer import Calls, Transfer
 from sassan.warpcfg.virtual_tokens import RECONVERGENCE, with_joins
 
 MAX_NODES = 200_000
-"""Call strings can multiply; past this many nodes the function is a gap, and `call_depth` is the way out."""
+"""Call strings can multiply; past this many nodes the function is a gap, and `call_depth` is the remedy."""
 
 
 def explore(function: Function, facts_of: FactsOf, options: Options | None = None) -> WarpCfg:
@@ -91,7 +91,7 @@ def _calls(scope: Scope, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Readout:
     """What the last pass reads off: nodes in their final order, and everything that speaks of them by index."""
 
     index: dict[Key, int]
@@ -115,7 +115,7 @@ class _Exploration:
     def graph(self) -> WarpCfg:
         """Return the graph of the fixpoint."""
         self._solve(self._entry, self._called() if self._plan.called else self._transfer.start())
-        # Behind a gap the code is entered in states that nobody knows: what it lacks there is no news of its own.
+        # Behind a gap the code is entered in states that are unknown: what it lacks there adds no gap of its own.
         self._transfer.trusts_tokens |= bool(self._gaps)
         while self._gaps and (root := self._next_root()) is not None:
             self._solve(((), root), self._called())
@@ -147,26 +147,26 @@ class _Exploration:
 
     def _read_off(self) -> WarpCfg:
         keys = sorted(self._states, key=lambda key: (key[0], self._blocks.blocks[key[1]].start))
-        found = _Found({key: index for index, key in enumerate(keys)}, set(), set(), set(), {})
+        readout = _Readout({key: index for index, key in enumerate(keys)}, set(), set(), set(), {})
         self._states = {key: self._states[key] for key in keys}
-        verified = self._problem(lambda key, warp: self._visit(key, warp, found), self._starts)
+        verified = self._problem(lambda key, warp: self._visit(key, warp, readout), self._starts)
         if any(gap.code == "too-many-contexts" for gap in self._gaps):
             for key, warp in self._states.items():
                 deque(verified.transfer(key, warp), maxlen=0)
         else:
             verify(verified, self._states, name=lambda key: f"block 0x{self._blocks.blocks[key[1]].start:04x}")
-        nodes = tuple(self._node(key, found) for key in keys)
-        threads = tuple(ThreadEdge(src, dst) for src, dst in sorted(found.threads))
+        nodes = tuple(self._node(key, readout) for key in keys)
+        threads = tuple(ThreadEdge(src, dst) for src, dst in sorted(readout.threads))
         points = tuple(tuple(sorted(self._points(self._states[key]))) for key in keys)
-        entry = found.index[self._entry]
+        entry = readout.index[self._entry]
         return WarpCfg(
             function=self._function,
             nodes=nodes,
-            edges=tuple(sorted(found.edges, key=_edge_order)),
+            edges=tuple(sorted(readout.edges, key=_edge_order)),
             entry=entry,
             thread_edges=threads,
-            loops=_loops(nodes, threads, entry, tuple(found.edges), points),
-            token_targets=tuple((address, tuple(sorted(found.targets[address]))) for address in sorted(found.targets)),
+            loops=_loops(nodes, threads, entry, tuple(readout.edges), points),
+            token_targets=tuple((address, tuple(sorted(readout.targets[address]))) for address in sorted(readout.targets)),
             gaps=tuple(sorted(self._gaps)),
             assumptions=self._assumptions(),
             externals=self._externals(),
@@ -174,44 +174,44 @@ class _Exploration:
             spins=tuple(sorted(spins(self._blocks))),
         )
 
-    def _visit(self, key: Key, warp: Warp, found: _Found) -> Iterator[tuple[Key, Warp]]:
+    def _visit(self, key: Key, warp: Warp, readout: _Readout) -> Iterator[tuple[Key, Warp]]:
         """Apply the transfer to a final state and note what it does: the edges of the graph are those that the verification sees."""
-        index, block = found.index[key], self._blocks.blocks[key[1]]
+        index, block = readout.index[key], self._blocks.blocks[key[1]]
         before = self._transfer.before_last(key[0], block, warp)
         for step in self._transfer.control(key, block, before):
             if step.kind is Kind.DIVERGE:
-                found.split.add(index)
-            if step.to is None or step.to in found.index:
-                found.edges.add(self._edge(index, step, found))
+                readout.split.add(index)
+            if step.to is None or step.to in readout.index:
+                readout.edges.add(self._edge(index, step, readout))
                 if step.to is not None and step.popped is None:
-                    found.threads.add((index, found.index[step.to]))
+                    readout.threads.add((index, readout.index[step.to]))
             if step.to is not None:
                 yield step.to, step.warp
         if block.last is not None:
-            self._visit_control(key[0], block, before, index, found)
+            self._visit_control(key[0], block, before, index, readout)
 
-    def _visit_control(self, context: Context, block: Block, warp: Warp, index: int, found: _Found) -> None:
+    def _visit_control(self, context: Context, block: Block, warp: Warp, index: int, readout: _Readout) -> None:
         """Note whether the control instruction may split the warp, and where the threads that leave to a token resume."""
         if self._transfer.may_split(block, warp):
-            found.split.add(index)
+            readout.split.add(index)
         for point in self._transfer.token_targets(context, block, warp):
             to = (point.context, self._blocks.at.get(point.address, NOWHERE))
-            if to in found.index:
-                found.threads.add((index, found.index[to]))
+            if to in readout.index:
+                readout.threads.add((index, readout.index[to]))
             if point.tag != RET:
-                found.targets.setdefault(block.end.address, set()).add(point.address)
+                readout.targets.setdefault(block.end.address, set()).add(point.address)
 
-    def _edge(self, src: int, step: Step, found: _Found) -> Edge:
+    def _edge(self, src: int, step: Step, readout: _Readout) -> Edge:
         points = self._transfer.points
         return Edge(
             src,
-            None if step.to is None else found.index[step.to],
+            None if step.to is None else readout.index[step.to],
             step.kind,
             None if step.pushed is None else points[step.pushed],
             None if step.popped is None else points[step.popped],
         )
 
-    def _node(self, key: Key, found: _Found) -> Node:
+    def _node(self, key: Key, readout: _Readout) -> Node:
         context, index = key
         block = self._blocks.blocks[index]
         pushes = [Point(context, push.address, push.tag) for push in block.pushes]
@@ -220,7 +220,7 @@ class _Exploration:
                 pushes.append(Point(context, block.end.following, block.last.tag))
             elif block.last.flow is Flow.WARP_BARRIER:
                 pushes.append(Point(context, block.end.following, MEET))
-        return Node(context, block.instructions, self._states[key].active, found.index[key] in found.split, tuple(pushes))
+        return Node(context, block.instructions, self._states[key].active, readout.index[key] in readout.split, tuple(pushes))
 
     def _points(self, warp: Warp) -> list[Point]:
         points = [self._transfer.points[number] for number in warp.points]
@@ -263,10 +263,10 @@ def _loops(
             pushers.setdefault(edge.pushed, set()).add(edge.src)
     at: dict[tuple[Context, int], int] = {(node.context, node.start): index for index, node in enumerate(nodes)}
     out: list[Loop] = []
-    for part in nest(len(nodes), successors, entry):
-        members = set(part.nodes)
+    for component in nest(len(nodes), successors, entry):
+        members = set(component.nodes)
         waiting = any(
-            at.get((point.context, point.address)) in members and pushers.get(point, set()) & members for point in points[part.head]
+            at.get((point.context, point.address)) in members and pushers.get(point, set()) & members for point in points[component.head]
         )
-        out.append(Loop(part.head, part.nodes, part.back, part.parent, single_witness=not waiting))
+        out.append(Loop(component.head, component.nodes, component.back, component.parent, single_witness=not waiting))
     return tuple(out)

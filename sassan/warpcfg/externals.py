@@ -11,22 +11,24 @@ _CLOBBERED = Effect((1 << 1024) - 1, None)
 """Every register of every file."""
 
 
-def callee(one: Instruction) -> str:
+def callee(instruction: Instruction) -> str:
     """Return the name of the external function that a call names, '' where it names none or only some threads may call it."""
-    if one.guard is not None:
+    if instruction.guard is not None:
         return ""
-    return next((operand.name for operand in one.operands if isinstance(operand, Symbol) and not operand.name.startswith("0x")), "")
+    return next((operand.name for operand in instruction.operands if isinstance(operand, Symbol) and not operand.name.startswith("0x")), "")
 
 
 def calls(instructions: Iterable[tuple[Instruction, Facts]]) -> tuple[External, ...]:
     """Return the external functions that the last instructions of blocks call, by address."""
-    ends = {one.address: callee(one) for one, facts in instructions if facts.flow is Flow.CALL and facts.target is None}
+    ends = {
+        instruction.address: callee(instruction) for instruction, facts in instructions if facts.flow is Flow.CALL and facts.target is None
+    }
     return tuple(External(address, name) for address, name in sorted(ends.items()) if name)
 
 
 def assumption(externals: Iterable[External]) -> tuple[str, ...]:
     """Return what is taken for granted of external functions."""
-    names = sorted({one.name for one in externals})
+    names = sorted({external.name for external in externals})
     if not names:
         return ()
     left = "stack, barriers and active threads as they were"
@@ -35,10 +37,10 @@ def assumption(externals: Iterable[External]) -> tuple[str, ...]:
 
 def clobbering(facts_of: FactsOf, externals: Iterable[External]) -> FactsOf:
     """Return facts that say of each of these calls that it may write every register: nothing is known of a value behind it."""
-    addresses = {one.address for one in externals}
+    addresses = {external.address for external in externals}
 
-    def facts(one: Instruction) -> Facts | None:
-        known = facts_of(one)
-        return known if known is None or one.address not in addresses else known._replace(effects=(*known.effects, _CLOBBERED))
+    def facts(instruction: Instruction) -> Facts | None:
+        known = facts_of(instruction)
+        return known if known is None or instruction.address not in addresses else known._replace(effects=(*known.effects, _CLOBBERED))
 
     return facts if addresses else facts_of

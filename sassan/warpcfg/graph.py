@@ -32,7 +32,7 @@ class Point(NamedTuple):
     """An activation point: where suspended threads resume. `tag` '' is a side of a divergence, else SYNC, BRK, CONT, RET, B0 and so on.
 
     A side that waits to take its branch names the branch too, as `origin` (-1 elsewhere): many branches may lead to one place, and whether
-    a loop was entered or turned depends on which of them it was.
+    a loop was entered or iterated depends on which of them it was.
     """
 
     context: Context
@@ -63,8 +63,8 @@ class Node:
         """Return the instructions that the input spells out: what is counted and takes time."""
         return (
             self.instructions
-            if not any(one.virtual for one in self.instructions)
-            else tuple(one for one in self.instructions if not one.virtual)
+            if not any(instruction.virtual for instruction in self.instructions)
+            else tuple(instruction for instruction in self.instructions if not instruction.virtual)
         )
 
     @property
@@ -149,4 +149,4 @@ class WarpCfg:
     externals: tuple[External, ...] = ()
     """The calls of functions that the input does not hold: the graph goes on behind them."""
     spins: tuple[int, ...] = ()
-    """The addresses of loop heads that turn only where YIELD splits threads: assumed never to."""
+    """The addresses of loop heads that iterate only where YIELD splits threads: assumed never to."""

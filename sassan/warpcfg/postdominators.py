@@ -8,7 +8,7 @@ from sassan.analysis.graph import immediate_dominators, reachable
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """`above[b]` is the immediate post-dominator of block b, None at the end of its part; `span` numbers the blocks below each."""
+    """`above[b]` is the immediate post-dominator of block b, None at the end of its component; `span` numbers the blocks below each."""
 
     above: dict[int, int | None]
     span: dict[int, tuple[int, int]]
@@ -16,10 +16,10 @@ class Tree:
     def chain(self, block: int) -> list[int]:
         """Return the strict post-dominators of a block, the nearest first."""
         out: list[int] = []
-        one = self.above[block]
-        while one is not None:
-            out.append(one)
-            one = self.above[one]
+        dominator = self.above[block]
+        while dominator is not None:
+            out.append(dominator)
+            dominator = self.above[dominator]
         return out
 
     def leads(self, block: int, join: int) -> bool:
@@ -31,36 +31,36 @@ class Tree:
 def _spans(above: dict[int, int | None]) -> dict[int, tuple[int, int]]:
     """Return, per block, its number in a walk down the tree and the last number below it."""
     below: dict[int | None, list[int]] = {}
-    for one in sorted(above):
-        below.setdefault(above[one], []).append(one)
+    for block in sorted(above):
+        below.setdefault(above[block], []).append(block)
     out: dict[int, tuple[int, int]] = {}
     first: dict[int, int] = {}
-    work = [(one, False) for one in reversed(below.get(None, []))]
+    work = [(block, False) for block in reversed(below.get(None, []))]
     while work:
-        one, done = work.pop()
+        block, done = work.pop()
         if done:
-            out[one] = (first[one], len(first) - 1)
+            out[block] = (first[block], len(first) - 1)
         else:
-            first[one] = len(first)
-            work.append((one, True))
-            work += [(each, False) for each in reversed(below.get(one, []))]
+            first[block] = len(first)
+            work.append((block, True))
+            work += [(each, False) for each in reversed(below.get(block, []))]
     return out
 
 
 def post_dominators(blocks: Iterable[int], successors: Sequence[Sequence[int]]) -> Tree:
     """Return the immediate post-dominators of the blocks of one function.
 
-    Paths that end before the last end do not count: nobody waits for threads that are gone. Code that reaches only such an end is a part of
-    its own, and so is a loop without an end.
+    Paths that end before the last end do not count: no thread waits for threads that have ended. Code that reaches only such an end is a
+    component of its own, and so is a loop without an end.
     """
     above: dict[int, int | None] = {}
     left = set(blocks)
     while left:
-        ends = [one for one in left if not left.intersection(successors[one])]
+        ends = [block for block in left if not left.intersection(successors[block])]
         root = max(ends) if ends else max(left)
-        part = immediate_dominators(root, _reversed(left, successors))
-        above |= part
-        left -= part.keys()
+        component = immediate_dominators(root, _reversed(left, successors))
+        above |= component
+        left -= component.keys()
     return Tree(above, _spans(above))
 
 
@@ -75,20 +75,20 @@ def _reversed(nodes: set[int], successors: Sequence[Sequence[int]]) -> dict[int,
 
 def regions(tree: Tree, splits: Iterable[int], successors: Sequence[Sequence[int]]) -> dict[int, frozenset[int]]:
     """Return the region of every join, where its token is on the stack: two are disjoint, or the inner join's is inside the other."""
-    found: dict[int, set[int]] = {}
+    out: dict[int, set[int]] = {}
     for split in splits:
         join = tree.above[split]
         if join is not None:
-            found.setdefault(join, set()).update(_before(join, split, tree, successors))
+            out.setdefault(join, set()).update(_before(join, split, tree, successors))
     changed = True
     while changed:
         changed = False
-        for join in sorted(found):
-            for other in sorted(found):
-                if tree.leads(other, join) and _overlaps(found[other], found[join]):
-                    found[join] |= found[other]
+        for join in sorted(out):
+            for other in sorted(out):
+                if tree.leads(other, join) and _overlaps(out[other], out[join]):
+                    out[join] |= out[other]
                     changed = True
-    return {join: frozenset(found[join]) for join in sorted(found)}
+    return {join: frozenset(out[join]) for join in sorted(out)}
 
 
 def _overlaps(inner: set[int], outer: set[int]) -> bool:

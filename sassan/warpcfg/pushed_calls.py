@@ -9,7 +9,7 @@ from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.blocks import conditional, disagree
 from sassan.warpcfg.externals import callee as external_callee
 from sassan.warpcfg.graph import Context, Kind, Point
-from sassan.warpcfg.steps import RET, Ground, Step
+from sassan.warpcfg.steps import RET, Step, TransferContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,74 +19,80 @@ class PushedCalls:
     `recursive` are the addresses of the calls to step over, `pointers` what a call through a pointer may enter (None: not known).
     """
 
-    ground: Ground
+    program: TransferContext
     recursive: frozenset[int]
     pointers: tuple[int, ...] | None
     depth: int | None
 
-    def __call__(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def __call__(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """Yield what a call does."""
-        return self._direct(context, one, facts, warp) if facts.flow is Flow.CALL else self._through_pointer(context, one, facts, warp)
+        return (
+            self._direct(context, instruction, facts, warp)
+            if facts.flow is Flow.CALL
+            else self._through_pointer(context, instruction, facts, warp)
+        )
 
-    def _direct(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def _direct(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """Yield what a call does until Pascal: it pushes a token to the next instruction."""
-        target = self.ground.block_at(facts.target)
+        target = self.program.block_at(facts.target)
         if facts.target is None:
-            if not external_callee(one):
-                self.ground.report(one, "indirect-call", f"{one.opcode} calls code that is not in the input")
-        elif target is None or conditional(one, facts):
+            if not external_callee(instruction):
+                self.program.report(instruction, "indirect-call", f"{instruction.opcode} calls code that is not in the input")
+        elif target is None or conditional(instruction, facts):
             code = "bad-target" if target is None else "guarded-push"
-            self.ground.report(one, code, f"{one.opcode} is not a plain call of a known address")
-        elif one.address in self.recursive:
-            self._recursion(one)
-        elif one.following in self.ground.blocks.at:
-            back = self.ground.points.name(Point(context, one.following, facts.tag))
-            yield Step(Kind.CALL, (self._inner(context, one), target), self.ground.domain.push(warp, back))
+            self.program.report(instruction, code, f"{instruction.opcode} is not a plain call of a known address")
+        elif instruction.address in self.recursive:
+            self._recursion(instruction)
+        elif instruction.following in self.program.blocks.at:
+            back = self.program.points.name(Point(context, instruction.following, facts.tag))
+            yield Step(Kind.CALL, (self._inner(context, instruction), target), self.program.domain.push(warp, back))
             return
-        yield from self.ground.go_on(context, one, self.ground.forget(warp))
+        yield from self.program.go_on(context, instruction, self.program.forget(warp))
 
-    def _inner(self, context: Context, one: Instruction) -> Context:
-        inner = (*context, one.address)
+    def _inner(self, context: Context, instruction: Instruction) -> Context:
+        inner = (*context, instruction.address)
         return inner if self.depth is None else inner[max(0, len(inner) - self.depth) :]
 
-    def _recursion(self, one: Instruction) -> None:
-        self.ground.report(one, "recursion", f"{one.opcode} calls a function that is already running: no bound on the depth is known")
+    def _recursion(self, instruction: Instruction) -> None:
+        self.program.report(
+            instruction, "recursion", f"{instruction.opcode} calls a function that is already running: no bound on the depth is known"
+        )
 
-    def _through_pointer(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def _through_pointer(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """Yield what a call through a pointer does until Pascal: JCAL pushes its own return, BRX after PRET finds it on the stack."""
-        callees = [self.ground.blocks.at[address] for address in self.pointers or () if address in self.ground.blocks.at]
-        if not callees or conditional(one, facts) or one.address in self.recursive:
-            yield from self.unknown(context, one, facts, warp)
+        callees = [self.program.blocks.at[address] for address in self.pointers or () if address in self.program.blocks.at]
+        if not callees or conditional(instruction, facts) or instruction.address in self.recursive:
+            yield from self.unknown(context, instruction, facts, warp)
             return
-        inner = self._inner(context, one)
-        again = self.ground.points.name(Point(context, one.address, ""))
+        inner = self._inner(context, instruction)
+        again = self.program.points.name(Point(context, instruction.address, ""))
         states: list[tuple[Kind, Warp, int | None]] = [(Kind.CALL, warp, None)]
         if disagree(facts, warp.active, places=len(callees)):
-            states.append((Kind.DIVERGE, self.ground.domain.diverge(warp, again, 0), again))
+            states.append((Kind.DIVERGE, self.program.domain.diverge(warp, again, 0), again))
         for kind, state, pushed in states:
-            if facts.tag and one.following in self.ground.blocks.at:
-                state = self.ground.domain.push(state, self.ground.points.name(Point(context, one.following, facts.tag)))  # noqa: PLW2901 - the callee's
+            if facts.tag and instruction.following in self.program.blocks.at:
+                state = self.program.domain.push(state, self.program.points.name(Point(context, instruction.following, facts.tag)))  # noqa: PLW2901 - the callee's
             for callee in callees:
                 yield Step(kind, (inner, callee), state, pushed=pushed)
 
-    def unknown(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
-        """Step over a call of nobody knows what, so that the rest can be shown.
+    def unknown(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+        """Step over a call of an unknown function, so that the rest can be shown.
 
         A call that pushes its own return goes on at the next instruction, a BRX after PRET at the token.
         """
-        if one.address in self.recursive:
-            self._recursion(one)
+        if instruction.address in self.recursive:
+            self._recursion(instruction)
         else:
-            self.ground.report(one, "indirect-call", f"{one.opcode} calls a function that the input does not name")
-        warp = self.ground.forget(warp)
+            self.program.report(instruction, "indirect-call", f"{instruction.opcode} calls a function that the input does not name")
+        warp = self.program.forget(warp)
         if facts.tag:
-            yield from self.ground.go_on(context, one, warp)
+            yield from self.program.go_on(context, instruction, warp)
             return
-        outcomes, _ = self.ground.domain.leave(warp, self.ground.points.of(RET))
+        outcomes, _ = self.program.domain.leave(warp, self.program.points.of(RET))
         for outcome in outcomes:
-            yield self.ground.resume(outcome)
+            yield self.program.resume(outcome)
 
-    def returns_behind(self, one: Instruction, warp: Warp) -> bool:
+    def returns_behind(self, instruction: Instruction, warp: Warp) -> bool:
         """Say whether a return token to the next instruction is on top: PRET and BRX together are a call, even where no note says so."""
-        tops = [self.ground.points[number] if number else None for number in warp.top]
-        return all(point is not None and point.tag == RET and point.address == one.following for point in tops)
+        tops = [self.program.points[number] if number else None for number in warp.top]
+        return all(point is not None and point.tag == RET and point.address == instruction.following for point in tops)

@@ -20,14 +20,14 @@ def recursive_calls(blocks: Blocks, successors: list[list[int]], entry: int, cal
     }
     bodies = {
         root: reachable([root], successors.__getitem__)
-        for root in sorted({entry, *(one for several in targets.values() for one in several)})
+        for root in sorted({entry, *(callee for several in targets.values() for callee in several)})
     }
-    callees = {root: {one for index in body for one in targets.get(index, ())} for root, body in bodies.items()}
+    callees = {root: {callee for index in body for callee in targets.get(index, ())} for root, body in bodies.items()}
     back = {root: reachable(callees[root], callees.__getitem__) for root in callees}
     return frozenset(
         blocks.blocks[index].end.address
         for index, several in targets.items()
-        if any(index in body and any(root == one or root in back[one] for one in several) for root, body in bodies.items())
+        if any(index in body and any(root == callee or root in back[callee] for callee in several) for root, body in bodies.items())
     )
 
 

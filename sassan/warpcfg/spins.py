@@ -1,10 +1,10 @@
-"""The compiler's spin loop (sm_70 to sm_75): it turns again only where YIELD has split the threads, which the analysis assumes it does not.
+"""The compiler's spin loop (sm_70 to sm_75): assumed not to iterate: it does only where YIELD has split the threads.
 
 L:  VOTE.ANY R0, PT, PT          // the active threads before
     YIELD
     VOTEU.ANY UR6, UPT, PT       // and after; on sm_70 another VOTE
     LOP3.LUT P0, RZ, R0, UR6, RZ, 0xc, !PT
-    @!P0 BRA.U  on               // nobody is missing
+    @!P0 BRA.U  on               // no thread is missing
     BRA  L
 """
 
@@ -19,7 +19,7 @@ _PARTS = ("LOP3", "VOTE", "YIELD", "VOTE")
 
 
 def spins(blocks: Blocks) -> frozenset[int]:
-    """Return the addresses at which such a loop begins: assumed never to turn."""
+    """Return the addresses at which such a loop begins: assumed never to iterate."""
     return frozenset(block.start for block in blocks.blocks if _is_spin(blocks, block))
 
 
@@ -30,21 +30,21 @@ def _is_spin(blocks: Blocks, block: Block) -> bool:
     index = blocks.at.get(block.end.following)
     if index is None or not _goes_back(blocks.blocks[index], block):
         return False
-    named = [(one, one.opcode.partition(".")[0].replace("VOTEU", "VOTE")) for one in reversed(block.instructions)]
+    named = [(instruction, instruction.opcode.partition(".")[0].replace("VOTEU", "VOTE")) for instruction in reversed(block.instructions)]
     if tuple(name for _, name in named if name in _PARTS) != _PARTS:
         return False
-    parts = [one for one, name in named if name in _PARTS]
+    parts = [instruction for instruction, name in named if name in _PARTS]
     test, after, _, before = parts
     former, latter = _destination(before), _destination(after)
-    names = {name for one in (test, after, before) if (name := _destination(one)) is not None}
-    others = [facts for one, facts in zip(block.instructions, block.facts, strict=True) if one not in parts]
+    names = {name for instruction in (test, after, before) if (name := _destination(instruction)) is not None}
+    others = [facts for instruction, facts in zip(block.instructions, block.facts, strict=True) if instruction not in parts]
     return (
         ("P", guard.index) == _destination(test)
         and len(names) == len(parts) - 1
-        and all(one.guard is None for one in parts)
+        and all(instruction.guard is None for instruction in parts)
         and all(facts is not None and not any(facts.writes & bit(*name) for name in names) for facts in others)
-        and _counts_everybody(before)
-        and _counts_everybody(after)
+        and _counts_all_threads(before)
+        and _counts_all_threads(after)
         and _compares(test, former, latter)
     )
 
@@ -54,22 +54,22 @@ def _goes_back(block: Block, head: Block) -> bool:
     return plain and block.last is not None and block.last.flow is Flow.BRANCH and block.last.target == head.start
 
 
-def _destination(one: Instruction) -> tuple[str, int | None] | None:
-    return _name(one.operands[0]) if one.operands else None
+def _destination(instruction: Instruction) -> tuple[str, int | None] | None:
+    return _name(instruction.operands[0]) if instruction.operands else None
 
 
 def _name(operand: Operand) -> tuple[str, int | None] | None:
     return (operand.file, operand.index) if isinstance(operand, Register) else None
 
 
-def _counts_everybody(one: Instruction) -> bool:
+def _counts_all_threads(instruction: Instruction) -> bool:
     """Say whether a vote is the mask of the active threads: `VOTE.ANY R0, PT, PT`."""
-    last = one.operands[-1]
-    return one.opcode.split(".")[1:] == ["ANY"] and isinstance(last, Register) and last.index is None and not last.negated
+    last = instruction.operands[-1]
+    return instruction.opcode.split(".")[1:] == ["ANY"] and isinstance(last, Register) and last.index is None and not last.negated
 
 
-def _compares(one: Instruction, former: tuple[str, int | None] | None, latter: tuple[str, int | None] | None) -> bool:
-    """Say whether a LOP3 tells in its predicate if somebody of the former mask is missing in the latter."""
-    inputs = [_name(operand) for operand in one.operands[2:5]]
-    table = [operand.value for operand in one.operands if isinstance(operand, Immediate)]
+def _compares(instruction: Instruction, former: tuple[str, int | None] | None, latter: tuple[str, int | None] | None) -> bool:
+    """Say whether a LOP3 sets its predicate if a thread of the former mask is missing in the latter."""
+    inputs = [_name(operand) for operand in instruction.operands[2:5]]
+    table = [operand.value for operand in instruction.operands if isinstance(operand, Immediate)]
     return inputs == [former, latter, ("R", None)] and table == [_FORMER_AND_NOT_LATTER]

@@ -1,4 +1,4 @@
-"""What every production of the transfer function shares: steps, activation points, and the way to the next instruction."""
+"""What every production of the transfer function shares: steps, activation points, and the step to the next instruction."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ WARP = "warp"
 MEET = "WARPSYNC"
 """The tag of the threads that wait at a barrier of the whole warp."""
 RELEASED = "WARPSYNC-done"
-"""Their tag once the barrier has opened and others go on first: they wait as a side does, and nobody joins them any more."""
+"""Their tag once the barrier has opened and others go on first: they wait as a side does, and no threads join them any more."""
 
 
 class Step(NamedTuple):
@@ -41,17 +41,17 @@ class Points:
     """The activation points met so far, numbered from 1; `tagged` keeps the set of the points of each tag."""
 
     known: list[Point] = field(default_factory=list[Point])
-    number: dict[Point, int] = field(default_factory=dict[Point, int])
+    numbers: dict[Point, int] = field(default_factory=dict[Point, int])
     tagged: dict[str, int] = field(default_factory=dict[str, int])
 
     def name(self, point: Point) -> int:
         """Return the number of a point, a new one if it was not met before."""
-        found = self.number.get(point)
-        if found is None:
+        number = self.numbers.get(point)
+        if number is None:
             self.known.append(point)
-            found = self.number[point] = len(self.known)
-            self.tagged[point.tag] = self.tagged.get(point.tag, 0) | 1 << found
-        return found
+            number = self.numbers[point] = len(self.known)
+            self.tagged[point.tag] = self.tagged.get(point.tag, 0) | 1 << number
+        return number
 
     def of(self, tag: str) -> int:
         """Return the set of the points of a tag."""
@@ -63,8 +63,8 @@ class Points:
 
 
 @dataclass(slots=True)
-class Ground:
-    """The program, the domain and the points: what the productions of all instruction classes stand on."""
+class TransferContext:
+    """The program, the domain and the points: what the productions of all instruction classes share."""
 
     blocks: Blocks
     domain: WarpDomain
@@ -75,11 +75,11 @@ class Ground:
         """Return the index of the block that starts at an address."""
         return None if address is None else self.blocks.at.get(address)
 
-    def go_on(self, context: Context, one: Instruction, warp: Warp, learned: int = 0) -> Iterator[Step]:
+    def go_on(self, context: Context, instruction: Instruction, warp: Warp, learned: int = 0) -> Iterator[Step]:
         """Yield the step to the next instruction, or report that there is none."""
-        to = self.blocks.at.get(one.following)
+        to = self.blocks.at.get(instruction.following)
         if to is None:
-            self.report(one, "falls-off-end", f"after {one.opcode} the code runs past the end of the function")
+            self.report(instruction, "falls-off-end", f"after {instruction.opcode} the code runs past the end of the function")
             return
         yield Step(Kind.FALLTHROUGH, (context, to), self.domain.learn(warp, learned))
 
@@ -92,7 +92,7 @@ class Ground:
             outcome = Resumed(outcome.point, self.released(outcome.warp))
         kind = {"": Kind.REACTIVATE, RET: Kind.RETURN}.get(point.tag, Kind.RECONVERGE)
         if point.tag == WARP or point.address == NOWHERE or (point.tag and point.address not in self.blocks.at):
-            # Nobody is left, nobody knows the caller, or the token names no instruction (the gap `bad-target`).
+            # No thread is left, the caller is unknown, or the token names no instruction (the gap `bad-target`).
             return Step(Kind.EXIT, None, self.domain.bottom)
         if point.address not in self.blocks.at:
             raise SelfCheckError("no-such-point", f"{point} resumes where no block starts")
@@ -106,9 +106,9 @@ class Ground:
         return warp
 
     def forget(self, warp: Warp) -> Warp:
-        """Return the state after code that nobody knows."""
+        """Return the state after unknown code."""
         return self.domain.execute(warp, lambda _: 0, EVERY)
 
-    def report(self, one: Instruction, code: str, message: str) -> None:
+    def report(self, instruction: Instruction, code: str, message: str) -> None:
         """Report a gap at an instruction."""
-        self.gap(Gap(one.address, code, message))
+        self.gap(Gap(instruction.address, code, message))

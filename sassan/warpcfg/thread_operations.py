@@ -25,9 +25,9 @@ class Operation(NamedTuple):
     kills: tuple[int, ...]
 
 
-def address_register(one: Instruction) -> int | None:
+def address_register(instruction: Instruction) -> int | None:
     """Return the bit index of the register pair that holds the address of a call or a return."""
-    for operand in one.operands:
+    for operand in instruction.operands:
         if isinstance(operand, Register) and operand.file in ("R", "UR") and operand.index is not None:
             return bit(operand.file, operand.index).bit_length() - 1
     return None
@@ -56,8 +56,8 @@ def operations(blocks: Blocks) -> tuple[list[list[Operation]], int]:
 def _wanted(program: list[tuple[Instruction, Facts, tuple[Move, ...]]]) -> int:
     """Return the registers whose values may reach the address of a call or a return, or a restored barrier."""
     wanted = 0
-    for one, facts, done in program:
-        low = address_register(one) if facts.flow in {Flow.INDIRECT_CALL, Flow.RETURN} else None
+    for instruction, facts, done in program:
+        low = address_register(instruction) if facts.flow in {Flow.INDIRECT_CALL, Flow.RETURN} else None
         wanted |= 0 if low is None else 0b11 << low
         for part in done:
             if isinstance(part, RestoreBarrier) and part.source is not None:
@@ -84,7 +84,7 @@ def _needed(part: Move, wanted: int) -> int:
             return 0
 
 
-def _operation(one: Instruction, facts: Facts, done: tuple[Move, ...], wanted: int) -> Operation | None:
+def _operation(instruction: Instruction, facts: Facts, done: tuple[Move, ...], wanted: int) -> Operation | None:
     """Return what an instruction does to the wanted registers, to the stack slots and to barriers; None for nothing."""
     targets = 0
     for part in done:
@@ -104,4 +104,4 @@ def _operation(one: Instruction, facts: Facts, done: tuple[Move, ...], wanted: i
     if not stores and not kills and not is_barrier:
         return None
     number = int(facts.tag[1:]) if is_barrier else -1
-    return Operation(one, facts.flow if is_barrier else Flow.NONE, number, one.guard is not None, tuple(stores), kills)
+    return Operation(instruction, facts.flow if is_barrier else Flow.NONE, number, instruction.guard is not None, tuple(stores), kills)

@@ -1,7 +1,7 @@
 """One block, one abstract state: which blocks may run next, and in which states (warp-cfg-2023, Algorithm 1, with its three productions).
 
 The same function drives the fixpoint and, afterwards, its re-check and the edges of the graph. One machine serves all generations: what
-differs is where a call keeps its return address, and that threads which are no part of a convergence barrier pass it.
+differs is where a call keeps its return address, and that threads outside a convergence barrier pass it.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from sassan.warpcfg.calls import CallTarget, CallTargets
 from sassan.warpcfg.graph import Context, Kind, Point
 from sassan.warpcfg.options import EITHER, Options
 from sassan.warpcfg.pushed_calls import PushedCalls
-from sassan.warpcfg.steps import MEET, Ground, Key, Step
+from sassan.warpcfg.steps import MEET, Key, Step, TransferContext
 
 _CC = bit("CC", 0)
 
@@ -41,19 +41,19 @@ class Transfer:
 
     def __init__(self, blocks: Blocks, calls: Calls, options: Options, gap: Callable[[Gap], None]) -> None:
         """Take the blocks of the program, and where its calls lead."""
-        self.ground = Ground(blocks, WarpDomain(options.ablate), gap)
-        self.domain = self.ground.domain
-        self.points = self.ground.points
+        self.program = TransferContext(blocks, WarpDomain(options.ablate), gap)
+        self.domain = self.program.domain
+        self.points = self.program.points
         self._blocks = blocks
         self._calls = calls
         self.trusts_tokens = bool(options.ablate)
         """Whether a stack without the token that an instruction leaves to is passed over: where the states are coarser than the program."""
         self._either = options.order == EITHER
-        self._pushed = PushedCalls(self.ground, calls.recursive, calls.pointers, options.call_depth)
+        self._pushed = PushedCalls(self.program, calls.recursive, calls.pointers, options.call_depth)
 
     def start(self) -> Warp:
         """Return the state of a warp that begins."""
-        return self.domain.start(0) if self._calls.targets is None else barriers.start(self.ground)
+        return self.domain.start(0) if self._calls.targets is None else barriers.start(self.program)
 
     def __call__(self, key: Key, warp: Warp) -> Iterator[Step]:
         """Return every production of the block `key` in the state `warp`."""
@@ -62,29 +62,29 @@ class Transfer:
 
     def control(self, key: Key, block: Block, warp: Warp) -> Iterator[Step]:
         """Yield the productions of what ends the block `key`, in the state before it."""
-        context, one, facts = key[0], block.end, block.last
-        if facts is None or (one.guard is not None and one.guard.index is None and one.guard.negated):
-            yield from self.ground.go_on(context, one, warp)  # no control instruction, or @!PT: no thread ever takes it
+        context, instruction, facts = key[0], block.end, block.last
+        if facts is None or (instruction.guard is not None and instruction.guard.index is None and instruction.guard.negated):
+            yield from self.program.go_on(context, instruction, warp)  # no control instruction, or @!PT: no thread ever takes it
             return
         match facts.flow:
             case Flow.BRANCH:
                 yield from self._branch(context, block, facts, warp)
             case Flow.INDIRECT_BRANCH:
-                yield from self._indirect(context, one, facts, warp)
+                yield from self._indirect(context, instruction, facts, warp)
             case Flow.POP if facts.is_barrier:
-                yield from barriers.sync(self.ground, context, one, facts, warp)
+                yield from barriers.sync(self.program, context, instruction, facts, warp)
             case Flow.POP | Flow.EXIT:
-                yield from self._leave(context, one, facts, warp)
+                yield from self._leave(context, instruction, facts, warp)
             case Flow.WARP_BARRIER:
-                yield from barriers.meet(self.ground, context, one, facts, warp)
+                yield from barriers.warp_barrier(self.program, context, instruction, facts, warp)
             case Flow.CALL | Flow.INDIRECT_CALL | Flow.RETURN:
                 yield from self._call(key, block, facts, warp)
             case Flow.TRAP:
                 yield Step(Kind.EXIT, None, self.domain.bottom)
-                yield from self.ground.go_on(context, one, warp)
+                yield from self.program.go_on(context, instruction, warp)
             case _:
-                self.ground.report(one, "unsupported-flow", f"{one.opcode} changes the flow in a way that is not modelled")
-                yield from self.ground.go_on(context, one, self.ground.forget(warp))
+                self.program.report(instruction, "unsupported-flow", f"{instruction.opcode} changes the flow in a way that is not modelled")
+                yield from self.program.go_on(context, instruction, self.program.forget(warp))
 
     def before_last(self, context: Context, block: Block, warp: Warp) -> Warp:
         """Return the state in which the control instruction of the block runs."""
@@ -92,7 +92,7 @@ class Transfer:
             if isinstance(step, Push):
                 warp = self.domain.push(warp, self.points.name(Point(context, step.address, step.tag)))
             elif isinstance(step, Break):
-                warp = barriers.leave_early(self.ground, step, warp)
+                warp = barriers.leave_early(self.program, step, warp)
             else:
                 warp = self.domain.execute(warp, step.transform, step.writes)
         return warp
@@ -105,81 +105,83 @@ class Transfer:
         return disagree(block.last, warp.active) or (barrier and self.domain.members(warp, self.points.of(block.last.tag)).some)
 
     def _branch(self, context: Context, block: Block, facts: Facts, warp: Warp) -> Iterator[Step]:
-        target = self.ground.block_at(facts.target)
+        target = self.program.block_at(facts.target)
         if target is None:
-            self.ground.report(block.end, "bad-target", f"{block.end.opcode} has no known target")
+            self.program.report(block.end, "bad-target", f"{block.end.opcode} has no known target")
             return iter(())
         return self._take(context, block, facts, warp, (Kind.TAKEN, (context, target)))
 
-    def _take(self, context: Context, block: Block, facts: Facts, warp: Warp, way: tuple[Kind, Key]) -> Iterator[Step]:
+    def _take(self, context: Context, block: Block, facts: Facts, warp: Warp, branch: tuple[Kind, Key]) -> Iterator[Step]:
         """Yield the productions of an instruction with one target, which all threads take, none, or some."""
         # Whoever takes the branch knows that guard and predicate operands hold; a CC test says less than what CC holds.
-        one, (kind, to) = block.end, way
+        instruction, (kind, to) = block.end, branch
         taken, passed = 0 if facts.uniform else facts.condition & ~_CC, facts.guard if facts.guard_alone and not facts.uniform else 0
         yield self._late(block, Step(kind, to, self.domain.learn(warp, taken)), warp, taken=True)
-        if not conditional(one, facts):
+        if not conditional(instruction, facts):
             return
-        for step in self.ground.go_on(context, one, warp, passed):
+        for step in self.program.go_on(context, instruction, warp, passed):
             yield self._late(block, step, warp, taken=False)
-        if one.following not in self._blocks.at or not disagree(facts, warp.active):
+        if instruction.following not in self._blocks.at or not disagree(facts, warp.active):
             return
-        other = self.points.name(Point(context, one.following, ""))
+        other = self.points.name(Point(context, instruction.following, ""))
         side = self.domain.diverge(warp, other, waits=passed, goes=taken)
         yield self._late(block, Step(Kind.DIVERGE, to, side, pushed=other), warp, taken=True)
         if self._either:
-            other = self.points.name(Point(to[0], self._blocks.blocks[to[1]].start, "", one.address))
+            other = self.points.name(Point(to[0], self._blocks.blocks[to[1]].start, "", instruction.address))
             side = self.domain.diverge(warp, other, waits=taken, goes=passed)
-            step = Step(Kind.DIVERGE, (context, self._blocks.at[one.following]), side, pushed=other)
+            step = Step(Kind.DIVERGE, (context, self._blocks.at[instruction.following]), side, pushed=other)
             yield self._late(block, step, warp, taken=False)
 
     def _late(self, block: Block, step: Step, before: Warp, *, taken: bool) -> Step:
-        return barriers.leave_late(self.ground, block, step, taken=taken, before=before) if block.late else step
+        return barriers.leave_late(self.program, block, step, taken=taken, before=before) if block.late else step
 
-    def _indirect(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def _indirect(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """BRX: one target runs, the others wait at the BRX itself and run it again (README, "A divergent BRX")."""
-        targets = [self._blocks.at[target] for target in sorted(set(one.targets)) if target in self._blocks.at]
-        if not targets and self._calls.targets is None and self._pushed.returns_behind(one, warp):
-            yield from self._pushed.unknown(context, one, facts, warp)
+        targets = [self._blocks.at[target] for target in sorted(set(instruction.targets)) if target in self._blocks.at]
+        if not targets and self._calls.targets is None and self._pushed.returns_behind(instruction, warp):
+            yield from self._pushed.unknown(context, instruction, facts, warp)
             return
         if not targets:
-            self.ground.report(one, "indirect-branch", f"{one.opcode} jumps through a table that the input does not show")
-        yield from self._one_of(context, one, facts, warp, [CallTarget(Kind.TAKEN, (context, target)) for target in targets])
+            self.program.report(instruction, "indirect-branch", f"{instruction.opcode} jumps through a table that the input does not show")
+        yield from self._any_target(context, instruction, facts, warp, [CallTarget(Kind.TAKEN, (context, target)) for target in targets])
 
-    def _one_of(self, context: Context, one: Instruction, facts: Facts, warp: Warp, targets: list[CallTarget]) -> Iterator[Step]:
+    def _any_target(
+        self, context: Context, instruction: Instruction, facts: Facts, warp: Warp, targets: list[CallTarget]
+    ) -> Iterator[Step]:
         """Yield the productions of an instruction with several targets, of which each thread takes its own."""
-        ways = list(targets)
-        if ways and conditional(one, facts):
-            ways += [CallTarget(step.kind, step.to) for step in self.ground.go_on(context, one, warp)]
-        for kind, to in ways:
+        successors = list(targets)
+        if successors and conditional(instruction, facts):
+            successors += [CallTarget(step.kind, step.to) for step in self.program.go_on(context, instruction, warp)]
+        for kind, to in successors:
             yield Step(kind, to, warp)
-        if len(ways) == 1 or not disagree(facts, warp.active, places=len(targets)):
+        if len(successors) == 1 or not disagree(facts, warp.active, places=len(targets)):
             return
-        again = self.points.name(Point(context, one.address, ""))
-        for _, to in ways:
+        again = self.points.name(Point(context, instruction.address, ""))
+        for _, to in successors:
             yield Step(Kind.DIVERGE, to, self.domain.diverge(warp, again, 0), pushed=again)
 
-    def _leave(self, context: Context, one: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def _leave(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         tag = self.points.of(facts.tag) if facts.flow is Flow.POP else 0
         if facts.flow is Flow.POP and not self.domain.nearest(warp, tag):
-            self._unmatched(one, f"{one.opcode} where no {facts.tag} token can be on the stack")
+            self._unmatched(instruction, f"{instruction.opcode} where no {facts.tag} token can be on the stack")
         else:
             outcomes, unmatched = self.domain.leave(warp, tag)
             if unmatched and facts.flow is Flow.POP:
-                self._unmatched(one, f"{one.opcode} where the stack may hold no {facts.tag} token")
+                self._unmatched(instruction, f"{instruction.opcode} where the stack may hold no {facts.tag} token")
             for outcome in outcomes:
-                yield self.ground.resume(outcome)
-        if not conditional(one, facts):
+                yield self.program.resume(outcome)
+        if not conditional(instruction, facts):
             return
         learned = facts.guard if facts.guard_alone else 0
-        yield from self.ground.go_on(context, one, warp, learned)
+        yield from self.program.go_on(context, instruction, warp, learned)
         if disagree(facts, warp.active):
             stay, _ = self.domain.leave_some(warp, tag, learned)
             if stay is not None:
-                yield from self.ground.go_on(context, one, stay)
+                yield from self.program.go_on(context, instruction, stay)
 
-    def _unmatched(self, one: Instruction, message: str) -> None:
+    def _unmatched(self, instruction: Instruction, message: str) -> None:
         if not self.trusts_tokens:
-            self.ground.report(one, "unmatched-token", message)
+            self.program.report(instruction, "unmatched-token", message)
 
     def _call(self, key: Key, block: Block, facts: Facts, warp: Warp) -> Iterator[Step]:
         """Yield what a call or a return does: until Pascal it pushes a token, since Volta it jumps to where single threads went."""
@@ -188,20 +190,20 @@ class Transfer:
             return
         targets = self._calls.targets.of.get(key)
         if targets is None and not self.trusts_tokens:
-            self.ground.report(block.end, "unresolved-call", f"{block.end.opcode} stands where no single thread was followed to")
+            self.program.report(block.end, "unresolved-call", f"{block.end.opcode} stands where no single thread was followed to")
         yield from self._lead(key[0], block, facts, warp, targets or ())
 
     def _lead(self, context: Context, block: Block, facts: Facts, warp: Warp, targets: tuple[CallTarget, ...]) -> Iterator[Step]:
         match targets:
             case ():
                 if facts.flow is not Flow.RETURN:
-                    yield from self.ground.go_on(context, block.end, self.ground.forget(warp))
+                    yield from self.program.go_on(context, block.end, self.program.forget(warp))
             case (CallTarget(to=None),):
                 yield from self._leave(context, block.end, facts, warp)
             case (CallTarget(kind=kind, to=to),) if to is not None:
                 yield from self._take(context, block, facts, warp, (kind, to))
             case _:
-                yield from self._one_of(context, block.end, facts, warp, [target for target in targets if target.to is not None])
+                yield from self._any_target(context, block.end, facts, warp, [target for target in targets if target.to is not None])
 
     def token_targets(self, context: Context, block: Block, warp: Warp) -> Iterator[Point]:
         """Yield where the threads that run the block's POP, or its barrier of the warp, resume, in the state before it."""

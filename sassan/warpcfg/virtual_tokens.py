@@ -1,9 +1,9 @@
 """PTX says nothing of reconvergence: virtual tokens at immediate post-dominators take the place of the machine's instructions.
 
-Threads that a branch splits wait for each other where all their paths meet again, its immediate post-dominator J. A token of J is pushed
-on every way into the *region* of J: the blocks with such a branch and all that it reaches before J (README, "PTX"). So a thread holds one
-token of J exactly while it is inside the region, however often it turns in there, and leaves to it on the way into J. The instructions that
-do so are virtual: they take no time.
+Threads that a branch splits wait for each other where all their paths join again, its immediate post-dominator J. A token of J is pushed
+on every edge into the *region* of J: the blocks with such a branch and all that it reaches before J (README, "PTX"). So a thread holds one
+token of J exactly while it is inside the region, however often it iterates there, and leaves to it on the edge into J. The instructions
+that do so are virtual: they take no time.
 """
 
 from collections.abc import Sequence
@@ -31,16 +31,18 @@ def with_joins(function: Function, facts_of: FactsOf) -> Function:
     successors = static_successors(blocks)
     code = _Code(function, blocks)
     for frame in function.frames:
-        own = [one.index for one in blocks.blocks if frame.start <= one.start < frame.end]
-        if own:
-            _Frame(code, own, successors).place()
+        members = [block.index for block in blocks.blocks if frame.start <= block.start < frame.end]
+        if members:
+            _Frame(code, members, successors).place()
     return code.function()
 
 
 def _with_plain_calls(function: Function) -> Function:
     """Return a function in which virtual branches lead threads past the guarded calls that they do not take."""
     starts = {frame.start for frame in function.frames}
-    guarded = {one.address for one in function.instructions if _is_guarded_call(one) and one.address not in starts}
+    guarded = {
+        instruction.address for instruction in function.instructions if _is_guarded_call(instruction) and instruction.address not in starts
+    }
     if not guarded:
         return function
 
@@ -48,20 +50,26 @@ def _with_plain_calls(function: Function) -> Function:
         return address - _SKIP_BEFORE if address in guarded else address
 
     code: list[Instruction] = []
-    for one in function.instructions:
-        operands = tuple(replace(each, address=moved(each.address)) if isinstance(each, Target) else each for each in one.operands)
-        here = replace(one, operands=operands, following=moved(one.following), targets=tuple(map(moved, one.targets)))
-        if one.address in guarded and one.guard is not None:
-            skips = replace(one.guard, negated=not one.guard.negated)
+    for instruction in function.instructions:
+        operands = tuple(replace(each, address=moved(each.address)) if isinstance(each, Target) else each for each in instruction.operands)
+        here = replace(
+            instruction, operands=operands, following=moved(instruction.following), targets=tuple(map(moved, instruction.targets))
+        )
+        if instruction.address in guarded and instruction.guard is not None:
+            skips = replace(instruction.guard, negated=not instruction.guard.negated)
             past = (Target(here.following),)
-            code.append(Instruction(moved(one.address), one.address, "_goto", past, skips, one.span, text="_goto", virtual=True))
+            code.append(
+                Instruction(
+                    moved(instruction.address), instruction.address, "_goto", past, skips, instruction.span, text="_goto", virtual=True
+                )
+            )
             here = replace(here, guard=None)
         code.append(here)
     return replace(function, instructions=tuple(code))
 
 
-def _is_guarded_call(one: Instruction) -> bool:
-    return one.guard is not None and one.opcode.partition(".")[0] == "call"
+def _is_guarded_call(instruction: Instruction) -> bool:
+    return instruction.guard is not None and instruction.opcode.partition(".")[0] == "call"
 
 
 @dataclass(slots=True)
@@ -77,15 +85,17 @@ class _Code:
     next: int = 0
 
     def __post_init__(self) -> None:
-        end = max(one.following for one in self.original.instructions)
+        end = max(instruction.following for instruction in self.original.instructions)
         self.next = -(-end // _ALIGN) * _ALIGN
 
-    def current(self, one: Instruction) -> Instruction:
-        return self.changed.get(one.address, one)
+    def current(self, instruction: Instruction) -> Instruction:
+        return self.changed.get(instruction.address, instruction)
 
     def virtual(self, near: Instruction, address: int, following: int, opcode: str, *operands: Operand) -> None:
         names = ", ".join(
-            one.text if isinstance(one, Word) else f"0x{one.address:04x}" for one in operands if isinstance(one, Word | Target)
+            operand.text if isinstance(operand, Word) else f"0x{operand.address:04x}"
+            for operand in operands
+            if isinstance(operand, Word | Target)
         )
         text = f"{opcode} {names}"
         self.added.append(Instruction(address, following, opcode, operands, None, near.span, text=text, virtual=True))
@@ -99,55 +109,58 @@ class _Code:
 
     def function(self) -> Function:
         entries = self.entries
-        code = [self.current(one) for one in self.original.instructions] + self.added
+        code = [self.current(instruction) for instruction in self.original.instructions] + self.added
         return replace(
             self.original,
-            instructions=tuple(sorted((_entering(one, entries) for one in code), key=lambda one: one.address)),
+            instructions=tuple(
+                sorted((_entering(instruction, entries) for instruction in code), key=lambda instruction: instruction.address)
+            ),
             entry=entries.get(self.original.entry, self.original.entry),
-            callees=None if self.original.callees is None else tuple(entries.get(one, one) for one in self.original.callees),
+            callees=None if self.original.callees is None else tuple(entries.get(callee, callee) for callee in self.original.callees),
         )
 
 
-def _entering(one: Instruction, entries: dict[int, int]) -> Instruction:
-    if not entries or not one.opcode.startswith("call"):
-        return one
+def _entering(instruction: Instruction, entries: dict[int, int]) -> Instruction:
+    if not entries or not instruction.opcode.startswith("call"):
+        return instruction
     operands = tuple(
-        replace(each, address=entries.get(each.address, each.address)) if isinstance(each, Target) else each for each in one.operands
+        replace(each, address=entries.get(each.address, each.address)) if isinstance(each, Target) else each
+        for each in instruction.operands
     )
-    return replace(one, operands=operands)
+    return replace(instruction, operands=operands)
 
 
 class _Frame:
     """One function (of several) in which tokens are placed."""
 
-    def __init__(self, code: _Code, own: list[int], successors: Sequence[Sequence[int]]) -> None:
-        self._code, self._own, self._successors = code, own, successors
-        self._tree = post_dominators(own, successors)
-        splits = [one for one in own if self._splits(code.blocks.blocks[one])]
+    def __init__(self, code: _Code, members: list[int], successors: Sequence[Sequence[int]]) -> None:
+        self._code, self._members, self._successors = code, members, successors
+        self._tree = post_dominators(members, successors)
+        splits = [block for block in members if self._splits(code.blocks.blocks[block])]
         self._regions = regions(self._tree, splits, successors)
-        self._inside = {one: [join for join in self._outwards(one) if one in self._regions[join]] for one in own}
-        self._before: dict[int, list[int]] = {one: [] for one in own}
-        for one in own:
-            for to in successors[one]:
-                self._before[to].append(one)
+        self._inside = {block: [join for join in self._outwards(block) if block in self._regions[join]] for block in members}
+        self._before: dict[int, list[int]] = {block: [] for block in members}
+        for block in members:
+            for to in successors[block]:
+                self._before[to].append(block)
         self._inlined: set[int] = set()
         self._detours: dict[tuple[int, tuple[int, ...]], int] = {}
 
     def place(self) -> None:
-        """Add the virtual instructions, and lead every way through them."""
+        """Add the virtual instructions, and lead every edge through them."""
         if not self._regions:
             return
         blocks = self._code.blocks.blocks
-        self._inlined = {one for one in self._own if self._can_inline(one)}
+        self._inlined = {block for block in self._members if self._can_inline(block)}
         for join in self._regions:
             first = blocks[join].instructions[0]
             self._code.virtual(first, self._join_address(join), first.address, "_join", Word(self._tag(join)))
-        for one in self._own:
-            self._redirect(blocks[one])
-        for one in sorted(self._inlined):
-            self._inline(blocks[one], self._entering_pushes(one)[0])
-        start = blocks[self._own[0]].start
-        entry = self._way(None, self._own[0])
+        for block in self._members:
+            self._redirect(blocks[block])
+        for block in sorted(self._inlined):
+            self._inline(blocks[block], self._entering_pushes(block)[0])
+        start = blocks[self._members[0]].start
+        entry = self._edge_target(None, self._members[0])
         if entry != start:
             self._code.entries[start] = entry
 
@@ -160,7 +173,7 @@ class _Frame:
 
     def _outwards(self, block: int) -> list[int]:
         """Return the joins that a block leads to, the last first: the order in which their tokens lie on the stack."""
-        return [one for one in reversed(self._tree.chain(block)) if one in self._regions]
+        return [join for join in reversed(self._tree.chain(block)) if join in self._regions]
 
     def _tag(self, join: int) -> str:
         return f"join_{self._code.blocks.blocks[join].start:04x}"
@@ -169,26 +182,26 @@ class _Frame:
         return self._code.blocks.blocks[join].start - _JOIN_BEFORE
 
     def _new(self, src: int | None, dst: int) -> tuple[int, ...]:
-        """Return the joins whose regions the way from `src` to `dst` enters; `src` None enters the function."""
+        """Return the joins whose regions the edge from `src` to `dst` enters; `src` None enters the function."""
         held = self._inside[src] if src is not None else []
-        return tuple(one for one in self._inside[dst] if one not in held)
+        return tuple(join for join in self._inside[dst] if join not in held)
 
     def _leaves(self, src: int | None, dst: int) -> bool:
         return src is not None and dst in self._regions and src in self._regions[dst]
 
     def _entering_pushes(self, block: int) -> list[tuple[int, ...]]:
-        """Return what each way into a block pushes, every list once."""
-        ways = {self._new(one, block) for one in self._before[block]}
-        if block == self._own[0]:
-            ways.add(self._new(None, block))
-        return sorted(ways)
+        """Return what each edge into a block pushes, every list once."""
+        edges = {self._new(source, block) for source in self._before[block]}
+        if block == self._members[0]:
+            edges.add(self._new(None, block))
+        return sorted(edges)
 
     def _can_inline(self, block: int) -> bool:
-        """Say whether every way into a block pushes the same few tokens, and its first instruction only computes."""
-        ways = self._entering_pushes(block)
-        one = self._code.blocks.blocks[block]
-        computes = len(one.instructions) > 1 or one.last is None
-        return len(ways) == 1 and 0 < len(ways[0]) <= _INLINE and computes
+        """Say whether every edge into a block pushes the same few tokens, and its first instruction only computes."""
+        edges = self._entering_pushes(block)
+        candidate = self._code.blocks.blocks[block]
+        computes = len(candidate.instructions) > 1 or candidate.last is None
+        return len(edges) == 1 and 0 < len(edges[0]) <= _INLINE and computes
 
     def _inline(self, block: Block, joins: tuple[int, ...]) -> None:
         first = self._code.current(block.instructions[0])
@@ -204,7 +217,7 @@ class _Frame:
         return self._detour(join, self._new(src, join))
 
     def _detour(self, dst: int, joins: tuple[int, ...]) -> int:
-        """Return where a way to `dst` that pushes these tokens starts."""
+        """Return where a path to `dst` that pushes these tokens starts."""
         start = self._code.blocks.blocks[dst].start
         if not joins or dst in self._inlined:
             return start
@@ -220,24 +233,24 @@ class _Frame:
         self._code.virtual(near, goto, goto + _STEP, "_goto", Target(start))
         return address
 
-    def _way(self, src: int | None, dst: int) -> int:
-        """Return the address to which the way from one block to another leads."""
+    def _edge_target(self, src: int | None, dst: int) -> int:
+        """Return the address to which the edge from one block to another leads."""
         return self._join_address(dst) if self._leaves(src, dst) else self._detour(dst, self._new(src, dst))
 
     def _redirect(self, block: Block) -> None:
-        """Lead the ways out of a block through joins and pushes."""
+        """Lead the edges out of a block through joins and pushes."""
         at, code, end = self._code.blocks.at, self._code, block.end
         if at.get(end.following) in self._successors[block.index]:
-            end = replace(end, following=self._way(block.index, at[end.following]))
+            end = replace(end, following=self._edge_target(block.index, at[end.following]))
         if block.last is not None and block.last.flow in {Flow.BRANCH, Flow.INDIRECT_BRANCH}:
-            operands = tuple(self._operand(one, block.index) for one in end.operands)
-            targets = tuple(dict.fromkeys(self._way(block.index, at[one]) if one in at else one for one in end.targets))
+            operands = tuple(self._operand(operand, block.index) for operand in end.operands)
+            targets = tuple(dict.fromkeys(self._edge_target(block.index, at[target]) if target in at else target for target in end.targets))
             end = replace(end, operands=operands, targets=targets)
         if end is not block.end:
             code.changed[end.address] = end
 
-    def _operand(self, one: Operand, src: int) -> Operand:
+    def _operand(self, operand: Operand, src: int) -> Operand:
         at = self._code.blocks.at
-        if isinstance(one, Target) and one.address in at and at[one.address] in self._successors[src]:
-            return replace(one, address=self._way(src, at[one.address]))
-        return one
+        if isinstance(operand, Target) and operand.address in at and at[operand.address] in self._successors[src]:
+            return replace(operand, address=self._edge_target(src, at[operand.address]))
+        return operand

@@ -65,7 +65,7 @@ def _compared(folder: Path) -> Iterator[tuple[str, str, Comparison]]:
 
 
 def _row(kernel: str, arch: str, comparison: Comparison) -> Row:
-    counts = Counter(_verdict(pair.same_divergence, pair.same_meeting) for pair in comparison.pairs)
+    counts = Counter(_verdict(pair.same_divergence, pair.same_reconvergence) for pair in comparison.pairs)
     return Row(
         kernel,
         arch,
@@ -78,13 +78,13 @@ def _row(kernel: str, arch: str, comparison: Comparison) -> Row:
     )
 
 
-def _verdict(same_divergence: bool, same_meeting: bool | None) -> str:
-    return "divergence" if not same_divergence else "reconvergence" if same_meeting is False else "agree"
+def _verdict(same_divergence: bool, same_reconvergence: bool | None) -> str:
+    return "divergence" if not same_divergence else "reconvergence" if same_reconvergence is False else "agree"
 
 
 def _differences(kernel: str, arch: str, comparison: Comparison) -> None:
     for pair in comparison.pairs:
-        verdict = _verdict(pair.same_divergence, pair.same_meeting)
+        verdict = _verdict(pair.same_divergence, pair.same_reconvergence)
         if verdict != "agree":
             print(f"{arch} {kernel}: {verdict}: {pair.left.text} | 0x{pair.right.address:04x} {pair.right.text}")
     for side, alone in (("PTX only", comparison.left_only), ("SASS only", comparison.right_only)):

@@ -57,12 +57,12 @@ def _samples() -> Iterator[Case]:
     for name in SAMPLES:
         path = ROOT / "samples" / "sm_61" / f"{name}.cuobjdump.sass"
         if not path.exists():
-            print(f"no sample {path.name}: left out")
+            print(f"no sample {path.name}: skipped")
             continue
         for function in read_program(str(path)).functions[:1]:
             result = analyze(function, Settings(loop_bound=LOOP_BOUND))
             if result.worst_path is None:
-                print(f"{name} has no worst path: left out")
+                print(f"{name} has no worst path: skipped")
                 continue
             used = {letter.value for letter, count in result.worst_path.counts().items() if count}
             cap = ",".join(capacity for capacity in SM_61.split(",") if capacity[0] in used)

@@ -18,7 +18,8 @@ from _lib.silicon_rows import Row, show, summaries, write
 
 from sassan.errors import SassanError
 from sassan.executor import Processes
-from sassan.measure.scatter import FORMATS, scatter
+from sassan.measure.figure import FORMATS
+from sassan.measure.scatter import scatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from sassan.ipet.wcet import Problem
     from sassan.ir import CompilerFacts, Function
-    from sassan.timing.model import Prices
+    from sassan.timing.model import BlockCosts
     from sassan.warpcfg.graph import WarpCfg
 
 THREADS = 256
@@ -78,9 +78,9 @@ class Ordered:
         """Return the name of the model."""
         return "control without turns"
 
-    def price(self, cfg: WarpCfg) -> Prices:
-        """Return the prices of a graph on which no stack holds a pending side."""
-        return Control(self.tables).price(replace(cfg, stack_points=((),) * len(cfg.nodes)))
+    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
+        """Return the costs of a graph on which no stack holds a pending side."""
+        return Control(self.tables).block_costs(replace(cfg, stack_points=((),) * len(cfg.nodes)))
 
 
 def rows(folder: Path, loop_bound: int, parameters: dict[str, int]) -> Iterator[Row]:
@@ -149,7 +149,7 @@ def _row(function: Function, loop_bound: int, parameters: dict[str, int]) -> Row
         gaps.update(gap.code for gap in result.gaps)
         return result.value
 
-    usual = Tables(told=parameters)
+    usual = Tables(given=parameters)
     sm = load(function.arch)
     free = replace(sm, pipes=tuple(replace(pipe, cycles=1) for pipe in sm.pipes))
     return Row(
@@ -160,7 +160,7 @@ def _row(function: Function, loop_bound: int, parameters: dict[str, int]) -> Row
         value(Table(usual)),
         value(Control(usual)),
         *_full_sm(problem(cfg, Control(usual), bounds)),
-        value(Control(Tables(told=parameters | dict.fromkeys(MEMORY, 1)))),
+        value(Control(Tables(given=parameters | dict.fromkeys(MEMORY, 1)))),
         value(Control(Tables(MachineFile("free units", "an experiment", free), parameters))),
         value(Ordered(usual)),
         " ".join(sorted(gaps)),

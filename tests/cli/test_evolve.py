@@ -96,7 +96,7 @@ def test_a_configuration_that_costs_less_than_the_default_is_found(sassan, folde
     assert names == ["best.cubin", "convergence.png", "convergence.svg", "default.cubin", "result.json", "state.json"]
 
 
-def test_where_nothing_is_bounded_the_status_says_so(sassan, folder):
+def test_the_status_shows_that_nothing_is_bounded(sassan, folder):
     need_nvrtc()
     bounded_by_nothing = CONFIG.replace('"GAP"\nvalues = [false, true]', '"GAP"\nvalues = [true, 2]')
     result = sassan("evolve", config_file(folder, bounded_by_nothing), "--executor", "serial")
@@ -126,7 +126,7 @@ def test_a_compiler_that_hangs_crashes_or_refuses_stops_nothing(sassan, fake, fo
     assert (folder / "out" / "best.ptx").read_text() == PTX
 
 
-def test_the_report_says_what_was_found_and_what_it_rests_on(sassan, fake, folder):
+def test_the_report_has_the_result_and_its_assumptions(sassan, fake, folder):
     fake.write_text(PTX_CONFIG.replace(', "-O0", "-O2"', ', "-O3"').replace("= 6\n", "= 4\n"))
     result = sassan("evolve", fake, "-o", folder / "out", "--executor", "serial")
     assert result.status == 0
@@ -153,7 +153,7 @@ def test_a_search_that_is_killed_and_resumed_ends_as_one_that_was_not(sassan, fo
     assert result(folder / "killed") == result(folder / "whole")
 
 
-def test_an_interrupt_keeps_the_state_and_says_how_to_go_on(fake, folder):
+def test_an_interrupt_keeps_the_state_and_prints_how_to_continue(fake, folder):
     fake.write_text(PTX_CONFIG.replace('false, "-O0", "-O2"', 'false, "-O1"'))
     with _started(fake, "--executor", "serial") as process:
         _wait_for_half(folder / "killed" / "state.json", process, 0)

@@ -74,7 +74,7 @@ def test_the_minimum_moves_by_fifteen_percent_between_delays_as_in_the_paper(sas
     assert result.out.splitlines()[-2].endswith("none is stable")
 
 
-def test_json_says_where_an_interval_comes_from(sassan: Sassan):
+def test_json_has_the_method_of_an_interval(sassan: Sassan):
     document = sassan("measure", "-", "--json", "--seed", "3", "--confidence", "0.9", *QUICK, stdin=SMALL).document
     assert document["schema"] == 1
     (row,) = document["samples"][0]["estimates"]
@@ -108,7 +108,7 @@ def test_columns_stay_apart_whatever_is_in_them(sassan: Sassan):
     assert len(lines[lines.index(row) - 1].split("  choice")[0]) == len(row.removesuffix("  min"))
 
 
-def test_a_short_single_group_has_no_verdict_and_says_what_would_give_one(sassan: Sassan):
+def test_a_short_single_group_has_no_verdict_but_a_hint(sassan: Sassan):
     assert "verdict: none; the spread of estimates needs several groups" in sassan("measure", "-", *QUICK, stdin=b"seconds\n2\n1\n1\n").out
 
 
@@ -184,7 +184,7 @@ def test_what_cannot_be_answered_is_refused_with_a_reason(arguments: tuple[str, 
     assert result.codes == [code]
 
 
-def test_without_a_gpu_one_line_says_so_and_the_status_is_4(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_gpu_there_is_one_line_and_status_4(sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "cuda.core", None)
     result = sassan("measure", SAXPY, *ARGUMENTS)
     assert_refused(result, 4)

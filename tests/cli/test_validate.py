@@ -33,7 +33,7 @@ def recorded(tmp_path: Path, *rows: str) -> str:
     return str(path)
 
 
-def test_without_a_driver_it_says_so_in_one_line_and_ends_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_driver_there_is_one_line_and_status_0(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def missing(name: str) -> ctypes.CDLL:
         raise OSError(name)
 
@@ -65,14 +65,14 @@ def test_a_bound_below_its_measurement_fails_and_is_named(
 @pytest.mark.parametrize(
     "row", [SOUND.replace(",100,", ",many,"), SOUND.replace(",100,", ",0,"), "one,two\n"], ids=["text", "zero", "short"]
 )
-def test_what_is_no_record_is_refused_with_its_line(
+def test_an_invalid_record_is_refused_with_its_line(
     row: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert script(monkeypatch, "--recorded", recorded(tmp_path, SOUND, row)) == 3
     assert "made_up.csv:3: " in capsys.readouterr().err
 
 
-def test_every_argument_of_every_measured_sample_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_argument_of_every_measured_sample_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
     from _lib import validate_kernels  # noqa: PLC0415
 

@@ -46,7 +46,7 @@ def experiment(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @needs_compiler
 @needs_toolkit
-def test_programs_that_agree_that_differ_and_that_do_not_compile_are_told_apart(
+def test_equal_different_and_uncompilable_programs_are_distinguished(
     experiment: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     for name in ("same-cuda", "other-cuda", "broken-cuda"):

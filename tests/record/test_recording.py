@@ -95,14 +95,14 @@ def test_the_status_of_the_program_is_written_down(tmp_path: Path, program: Path
     assert recorded(tmp_path, program, "status").status == 3
 
 
-def test_an_endless_program_is_cut_off_after_so_many_launches(tmp_path: Path, program: Path):
+def test_an_endless_program_is_stopped_at_the_limit_of_launches(tmp_path: Path, program: Path):
     result = recorded(tmp_path, program, "endless", "--max-launches", "5")
     assert len(result.launches) == 5
     assert result.cut.endswith("5 distinct consecutive launches (--max-launches)")
     assert result.status is None
 
 
-def test_a_program_that_waits_is_cut_off_after_so_many_seconds(tmp_path: Path, program: Path):
+def test_a_waiting_program_is_stopped_at_the_time_limit(tmp_path: Path, program: Path):
     # A busy machine may need longer for the launches before: then the limit is longer, too.
     output = tmp_path / "launches.toml"
     for seconds in ("0.5", "5", "50"):

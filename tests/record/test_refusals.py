@@ -22,7 +22,7 @@ def compiled(folder: Path, text: str, *options: str) -> Path:
 
 
 @needs_compiler
-def test_a_program_that_holds_the_runtime_itself_is_told_how_to_link(sassan: Sassan, tmp_path: Path):
+def test_a_statically_linked_program_gets_a_hint_how_to_link(sassan: Sassan, tmp_path: Path):
     result = sassan("record", "-o", tmp_path / "x.toml", "--", compiled(tmp_path, STATIC))
     assert_refused(result, 3)
     assert result.codes == ["static-runtime"]
@@ -42,7 +42,7 @@ def test_a_runtime_that_nothing_stands_in_for_is_named(tmp_path: Path, sassan: S
 
 
 @needs_compiler
-def test_a_program_without_launches_is_an_error_and_leaves_a_file_that_says_so(tmp_path: Path, sassan: Sassan):
+def test_a_program_without_launches_is_an_error_and_writes_a_file_without_launches(tmp_path: Path, sassan: Sassan):
     result = sassan("record", "-q", "-o", tmp_path / "x.toml", "--", compiled(tmp_path, "int main(void) { return 0; }"))
     assert (result.status, result.codes) == (3, ["no-launches"])
 
@@ -77,7 +77,7 @@ def test_without_a_compiler_the_install_command_is_named(sassan: Sassan, tmp_pat
 
 
 @needs_compiler
-def test_a_compiler_that_fails_says_why(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_failing_compiler_is_reported_with_its_error(sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     failing = tmp_path / "failing"
     failing.write_text("#!/bin/sh\necho no such luck >&2\nexit 1\n")
     failing.chmod(0o755)

@@ -8,7 +8,7 @@ from sassan.arch import described
 from sassan.ir import Instruction
 from sassan.timing import control
 from sassan.timing.control import Control
-from sassan.timing.model import Prices
+from sassan.timing.model import BlockCosts
 from sassan.timing.rates import Rates
 from sassan.warpcfg.graph import Kind, WarpCfg
 from soundness.issue_simulator import Scheduler, Step, in_order, in_turns, step
@@ -33,14 +33,14 @@ class Excess:
 class Runs:
     """One graph with its prices; None of them may have a gap."""
 
-    def __init__(self, cfg: WarpCfg, rates: Rates, prices: Prices, turning: frozenset[int]) -> None:
+    def __init__(self, cfg: WarpCfg, rates: Rates, prices: BlockCosts, interleaved_blocks: frozenset[int]) -> None:
         self.cfg = cfg
         self.costs = prices.costs
         self._pieces = prices.pieces
         words = described(cfg.function.arch).control_words
         blocks = [tuple(control.op_of(one, rates, together=words) for one in node.code) for node in cfg.nodes]
-        self._times = control.times(cfg, blocks, turning)
-        self.turning = turning
+        self._times = control.times(cfg, blocks, interleaved_blocks)
+        self.interleaved_blocks = interleaved_blocks
         self._together = described(cfg.function.arch).control_words
         self._steps: list[tuple[Step, ...]] = [tuple(step(one, rates) for one in node.code) for node in cfg.nodes]
         self._parts = [list(_parts(node.code)) for node in cfg.nodes]
@@ -115,7 +115,7 @@ class Runs:
         for node in path:
             entered = in_order(machine, self._steps[node], entered)
         entered = in_turns(machine, [[one for node in side for one in self._steps[node]] for side in sides], entered, random)
-        after = [node for side in sides for node in self._out[side[-1]] if node not in self.turning][:1]
+        after = [node for side in sides for node in self._out[side[-1]] if node not in self.interleaved_blocks][:1]
         for node in after:
             entered = in_order(machine, self._steps[node], entered)
         ran = [*path, *(node for side in sides for node in side), *after]
@@ -132,20 +132,20 @@ class Runs:
         return any(edge.kind is Kind.DIVERGE for edge in self._edges)
 
     def _sides(self, source: int, taken: int, random: Random) -> list[int]:
-        others = [node for node in self._threads[source] if node != taken and node in self.turning]
+        others = [node for node in self._threads[source] if node != taken and node in self.interleaved_blocks]
         return [taken, *random.sample(others, min(len(others), 2))]
 
     def _side(self, first: int, random: Random) -> list[int]:
         path = [first]
-        while len(path) < AHEAD and (after := [node for node in self._threads[path[-1]] if node in self.turning]):
+        while len(path) < AHEAD and (after := [node for node in self._threads[path[-1]] if node in self.interleaved_blocks]):
             path.append(random.choice(after))
         return path
 
 
-def priced(cfg: WarpCfg, model: Control, turning: frozenset[int]) -> Runs | None:
+def priced(cfg: WarpCfg, model: Control, interleaved_blocks: frozenset[int]) -> Runs | None:
     """The graph with its prices, None where there are gaps."""
-    prices = model.price(cfg)
-    return None if prices.gaps else Runs(cfg, model.tables.rates(cfg.function.arch), prices, turning)
+    prices = model.block_costs(cfg)
+    return None if prices.gaps else Runs(cfg, model.tables.rates(cfg.function.arch), prices, interleaved_blocks)
 
 
 def _parts(code: Sequence[Instruction]) -> Iterator[range]:

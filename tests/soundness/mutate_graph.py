@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from sassan.simt.state import Order
-from sassan.timing import Prices, Unit
+from sassan.timing import BlockCosts, Unit
 from sassan.warpcfg.graph import Edge, Kind, Loop, Node, WarpCfg
 from soundness.mutants import Case, Maker, Mutant
 
@@ -123,8 +123,8 @@ class Free(Unit):
 
     node: str = ""
 
-    def price(self, cfg: WarpCfg) -> Prices:
-        return Prices(tuple(0 if node.id == self.node else len(node.instructions) for node in cfg.nodes))
+    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
+        return BlockCosts(tuple(0 if node.id == self.node else len(node.instructions) for node in cfg.nodes))
 
 
 def free_block(case: Case) -> Iterator[Mutant]:

@@ -13,7 +13,7 @@ from sassan.ir import Function, Immediate, Instruction, Operand, OperandGroup, P
 from sassan.isa.facts import Flow
 from sassan.simt.code import ALWAYS, Condition, Control, Decoded, Operation, Push, Test, Unity
 from sassan.simt.values import key
-from sassan.timing.model import Prices
+from sassan.timing.model import BlockCosts
 from sassan.warpcfg.graph import Node, WarpCfg
 
 LANEWISE = frozenset(
@@ -38,8 +38,8 @@ class EveryInstruction:
 
     name: str = "every"
 
-    def price(self, cfg: WarpCfg) -> Prices:
-        return Prices(tuple(len(node.instructions) for node in cfg.nodes), ())
+    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
+        return BlockCosts(tuple(len(node.instructions) for node in cfg.nodes), ())
 
 
 @dataclass

@@ -13,7 +13,7 @@ from sassan.arch import described
 from sassan.ir import Instruction
 from sassan.machine import load, read_file
 from sassan.timing import control
-from sassan.timing.control import Control, turning
+from sassan.timing.control import Control, interleaved_blocks
 from sassan.timing.rates import Rates, Tables
 from sassan.warpcfg.graph import WarpCfg
 from soundness.control_runs import Excess, Runs, priced
@@ -22,7 +22,7 @@ from soundness.random_blocks import BLOCKS, diverging, one_after_the_other, one_
 
 pytestmark = pytest.mark.slow
 
-TOLD = Control(Tables(told={"fence": 700, "sleep": 500, "async": 900}))
+TOLD = Control(Tables(given={"fence": 700, "sleep": 500, "async": 900}))
 """A latency for every class: no sample has a gap."""
 WITH_BARRIERS = ("matmul_tiled", "prefix_sum", "reduce_shared", "smith_waterman", "stencil2d_halo")
 GRAPHS = part(300, of=10)
@@ -47,7 +47,7 @@ def slow(arch: str) -> Control:
 
 
 def runs(cfg: WarpCfg, model: Control = TOLD) -> Runs | None:
-    return priced(cfg, model, frozenset() if described(cfg.function.arch).control_words else turning(cfg))
+    return priced(cfg, model, frozenset() if described(cfg.function.arch).control_words else interleaved_blocks(cfg))
 
 
 def over(cfg: WarpCfg, seed: str) -> list[Excess]:
@@ -140,7 +140,7 @@ def test_with_units_slower_than_latencies_no_random_block_takes_longer_than_its_
 
 @pytest.mark.parametrize("arch", VOLTA)
 def test_with_units_slower_than_latencies_random_sides_take_no_longer_than_their_prices(arch: str):
-    found = [priced(cfg, slow(arch), turning(cfg)) for cfg in random_graphs(arch, diverging, part(40))]
+    found = [priced(cfg, slow(arch), interleaved_blocks(cfg)) for cfg in random_graphs(arch, diverging, part(40))]
     walks = [one.taking_turns(Random(f"{arch} {index}"), draw) for index, one in enumerate(found) if one is not None for draw in DRAWS]
     assert walks != []
     assert [one for one in walks if one is not None] == []
@@ -183,7 +183,7 @@ def test_pieces_that_forget_what_earlier_blocks_left_open_are_noticed(monkeypatc
 
 def noticed_in_turns(make: Callable[[str, Random], WarpCfg] = diverging) -> bool:
     """Whether a run of the model, as it is now, is over its price; the walks are those of the real model."""
-    found = [priced(cfg, TOLD, turning(cfg)) for cfg in random_graphs("sm_80", make, 60)]
+    found = [priced(cfg, TOLD, interleaved_blocks(cfg)) for cfg in random_graphs("sm_80", make, 60)]
     return any(one.taking_turns(Random(index), "worst") is not None for index, one in enumerate(found) if one is not None)
 
 
@@ -193,7 +193,7 @@ def test_the_real_model_is_not_noticed(make: Callable[[str, Random], WarpCfg]) -
 
 
 def test_a_model_that_lets_sides_run_one_after_the_other_is_noticed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(control, "turning", lambda _: frozenset[int]())
+    monkeypatch.setattr(control, "interleaved_blocks", lambda _: frozenset[int]())
     assert noticed_in_turns()
 
 
@@ -203,8 +203,8 @@ def test_a_model_that_forgets_the_setters_of_other_sides_is_noticed(monkeypatch:
 
 
 def test_a_model_that_forgets_what_was_open_before_a_divergence_is_noticed(monkeypatch: pytest.MonkeyPatch):
-    whole = control.in_turns
-    monkeypatch.setattr(control, "in_turns", lambda block, _, worst: whole(block, control.NOTHING, worst))
+    whole = control.interleaved
+    monkeypatch.setattr(control, "interleaved", lambda block, _, worst: whole(block, control.NOTHING, worst))
     assert noticed_in_turns(quiet_sides)
 
 

@@ -56,7 +56,7 @@ def evolve(
     """Search for the choices with the least cost of a kernel.
 
     Choices are macros, compiler flags, and the order of PTX instructions. Costs are static: bounds of the execution time, registers,
-    instructions; no GPU is needed. Random search with the same budget runs beside it. After an
+    instructions; no GPU is needed. Random search with the same budget is run for comparison. After an
     interrupt, the same command with --resume continues and gives the same result.
 
     \b

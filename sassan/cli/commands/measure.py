@@ -15,7 +15,8 @@ from sassan.cli.output.terminal import note, out, safe
 from sassan.errors import SassanError, UsageError
 from sassan.measure.confidence import IntervalSettings
 from sassan.measure.estimators import Estimator
-from sassan.measure.pictures import FORMATS, pictures
+from sassan.measure.figure import FORMATS
+from sassan.measure.pictures import pictures
 from sassan.measure.read import load, text
 from sassan.measure.samples import Samples
 from sassan.measure.summary import document, rows

@@ -62,14 +62,14 @@ def _table(one: Selected, other: Selected, found: Comparison) -> None:
 def _cells(branch: Branch | None) -> tuple[str, str, str, str]:
     if branch is None:
         return "", "", "", ""
-    meets = "-" if not branch.divergent else "end" if branch.meets is None else documents.address(branch.meets)
+    meets = "-" if not branch.divergent else "end" if branch.reconverges is None else documents.address(branch.reconverges)
     return documents.address(branch.address), branch.text, "yes" if branch.divergent else "no", meets
 
 
 def _verdict(pair: Pair) -> str:
     if not pair.same_divergence:
         return "divergence differs"
-    return "agree" if pair.same_meeting in {None, True} else "reconvergence differs"
+    return "agree" if pair.same_reconvergence in {None, True} else "reconvergence differs"
 
 
 def _document(one: Selected, other: Selected, found: Comparison) -> Mapping[str, object]:
@@ -82,7 +82,7 @@ def _document(one: Selected, other: Selected, found: Comparison) -> Mapping[str,
                 "left": _branch(pair.left),
                 "right": _branch(pair.right),
                 "same_divergence": pair.same_divergence,
-                "same_reconvergence": pair.same_meeting,
+                "same_reconvergence": pair.same_reconvergence,
             }
             for pair in found.pairs
         ],
@@ -100,5 +100,5 @@ def _branch(one: Branch) -> Mapping[str, documents.Value]:
         "address": documents.address(one.address),
         "text": one.text,
         "divergent": one.divergent,
-        "meets": None if one.meets is None or not one.divergent else documents.address(one.meets),
+        "meets": None if one.reconverges is None or not one.divergent else documents.address(one.reconverges),
     }

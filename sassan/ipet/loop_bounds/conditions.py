@@ -30,48 +30,48 @@ def _decide(state: State, relation: str, left: Value, right: Value, *, is_signed
     return True if high <= other_low else False if low > other_high else None
 
 
-def assume(state: State, truth: Truth, wanted: bool, room: int) -> list[State]:
-    """Return the states in which a condition has a truth: none where it cannot, several (at most `room`) where there are several ways."""
-    what = truth.what
-    if isinstance(what, bool):
-        return [state] if what == wanted else []
+def assume(state: State, truth: Truth, wanted: bool, limit: int) -> list[State]:
+    """Return the states in which a condition has a truth: none where it cannot, several (at most `limit`) where there are several cases."""
+    condition = truth.what
+    if isinstance(condition, bool):
+        return [state] if condition == wanted else []
     wanted = wanted != truth.negated
-    if what in state.decided:
-        return [state] if state.decided[what] == wanted else []
-    decided = State(state.registers, state.facts, {**state.decided, what: wanted}, state.atoms)
-    match what:
+    if condition in state.decided:
+        return [state] if state.decided[condition] == wanted else []
+    decided = State(state.registers, state.facts, {**state.decided, condition: wanted}, state.atoms)
+    match condition:
         case Maybe():
             return [decided]
         case Compare():
-            found = _refined(decided, what, wanted)
-            return [] if found is None else [found]
+            refined = _refined(decided, condition, wanted)
+            return [] if refined is None else [refined]
         case Both():
-            return _both(decided, what, wanted, room)
+            return _both(decided, condition, wanted, limit)
 
 
-def _both(decided: State, what: Both, wanted: bool, room: int) -> list[State]:
-    first, second = what.first, what.second
+def _both(decided: State, condition: Both, wanted: bool, limit: int) -> list[State]:
+    first, second = condition.first, condition.second
     if wanted:
-        return [late for early in assume(decided, first, True, room) for late in assume(early, second, True, room)]
-    left = assume(decided, first, False, room)
-    right = [late for early in assume(decided, first, True, room) for late in assume(early, second, False, room)]
-    if not left or not right or len(left) + len(right) <= room:
+        return [late for early in assume(decided, first, True, limit) for late in assume(early, second, True, limit)]
+    left = assume(decided, first, False, limit)
+    right = [late for early in assume(decided, first, True, limit) for late in assume(early, second, False, limit)]
+    if not left or not right or len(left) + len(right) <= limit:
         return left + right
     return [decided]
 
 
-def _refined(state: State, what: Compare, wanted: bool) -> State | None:
+def _refined(state: State, comparison: Compare, wanted: bool) -> State | None:
     """Return the state that knows of a comparison that it holds, or does not; None where that cannot be."""
-    relation, left, right = what.relation, what.left, what.right
+    relation, left, right = comparison.relation, comparison.left, comparison.right
     if not wanted:
         relation, left, right = _opposite(relation, left, right)
-    known = _decide(state, EQUAL if relation == NOT_EQUAL else relation, left, right, is_signed=what.is_signed)
+    known = _decide(state, EQUAL if relation == NOT_EQUAL else relation, left, right, is_signed=comparison.is_signed)
     if known is (relation == NOT_EQUAL):
         return None
-    atom = Atom(relation, what.is_signed, left, right)
+    atom = Atom(relation, comparison.is_signed, left, right)
     out: State | None = State(state.registers, state.facts, state.decided, (*state.atoms, atom))
-    for one, other, flipped in ((left, right, False), (right, left, True)):
-        out = None if out is None else _narrow(out, one, (relation, what.is_signed, flipped), out.range_of(other))
+    for value, other, flipped in ((left, right, False), (right, left, True)):
+        out = None if out is None else _narrow(out, value, (relation, comparison.is_signed, flipped), out.range_of(other))
     return out
 
 
@@ -94,9 +94,9 @@ def _narrow(state: State, value: Value, how: tuple[str, bool, bool], other: Rang
     if words is None:
         return None
     # The symbol is one of these words minus one of the range, or the negative of that.
-    found = ranges.scale(ranges.add(words, ranges.negate(value.range)), value.factor)
+    narrower = ranges.scale(ranges.add(words, ranges.negate(value.range)), value.factor)
     old = state.facts.get(symbol, symbol.range)
-    return State(state.registers, {**state.facts, symbol: found}, state.decided, state.atoms) if found.width < old.width else state
+    return State(state.registers, {**state.facts, symbol: narrower}, state.decided, state.atoms) if narrower.width < old.width else state
 
 
 def _cut(words: Range, relation: str, other: Range, *, is_signed: bool, flipped: bool) -> Range | None:

@@ -81,14 +81,14 @@ class Evaluated:
 def evaluated(computes: Computation | None, instruction: Instruction) -> Evaluated:
     """Return the functions of an instruction; none of them where the tables do not say what it computes."""
     steps = () if computes is None else computes.of(instruction)
-    writes = tuple((one.targets, one.name, _evaluator(one.value)) for one in steps if isinstance(one, Write))
-    selected = next((_selected(one) for one in steps if isinstance(one, Select)), None)
-    masked = next((_masked(one.value) for one in steps if isinstance(one, Write) and one.name == "d"), None)
+    writes = tuple((step.targets, step.name, _evaluator(step.value)) for step in steps if isinstance(step, Write))
+    selected = next((_selected(step) for step in steps if isinstance(step, Select)), None)
+    masked = next((_masked(step.value) for step in steps if isinstance(step, Write) and step.name == "d"), None)
     return Evaluated(writes, selected, masked)
 
 
-def _selected(one: Select) -> Selected:
-    return Selected(_evaluator(one.condition), tuple(map(_evaluator, one.first)), tuple(map(_evaluator, one.second)), one.targets)
+def _selected(step: Select) -> Selected:
+    return Selected(_evaluator(step.condition), tuple(map(_evaluator, step.first)), tuple(map(_evaluator, step.second)), step.targets)
 
 
 def _masked(value: Term) -> Masked | None:
@@ -146,12 +146,12 @@ def _register(name: int | None) -> Evaluator:
 
 
 def _applied(function: Callable[..., Known], arguments: Sequence[Term]) -> Evaluator:
-    fixed = [one.value for one in arguments if isinstance(one, Fixed)]
+    fixed = [argument.value for argument in arguments if isinstance(argument, Fixed)]
     if not fixed:
-        match [_evaluator(one) for one in arguments]:
+        match [_evaluator(argument) for argument in arguments]:
             case [first]:
                 return lambda step: function(step, first(step))
             case [first, second]:
                 return lambda step: function(step, first(step), second(step))
-    parts = [(lambda _, value=one.value: value) if isinstance(one, Fixed) else _evaluator(one) for one in arguments]
+    parts = [(lambda _, value=argument.value: value) if isinstance(argument, Fixed) else _evaluator(argument) for argument in arguments]
     return lambda step: function(step, *[part(step) for part in parts])

@@ -1,4 +1,4 @@
-"""One instruction over a set of states, each a way that one thread may have come."""
+"""One instruction over a set of states, each of one path of a thread."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,8 +70,8 @@ class Machine:
         if skips and runs and room <= 0:
             return [join([*self._write(runs[0], instruction, plan, 0), *skips])]
         if plan.effect.masked is not None:
-            runs = [part for one in runs for part in plan.effect.apart(Step(instruction, one, self.around, {}), room)]
-        return [late for one in runs for late in self._write(one, instruction, plan, room)] + skips
+            runs = [part for run in runs for part in plan.effect.apart(Step(instruction, run, self.around, {}), room)]
+        return [late for run in runs for late in self._write(run, instruction, plan, room)] + skips
 
     def _write(self, state: State, instruction: Instruction, plan: _Plan, room: int) -> list[State]:
         """Return the states after the writes of an instruction that runs: several where a choice is kept."""
@@ -81,9 +81,9 @@ class Machine:
             return [_after(state, writes, plan)]
         truth, *outcomes = effect.selected.outcomes(step)
         states = [
-            _after(one, {**writes, **written}, plan)
+            _after(branch, {**writes, **written}, plan)
             for wanted, written in zip((True, False), outcomes, strict=True)
-            for one in assume(state, truth, wanted, 1)
+            for branch in assume(state, truth, wanted, 1)
         ]
         return states if room > 0 or len(states) <= 1 else [join(states)]
 

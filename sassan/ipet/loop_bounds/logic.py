@@ -30,12 +30,12 @@ def _bitwise(name: str) -> Callable[[Step, Value, Value], Value]:
 
 def _two(step: Step, name: str, a: Value, b: Value) -> Value:
     if name == "XOR":
-        for one, other in ((a, b), (b, a)):
-            if one.constant == _WORD:
+        for word, other in ((a, b), (b, a)):
+            if word.constant == _WORD:
                 return step.state.minus(constant(-1), other)
-    for one, other in ((a, b), (b, a)):
+    for word, other in ((a, b), (b, a)):
         if other.constant == (_WORD if name == "AND" else 0):
-            return one
+            return word
     return step.of_range(_BITWISE[name](step.range(a), step.range(b)), a, b)
 
 
@@ -61,9 +61,9 @@ def _function(step: Step, lut: int, words: list[Value]) -> Value:
         return kept[0] if lut == columns[0] else step.state.minus(constant(-1), kept[0])
     if len(kept) == 2:  # noqa: PLR2004  # two words
         return _pair(step, lut, kept, columns)
-    if all(one.constant is not None for one in kept):
-        return constant(_bits(lut, [one.constant or 0 for one in words]))
-    return step.of_range(_below(lut, [step.range(one) for one in kept]), *kept)
+    if all(value.constant is not None for value in kept):
+        return constant(_bits(lut, [value.constant or 0 for value in words]))
+    return step.of_range(_below(lut, [step.range(value) for value in kept]), *kept)
 
 
 def _fixed(lut: int, column: int, *, ones: bool) -> int:
@@ -77,8 +77,8 @@ def _pair(step: Step, lut: int, kept: list[Value], columns: list[int]) -> Value:
     (a, b), (first, second) = kept, columns
     for inverted_a in (False, True):
         for inverted_b in (False, True):
-            one, other = first ^ (_TABLE * inverted_a), second ^ (_TABLE * inverted_b)
-            named = {one & other: "AND", one | other: "OR", one ^ other: "XOR"}
+            left, right = first ^ (_TABLE * inverted_a), second ^ (_TABLE * inverted_b)
+            named = {left & right: "AND", left | right: "OR", left ^ right: "XOR"}
             if lut in named:
                 x = step.state.minus(constant(-1), a) if inverted_a else a
                 y = step.state.minus(constant(-1), b) if inverted_b else b
@@ -87,21 +87,21 @@ def _pair(step: Step, lut: int, kept: list[Value], columns: list[int]) -> Value:
 
 
 def _bits(lut: int, words: list[int]) -> int:
-    found = 0
+    result = 0
     for row in range(8):
         if lut >> row & 1:
             part = _WORD
             for word, column in zip(words, _COLUMNS, strict=True):
                 part &= word if column >> row & 1 else ~word
-            found |= part
-    return found & _WORD
+            result |= part
+    return result & _WORD
 
 
 def _below(lut: int, words: list[Range]) -> Range:
     """Return a range of which every bit beyond those of the inputs is 0, where the function of zeros is 0."""
     if lut & 1:
         return ranges.EVERY
-    most = max(one.unsigned[1] for one in words)
+    most = max(word.unsigned[1] for word in words)
     return ranges.span(0, (1 << most.bit_length()) - 1)
 
 

@@ -42,7 +42,7 @@ class Step:
                 return self._register(operand, place)
             case Immediate(value=int() as value):
                 return constant(value >> 32 * place) if not operand.modifiers else self.unknown()
-            case Constant(bank=0, modifiers=()) if all(one.index is None for one in operand.base):
+            case Constant(bank=0, modifiers=()) if all(register.index is None for register in operand.base):
                 if operand.absolute:
                     return self.unknown()
                 return self._signs(self.around.constant(operand.offset + 4 * place), operand.negated, operand.inverted)
@@ -86,7 +86,7 @@ class Step:
 
     def of_range(self, words: Range, *inputs: Value) -> Value:
         """Return a word of a range that was worked out from inputs."""
-        return unknown(words, reduce(union, (one.origins for one in inputs), NOWHERE))
+        return unknown(words, reduce(union, (value.origins for value in inputs), NOWHERE))
 
 
 def reason(instruction: Instruction) -> str:

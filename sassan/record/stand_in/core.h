@@ -103,6 +103,16 @@ struct launch {
   size_t packed_size;
   int cooperative;
 };
+/* An attribute of a launch: cooperative (2) or cluster (4); others have no effect on a recording. */
+struct attribute {
+  int id, pad;
+  union {
+    char bytes[64];
+    dim3 cluster;
+    int flag;
+  } value;
+};
+HIDDEN void set_attributes(struct launch *launch, const struct attribute *attributes, unsigned count);
 HIDDEN struct image *new_image(const void *data, size_t size);
 HIDDEN void send_image(struct image *image);
 HIDDEN struct kernel *new_kernel(struct image *image, const char *name, const void *host);

@@ -266,15 +266,6 @@ API int cuLaunchCooperativeKernel(struct kernel *kernel, unsigned gx, unsigned g
   return launched(&launch, stream, NULL);
 }
 
-struct attribute {
-  int id, pad;
-  union {
-    char bytes[64];
-    dim3 cluster;
-    int flag;
-  } value;
-};
-
 struct configuration {
   dim3 grid, block;
   unsigned shared;
@@ -285,10 +276,7 @@ struct configuration {
 
 API int cuLaunchKernelEx(const struct configuration *config, struct kernel *kernel, void **arguments, void **extra) {
   struct launch launch = {.kernel = kernel, .grid = config->grid, .block = config->block, .shared = config->shared, .arguments = arguments};
-  for (unsigned i = 0; i < config->count; i++) {
-    if (config->attributes[i].id == 2) launch.cooperative = config->attributes[i].value.flag;
-    if (config->attributes[i].id == 4) launch.cluster = config->attributes[i].value.cluster;
-  }
+  set_attributes(&launch, config->attributes, config->count);
   enter();
   return launched(&launch, config->stream, extra);
 }

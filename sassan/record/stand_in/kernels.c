@@ -193,3 +193,10 @@ int refused(const struct launch *launch) {
   if (launch->shared + kernel->shared > limit) return INVALID_VALUE;
   return OK;
 }
+
+void set_attributes(struct launch *launch, const struct attribute *attributes, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    if (attributes[i].id == 2) launch->cooperative = attributes[i].value.flag;
+    if (attributes[i].id == 4) launch->cluster = attributes[i].value.cluster;
+  }
+}

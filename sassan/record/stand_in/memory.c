@@ -17,7 +17,7 @@
 
 static char *first, *next, *end;
 static struct block *blocks; /* by address: memory is allocated in order, and blocks are never moved */
-static size_t count, room;
+static size_t count, table_size;
 static size_t in_use;
 
 static int reserve(void) {
@@ -68,9 +68,9 @@ void *allocate(size_t size, enum memory_kind kind) {
   struct block *block = reusable(capacity);
   if (block == NULL) {
     if (capacity > (size_t)(end - next)) return NULL;
-    if (count == room) {
-      room = room ? 2 * room : 256;
-      blocks = checked_allocation(realloc(blocks, room * sizeof *blocks));
+    if (count == table_size) {
+      table_size = table_size ? 2 * table_size : 256;
+      blocks = checked_allocation(realloc(blocks, table_size * sizeof *blocks));
     }
     block = &blocks[count++];
     block->start = next;

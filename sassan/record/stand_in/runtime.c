@@ -169,15 +169,6 @@ API int cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
   return done(launched(kernel, &launch, stream));
 }
 
-struct attribute {
-  int id, pad;
-  union {
-    char bytes[64];
-    dim3 cluster;
-    int flag;
-  } value;
-};
-
 struct configuration {
   dim3 grid, block;
   size_t shared;
@@ -188,10 +179,7 @@ struct configuration {
 
 API int cudaLaunchKernelExC(const struct configuration *config, const void *function, void **arguments) {
   struct launch launch = {.grid = config->grid, .block = config->block, .shared = config->shared, .arguments = arguments};
-  for (unsigned i = 0; i < config->count; i++) {
-    if (config->attributes[i].id == 2) launch.cooperative = config->attributes[i].value.flag;
-    if (config->attributes[i].id == 4) launch.cluster = config->attributes[i].value.cluster;
-  }
+  set_attributes(&launch, config->attributes, config->count);
   enter();
   return done(launched(kernel_named(function), &launch, config->stream));
 }

@@ -76,7 +76,7 @@ def test_ptx_becomes_a_cubin():
 
 
 @needs_ptxas
-def test_what_is_no_ptx_is_refused():
+def test_invalid_ptx_is_refused():
     with pytest.raises(InputError) as error:
         assemble(b"nothing", arch="sm_90")
     assert error.value.code == "ptxas-failed"

@@ -17,7 +17,7 @@ def test_a_damaged_entry_is_none(monkeypatch, tmp_path):
     assert Cache().get(key("a")) is None
 
 
-def test_an_entry_that_is_no_object_is_none(monkeypatch, tmp_path):
+def test_an_entry_that_is_not_an_object_is_none(monkeypatch, tmp_path):
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path))
     Cache().put(key("a"), b"[1]")
     Cache().put(key("b"), b"{")
@@ -32,7 +32,7 @@ def test_a_cache_that_is_not_used_keeps_nothing(monkeypatch, tmp_path):
     assert Cache(used=False).get(key("a")) is None
 
 
-def test_a_folder_that_cannot_be_used_is_no_error(monkeypatch, tmp_path):
+def test_an_unusable_folder_is_not_an_error(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "file"))
     Cache().put(key("a"), b"data")

@@ -57,7 +57,7 @@ def test_a_compiler_that_is_missing_names_the_install_command(monkeypatch, wante
     assert install("evolve") in (caught.value.hint or "")
 
 
-def test_nvrtc_makes_cubins_and_ptx_and_says_what_it_refuses():
+def test_nvrtc_compiles_cubins_and_ptx_and_reports_errors():
     need_nvrtc()
     result = compilers.find(nvrtc=True, ptxas=False).nvrtc
     assert result is not None

@@ -138,7 +138,7 @@ def test_a_loop_without_a_bound_is_a_gap_and_costs_infinity(real):
     assert result.fitness(1) == (float("inf"),)
 
 
-def test_what_does_not_compile_says_why(real):
+def test_a_compile_error_is_the_reason_of_the_outcome(real):
     result = evaluate(replace(real, genome=(0, 0, 1)))
     assert result.status is OutcomeStatus.FAILED
     assert "asked for" in result.why

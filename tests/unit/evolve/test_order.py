@@ -102,7 +102,7 @@ def test_a_variable_may_be_called_carry():
     assert after((1, 0, 0, 0), ".reg .b32 carry;", *lines)[:3] == [*lines[1:3], lines[0]]
 
 
-def test_what_is_no_ptx_is_refused():
+def test_invalid_ptx_is_refused():
     with pytest.raises(InputError):
         reordered("no PTX", (1,))
 

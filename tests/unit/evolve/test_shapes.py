@@ -13,7 +13,7 @@ def test_an_extent_is_exact(text, value):
 @pytest.mark.parametrize(
     "text", ["100 / N", "M", "", "1.5", "N ** 2", "__import__('os')", "N.real", "1 / 0", "ceil(N, 2)", "True", "-N", "9" * 300, "(" * 150]
 )
-def test_what_is_no_extent_is_refused(text):
+def test_invalid_extents_are_refused(text):
     with pytest.raises(ShapeProblem):
         extent(text, {"N": 12})
 

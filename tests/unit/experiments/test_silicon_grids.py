@@ -35,7 +35,7 @@ def test_without_a_block_index_the_default_is_block_times_tile():
         "int x = blockIdx.x * block_size_x * tile_size; // blockIdx.x * tile_size\n",
     ],
 )
-def test_the_source_says_which_parameters_a_block_covers(body: str):
+def test_the_source_determines_the_parameters_that_a_block_covers(body: str):
     assert derived(body)[0] == (("block_size_x", "tile_size"), "source")
 
 

@@ -42,7 +42,7 @@ def test_an_unknown_product_is_none(tmp_path: Path):
     assert read(tmp_path, GOOD).product("Radeon") is None
 
 
-def test_a_recipe_has_what_the_file_says_and_defaults(tmp_path: Path):
+def test_a_recipe_has_the_values_of_the_file_and_defaults(tmp_path: Path):
     result = read(tmp_path, GOOD).kernels["scale"]
     assert (result.block, result.grid, result.shared) == ((), ("ceil(problem_x / block)",), "0")
     assert (result.parameters, result.only, result.macros) == ({"param_1": "problem_x"}, {"mode": 1}, {})
@@ -71,7 +71,7 @@ def test_a_mistake_is_named_with_its_key(tmp_path: Path, text: str, where: str):
     assert refused.value.message.startswith(f"recipes.toml: {where}: ")
 
 
-def test_what_is_no_toml_is_refused(tmp_path: Path):
+def test_invalid_toml_is_refused(tmp_path: Path):
     with pytest.raises(InputError) as refused:
         read(tmp_path, "[kernel")
     assert refused.value.code == "bad-recipe"

@@ -21,7 +21,7 @@ def test_a_launch_is_a_row_with_bound_measurement_and_counts(tmp_path: Path):
     assert row.bound_cycles is not None
 
 
-def test_a_tuning_space_is_no_report(tmp_path: Path):
+def test_a_tuning_space_is_not_a_report(tmp_path: Path):
     (tmp_path / "a.ncu-rep").write_text('{"kernel_name": "k", "tune_params_keys": ["a"], "cache": {}}', encoding="utf-8")
     with pytest.raises(InputError) as refused:
         reports.load(tmp_path / "a.ncu-rep")

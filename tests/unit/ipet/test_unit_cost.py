@@ -4,8 +4,8 @@ from unit.ipet.brute import Op, graph
 
 def test_a_block_costs_its_instructions() -> None:
     model: CostModel = Unit()
-    assert model.price(graph([Op("op"), Op("op"), Op("exit")])).costs == (3,)
+    assert model.block_costs(graph([Op("op"), Op("op"), Op("exit")])).costs == (3,)
 
 
 def test_the_model_says_that_it_counts_instructions() -> None:
-    assert Unit().price(graph([Op("exit")])).assumptions == ("every instruction takes one cycle (unit cost)",)
+    assert Unit().block_costs(graph([Op("exit")])).assumptions == ("every instruction takes one cycle (unit cost)",)

@@ -59,7 +59,7 @@ def test_a_kernel_that_is_not_there_is_refused_with_those_that_are():
     assert (refused.value.code, refused.value.hint) == ("no-kernel", "kernels: first, second")
 
 
-def test_a_source_without_kernels_says_how_one_is_declared():
+def test_a_source_without_kernels_is_refused_with_the_expected_declaration():
     with pytest.raises(InputError) as refused:
         plain("int main() {}", "main")
     assert refused.value.hint == 'kernels: none: a kernel is declared extern "C" __global__ void'

@@ -45,7 +45,7 @@ def test_no_run_at_all_is_refused(which: Estimator):
     assert refused.value.code == "too-few-runs"
 
 
-def test_every_estimator_says_its_equation():
+def test_every_estimator_has_its_equation():
     assert [estimator.formula[-5:] for estimator in Estimator if estimator is not Estimator.WARM_UP] == [
         "Eq. 1",
         "Eq. 2",

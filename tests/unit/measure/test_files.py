@@ -1,4 +1,4 @@
-"""Samples in files: what is read, what is written, and what every kind of bad file is told."""
+"""Samples in files: reading, writing, and the errors for invalid files."""
 
 import json
 import random
@@ -26,7 +26,7 @@ def test_what_is_written_is_read_again(name: str):
     assert of(text(name, KNOWN)) == KNOWN
 
 
-def test_csv_has_a_line_per_run_and_says_how_many():
+def test_csv_has_a_line_per_run_and_their_number():
     assert text("x.csv", Samples((Group(0, (0.31, 0.2), 0.5, 2.0),), {"device": "d"})) == (
         "# device: d\n# runs: 2\ngroup,run,seconds,delay\n0,0,0.31,2.0\n0,1,0.2,0.5\n"
     )
@@ -135,7 +135,7 @@ def test_a_bad_cell_is_marked(content: str, line: int, column: int, width: int):
         ("seconds,cycles\n1,5\n1,\n", "group 0 has cycles for 1 of 2 runs"),
     ],
 )
-def test_what_is_no_set_of_samples_is_told_why(content: str, message: str):
+def test_invalid_samples_are_refused_with_a_reason(content: str, message: str):
     with pytest.raises(InputError) as refused:
         of(content)
     assert (refused.value.code, refused.value.message) == ("bad-samples", message)
@@ -149,7 +149,7 @@ def test_json_that_would_break_a_parser_is_refused(content: str):
     assert refused.value.code == "bad-samples"
 
 
-def test_every_cut_of_a_file_that_says_its_length_is_noticed():
+def test_every_truncation_of_a_file_with_its_length_is_detected():
     whole = text("x.csv", KNOWN)
     begin = whole.index("seconds") + len("seconds,delay,size,cycles\n")
     for end in range(begin, len(whole)):
@@ -168,7 +168,7 @@ def test_random_bytes_never_do_more_than_be_refused():
 @pytest.mark.parametrize(
     ("data", "code"), [(b"seconds\n1\0\n", "binary-input"), (b"seconds\n\xff\n", "not-utf8"), (b"\x7fELF" + bytes(60), "bad-samples")]
 )
-def test_a_file_that_is_no_text_is_refused(data: bytes, code: str, tmp_path):
+def test_a_file_that_is_not_text_is_refused(data: bytes, code: str, tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(data)
     with pytest.raises(InputError) as refused:

@@ -173,7 +173,7 @@ def test_a_failed_launch_is_an_error_with_the_reason(fake: Fake):
     assert (refused.value.code, refused.value.message) == ("launch-failed", "CUDA_ERROR_LAUNCH_FAILED")
 
 
-def test_a_machine_without_a_gpu_says_so(fake: Fake):
+def test_a_machine_without_a_gpu_is_reported(fake: Fake):
     fake.fails = True
     with pytest.raises(MissingToolError) as refused:
         gpu.Gpu()
@@ -197,7 +197,7 @@ def test_a_number_is_passed_in_its_type(kind: str, value: float, type_: type):
     assert passed.value == value
 
 
-def test_a_fraction_is_no_integer():
+def test_a_fraction_is_not_an_integer():
     with pytest.raises(InputError):
         gpu.scalar(Argument("v", "int", 0.5))
 
@@ -235,7 +235,7 @@ def test_nvrtc_makes_a_cubin_without_a_gpu():
     assert gpu.compile_cuda(source, "f.cu", "sm_90", ("A=3",))[:4] == b"\x7fELF"
 
 
-def test_what_does_not_compile_says_where():
+def test_a_compile_error_has_its_position():
     nvrtc()
     with pytest.raises(InputError) as refused:
         gpu.compile_cuda('extern "C" __global__ void f(int *x) { *x = B; }', "f.cu", "sm_90")

@@ -51,7 +51,7 @@ def test_a_warm_up_alone_has_no_picture():
     assert pictures(Samples((Group(0, (1.0,)),))) == ()
 
 
-def test_the_histogram_says_how_many_runs_are_not_shown():
+def test_the_histogram_gives_the_number_of_hidden_runs():
     assert "61 runs without warm-ups; 1 longer than shown" in comments(drawn(ONE, "histogram"))
 
 

@@ -46,7 +46,7 @@ def test_no_delay_sleeps_not_at_all():
     assert slept == []
 
 
-def test_delays_take_turns_so_that_a_drift_falls_on_all_of_them():
+def test_delays_are_interleaved_so_that_a_drift_affects_all_of_them():
     result = measure(Simulated(), TASK, MeasurePlan(runs=1, groups=2, delays=(0.0, 1.0)), clock())
     assert [group.delay for group in result.groups] == [0.0, 1.0, 0.0, 1.0]
     assert [group.number for group in result.groups] == [0, 1, 2, 3]

@@ -50,7 +50,7 @@ def test_the_maximum_is_never_chosen():
     assert verdict.choice is None
 
 
-def test_movement_among_groups_of_one_delay_is_told_apart_from_movement_over_delays():
+def test_the_spread_among_groups_of_one_delay_is_separate_from_the_spread_over_delays():
     groups = [Group(0, (9.0, 1.0), 0.0), Group(1, (9.0, 1.01), 0.0), Group(2, (9.0, 1.15), 2.0), Group(3, (9.0, 1.15), 2.0)]
     (verdict,) = verdicts(Samples(tuple(groups)))
     least = next(kind for kind in verdict.stabilities if kind.estimator.value == "min")
@@ -106,7 +106,7 @@ def test_groups_of_a_warm_up_alone_are_left_out():
     assert verdicts(samples((1.0,), (1.0,), (1.0, 1.0))) == ()
 
 
-def test_the_finding_says_from_which_duration_on_a_single_run_is_enough():
+def test_the_finding_gives_the_duration_from_which_a_single_run_is_enough():
     groups = [Group(0, (9.0, 1e-3, 2e-3), size=1), Group(1, (9.0, 1e-3, 3e-3), size=1)]
     groups += [Group(2, (1.0, 1.0), size=2), Group(3, (1.0, 1.0), size=2), Group(4, (3.0, 3.0), size=3), Group(5, (4.0, 4.0), size=3)]
     assert finding(verdicts(Samples(tuple(groups)))) == (

@@ -41,7 +41,7 @@ def test_any_bytes_are_a_launch_or_refused(data: bytes):
 
 
 @given(st.integers(0, 90))
-def test_a_launch_that_is_cut_off_is_refused(size: int):
+def test_a_truncated_launch_is_refused(size: int):
     whole = payload(4, (0, b"\x01\x00\x00\x00"), (8, b"\x02\x00\x00\x00"))
     with pytest.raises(ProtocolError):
         protocol.launch(whole[: size % (len(whole) - 1)]) if size else protocol.launch(b"")

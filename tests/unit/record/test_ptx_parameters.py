@@ -31,5 +31,5 @@ def test_the_target_is_read():
     assert entries(HEAD + ".entry k { ret; }") == (86, {"k": ()})
 
 
-def test_a_head_that_is_not_understood_is_no_kernel():
+def test_an_unparsed_head_is_not_a_kernel():
     assert entries(HEAD + ".entry k(.param .what n) { ret; }") == (86, {})

@@ -101,11 +101,11 @@ def test_a_source_that_is_not_in_the_report_is_a_note() -> None:
     assert "the machine code of source 5 is not in the report" in recording.notes[0]
 
 
-def test_a_cubin_for_another_architecture_than_the_source_says_is_a_note() -> None:
+def test_a_cubin_for_another_architecture_than_its_source_is_a_note() -> None:
     assert any("but for sm_80 according to its header" in note for note in read(report(capability=9 << 16).data).notes)
 
 
-def test_a_launch_that_stands_twice_is_a_note() -> None:
+def test_a_duplicate_launch_is_a_note() -> None:
     assert any("follows launch 1" in note for note in read(report(Launch(1), Launch(1)).data).notes)
 
 
@@ -113,7 +113,7 @@ def test_a_field_of_a_result_that_no_known_version_writes_is_a_note() -> None:
     assert any("a result has the unknown fields [40]" in note for note in read(report(Launch(extra=reference(40, 1))).data).notes)
 
 
-def test_a_field_of_a_result_that_stands_twice_is_refused() -> None:
+def test_a_repeated_field_of_a_result_is_refused() -> None:
     assert "field 14 is repeated" in refused(report(Launch(extra=reference(14, 1) + reference(14, 2))).data)
 
 
@@ -156,7 +156,7 @@ def test_a_payload_that_is_longer_than_its_messages_is_refused() -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 2, 100, 4000])
-def test_a_report_that_is_cut_off_is_refused(cut: int) -> None:
+def test_a_truncated_report_is_refused(cut: int) -> None:
     assert "byte" in refused(report().data[:-cut])
 
 
@@ -200,7 +200,7 @@ def test_a_field_that_is_longer_than_its_message_is_refused() -> None:
         protobuf.Message("k", b"\x0a\x05a", 0, 3, "a message")
 
 
-def test_a_field_that_stands_twice_is_refused() -> None:
+def test_a_repeated_field_is_refused() -> None:
     with pytest.raises(InputError, match="repeated 2 times"):
         protobuf.Message("k", b"\x08\x01\x08\x01", 0, 4, "a message").whole(1)
 

@@ -72,7 +72,7 @@ def test_other_columns_are_passed_over_with_a_note() -> None:
         ("kernel,cycles\n", "the table has no rows"),
     ],
 )
-def test_a_table_with_what_is_no_number_is_refused(text: str, problem: str) -> None:
+def test_a_table_with_an_invalid_cell_is_refused(text: str, problem: str) -> None:
     assert problem in refused(text)
 
 
@@ -80,7 +80,7 @@ def test_a_last_line_without_an_end_is_a_note() -> None:
     assert recording("kernel,cycles\nk,12").notes == ("the last line has no line end: the file may be truncated",)
 
 
-def test_a_row_that_stands_twice_is_a_note() -> None:
+def test_a_duplicate_row_is_a_note() -> None:
     assert recording("kernel,cycles\nk,1\nk,1\n").notes == ("line 3: duplicate row",)
 
 
@@ -151,7 +151,7 @@ def test_a_head_without_quotes_is_read() -> None:
     assert launch.time_ns == 1500.0
 
 
-def test_a_number_that_is_too_large_is_no_number() -> None:
+def test_a_number_that_is_too_large_is_refused() -> None:
     assert only(raw(("sm__cycles_elapsed.max", "cycle", "1e999"), ("gpu__time_duration.sum", "us", "1.5"))).cycles is None
 
 
@@ -182,7 +182,7 @@ def test_a_row_with_too_few_cells_is_refused_with_its_line() -> None:
     assert "line 3: 2 cells" in refused(DETAILS + details(("Duration", "us", "1.50")) + '"0","1"\n')
 
 
-def test_a_text_that_is_no_table_is_unknown() -> None:
+def test_a_text_that_is_not_a_table_is_unknown() -> None:
     with pytest.raises(InputError) as caught:
         content("x", b"hello\n")
     assert caught.value.code == "unknown-recording"

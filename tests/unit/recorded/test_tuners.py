@@ -46,7 +46,7 @@ def test_the_times_of_a_configuration_are_milliseconds_in_the_order_of_the_file(
     assert (first.times_ms, first.recorded_ms, first.time_ms) == ((1.5, 2.0, 2.5), 2.0, 2.0)
 
 
-def test_a_time_that_stands_for_a_failure_is_no_time() -> None:
+def test_a_time_that_marks_a_failure_is_not_a_time() -> None:
     result = space(with_entry("96,1", block=32, unroll=1, time=1.7976931348623157e308)).configurations[-1]
     assert (result.status, result.time_ms, result.valid) == ("failed", None, False)
 
@@ -66,7 +66,7 @@ def test_a_cache_that_was_not_closed_is_read_with_a_note() -> None:
     assert result.notes == ("the cache is not closed: the tuning run was not finished, or the file is truncated",)
 
 
-def test_a_cache_that_was_cut_off_within_a_line_loses_this_configuration_with_a_note() -> None:
+def test_a_cache_truncated_within_a_line_loses_this_configuration_with_a_note() -> None:
     lines = [f'"{key}": {json.dumps(entry)}' for key, entry in CACHE["cache"].items()]
     head = json.dumps({key: value for key, value in CACHE.items() if key != "cache"})[:-1]
     result = read(f'{head}, "cache": {{\n{lines[0]},\n{lines[1]},\n{lines[2][:30]}'.encode())
@@ -103,7 +103,7 @@ def test_a_contradiction_within_a_cache_is_a_note(document: object, note: str) -
         (CACHE | {"kernel_name": "a\x1b[0m"}, "expected a name"),
     ],
 )
-def test_a_cache_with_what_is_no_time_or_no_name_is_refused(document: object, problem: str) -> None:
+def test_a_cache_with_an_invalid_time_or_name_is_refused(document: object, problem: str) -> None:
     error = refused(json.dumps(document).encode())
     assert (error.code, problem in error.message) == ("bad-recording", True), error.message
 

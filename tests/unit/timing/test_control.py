@@ -1,11 +1,11 @@
-"""Prices of `control`, by hand, with the latencies of TOLD; on sm_80 a warp has 4 special-function lanes: MUFU every 8 cycles."""
+"""BlockCosts of `control`, by hand, with the latencies of TOLD; on sm_80 a warp has 4 special-function lanes: MUFU every 8 cycles."""
 
 import pytest
 
 from samples import explored, program
 from sassan.isa.tables import load
-from sassan.timing.control import SCHEDULED, TURNS, Control
-from sassan.timing.model import CostModel, Prices
+from sassan.timing.control import INTERLEAVED, SCHEDULED, Control
+from sassan.timing.model import BlockCosts, CostModel
 from sassan.timing.rates import ALONE, Tables
 from sassan.timing.table import Table
 from sassan.timing.unit import Unit
@@ -15,8 +15,8 @@ from scheduled import scheduled
 TOLD = {"global": 100, "store": 90, "sfu": 48, "special": 64, "alu": 6, "branch": 16, "barrier": 48, "double": 128, "compare": 13}
 
 
-def price(text: str, arch: str = "sm_80", **told: int) -> Prices:
-    return Control(Tables(told={**TOLD, **told})).price(explore(scheduled(text, arch), load(arch).facts))
+def price(text: str, arch: str = "sm_80", **told: int) -> BlockCosts:
+    return Control(Tables(given={**TOLD, **told})).block_costs(explore(scheduled(text, arch), load(arch).facts))
 
 
 def costs(text: str, arch: str = "sm_80", **told: int) -> tuple[int, ...]:
@@ -101,10 +101,10 @@ def test_what_is_open_at_the_end_is_charged_to_the_first_piece() -> None:
     assert price("BAR.SYNC 0x0 | 6\nSTG.E [R2.64], R0 | 1\nEXIT | 5").pieces == ((48 + 73, 1 + 16),)
 
 
-@pytest.mark.parametrize("model", [Unit(), Table(Tables(told=TOLD))])
+@pytest.mark.parametrize("model", [Unit(), Table(Tables(given=TOLD))])
 def test_the_pieces_of_a_sum_add_up(model: CostModel) -> None:
     text = "LDG.E R0, [R2.64] | 2 w0\nBAR.SYNC 0x0 | 6\nIADD3 R0, R0, R0, RZ | 4 wait0\nEXIT | 5"
-    found = model.price(explore(scheduled(text, "sm_80"), load("sm_80").facts))
+    found = model.block_costs(explore(scheduled(text, "sm_80"), load("sm_80").facts))
     assert len(found.pieces[0]) == 2
     assert sum(found.pieces[0]) == found.costs[0]
 
@@ -157,7 +157,7 @@ DIVERGENT = """
 
 def test_a_wait_beside_a_pending_side_is_charged_the_longest_setter() -> None:
     found = price(DIVERGENT)
-    assert TURNS in found.assumptions
+    assert INTERLEAVED in found.assumptions
     # MUFU of the second side: its wait may be for the load of the first one.
     assert found.costs[2] == 2 + 8 + 100 + 5
 
@@ -187,7 +187,7 @@ def test_before_volta_sides_run_one_after_the_other() -> None:
         EXIT                         | 15
     """
     found = price(text, "sm_61", branch=15)
-    assert TURNS not in found.assumptions
+    assert INTERLEAVED not in found.assumptions
     # The taken side runs first: nothing of the load is open there.
     assert found.costs[2] == 48 + 6 + 15
 
@@ -210,5 +210,5 @@ def test_an_instruction_whose_time_nobody_knows_is_a_gap(opcode: str) -> None:
 
 
 def test_code_without_encodings_is_a_gap() -> None:
-    (gap,) = Control().price(explored(program("sm_80", "saxpy", "nvdisasm").functions[0])).gaps
+    (gap,) = Control().block_costs(explored(program("sm_80", "saxpy", "nvdisasm").functions[0])).gaps
     assert gap.code == "no-control-codes"

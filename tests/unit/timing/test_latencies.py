@@ -124,15 +124,15 @@ def test_a_machine_file_may_not_name_a_latency_that_there_is_not() -> None:
 def test_the_table_model_adds_latencies_and_no_less_than_intervals() -> None:
     function = scheduled("LDG.E R0, [R2.64] | 2 w0\nMUFU.RCP R1, R1 | 2 w1\nIADD3 R1, R0, R0, RZ | 5\nEXIT | 5")
     cfg = explore(function, load("sm_80").facts)
-    assert Table(Tables(told={"global": 100, "sfu": 3, "alu": 6, "branch": 16})).price(cfg).costs == (100 + 8 + 6 + 16,)
+    assert Table(Tables(given={"global": 100, "sfu": 3, "alu": 6, "branch": 16})).block_costs(cfg).costs == (100 + 8 + 6 + 16,)
 
 
 def test_the_table_model_needs_no_encodings() -> None:
     function = program("sm_61", "saxpy", "nvdisasm").functions[0]
-    assert Table().price(explore(function, load("sm_61").facts)).gaps == ()
+    assert Table().block_costs(explore(function, load("sm_61").facts)).gaps == ()
 
 
 def test_a_unit_that_the_machine_does_not_have_is_a_gap() -> None:
     function = scheduled("HADD2 R0, R0, R0 | 6\nEXIT | 15", "sm_52")
-    (gap,) = Table().price(explore(function, load("sm_52").facts)).gaps
+    (gap,) = Table().block_costs(explore(function, load("sm_52").facts)).gaps
     assert (gap.code, gap.address) == ("no-unit", 8)

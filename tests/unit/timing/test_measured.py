@@ -15,33 +15,33 @@ def toml(*blocks: tuple[str, object], text: str = TEXT) -> str:
 
 
 def test_a_block_costs_what_was_measured() -> None:
-    prices = read("m.toml", toml((hex(FIRST), 40), (hex(SECOND), 500))).price(CFG)
+    prices = read("m.toml", toml((hex(FIRST), 40), (hex(SECOND), 500))).block_costs(CFG)
     assert (prices.costs, prices.gaps, prices.assumptions[0], prices.assumptions[2]) == ((40, 500), (), MAXIMA, RESTS)
 
 
 def test_of_several_measurements_the_largest_counts() -> None:
     text = f"function,text,start,cycles\n{NAME},{TEXT},{FIRST:#x},40\n{NAME},{TEXT},{FIRST:#x},44\n{NAME},{TEXT},{SECOND:#x},500\n"
-    assert read("m.csv", text).price(CFG).costs == (44, 500)
+    assert read("m.csv", text).block_costs(CFG).costs == (44, 500)
 
 
 def test_a_block_that_was_not_measured_is_a_gap() -> None:
-    prices = read("m.toml", toml((hex(FIRST), 40))).price(CFG)
+    prices = read("m.toml", toml((hex(FIRST), 40))).block_costs(CFG)
     assert [(gap.address, gap.code) for gap in prices.gaps] == [(SECOND, "not-measured")]
 
 
 def test_a_function_that_was_not_measured_has_a_gap_per_block() -> None:
-    assert [gap.code for gap in read("m.toml", "").price(CFG).gaps] == ["not-measured", "not-measured"]
+    assert [gap.code for gap in read("m.toml", "").block_costs(CFG).gaps] == ["not-measured", "not-measured"]
 
 
 def test_measurements_of_another_text_are_refused() -> None:
     with pytest.raises(InputError) as caught:
-        read("m.toml", toml((hex(FIRST), 40), text="sha256:00")).price(CFG)
+        read("m.toml", toml((hex(FIRST), 40), text="sha256:00")).block_costs(CFG)
     assert caught.value.code == "other-text"
 
 
 def test_a_place_where_no_block_starts_is_refused() -> None:
     with pytest.raises(InputError) as caught:
-        read("m.toml", toml(("0x10", 40))).price(CFG)
+        read("m.toml", toml(("0x10", 40))).block_costs(CFG)
     assert (caught.value.code, "no block starts at 0x0010" in caught.value.message) == ("bad-measurements", True)
 
 

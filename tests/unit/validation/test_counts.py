@@ -69,5 +69,5 @@ def test_executions_of_the_worst_path_are_equal():
         ("EXIT", {}, "the recording has no instruction counts"),
     ],
 )
-def test_what_cannot_be_checked_says_why(text: str, recorded: dict[int, int], why: str):
+def test_an_impossible_check_has_a_reason(text: str, recorded: dict[int, int], why: str):
     assert checked(assemble(text).graph(), recorded) == CountCheck(why=why)

@@ -75,12 +75,12 @@ def test_what_is_not_known_is_a_gap(changed: dict[str, object], code: str):
     assert (validation.ratio, validation.refuted) == (None, False)
 
 
-def test_without_registers_nobody_knows_how_many_blocks_an_sm_holds():
+def test_without_registers_the_occupancy_is_unknown():
     (validation,) = validate([LAUNCH], {None: SAXPY}, replace(SETTINGS, resources=None), Hardware())
     assert [gap.code for gap in validation.gaps] == ["unknown-occupancy"]
 
 
-def test_two_kernels_of_one_name_are_not_told_apart():
+def test_two_kernels_with_the_same_name_are_ambiguous():
     functions = [replace(SAXPY[0], name=name) for name in ("_Z5saxpyIfEvT_", "_Z5saxpyIdEvT_")]
     assert [gap.code for gap in validated(LAUNCH, functions).gaps] == ["ambiguous-kernel"]
     assert validated(replace(LAUNCH, mangled="_Z5saxpyIdEvT_"), functions).gaps == ()

@@ -51,7 +51,7 @@ def test_without_two_ranks_on_each_side_there_is_no_tau(pairs: list[tuple[float,
 
 
 @given(PAIRS, FIRST)
-def test_nobody_is_better_than_the_best(pairs: list[tuple[float, float]], first: int):
+def test_no_selection_is_better_than_the_best(pairs: list[tuple[float, float]], first: int):
     assert (regret(pairs, first) or 0) >= 1
 
 

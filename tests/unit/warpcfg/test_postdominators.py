@@ -124,7 +124,7 @@ def test_a_loop_that_threads_leave_one_by_one_is_still_bounded():
 
 def test_virtual_instructions_cost_nothing():
     cfg = graph(*IF_ELSE)
-    prices = Unit().price(cfg).costs
+    prices = Unit().block_costs(cfg).costs
     assert sum(prices) == len(IF_ELSE)
     assert [cost for node, cost in zip(cfg.nodes, prices, strict=True) if node.instructions[0].virtual] == [0]
 
@@ -212,7 +212,7 @@ def test_threads_pass_a_guarded_call_that_they_do_not_take(jump: tuple[str, ...]
     cfg = explore(function, load(function).facts)
     assert cfg.gaps == ()
     assert {kind for _, to, kind in kinds(cfg) if to == "@%p1 call.uni g"} >= {"fallthrough", "diverge"}
-    assert sum(Unit().price(cfg).costs) == len(lines) + 1
+    assert sum(Unit().block_costs(cfg).costs) == len(lines) + 1
 
 
 def test_recursion_is_a_gap():
