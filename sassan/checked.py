@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Self, TypeVar, cast
 
 from sassan.errors import InputError, UsageError
+from sassan.source import Source, Span
 
 MOST = 2**63 - 1
 """The largest whole number that is read where the caller names no limit."""
@@ -47,14 +48,21 @@ class Format:
             raise self._unparsed(name, "TOML", error) from None
 
     def json(self, name: str, text: str) -> "Fields":
-        """Return the document of a JSON text that has to be an object, without a key that stands twice."""
+        """Return the document of a JSON text that has to be an object."""
+        value = self.json_value(name, text)
+        if not isinstance(value, dict):
+            raise self.refused(f"{_prefix(name)}must be {self.table}")
+        return Fields(self, name, cast("Mapping[str, object]", value))
+
+    def json_value(self, name: str, text: str) -> object:
+        """Return the value of a JSON text without a key that stands twice; a syntax error has the place in the text."""
         try:
-            value: object = json.loads(text, object_pairs_hook=_unique)
+            return cast("object", json.loads(text, object_pairs_hook=_unique))
+        except json.JSONDecodeError as error:
+            place, message = Span(error.lineno, error.colno, 1), f"{_prefix(name)}not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+            raise self.error(self.syntax or self.code, message, source=Source(name, text), span=place, hint=self.hint or None) from None
         except (ValueError, RecursionError) as error:
             raise self._unparsed(name, "JSON", error) from None
-        if not isinstance(value, dict):
-            raise self.refused(f"{name}: must be {self.table}")
-        return Fields(self, name, cast("Mapping[str, object]", value))
 
     def refused(self, message: str) -> InputError | UsageError:
         """Return the error with a message."""
@@ -62,7 +70,7 @@ class Format:
 
     def _unparsed(self, name: str, language: str, error: Exception) -> InputError | UsageError:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return self.error(self.syntax or self.code, f"{name}: not {language}: {reason}", hint=self.hint or None)
+        return self.error(self.syntax or self.code, f"{_prefix(name)}not {language}: {reason}", hint=self.hint or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +88,7 @@ class Fields:
 
     def path(self, key: str) -> str:
         """Return the file and the path of a key, as errors name it."""
-        return f"{self.name}: {self.where}{key if _PATH.fullmatch(key) else quoted(key)}"
+        return f"{_prefix(self.name)}{self.where}{key if _PATH.fullmatch(key) else quoted(key)}"
 
     def fail(self, key: str, problem: str) -> InputError | UsageError:
         """Return the error for one key of this table."""
@@ -155,7 +163,13 @@ class Fields:
 
     def whole(self, key: str, default: int | None = None, *, least: int = 1, most: float = MOST) -> int:
         """Return the whole number under a key."""
-        value = self._required(key, default)
+        return self._whole(key, self._required(key, default), least, most)
+
+    def wholes(self, key: str, *, least: int = 1, most: float = MOST) -> tuple[int, ...]:
+        """Return the array of whole numbers under a key, empty where there is none."""
+        return tuple(self._whole(f"{key}[{index}]", item, least, most) for index, item in enumerate(self.items(key, ())))
+
+    def _whole(self, key: str, value: object, least: int, most: float) -> int:
         if not _is_whole(value, least, most):
             raise self.fail(key, f"must be {_whole_number(least, most)}, not {shown(value)}")
         return cast("int", value)
@@ -170,7 +184,13 @@ class Fields:
 
     def number(self, key: str, default: float | None = None, *, least: float, most: float) -> float:
         """Return the number under a key."""
-        value = self._required(key, default)
+        return self._number(key, self._required(key, default), least, most)
+
+    def numbers(self, key: str, *, least: float, most: float) -> tuple[float, ...]:
+        """Return the array of numbers under a key, empty where there is none."""
+        return tuple(self._number(f"{key}[{index}]", item, least, most) for index, item in enumerate(self.items(key, ())))
+
+    def _number(self, key: str, value: object, least: float, most: float) -> float:
         if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= most:
             raise self.fail(key, f"must be a number from {least:g} to {most:g}, not {shown(value)}")
         return float(value)
@@ -183,6 +203,10 @@ class Fields:
 
     def _inner(self, key: str, value: object) -> Self:
         return type(self)(self.format, self.name, cast("Mapping[str, object]", value), f"{self.where}{key}.")
+
+
+def _prefix(name: str) -> str:
+    return f"{name}: " if name else ""
 
 
 def _is_whole(value: object, least: int, most: float) -> bool:

@@ -142,7 +142,7 @@ def _effects(fields: Fields, forms: tuple[Form, ...], groups: Mapping[str, tuple
         try:
             yield parse_effect(key, section.text(key), forms, groups, modifiers)
         except BadEffect as error:
-            raise section.fail(key, str(error)) from None
+            raise section.fail(key, f"expected {error}") from None
 
 
 def _agree(fields: Fields, effects: tuple[Effect, ...]) -> Agree:

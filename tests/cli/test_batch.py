@@ -57,7 +57,7 @@ def test_a_batch_writes_a_line_per_function_and_a_summary(sassan: Sassan, folder
         "1 refused: unknown-input",
         "1 other files left out",
     ]
-    assert "d/bad.sass: unknown-input: the input is no listing" in result.out
+    assert "d/bad.sass: unknown-input: the input is neither a SASS listing nor PTX" in result.out
 
 
 def test_the_lines_are_what_analyze_says(sassan: Sassan, folder: Path):

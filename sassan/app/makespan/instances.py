@@ -89,15 +89,17 @@ def configured(config: str | None, given: Configuration) -> Configuration:
     return replace(base, **told, capacity=capacity, latency={**base.latency, **given.latency})
 
 
-def instance(name: str, strings: tuple[KernelString, ...], settings: Configuration, arch: str | None) -> Instance:
-    """Return the question that the settings ask of these strings; `arch` is the architecture of a listing.
+def instance(name: str, strings: tuple[KernelString, ...], settings: Configuration, arch: str | None, *, options: bool = True) -> Instance:
+    """The instance of the settings and these strings; `arch` is the architecture of a listing.
+
+    `options`: assumptions name the options of the command line that they come from.
 
     Raises UsageError and InputError for numbers that mean nothing.
     """
     warps = settings.warps if settings.warps is not None else len(strings) if len(strings) > 1 else None
     if warps is None:
         raise UsageError("no-warps", "how many warps run?", hint="-W 16")
-    runs, assumptions = processor(strings, settings, _machine(settings, arch), options=True)
+    runs, assumptions = processor(strings, settings, _machine(settings, arch), options=options)
     if settings.partition:
         warps, assumptions = _share(strings, settings, arch, warps, assumptions)
     row = tuple(strings[warp % len(strings)] for warp in range(warps))
