@@ -50,7 +50,7 @@ class LaunchEnvironment:
         if where is not None:
             self._words |= {where.block + 4 * axis: one for axis, one in enumerate(block)}
             self._words |= {where.grid + 4 * axis: one for axis, one in enumerate(grid)}
-        for given, spot in self.launch.told(self.function):
+        for given, spot in self.launch.placed(self.function):
             if spot.offset >= 0:
                 word = given.value % (1 << 8 * spot.size)
                 self._bytes |= {spot.offset + index: word >> 8 * index & 255 for index in range(spot.size)}
