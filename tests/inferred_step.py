@@ -6,7 +6,7 @@ from integer_step import number, outputs
 from sassan.arch import described
 from sassan.domains import ranges
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.surroundings import Surroundings
+from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Value, constant, unknown
 from sassan.ir import Instruction
 from sassan.isa.computations import CARRY, ZERO
@@ -40,7 +40,7 @@ def holds(state: State, values: dict[int, int], sure: frozenset[int]) -> bool:
     return CARRY not in sure or zero is None or not isinstance(zero.what, bool) or zero.what == bool(values[CARRY] >> 1 & 1)
 
 
-def is_computed(random: Random, one: Instruction, around: Surroundings) -> bool:
+def is_computed(random: Random, one: Instruction, around: LaunchEnvironment) -> bool:
     """Check an instruction on contents that are drawn; return whether the machine computes any of its results, and does not draw all."""
     arch = around.function.arch
     facts = load(arch).facts(one)

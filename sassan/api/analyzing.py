@@ -101,7 +101,7 @@ def _checked(choices: Mapping[str, object]) -> Choices:
     """
     unknown = sorted(set(choices) - set(_CHECKS))
     if unknown:
-        raise UsageError("usage", f"there is no choice '{unknown[0]}'", hint=f"one of {', '.join(sorted(_CHECKS))}")
+        raise UsageError("usage", f"unknown choice '{unknown[0]}'", hint=f"one of {', '.join(sorted(_CHECKS))}")
     return cast("Choices", {name: _CHECKS[name](name, value) for name, value in choices.items() if value is not None})
 
 

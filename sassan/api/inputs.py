@@ -47,8 +47,8 @@ def _path(origin: object) -> str:
         shown = first if len(first) <= _SHOWN else f"{first[:_SHOWN]}..."
         raise UsageError(
             "usage",
-            f"a text of {len(path)} characters is no path; it begins with {shown!r}",
-            hint="give the content of a file as bytes: sassan.analyze(text.encode()), sassan.read(text.encode(), name='mine.sass')",
+            f"a text of {len(path)} characters is not a path; it begins with {shown!r}",
+            hint="pass the content of a file as bytes: sassan.analyze(text.encode()), sassan.read(text.encode(), name='mine.sass')",
         )
     return path
 

@@ -64,8 +64,8 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> LoopBounds:
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred)
     if Origin.INFERRED not in bounds.origins:
         return bounds
-    launch = (f"launched as told: {text}",) if (text := settings.launch.describe(cfg.function)) else ()
-    unchecked = () if checked else ("inferred bounds were held to no run: the SIMT machine has no rule for some instruction",)
+    launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()
+    unchecked = () if checked else ("inferred bounds were not checked by a run: the SIMT machine has no rule for some instruction",)
     return replace(bounds, assumptions=(*launch, *bounds.assumptions, *unchecked))
 
 

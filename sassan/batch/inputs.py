@@ -132,7 +132,7 @@ def _one(path: str, passed: Passed) -> Iterator[Input]:
     elif stat.S_ISREG(seen.st_mode):
         yield _input(path, seen.st_size)
     else:
-        yield _refused(path, "not-a-file", f"'{path}' is no regular file", hint="a batch reads files that it can read again")
+        yield _refused(path, "not-a-file", f"'{path}' is not a regular file", hint="a batch reads files that it can read again")
 
 
 def _walk(top: str, passed: Passed) -> Iterator[Input]:

@@ -18,7 +18,7 @@ from sassan.batch.lines import Place, Told, line, place, told
 from sassan.errors import UsageError
 
 _KEY = "batch"
-_ANEW = "start anew with --overwrite, or name another file"
+_ANEW = "start again with --overwrite, or name another file"
 _LONGEST = 1 << 20
 """Bytes of a first line that are looked at: those of a batch are far shorter."""
 
@@ -88,7 +88,7 @@ class ResultsFile:
         if self.empty:
             return Begun()
         if not (resume or overwrite):
-            raise UsageError("output-exists", f"'{self._path}' is there already", hint="go on with --resume, or " + _ANEW)
+            raise UsageError("output-exists", f"'{self._path}' exists", hint="continue with --resume, or " + _ANEW)
         if not self._of_a_batch():
             hint = "name another file with -o, or remove this one yourself"
             raise UsageError("not-a-batch", f"'{self._path}' does not hold the results of a batch", hint=hint)
@@ -140,7 +140,7 @@ class ResultsFile:
         changed = [name for name in sorted({*mine, *theirs}) if mine.get(name) != theirs.get(name)]
         if changed:
             what = "; ".join(f"{name} was {theirs.get(name)}, is {mine.get(name)}" for name in changed)
-            raise UsageError("other-settings", f"'{self._path}' was begun with other settings: {what}", hint="give the same, or " + _ANEW)
+            raise UsageError("other-settings", f"'{self._path}' was started with other settings: {what}", hint="pass the same, or " + _ANEW)
 
 
 def _settings(head: Mapping[str, Any] | None) -> dict[str, str] | None:
@@ -177,7 +177,7 @@ def _open(path: str) -> Any:  # noqa: ANN401 - a binary file
     if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - no error where a folder may not be searched
         # Written from the beginning to the end of a stream, the results could neither be gone on with nor be written anew.
         raise UsageError(
-            "cannot-write", f"'{path}' is no regular file", hint="-o - prints the results; without -o only the summary is printed"
+            "cannot-write", f"'{path}' is not a regular file", hint="-o - prints the results; without -o only the summary is printed"
         )
     try:
         file = open(path, "a+b")  # noqa: PTH123, SIM115 - ResultsFile closes it

@@ -54,7 +54,7 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
     summary.passed, summary.repeated, summary.seconds = passed.other, passed.repeated, monotonic() - begin
     if not summary.files:
         where = ", ".join(f"'{one}'" for one in paths[:3]) + (", …" if len(paths) > 3 else "")  # noqa: PLR2004 - enough to see what is meant
-        others = f"; {passed.other} other files were left out" if passed.other else ""
+        others = f"; {passed.other} other files were skipped" if passed.other else ""
         raise InputError("no-input", f"there is nothing to analyze in {where}{others}", hint="name files to take them whatever they are")
     if job.request.patterns and not summary.functions and not summary.refused:
         wanted = ", ".join(f"'{one}'" for one in job.request.patterns)
@@ -100,5 +100,5 @@ def _changed(place: Place, found: Input | None) -> UsageError:
         there = "there is no such input any more" if found is None else f"now '{os.fspath(found.file)}' stands in its place"
     else:
         there = "its content has changed"
-    hint = "give the same inputs, start anew with --overwrite, or name another file"
-    return UsageError("inputs-changed", f"the results speak of '{place.file}': {there}", hint=hint)
+    hint = "pass the same inputs, start again with --overwrite, or name another file"
+    return UsageError("inputs-changed", f"the results have '{place.file}': {there}", hint=hint)

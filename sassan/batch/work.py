@@ -121,7 +121,7 @@ def _file(job: Job, item: Item) -> Result:
     try:
         functions = _chosen(job, one, data)
         if item.digest not in (None, digest):
-            raise InputError("file-changed", f"'{one.file}' has changed since it was read first", hint="start anew with --overwrite")
+            raise InputError("file-changed", f"'{one.file}' has changed since it was read first", hint="start again with --overwrite")
     except SassanError as error:
         return lost(replace(item, digest=item.digest or digest, apart=True), error)
     if not functions:

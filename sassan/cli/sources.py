@@ -19,7 +19,7 @@ class Sources:
         Raises UsageError `no-folder`.
         """
         if folder is not None and not Path(folder).is_dir():
-            raise UsageError("no-folder", f"'{folder}' is no folder", hint="name the folder that holds the source files")
+            raise UsageError("no-folder", f"'{folder}' is not a folder", hint="pass the folder that holds the source files")
         self._folder = folder
 
     def text(self, line: SourceLine) -> str:

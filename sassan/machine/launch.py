@@ -1,7 +1,7 @@
-"""A launch: grid, block and kernel parameters, as far as they are told.
+"""A launch: grid, block and kernel parameters, as far as they are given.
 
 Limits: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability": the same from 5.0 to 12.0. The driver refuses
-a launch beyond them, so they hold of every launch, told or not.
+a launch beyond them, so they hold for every launch, given or not.
 """
 
 import re
@@ -23,7 +23,7 @@ _AXES = "xyz"
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What is told of a launch: extents of block and grid in threads and blocks, parameters in order; None and () where nothing is.
+    """What is given of a launch: extents of block and grid in threads and blocks, parameters in order; None and () where missing.
 
     Raises UsageError `launch` for extents that no GPU launches.
     """
@@ -36,45 +36,45 @@ class Launch:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be launched."""
-        for what, shape, limits in (("block", self.block, BLOCK_LIMITS), ("grid", self.grid, GRID_LIMITS)):
-            for axis, extent, limit in zip(_AXES, shape or (), limits, strict=shape is not None):
+        for level, extents, limits in (("block", self.block, BLOCK_LIMITS), ("grid", self.grid, GRID_LIMITS)):
+            for axis, extent, limit in zip(_AXES, extents or (), limits, strict=extents is not None):
                 if not 1 <= extent <= limit:
-                    raise _refused(f"a {what} of {axis} extent {extent} cannot be launched", f"1 to {limit}")
+                    raise _refused(f"a {level} of {axis} extent {extent} cannot be launched", f"1 to {limit}")
         if self.block is not None and prod(self.block) > BLOCK_THREADS:
             raise _refused(f"a block of {prod(self.block)} threads cannot be launched", f"{BLOCK_THREADS} at most")
 
     def __str__(self) -> str:
-        """Return what is told, '' where nothing is."""
-        parts = [f"{what} {' x '.join(map(str, one))}" for what, one in (("block", self.block), ("grid", self.grid)) if one is not None]
-        return ", ".join(parts + [f"parameter {one}" for one in self.parameters])
+        """The given extents and parameters, '' where nothing is given."""
+        parts = [f"{level} {' x '.join(map(str, extents))}" for level, extents in (("block", self.block), ("grid", self.grid)) if extents]
+        return ", ".join(parts + [f"parameter {parameter}" for parameter in self.parameters])
 
     def describe(self, function: Function) -> str:
-        """Return what is told, and what that means in the constant bank of a kernel where its input does not say it."""
-        where = dict(self.told(function))
+        """The given launch, with place and width of each parameter in the constant bank where the input does not say them."""
+        places = dict(self.placed(function))
         parts = [str(replace(self, parameters=()))] if self.block or self.grid else []
-        return ", ".join(parts + [f"parameter {one}{_meant(one, where.get(one))}" for one in self.parameters])
+        return ", ".join(parts + [f"parameter {setting}{_location(setting, places.get(setting))}" for setting in self.parameters])
 
-    def told(self, function: Function) -> tuple[tuple[Setting, Place], ...]:
-        """Return the parameters that a kernel has of those told, and where.
+    def placed(self, function: Function) -> tuple[tuple[Setting, Place], ...]:
+        """The given parameters that a kernel has, each with its place.
 
-        Raises UsageError `parameter` where a value does not fit, and where two settings tell the same byte.
+        Raises UsageError `parameter` where a value does not fit, and where two settings set the same byte.
         """
-        found = [(told, place) for told in self.parameters if (place := self.place_of(function, told)) is not None]
+        pairs = [(setting, place) for setting in self.parameters if (place := self.place_of(function, setting)) is not None]
         taken: dict[int | str, Setting] = {}
-        for told, place in found:
-            if not -(1 << 8 * place.size - 1) <= told.value < 1 << 8 * place.size:
-                raise UsageError("parameter", f"parameter {told}: {place.name} has {place.size} bytes")
+        for setting, place in pairs:
+            if not -(1 << 8 * place.size - 1) <= setting.value < 1 << 8 * place.size:
+                raise UsageError("parameter", f"parameter {setting}: {place.name} has {place.size} bytes")
             # PTX has no offsets: there the name is the place.
             for part in range(place.offset, place.offset + place.size) if place.offset >= 0 else (place.name,):
-                other = taken.setdefault(part, told)
-                if other is not told:
+                other = taken.setdefault(part, setting)
+                if other is not setting:
                     where = f"the byte at 0x{part:x}" if isinstance(part, int) else part
-                    raise UsageError("parameter", f"parameters {other} and {told} both tell {where}", hint=describe(function))
-        return tuple(found)
+                    raise UsageError("parameter", f"parameters {other} and {setting} both set {where}", hint=describe(function))
+        return tuple(pairs)
 
-    def place_of(self, function: Function, told: Setting) -> Place | None:
+    def place_of(self, function: Function, setting: Setting) -> Place | None:
         """Return where a parameter goes in the constant bank of a kernel, None where the kernel has no such parameter."""
-        return place_of(function, told, self.named)
+        return place_of(function, setting, self.named)
 
     @property
     def threads(self) -> int | None:
@@ -88,31 +88,30 @@ class Launch:
 
 
 def shape(text: str, option: str) -> Shape:
-    """Return the extents of `X`, `X,Y` or `X,Y,Z`; what is left out is 1.
+    """Return the extents of `X`, `X,Y` or `X,Y,Z`; omitted extents are 1.
 
     Raises UsageError `launch`.
     """
     if re.fullmatch(r"[0-9]{1,10}(,[0-9]{1,10}){0,2}", text, re.ASCII) is None:
-        raise _refused(f"{option} {text!r} is no shape", "write it as 256, 16,16 or 8,8,4")
+        raise _refused(f"{option} {text!r} is not a shape", "write it as 256, 16,16 or 8,8,4")
     x, y, z = (*map(int, text.split(",")), 1, 1)[:3]
     return x, y, z
 
 
 def check(launch: Launch, functions: tuple[Function, ...]) -> None:
     """Raise UsageError `unknown-parameter` for a parameter that none of the kernels has, or whose value does not fit."""
-    for told in launch.parameters:
-        found = [place for one in functions if (place := launch.place_of(one, told)) is not None]
-        if functions and not found:
-            raise UsageError("unknown-parameter", f"parameter {told}: no kernel has it", hint=describe(functions[0]))
-    for one in functions:
-        launch.told(one)
+    for setting in launch.parameters:
+        if functions and all(launch.place_of(function, setting) is None for function in functions):
+            raise UsageError("unknown-parameter", f"parameter {setting}: no kernel has it", hint=describe(functions[0]))
+    for function in functions:
+        launch.placed(function)
 
 
-def _meant(told: Setting, place: Place | None) -> str:
+def _location(setting: Setting, place: Place | None) -> str:
     """Return place and width of a parameter, where neither the user nor a name that the input knows says them."""
-    if place is None or told.size or (told.name and not place.name.startswith("0x")):
+    if place is None or setting.size or (setting.name and not place.name.startswith("0x")):
         return ""
-    return f" ({place.size} bytes at 0x{place.offset:x})" if told.name else f" ({place.size} bytes)"
+    return f" ({place.size} bytes at 0x{place.offset:x})" if setting.name else f" ({place.size} bytes)"
 
 
 def _refused(message: str, hint: str) -> UsageError:

@@ -15,7 +15,7 @@ from sassan.machine.pipes import LANES, PARTITION, SM, Pipe, pipes_of
 
 WARP_SIZE = 32
 NUMBERS = (*LANES, "warps", "blocks", "registers")
-"""The keys of an SM that hold one number each; those of OPTIONAL may be left away: there is no such unit."""
+"""The keys of an SM that hold one number each; those of OPTIONAL may be omitted: there is no such unit."""
 OPTIONAL = ("fp16",)
 PAIRS = ("issue", "shared")
 _USED_BY: Mapping[Letter, tuple[str, ...]] = MappingProxyType(
@@ -91,8 +91,8 @@ class Multiprocessor:
         return _sigma(self._lanes_of(letter))
 
     def _lanes_of(self, letter: Letter) -> int:
-        known = self.lanes
-        return min(known[unit] for unit in _USED_BY[letter])
+        lanes = self.lanes
+        return min(lanes[unit] for unit in _USED_BY[letter])
 
     def partition_capacity(self, letter: Letter) -> Fraction:
         """Return sigma of one partition, floored as above; of a unit that all warps share, sigma of the SM.
@@ -101,30 +101,30 @@ class Multiprocessor:
         """
         if not self.partitions:
             message = f"an SM of compute capability {self.capability} has no partitions: its schedulers share the units"
-            raise InputError("no-partitions", message, hint="since 5.0 units belong to a scheduler; leave the partition model away")
+            raise InputError("no-partitions", message, hint="since 5.0 units belong to a scheduler; omit the partition model")
         return self.capacity(letter) if self.is_shared(letter) else _sigma(Fraction(self._lanes_of(letter), self.schedulers))
 
     def is_shared(self, letter: Letter) -> bool:
         """Say whether all warps of the SM share the unit of a letter, whatever their scheduler."""
         if letter in _SHARED_BY_ALL:
             return True
-        return letter is Letter.DOUBLE and any(one.unit == "fp64" and one.scope == SM for one in self.pipes)
+        return letter is Letter.DOUBLE and any(pipe.unit == "fp64" and pipe.scope == SM for pipe in self.pipes)
 
     def pipe(self, unit: str, opcode: str) -> Pipe | None:
         """Return the row of the unit map for an opcode (with its modifiers) that runs on a unit, None where there is none."""
-        return next((one for one in self.pipes if one.fits(unit, opcode)), None)
+        return next((pipe for pipe in self.pipes if pipe.fits(unit, opcode)), None)
 
     def interval(self, unit: str, opcode: str) -> int | None:
         """Return how many cycles a warp that issued `opcode` waits before it may issue to that unit again; None: there is no such unit."""
-        found = self.pipe(unit, opcode)
-        return None if found is None else found.interval(self.lanes, self.schedulers)
+        pipe = self.pipe(unit, opcode)
+        return None if pipe is None else pipe.interval(self.lanes, self.schedulers)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what a bound over this SM takes for granted."""
-        told = ", ".join(f"{letter.value}={self.capacity(letter)}" for letter in Letter)
+        rates = ", ".join(f"{letter.value}={self.capacity(letter)}" for letter in Letter)
         return (
-            f"SM of compute capability {self.capability}{self._told}: warp instructions per cycle {told}, issue {self.issue}",
+            f"SM of compute capability {self.capability}{self._changed_by}: warp instructions per cycle {rates}, issue {self.issue}",
             *self.inherited("sm"),
             *self._doubts,
         )
@@ -132,10 +132,10 @@ class Multiprocessor:
     @property
     def partition_assumptions(self) -> tuple[str, ...]:
         """Return what a bound over one partition takes for granted."""
-        told = ", ".join(f"{one.value}={self.partition_capacity(one)}" + " of the SM" * self.is_shared(one) for one in Letter)
-        head = f"partition model: one of {self.schedulers} partitions of an SM of compute capability {self.capability}{self._told}"
+        rates = ", ".join(f"{letter.value}={self.partition_capacity(letter)}" + " of the SM" * self.is_shared(letter) for letter in Letter)
+        head = f"partition model: one of {self.schedulers} partitions of an SM of compute capability {self.capability}{self._changed_by}"
         warps = f"a warp stays with its scheduler, which has ceil(W / {self.schedulers}) of W warps"
-        return (f"{head}: warp instructions per cycle {told}, issue {self.dispatch}", warps, *self.inherited("sm", "units"), *self._doubts)
+        return (f"{head}: warp instructions per cycle {rates}, issue {self.dispatch}", warps, *self.inherited("sm", "units"), *self._doubts)
 
     def inherited(self, *sections: str) -> tuple[str, ...]:
         """Return what is taken for granted about sections of the architecture that are those of another SM."""
@@ -143,7 +143,7 @@ class Multiprocessor:
         return known.assumptions(*sections) if known is not None else ()
 
     @property
-    def _told(self) -> str:
+    def _changed_by(self) -> str:
         return f", changed by {self.file}" if self.file else ""
 
     @property
@@ -179,54 +179,54 @@ def _load(name: str, row: Row) -> Multiprocessor:
     return entry(described(name).capability, row.fields, row.source, pipes_of(name))
 
 
-def entry(capability: str, one: Fields, source: str, pipes: tuple[Pipe, ...], file: str = "") -> Multiprocessor:
+def entry(capability: str, fields: Fields, source: str, pipes: tuple[Pipe, ...], file: str = "") -> Multiprocessor:
     """Return one SM from its numbers.
 
-    Raises InputError `bad-machine` where one is missing, means nothing, or contradicts another.
+    Raises InputError `bad-machine` where one is missing, has no meaning, or contradicts another.
     """
-    numbers = {key: one.whole(key) for key in NUMBERS if key not in OPTIONAL or key in one}
-    schedulers, dispatch = one.pair("issue")
-    unsure = one.texts("unsure")
+    numbers = {key: fields.whole(key) for key in NUMBERS if key not in OPTIONAL or key in fields}
+    schedulers, dispatch = fields.pair("issue")
+    unsure = fields.texts("unsure")
     if any(key not in (*NUMBERS, *PAIRS) for key in unsure):
-        raise one.fail("unsure", "must name keys of the table")
-    found = Multiprocessor(
+        raise fields.fail("unsure", "must name keys of the table")
+    sm = Multiprocessor(
         capability=capability,
         schedulers=schedulers,
         dispatch=dispatch,
-        shared=one.pair("shared"),
+        shared=fields.pair("shared"),
         unsure=unsure,
         source=source,
-        partitions=one.flag("partitions", default=True),
+        partitions=fields.flag("partitions", default=True),
         pipes=pipes,
         file=file,
         **numbers,
     )
-    check(found, one)
-    return found
+    check(sm, fields)
+    return sm
 
 
-def check(found: Multiprocessor, one: Fields) -> None:
-    """Raise InputError where the numbers of an SM contradict each other; `one` is what to name."""
+def check(sm: Multiprocessor, fields: Fields) -> None:
+    """Raise InputError where the numbers of an SM contradict each other; `fields` name them in the error."""
     contradictions = (
-        (found.dispatch > _MOST_DISPATCH, "issue", "no scheduler has more than two dispatch units"),
+        (sm.dispatch > _MOST_DISPATCH, "issue", "no scheduler has more than two dispatch units"),
         (
-            found.shared[1] > found.shared[0],
+            sm.shared[1] > sm.shared[0],
             "shared",
-            f"a block of {found.shared[1]} KB does not fit into the {found.shared[0]} KB of the SM",
+            f"a block of {sm.shared[1]} KB does not fit into the {sm.shared[0]} KB of the SM",
         ),
-        (found.warps % found.schedulers != 0, "warps", f"{found.warps} warps cannot be divided among {found.schedulers} schedulers"),
-        (found.blocks > found.warps, "blocks", f"{found.blocks} blocks need more than the {found.warps} warps of the SM"),
-        (found.registers < WARP_SIZE * found.warps, "registers", "less than one register per thread"),
+        (sm.warps % sm.schedulers != 0, "warps", f"{sm.warps} warps cannot be divided among {sm.schedulers} schedulers"),
+        (sm.blocks > sm.warps, "blocks", f"{sm.blocks} blocks need more than the {sm.warps} warps of the SM"),
+        (sm.registers < WARP_SIZE * sm.warps, "registers", "less than one register per thread"),
     )
     for wrong, key, why in contradictions:
         if wrong:
-            raise one.fail(key, why)
+            raise fields.fail(key, why)
     for key in LANES:
-        lanes = found.lanes[key]
-        if lanes > WARP_SIZE * found.issue:
-            raise one.fail(key, f"{lanes} results per clock are more than {found.issue} warp instructions per clock")
-        if lanes % found.schedulers and (key in _DIVIDED or any(_divided(pipe, key) for pipe in found.pipes)):
-            raise one.fail(key, f"{lanes} lanes cannot be divided among {found.schedulers} schedulers")
+        lanes = sm.lanes[key]
+        if lanes > WARP_SIZE * sm.issue:
+            raise fields.fail(key, f"{lanes} results per clock are more than {sm.issue} warp instructions per clock")
+        if lanes % sm.schedulers and (key in _DIVIDED or any(_divided(pipe, key) for pipe in sm.pipes)):
+            raise fields.fail(key, f"{lanes} lanes cannot be divided among {sm.schedulers} schedulers")
 
 
 def _divided(pipe: Pipe, key: str) -> bool:

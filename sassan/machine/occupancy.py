@@ -22,7 +22,7 @@ _FLAGS = ("reserved_in_cubin", "carveout", "clusters")
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one block of a kernel asks for: threads, registers per thread, bytes of shared memory (static and dynamic), block barriers.
+    """What one block of a kernel needs: threads, registers per thread, bytes of shared memory (static and dynamic), block barriers.
 
     `clustered`: it may be launched in a cluster with others.
     """
@@ -36,9 +36,9 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What is told of a launch beside its shape: registers per thread, bytes of shared memory per block, and the SMs of the GPU.
+    """What is given of a launch beside its shape: registers per thread, bytes of shared memory per block, and the SMs of the GPU.
 
-    `shared` is dynamic where the input tells the static part (a cubin, nvdisasm without -c), else all. None is what is not told; one SM is
+    `shared` is dynamic where the input has the static part (a cubin, nvdisasm without -c), else all. None is what is not given; one SM is
     the worst.
     """
 
@@ -84,20 +84,20 @@ class Occupancy:
         return self.blocks * self.block_warps
 
 
-def demand_of(function: Function, threads: int, told: Resources, machine: Multiprocessor) -> Demand | None:
-    """Return what a block of a kernel asks for, None where neither the input nor the user tells registers and shared memory.
+def demand_of(function: Function, threads: int, resources: Resources, machine: Multiprocessor) -> Demand | None:
+    """Return what a block of a kernel needs, None where neither the input nor the user gives registers and shared memory.
 
     Raises InputError `no-occupancy` for an SM whose rules are not known.
     """
     facts = function.compiler
-    registers = told.registers if told.registers is not None else function.registers
+    registers = resources.registers if resources.registers is not None else function.registers
     static = function.declared.shared if facts is None else facts.shared
-    if registers is None or (static is None and told.shared is None):
+    if registers is None or (static is None and resources.shared is None):
         return None
     rules, static = rules_of(machine), static or 0
     twice = rules.shared_reserved if rules.reserved_in_cubin and static >= rules.shared_reserved else 0
     barriers = facts.barriers if facts is not None and facts.barriers is not None else 1
-    return Demand(threads, registers, static - twice + (told.shared or 0), barriers, function.clustered)
+    return Demand(threads, registers, static - twice + (resources.shared or 0), barriers, function.clustered)
 
 
 def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:
@@ -109,7 +109,7 @@ def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:
     if not 1 <= demand.threads <= BLOCK_THREADS:
         raise _refused(f"a block of {demand.threads} threads cannot be launched", f"1 to {BLOCK_THREADS} threads")
     if demand.registers < 0 or demand.shared < 0 or demand.barriers < 0:
-        raise _refused("a block cannot use less than nothing", "registers, shared memory and barriers are 0 or more")
+        raise _refused("resources of a block cannot be negative", "registers, shared memory and barriers are 0 or more")
     block_warps = -(-demand.threads // WARP_SIZE)
     limits = {
         "warps": machine.warps // block_warps,
@@ -122,7 +122,7 @@ def occupancy(machine: Multiprocessor, demand: Demand) -> Occupancy:
     if not blocks:
         raise _refused(*_why(machine, rules, demand, block_warps, limits))
     limited = tuple(name for name, limit in limits.items() if limit == blocks)
-    return Occupancy(demand, blocks, block_warps, MappingProxyType(limits), limited, _said(machine, demand))
+    return Occupancy(demand, blocks, block_warps, MappingProxyType(limits), limited, _assumptions(machine, demand))
 
 
 def _by_registers(machine: Multiprocessor, rules: Rules, registers: int, block_warps: int) -> int | None:
@@ -165,14 +165,14 @@ def _why(machine: Multiprocessor, rules: Rules, demand: Demand, block_warps: int
     return f"a block that uses {demand.barriers} barriers cannot be launched on {where}", "fewer barriers"
 
 
-def _said(machine: Multiprocessor, demand: Demand) -> tuple[str, ...]:
+def _assumptions(machine: Multiprocessor, demand: Demand) -> tuple[str, ...]:
     rules = rules_of(machine)
     used = f"{demand.threads} threads, {demand.registers} registers per thread, {demand.shared} bytes of shared memory per block"
     shared = "the SM gives shared memory as much of its on-chip memory as it can" if rules.carveout else ""
     alone = "of blocks in clusters, no more are resident" if demand.clustered else "blocks are not launched in clusters"
     clusters = alone if rules.clusters else ""
     head = f"occupancy by the rules of CUDA's calculator: {used}; no other kernel is on the SM"
-    return (head, *(one for one in (shared, clusters) if one), *machine.inherited("allocation"))
+    return (head, *filter(None, (shared, clusters)), *machine.inherited("allocation"))
 
 
 def rules_of(machine: Multiprocessor) -> Rules:

@@ -1,4 +1,4 @@
-"""Kernel parameters as a user tells them, and where they stand in constant bank 0.
+"""Kernel parameters as a user gives them, and where they stand in constant bank 0.
 
 A cubin says where each parameter stands and how wide it is, but only one that was compiled with `-G` says what it is called; a listing says
 neither, and PTX only the names.
@@ -28,7 +28,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One parameter as told: by `name`, or '' where `offset` is its place in constant bank 0; `size` in bytes, 0 where not told."""
+    """One parameter as given: by `name`, or '' where `offset` is its place in constant bank 0; `size` in bytes, 0 where not given."""
 
     name: str
     offset: int
@@ -103,70 +103,72 @@ class Place:
 
 def places(function: Function) -> tuple[Place, ...]:
     """Return the parameters of a kernel in order; none where the input does not tell them."""
-    frame = next((one for one in function.frames if one.name == function.name), None)
+    frame = next((frame for frame in function.frames if frame.name == function.name), None)
     if frame is not None:
-        return tuple(Place(f"param_{index}", -1, one.size, one.name) for index, one in enumerate(frame.parameters))
+        return tuple(Place(f"param_{index}", -1, parameter.size, parameter.name) for index, parameter in enumerate(frame.parameters))
     facts = function.compiler
     if facts is None or facts.parameter_base is None:
         return ()
-    base, ordered = facts.parameter_base, sorted(facts.parameters, key=lambda one: one.ordinal)
-    return tuple(Place(f"param_{one.ordinal}", base + one.offset, one.size, one.name) for one in ordered)
+    base, ordered = facts.parameter_base, sorted(facts.parameters, key=lambda parameter: parameter.ordinal)
+    return tuple(Place(f"param_{each.ordinal}", base + each.offset, each.size, each.name) for each in ordered)
 
 
-def place_of(function: Function, told: Setting, named: tuple[Named, ...] = ()) -> Place | None:
+def place_of(function: Function, setting: Setting, named: tuple[Named, ...] = ()) -> Place | None:
     """Return where a setting goes in the constant bank of a kernel, None where the kernel has no such parameter.
 
     A name is what the user calls the parameter (`named`), else what the source does, else `param_0` or, as PTX has it, `KERNEL_param_0`.
     Raises UsageError `parameter-width` where nothing says how wide the value at an offset is.
     """
-    mine = next((one for one in named if (one.function, one.name) == (function.name, told.name)), None)
-    if mine is not None:
-        return _at(function, Setting("", mine.offset, told.value))
-    if not told.name:
-        return _at(function, told)
+    alias = next((alias for alias in named if (alias.function, alias.name) == (function.name, setting.name)), None)
+    if alias is not None:
+        return _at(function, Setting("", alias.offset, setting.value))
+    if not setting.name:
+        return _at(function, setting)
     known = places(function)
-    counted = (told.name, told.name.removeprefix(f"{function.name}_"))
-    return next((one for one in known if one.source == told.name), None) or next((one for one in known if one.name in counted), None)
+    counted = (setting.name, setting.name.removeprefix(f"{function.name}_"))
+    return next((place for place in known if place.source == setting.name), None) or next(
+        (place for place in known if place.name in counted), None
+    )
 
 
-def _at(function: Function, told: Setting) -> Place | None:
-    """Return the parameter at an offset, or as many bytes as were told, or else as the code reads there."""
-    name, room = f"0x{told.offset:x}", _room(function, told.offset)
-    whole = next((one for one in places(function) if one.offset == told.offset and one.size <= _LONG), None)
-    if not room or told.size > room:
+def _at(function: Function, setting: Setting) -> Place | None:
+    """Return the parameter at an offset, or as many bytes as were given, or else as the code reads there."""
+    name, space = f"0x{setting.offset:x}", _space(function, setting.offset)
+    whole = next((place for place in places(function) if place.offset == setting.offset and place.size <= _LONG), None)
+    if not space or setting.size > space:
         return None
-    if told.size:
-        return Place(name, told.offset, told.size)
-    size = whole.size if whole is not None else WORD if -(2**31) <= told.value < 2**32 else _LONG
-    read = widths(function, told.offset, size, whole=whole is not None)
-    narrow = {one for one in read.all if one < min(size, WORD)}
+    if setting.size:
+        return Place(name, setting.offset, setting.size)
+    size = whole.size if whole is not None else WORD if -(2**31) <= setting.value < 2**32 else _LONG
+    read = widths(function, setting.offset, size, whole=whole is not None)
+    narrow = {width for width in read.all if width < min(size, WORD)}
     # Of a whole parameter the input says where it ends; only a value that begins inside makes it a structure.
-    if read.cut if whole is not None else narrow and len(read.all) > 1:
-        raise _unclear(function, told, read.all)
+    if read.behind if whole is not None else narrow and len(read.all) > 1:
+        raise _unclear(function, setting, read.all)
     if whole is not None:
         return whole
     size = min((size, *narrow))
     # What is no word by itself ends with its parameter; a long that does not fit is none.
-    return Place(name, told.offset, min(size, room)) if size <= max(room, WORD) else None
+    return Place(name, setting.offset, min(size, space)) if size <= max(space, WORD) else None
 
 
-def _unclear(function: Function, told: Setting, read: frozenset[int]) -> UsageError:
+def _unclear(function: Function, setting: Setting, read: frozenset[int]) -> UsageError:
     """Return the refusal of a setting that may be meant for more bytes, or for fewer, than belong together."""
-    where = f"0x{told.offset:x}"
+    where = f"0x{setting.offset:x}"
     some = ", ".join(map(str, sorted(read)))
     return UsageError(
         "parameter-width",
-        f"parameter {told}: how wide it is cannot be told from {function.name}, which reads parts of {some} bytes there",
-        hint=f"say how many bytes the value has, 1, 2, 4 or 8: --param {where}:{min(read)}={told.value}",
+        f"parameter {setting}: its width is not clear from {function.name}, which reads parts of {some} bytes there",
+        hint=f"give the bytes of the value, 1, 2, 4 or 8: --param {where}:{min(read)}={setting.value}",
     )
 
 
-def _room(function: Function, offset: int) -> int:
+def _space(function: Function, offset: int) -> int:
     """Return how many bytes there are from an offset to the end of the parameters, or of the one it is in; 0 outside."""
     first, last = _area(function)
     known = places(function)
     if known and first:
-        return next((one.offset + one.size - offset for one in known if one.offset <= offset < one.offset + one.size), 0)
+        return next((place.offset + place.size - offset for place in known if place.offset <= offset < place.offset + place.size), 0)
     return last - offset if first <= offset < last else 0
 
 
@@ -185,10 +187,12 @@ def describe(function: Function) -> str:
     known = places(function)
     if known:
         names = (
-            "" if any(one.source for one in known) else "; only code compiled with -G keeps their names, a file for --bounds may give them"
+            ""
+            if any(place.source for place in known)
+            else "; only code compiled with -G keeps their names, a file for --bounds may give them"
         )
         return f"{function.name}: {', '.join(map(str, known))}{names}"
     first, last = _area(function)
     if not last:
-        return f"nothing is known of the parameters of {function.arch}"
+        return f"the place of parameters of {function.arch} is unknown"
     return f"a listing does not name parameters; those of {function.arch} begin at 0x{first:x} of constant bank 0: --param 0x{first:x}=V"

@@ -31,11 +31,11 @@ class Pipe:
     source: str = ""
 
     def fits(self, unit: str, opcode: str) -> bool:
-        """Say whether the row speaks of this opcode of this unit."""
+        """Say whether the row is for this opcode of this unit."""
         if unit != self.unit:
             return False
         base = opcode.partition(".")[0]
-        return not self.names or any(fnmatchcase(opcode if "." in one else base, one) for one in self.names)
+        return not self.names or any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.names)
 
     def interval(self, lanes: Mapping[str, int], schedulers: int) -> int | None:
         """Return the cycles from the issue of one instruction of a warp to that of the next: ceil(32 / lanes); None without such lanes.
@@ -44,28 +44,28 @@ class Pipe:
         """
         if self.cycles:
             return self.cycles
-        mine = lanes.get(self.lanes, 0) // (schedulers if self.scope == PARTITION else 1)
-        return -(-_WARP_SIZE * self.passes // mine) if mine else None
+        available = lanes.get(self.lanes, 0) // (schedulers if self.scope == PARTITION else 1)
+        return -(-_WARP_SIZE * self.passes // available) if available else None
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a machine file says of one unit; 0 and '' are what it does not say."""
+    """What a machine file gives for one unit; 0 and '' where it gives nothing."""
 
     cycles: int = 0
     scope: str = ""
 
 
 def changed(pipes: tuple[Pipe, ...], changes: Mapping[str, Change]) -> tuple[Pipe, ...]:
-    """Return the rows as a machine file wants them: slower opcodes stay slower by their passes."""
-    return tuple(_changed(one, changes[one.unit]) if one.unit in changes else one for one in pipes)
+    """Return the rows with the changes of a machine file: slower opcodes stay slower by their passes."""
+    return tuple(_changed(pipe, changes[pipe.unit]) if pipe.unit in changes else pipe for pipe in pipes)
 
 
-def _changed(one: Pipe, change: Change) -> Pipe:
-    scope = change.scope or one.scope
+def _changed(pipe: Pipe, change: Change) -> Pipe:
+    scope = change.scope or pipe.scope
     if change.cycles:
-        return replace(one, scope=scope, cycles=change.cycles, unsure=False)
-    return replace(one, scope=scope)
+        return replace(pipe, scope=scope, cycles=change.cycles, unsure=False)
+    return replace(pipe, scope=scope)
 
 
 def pipes_of(arch: str) -> tuple[Pipe, ...]:

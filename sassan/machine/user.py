@@ -46,14 +46,14 @@ class MachineFile:
 
 
 def known(name: str) -> MachineFile | None:
-    """Return the machine of `sm_61` or `6.1` as the tables have it, None for what is no name of an architecture.
+    """Return the machine of `sm_61` or `6.1` as the tables have it, None for another text than the name of an architecture.
 
     Raises InputError where no table knows it.
     """
-    found, _ = named(name)
-    if not found:
+    arch, _ = named(name)
+    if not arch:
         return None
-    sm = load(found)
+    sm = load(arch)
     return MachineFile(sm.arch, sm.source, sm)
 
 
@@ -76,10 +76,12 @@ def read_file(name: str, text: str) -> MachineFile:
         raise file.fail("base", f"must be one of {', '.join(capabilities())}")
     base = load(file.text("base"))
     source = file.text("source")
-    told = file.table("sm")
-    told.only(*NUMBERS, *PAIRS)
+    changed_sm = file.table("sm")
+    changed_sm.only(*NUMBERS, *PAIRS)
     changes = _changes(file.table("unit"), base)
-    whole = replace(told, values={**_numbers(base), **told.values, "unsure": [key for key in base.unsure if key not in told.values]})
+    whole = replace(
+        changed_sm, values={**_numbers(base), **changed_sm.values, "unsure": [key for key in base.unsure if key not in changed_sm]}
+    )
     sm = entry(base.capability, whole, f"{base.source}; {name}: {source}", changed(base.pipes, changes), name)
     latency = file.table("latency")
     return MachineFile(name, source, sm, {key: latency.whole(key) for key in latency.values})
@@ -94,10 +96,10 @@ def _changes(units: Fields, base: Multiprocessor) -> dict[str, Change]:
     units.only(*dict.fromkeys(pipe.unit for pipe in base.pipes))
     out: dict[str, Change] = {}
     for unit in units.values:
-        one = units.table(unit)
-        one.only("cycles", "scope")
+        fields = units.table(unit)
+        fields.only("cycles", "scope")
         out[unit] = Change(
-            cycles=one.whole("cycles") if "cycles" in one.values else 0,
-            scope=one.choice("scope", (PARTITION, SM)) if "scope" in one.values else "",
+            cycles=fields.whole("cycles") if "cycles" in fields else 0,
+            scope=fields.choice("scope", (PARTITION, SM)) if "scope" in fields else "",
         )
     return out

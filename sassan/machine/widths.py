@@ -19,15 +19,15 @@ _CONVERSIONS = frozenset({"I2I", "I2F", "I2FP"})
 
 @dataclass(frozen=True, slots=True)
 class Widths:
-    """How wide a value may be that begins at an offset: `own` are the widths of reads there, `cut` what others leave that begin behind."""
+    """How wide a value may be that begins at an offset: `at` are the widths of reads there, `behind` what later reads leave of it."""
 
-    own: frozenset[int]
-    cut: frozenset[int]
+    at: frozenset[int]
+    behind: frozenset[int]
 
     @property
     def all(self) -> frozenset[int]:
         """Return both; none where nothing is read."""
-        return self.own | self.cut
+        return self.at | self.behind
 
 
 def widths(function: Function, offset: int, limit: int, *, whole: bool = False) -> Widths:
@@ -36,25 +36,25 @@ def widths(function: Function, offset: int, limit: int, *, whole: bool = False) 
     What is wider than a word counts as words. A word inside of which another read begins may be two values. `whole` says that all the bytes
     are taken for one value; otherwise it ends no later than what is read at its beginning.
     """
-    reads = [one for instruction in function.instructions for one in _reads(instruction)]
-    own = frozenset(width for start, width in reads if start == offset)
-    reach = limit if whole or max(own, default=WORD) == WORD else max(own)
+    reads = [read for instruction in function.instructions for read in _reads(instruction)]
+    at = frozenset(width for start, width in reads if start == offset)
+    reach = limit if whole or max(at, default=WORD) == WORD else max(at)
     behind = [(start - offset, width) for start, width in reads if offset < start < offset + reach]
-    return Widths(own, frozenset(place if place < WORD else width for place, width in behind if place % WORD or width < WORD))
+    return Widths(at, frozenset(place if place < WORD else width for place, width in behind if place % WORD or width < WORD))
 
 
 def _reads(instruction: Instruction) -> Iterator[tuple[int, int]]:
     """Return place and width of what an instruction reads from constant bank 0, word by word."""
     name, *modifiers = instruction.opcode.split(".")
-    narrow = min((_NARROW[one] for one in modifiers if one in _NARROW), default=WORD)
-    for one in instruction.operands:
-        if not isinstance(one, Constant) or one.bank != 0 or any(base.index is not None for base in one.base):
+    narrow = min((_NARROW[modifier] for modifier in modifiers if modifier in _NARROW), default=WORD)
+    for operand in instruction.operands:
+        if not isinstance(operand, Constant) or operand.bank != 0 or any(base.index is not None for base in operand.base):
             continue
         if name in _LOADS:
             words = max((int(wide) // 32 for wide in modifiers if wide in {"64", "128"}), default=1)
-            yield from ((one.offset + WORD * index, narrow) for index in range(words))
+            yield from ((operand.offset + WORD * index, narrow) for index in range(words))
         elif name in _CONVERSIONS:
-            place, width = next((_SELECTED[part] for part in one.modifiers if part in _SELECTED), (0, narrow))
-            yield one.offset + place, width
+            place, width = next((_SELECTED[part] for part in operand.modifiers if part in _SELECTED), (0, narrow))
+            yield operand.offset + place, width
         else:
-            yield one.offset, WORD
+            yield operand.offset, WORD

@@ -55,9 +55,9 @@ def test_a_batch_writes_a_line_per_function_and_a_summary(sassan: Sassan, folder
         "2 functions",
         "2 functions with a WCET",
         "1 refused: unknown-input",
-        "1 other files left out",
+        "1 other files skipped",
     ]
-    assert "d/bad.sass: unknown-input: the input is no listing" in result.out
+    assert "d/bad.sass: unknown-input: the input is neither a SASS listing nor PTX" in result.out
 
 
 def test_the_lines_are_what_analyze_says(sassan: Sassan, folder: Path):
@@ -120,7 +120,7 @@ def test_an_interrupt_before_the_first_line_says_that_nothing_is_there(sassan: S
     result = sassan("batch", "d", "-o", "r.jsonl", "--executor", "serial")
     assert (result.status, result.err) == (
         130,
-        "interrupted before the first result: there is no 'r.jsonl', and the same command begins anew\n",
+        "interrupted before the first result: there is no 'r.jsonl', and the same command starts again\n",
     )
     assert not Path("r.jsonl").exists()
 

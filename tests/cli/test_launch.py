@@ -71,7 +71,7 @@ def test_a_listing_that_tells_no_registers_says_what_to_give(sassan: Sassan):
 
 def test_a_listing_of_nvdisasm_may_tell_registers(sassan: Sassan):
     asked = (SAXPY, "--block-dim", "256")
-    assert one(sassan, *asked)["occupancy"]["why"] == "the input does not tell shared memory: give a cubin, or --shared BYTES"
+    assert one(sassan, *asked)["occupancy"]["why"] == "the input does not give shared memory: pass a cubin, or --shared BYTES"
     assert one(sassan, *asked, "--shared", "0")["occupancy"]["registers"] == 7
 
 

@@ -69,13 +69,13 @@ def test_the_command_of_the_manual_bounds_a_launch_by_the_names_of_its_source(sa
     launch = ("--block-dim", "256", "--grid", "120", "--param", "points=4096", "--machine", "sm_61")
     (one,) = json.loads(sassan("analyze", file, "--bounds", facts, *launch, "--json").out)["functions"]
     assert one["wcet"]["status"] == "optimal"
-    assert "launched as told: block 256 x 1 x 1, grid 120 x 1 x 1, parameter points=4096 (4 bytes at 0x150)" in one["wcet"]["assumptions"]
+    assert "launch as given: block 256 x 1 x 1, grid 120 x 1 x 1, parameter points=4096 (4 bytes at 0x150)" in one["wcet"]["assumptions"]
 
 
 def test_unknown_times_are_gaps_and_can_be_told(sassan: Sassan):
     (one,) = json.loads(sassan("analyze", SPIN, "--model", "control", "--loop-bound", "10", "--json").out)["functions"]
     assert (one["wcet"]["value"], {gap["code"] for gap in one["gaps"]}) == (None, {"no-latency"})
-    assert "--latency fence=N says how many cycles it takes at most" in one["gaps"][0]["message"]
+    assert "--latency fence=N gives the most cycles that it takes" in one["gaps"][0]["message"]
     assert wcet(sassan, SPIN, "--model", "control", "--latency", "fence=700")["status"] == "optimal"
 
 

@@ -218,7 +218,7 @@ def test_the_bound_over_all_paths_holds_for_each_with_block_barriers_too(sassan:
         (("-W", "65"), "no SM holds 65 such warps at once"),
         (("-W", "4", "--cap", "C=1"), "not with --cap, --issue, --latency or --partition"),
         (("-W", "8", "--partition"), "not with --cap, --issue, --latency or --partition"),
-        (("--path", "each"), "without -W nobody says how many warps run"),
+        (("--path", "each"), "the number of warps is missing: pass -W"),
     ],
     ids=str,
 )

@@ -120,7 +120,7 @@ def test_a_commit_of_a_build_that_misses_its_deadline_is_refused(build: str, sta
     command = [sys.executable, "-m", "pre_commit", "run", "--color=never"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == status, done.stdout + done.stderr
-    assert ("the WCET (unit model) is 250, above the limit 240 of gates.toml: function.'blur*'" in done.stdout) == bool(status)
+    assert ('the WCET (unit model) is 250, above the limit 240 of gates.toml: function."blur*"' in done.stdout) == bool(status)
 
 
 def test_the_hooks_that_are_published_name_commands_that_exist():

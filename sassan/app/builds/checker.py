@@ -47,7 +47,7 @@ class Checker:
         Raises UsageError for options that contradict each other, InputError for a file that is refused.
         """
         if growth is not None and baseline is None:
-            raise UsageError("usage", "--max-growth needs what it grew from", hint="give --baseline OLD.json, too")
+            raise UsageError("usage", "--max-growth has no effect without --baseline", hint="pass --baseline OLD.json, too")
         self._control = control
         text = (
             read_text(gates_file, "bad-gates", "a TOML file with a table per pattern of function names") if gates_file is not None else ""
@@ -56,7 +56,7 @@ class Checker:
         self._demands: tuple[Demand, ...] = (*everywhere, *(gates.read(gates_file, text) if gates_file is not None else ()))
         rules = {gate.rule for demand in self._demands for gate in demand.gates}
         if Rule.MAX_MAKESPAN in rules and request.settings.warps is None and request.settings.launch.block is None:
-            raise UsageError("usage", "max-makespan needs the warps that share an SM", hint="give -W N or --block-dim")
+            raise UsageError("usage", "max-makespan needs the number of warps on an SM", hint="pass -W N or --block-dim")
         self._baseline = (
             Baseline(request, baseline, gates.growth(growth) if growth is not None else Growth()) if baseline is not None else None
         )

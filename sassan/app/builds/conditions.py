@@ -47,9 +47,9 @@ def _launch(old: Result, new: Result) -> Iterator[str]:
         ("a grid of", _grid(old), _grid(new)),
     ):
         if before and before != after:
-            yield f"{what} {before}, now {after or 'not told'}"
+            yield f"{what} {before}, now {after or 'not given'}"
     if old.warps is not None and new.warps is None and not new.launched:
-        yield f"{old.warps} warps, now not told"
+        yield f"{old.warps} warps, now not given"
 
 
 def _spelled(number: int | None, what: str) -> str:

@@ -50,7 +50,7 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
     ),
     Rule.MAX_REGISTERS: (
         "A thread uses at most a number of registers.",
-        "Compile with --maxrregcount or __launch_bounds__, or raise the limit. Only a cubin tells registers.",
+        "Compile with --maxrregcount or __launch_bounds__, or raise the limit. Registers are known of a cubin only.",
     ),
     Rule.MAX_DIVERGENT: (
         "A function has at most a number of branches that may split a warp.",
@@ -125,7 +125,7 @@ def growth(text: str) -> Growth:
     """
     found = re.fullmatch(r"([0-9]{1,9})(\.[0-9]{1,6})?(%?)", text.strip(), re.ASCII)
     if found is None or (found[2] and not found[3]):
-        raise UsageError("growth", f"'{text}' is no growth", hint="write it as 5% or, in cycles, as 12")
+        raise UsageError("growth", f"'{text}' is not a growth", hint="write it as 5% or, in cycles, as 12")
     if found[3]:
         return Growth(share=Fraction(found[1] + (found[2] or "")) / 100)
     return Growth(cycles=int(found[1]))
@@ -149,7 +149,7 @@ def _limit(result: Result, gate: Gate) -> Iterator[Failure]:
         return
     limit = f"the limit {gate.limit} of {gate.source}"
     if value is None:
-        message = f"the {named(result, measure)} is not known ({_why(result, measure)}), and unknown is not below {limit}"
+        message = f"the {named(result, measure)} is unknown ({_why(result, measure)}), and unknown is not below {limit}"
     else:
         message = f"the {named(result, measure)} is {value}, above {limit}"
     yield Failure(gate.rule, message, _first(result) if value is None and measure in BOUNDS else None, "", value, gate.limit)
@@ -169,7 +169,7 @@ def named(result: Result, measure: Measure) -> str:
 def _why(result: Result, measure: Measure) -> str:
     """Return why a number is not known."""
     if measure is Measure.REGISTERS:
-        return "only a cubin tells it"
+        return "it is known of a cubin only"
     if result.gaps:
         first = result.gaps[0]
         more = f" and {len(result.gaps) - 1} more" if len(result.gaps) > 1 else ""
@@ -222,7 +222,7 @@ def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
         if measure is Measure.MAKESPAN and new.warps is not None and old.warps != new.warps:
             raise _incomparable(old, f"{old.warps} warps", str(new.warps))
         if after is None:
-            message = f"the {named(new, measure)} was {before} and is no longer known ({_why(new, measure)})"
+            message = f"the {named(new, measure)} was {before} and is now unknown ({_why(new, measure)})"
             yield Failure(Rule.GROWTH, message, _first(new), limit=before)
         elif not allowed.allows(before, after):
             message = f"the {named(new, measure)} grew from {before} to {after} ({change(before, after)}); allowed is {allowed}"

@@ -62,7 +62,7 @@ def strings_of(texts: list[str]) -> tuple[KernelString, ...]:
     Raises InputError that marks the place, UsageError when strings and files are mixed.
     """
     if not all(is_string(one) for one in texts):
-        raise UsageError("usage", "strings and files together: one question at a time", hint="name the file alone")
+        raise UsageError("usage", "strings and files exclude each other", hint="pass the file alone")
     return tuple(_parse(one) for one in texts)
 
 
@@ -89,15 +89,17 @@ def configured(config: str | None, given: Configuration) -> Configuration:
     return replace(base, **told, capacity=capacity, latency={**base.latency, **given.latency})
 
 
-def instance(name: str, strings: tuple[KernelString, ...], settings: Configuration, arch: str | None) -> Instance:
-    """Return the question that the settings ask of these strings; `arch` is the architecture of a listing.
+def instance(name: str, strings: tuple[KernelString, ...], settings: Configuration, arch: str | None, *, options: bool = True) -> Instance:
+    """The instance of the settings and these strings; `arch` is the architecture of a listing.
+
+    `options`: assumptions name the options of the command line that they come from.
 
     Raises UsageError and InputError for numbers that mean nothing.
     """
     warps = settings.warps if settings.warps is not None else len(strings) if len(strings) > 1 else None
     if warps is None:
-        raise UsageError("no-warps", "how many warps run?", hint="-W 16")
-    runs, assumptions = processor(strings, settings, _machine(settings, arch), options=True)
+        raise UsageError("no-warps", "the number of warps is missing", hint="pass -W 16")
+    runs, assumptions = processor(strings, settings, _machine(settings, arch), options=options)
     if settings.partition:
         warps, assumptions = _share(strings, settings, arch, warps, assumptions)
     row = tuple(strings[warp % len(strings)] for warp in range(warps))
@@ -121,9 +123,9 @@ def _share(
     """
     sm = _machine(settings, arch)
     if sm is None:
-        raise UsageError("usage", "--partition of which SM?", hint="--sm 6.1, or --machine my.toml")
+        raise UsageError("usage", "--partition needs an SM", hint="pass --sm 6.1 or --machine my.toml")
     if len(strings) > 1:
-        raise UsageError("usage", f"--partition takes one string for all warps, not {len(strings)}", hint="ask for each string alone")
+        raise UsageError("usage", f"--partition takes one string for all warps, not {len(strings)}", hint="pass each string alone")
 
     shared = ", ".join(letter.value for letter in Letter if sm.is_shared(letter))
     even = (f"units of the whole SM ({shared}) serve each partition for an even part of the time",) if shared else ()

@@ -102,7 +102,7 @@ def _sm_level(one: AnalysisResult, chosen: Configuration) -> tuple[int | None, s
     if not _is_sm(chosen):
         return None, "not with --cap, --issue, --latency or --partition"
     if chosen.warps is None:
-        return None, "without -W nobody says how many warps run"
+        return None, "the number of warps is missing: pass -W"
     if one.makespan is None or one.makespan.residents.warps != chosen.warps:
         return None, f"no SM holds {chosen.warps} such warps at once" if one.wcet.value is not None else ""
     return one.makespan.bound.value, ""

@@ -73,7 +73,7 @@ def batch(
     """
     _check(paths, output, json=json, resume=resume or overwrite)
     if resume and overwrite:
-        raise UsageError("usage", "--resume and --overwrite contradict each other", hint="give one of them")
+        raise UsageError("usage", "--resume and --overwrite exclude each other", hint="pass one of them")
     job = Job(asked.request, time_limit)
     with executors.executor(executor, scheduler, jobs) as chosen:
         try:
@@ -89,7 +89,7 @@ def _check(paths: list[str], output: str | None, *, json: bool, resume: bool) ->
     if "-" in paths:
         raise UsageError("standard-input", "a batch reads files that it can read again, not standard input", hint="sassan analyze -")
     if resume and output in {None, _STANDARD_OUTPUT}:
-        raise UsageError("usage", "--resume and --overwrite speak of a file of results", hint="name it with -o")
+        raise UsageError("usage", "--resume and --overwrite need a file of results", hint="name it with -o")
     if json and output == _STANDARD_OUTPUT:
         raise UsageError("usage", "--json prints the summary, and -o - the results", hint="write the results to a file")
 
@@ -124,7 +124,7 @@ def _run(asked: Asked, paths: list[str], job: Job, executor: Executor, output: s
 
 def _interrupted(output: str, *, empty: bool) -> None:
     if empty:
-        note(f"interrupted before the first result: there is no '{safe(output)}', and the same command begins anew\n")
+        note(f"interrupted before the first result: there is no '{safe(output)}', and the same command starts again\n")
     else:
         note(f"interrupted: '{safe(output)}' holds what is done, and the same command with --resume goes on\n")
 
@@ -185,6 +185,6 @@ def _rows(summary: Summary) -> list[tuple[str, str]]:
         *((f"functions with the gap {code}", count) for code, count in sorted(summary.gaps.items())),
         *((f"refused: {code}", count) for code, count in sorted(summary.refused.items())),
     ]
-    extra = [("lines of an earlier run", summary.before), ("other files left out", summary.passed), ("files named twice", summary.repeated)]
+    extra = [("lines of an earlier run", summary.before), ("other files skipped", summary.passed), ("files named twice", summary.repeated)]
     rows = [(what, str(count)) for what, count in (*numbers, *((what, count) for what, count in extra if count))]
     return [*rows, (f"seconds{rate}", f"{summary.seconds:.1f}")]

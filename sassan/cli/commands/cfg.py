@@ -73,7 +73,7 @@ def cfg(
     arch, patterns, observer = architecture(sm), tuple(function or ()), CommandObserver(quiet=quiet)
     if compare is not None:
         if output is not None:
-            hint = "leave out -o, or draw each file by itself"
+            hint = "omit -o, or draw each file by itself"
             raise UsageError("nothing-to-draw", "--compare prints a table and draws nothing", hint=hint)
         left, right = (
             AnalysisRequest((one,), patterns=patterns, arch=arch, cached=not no_cache).inputs(observer) for one in (file, compare)

@@ -74,14 +74,14 @@ def check(
     request = asked.request
     gates_of_options = limits(max_wcet, max_makespan, max_registers, max_divergent, bounded=require_bounded, gaps=no_gaps)
     if json and sarif == _OUT:
-        raise UsageError("usage", "--json and --sarif - both print to standard output", hint="give --sarif a file name")
+        raise UsageError("usage", "--json and --sarif - both print to standard output", hint="pass a file name to --sarif")
     if not (gates_of_options or control or gates is not None or baseline is not None):
-        hint = "give --max-wcet N, --require-bounded, --no-gaps, --baseline OLD.json, --gates gates.toml, …"
+        hint = "pass --max-wcet N, --require-bounded, --no-gaps, --baseline OLD.json, --gates gates.toml, …"
         raise UsageError("no-gate", "no gate was given, so nothing can fail", hint=hint)
     facts = request.settings.facts
     _writable(sarif, [*request.files, gates, baseline, facts.name if facts is not None else None])
     if request.settings.experiment:
-        raise UsageError("usage", "--paper-experiment and --ablate give no bounds to hold to a gate", hint="leave them away")
+        raise UsageError("usage", "--paper-experiment and --ablate give no bounds, which gates need", hint="omit them")
     checker = Checker(
         request, gates_of_options, control=control, gates_file=gates, partial=allow_unmatched, baseline=baseline, growth=max_growth
     )

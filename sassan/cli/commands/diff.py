@@ -51,9 +51,9 @@ def diff(
         raise UsageError("usage", "diff has no --launches", hint="sassan analyze, check, report and batch have it")
 
     if max_growth is not None and not fail_on_growth:
-        raise UsageError("usage", "--max-growth says what fails", hint="give --fail-on-growth, too")
+        raise UsageError("usage", "--max-growth has no effect without --fail-on-growth", hint="pass --fail-on-growth, too")
     if fail_on_growth and request.settings.experiment:
-        raise UsageError("usage", "--paper-experiment and --ablate give no bounds that could grow", hint="leave them away")
+        raise UsageError("usage", "--paper-experiment and --ablate give no bounds that could grow", hint="omit them")
     if old == new == "-":
         raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
     allowed = growth(max_growth) if max_growth is not None else Growth()

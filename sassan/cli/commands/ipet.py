@@ -98,7 +98,7 @@ def ipet(
     ).settings()
 
     if facts_template and (json or solve):
-        raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="leave --json and --solve away")
+        raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="omit --json and --solve")
     kind = extension(output, ("toml",) if facts_template else PROGRAMS) if output is not None else ""
     request = AnalysisRequest((file,), settings, tuple(function or ()), architecture(sm), not no_cache)
     observer = CommandObserver(quiet=quiet)

@@ -128,7 +128,7 @@ def makespan(
             _strings(chosen, wanted, how)
             return
         if len(texts) > 1:
-            raise UsageError("usage", f"{len(texts)} listings: one at a time", hint="'sassan analyze FILE… -W N' bounds many")
+            raise UsageError("usage", f"{len(texts)} listings, and at most one is possible", hint="'sassan analyze FILE… -W N' bounds many")
         options = AnalysisOptions(
             facts=bounds, loop_bound=loop_bound, block=block_dim, grid=grid, parameters=tuple(param or ()), letters=letters
         )
@@ -175,12 +175,12 @@ def _refuse(given: dict[str, object]) -> None:
     """Refuse options that speak of a listing where there is none."""
     spoken = [name for name, value in given.items() if value not in (None, [])]
     if spoken:
-        raise UsageError("usage", f"{spoken[0]} speaks of a listing, and this is a string", hint="leave it away, or name a file")
+        raise UsageError("usage", f"{spoken[0]} applies to a listing, and the input is a kernel string", hint="omit it, or pass a file")
 
 
 def _strings(chosen: Configuration, wanted: makespan_report.Wanted, how: _How) -> None:
     if not chosen.strings:
-        raise UsageError("usage", "what should run? There is no string, no listing and no --config", hint="sassan makespan LCL -W 4")
+        raise UsageError("usage", "the input is missing", hint="pass a kernel string, a listing or --config: sassan makespan LCL -W 4")
     one = instance(_name(chosen), chosen.strings, chosen, None)
     answer = _answer(one, chosen, how, quiet=wanted.quiet)
     makespan_report.single(answer, wanted)

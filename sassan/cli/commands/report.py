@@ -62,7 +62,7 @@ def report(
     """
     _check(output)
     if (time_limit is not None or seed is not None) and engine is None:
-        raise UsageError("usage", "--time-limit and --seed speak of a search", hint="--engine all searches")
+        raise UsageError("usage", "--time-limit and --seed have no effect without --engine", hint="pass --engine all, too")
     how = PageSearch(
         engine, time_limit if time_limit is not None else _SECONDS, seed or 0, partial(watched_search, quiet=asked.observer.quiet)
     )
@@ -99,7 +99,7 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: Asked) -> M
     found = recorded.read(path)
     if not isinstance(found, recorded.Recording):
         message = f"'{path}' holds the configurations of a tuning space, and no launches"
-        raise UsageError("no-launches", message, hint="give a report of Nsight Compute or a table of times")
+        raise UsageError("no-launches", message, hint="pass a report of Nsight Compute or a table of times")
     for text in found.notes:
         note(f"note: {path}: {safe(text)}\n")
     settings = asked.request.settings

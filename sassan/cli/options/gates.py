@@ -16,7 +16,7 @@ MaxMakespan = Annotated[
 MaxRegisters = Annotated[
     int | None,
     typer.Option(
-        "--max-registers", metavar="N", min=0, max=MANY, help="Fail functions with more registers per thread; only a cubin tells."
+        "--max-registers", metavar="N", min=0, max=MANY, help="Fail functions with more registers per thread; known of a cubin only."
     ),
 ]
 MaxDivergent = Annotated[

@@ -22,7 +22,7 @@ LoopBound = Annotated[
 ]
 BlockDim = Annotated[
     str | None,
-    typer.Option("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block, as they are launched: what loops may depend on."),
+    typer.Option("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block, as they are launched: on which loops may depend."),
 ]
 Grid = Annotated[str | None, typer.Option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the grid, as they are launched.")]
 Parameters = Annotated[
@@ -44,7 +44,7 @@ LaunchesFile = Annotated[
 ]
 Registers = Annotated[
     int | None,
-    typer.Option("--registers", metavar="N", min=0, max=MANY, help="Registers per thread, with --block-dim; a cubin tells them."),
+    typer.Option("--registers", metavar="N", min=0, max=MANY, help="Registers per thread, with --block-dim; known of a cubin."),
 ]
 Shared = Annotated[
     int | None,

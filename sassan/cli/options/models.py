@@ -43,7 +43,7 @@ class Letters(StrEnum):
 
 CallDepth = Annotated[
     int | None,
-    typer.Option("--call-depth", metavar="N", min=0, max=MANY, help="Tell at most N nested calls apart; merge deeper ones."),
+    typer.Option("--call-depth", metavar="N", min=0, max=MANY, help="Distinguish at most N nested calls; merge deeper ones."),
 ]
 OrderOption = Annotated[
     Order,

@@ -17,7 +17,7 @@ Recorded = Annotated[
     str | None,
     typer.Option("--recorded", metavar="FILE", help="A recorded GPU run (as sassan validate takes it): measured times beside bounds."),
 ]
-Agreement = Annotated[bool, typer.Option("--agreement", help="Before each block, list the registers on which the warp agrees.")]
+Agreement = Annotated[bool, typer.Option("--agreement", help="Before each block, list the warp-uniform registers.")]
 SourceFolder = Annotated[
     str | None,
     typer.Option("--source", metavar="DIR", help="Show the text of source lines from the files in this folder; only a cubin names them."),
@@ -30,7 +30,7 @@ Listing = Annotated[bool, typer.Option("--listing", help="Write the instructions
 LevelOption = Annotated[Level, typer.Option("--level", help="Draw the warp, or a single thread of it.")]
 Compare = Annotated[
     str | None,
-    typer.Option("--compare", metavar="OTHER", help="List where the branches of OTHER, such as PTX against SASS, part threads otherwise."),
+    typer.Option("--compare", metavar="OTHER", help="List where the branches of OTHER, such as PTX against SASS, diverge differently."),
 ]
 Drawing = Annotated[
     str | None,

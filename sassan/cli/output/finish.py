@@ -33,7 +33,7 @@ def _no_number(without: Sequence[AnalysisResult]) -> InputError:
     names = ", ".join(shorten(one.function.name, 40) for one in without[:_NAMED]) + (", …" if len(without) > _NAMED else "")
     reason = f"gaps forbid a bound ({', '.join(codes)})" if codes else f"no bound was proved ({without[0].wcet.status})"
     hint = (
-        "give loop bounds with --bounds or --loop-bound; 'sassan ipet --facts-template' writes the file"
+        "pass loop bounds with --bounds or --loop-bound; 'sassan ipet --facts-template' writes the file"
         if "unbounded-loop" in codes
         else None
     )

@@ -32,7 +32,7 @@ def show(found: Sequence[LaunchResult], *, cut: str) -> None:
     whole = sum(one.launch.count * one.cycles for one in found if one.cycles is not None)
     out(f"; one after the other at most {whole} cycles\n" if total == bounded and found else "\n")
     if cut:
-        out(f"the recording was cut off {safe(cut)}: launches behind that are missing\n")
+        out(f"the recording was cut off {safe(cut)}: later launches are missing\n")
     results = tuple({id(one.result): one.result for one in found if one.result is not None}.values())
     report.assumptions(results)
     for text in dict.fromkeys(text for one in found if one.wcet is not None for text in one.assumptions):

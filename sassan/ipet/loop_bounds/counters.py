@@ -1,17 +1,19 @@
-"""From one turn of a loop to the number of its turns: counters that move one way, and exits that every turn passes.
+"""From one iteration of a loop to the number of its back edges: counters that move one way, and exits that every iteration passes.
 
 Two rules, both over words on the circle of 2^32, so that nothing is assumed about overflow. Let h(k) be what a register holds at the k-th
 visit of the head since the loop was entered, k from 0, and let every way back change it by c(k), `least` <= c(k) <= `most`, `least` > 0;
 the other direction is the mirror image.
 
-Corridor. Measure h from the least start: q(k) = h(k) - start. Every way back has found h(k) in a set whose part above the start ends at
+Monotone bound.
+Measure h from the least start: q(k) = h(k) - start. Every way back has found h(k) in a set whose part above the start ends at
 `top` and whose part below, if it has one, begins at `wrapped` (both measured like q). If every start, and `top` plus `most`, stay below
 `wrapped`, then by induction every q(k) does, so q(k) <= top wherever the loop goes back; q grows by `least` or more each time, and it never
 enters the part below. So the loop goes back at most floor((top - 0) / least) + 1 times.
 
-Meeting. Every way back has found left != right, where right is the same word all the time and left is h times a factor, plus a number, so
+Equality bound.
+Every way back has found left != right, where right is the same word all the time and left is h times a factor, plus a number, so
 that it moves by the same number c every time. If c divides every possible first distance d = right - left, then left meets right after
-d / c turns: the loop goes back at most max(d) / c times.
+d / c iterations: the loop goes back at most max(d) / c times.
 """
 
 from collections.abc import Sequence
@@ -37,7 +39,7 @@ class Counter:
 
     @property
     def step(self) -> Range:
-        """Return every change of one turn."""
+        """Return every change of one iteration."""
         out = self.steps[0]
         for one in self.steps[1:]:
             out = ranges.join(out, one)
@@ -45,8 +47,8 @@ class Counter:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A bound with its argument in words, and what it rests on that was not told."""
+class LoopBound:
+    """A bound with its argument in words, and what it rests on that is not given."""
 
     bound: int
     reason: str
@@ -82,7 +84,7 @@ def _all(found: Sequence[Range]) -> Range:
     return out
 
 
-def corridor(counter: Counter, back: Sequence[State]) -> Found | None:
+def monotone_bound(counter: Counter, back: Sequence[State]) -> LoopBound | None:
     """Return the bound of the first rule."""
     low, high = counter.step.signed
     if low <= 0 <= high or -_HALF in (low, high):
@@ -103,9 +105,10 @@ def corridor(counter: Counter, back: Sequence[State]) -> Found | None:
         return None
     limit = ranges.signed(counter.start.low + top) if upward else ranges.signed(counter.start.low + counter.start.width - top)
     change = str(least) if least == most else f"{least} to {most}"
-    text = f"from {_shown(counter.start)}, {'plus' if upward else 'minus'} {change} a turn, {'at most' if upward else 'at least'} {limit}"
+    direction, relation = ("plus", "at most") if upward else ("minus", "at least")
+    text = f"from {_shown(counter.start)}, {direction} {change} per iteration, {relation} {limit}"
     origins: Origins = frozenset().union(*(_reasons(state, counter.symbol) for state in back))
-    return Found(top // least + 1, text, origins | counter.origins)
+    return LoopBound(top // least + 1, text, origins | counter.origins)
 
 
 def _reasons(state: State, symbol: Symbol) -> Origins:
@@ -113,21 +116,21 @@ def _reasons(state: State, symbol: Symbol) -> Origins:
     return frozenset().union(*parts)
 
 
-def meeting(counter: Counter, back: Sequence[State], fixed: Sequence[Value], old: frozenset[Symbol]) -> Found | None:
-    """Return the bound of the second rule; `fixed` are values that no turn changes, `old` symbols that stand for one word all the time."""
+def equality_bound(counter: Counter, back: Sequence[State], fixed: Sequence[Value], old: frozenset[Symbol]) -> LoopBound | None:
+    """Return the bound of the second rule; `fixed` are values that no iteration changes, `old` symbols of one word all the time."""
     step, first = counter.step.constant, counter.first
     if not step or first is None:
         return None
-    ways = [_meetings(counter, state, fixed, old) for state in back]
+    ways = [_unequal_pairs(counter, state, fixed, old) for state in back]
     for left, right in ways[0]:
         if all(any((left == a and right is b) or (left, right) == (a, b) for a, b in way) for way in ways[1:]):
-            found = _met(counter, step, left, right, back)
+            found = _equality_of(counter, step, left, right, back)
             if found is not None:
                 return found
     return None
 
 
-def _meetings(counter: Counter, state: State, fixed: Sequence[Value], old: frozenset[Symbol]) -> list[tuple[Value, Value]]:
+def _unequal_pairs(counter: Counter, state: State, fixed: Sequence[Value], old: frozenset[Symbol]) -> list[tuple[Value, Value]]:
     """Return (left, right) of every comparison that a way back found unequal: the counter on the left, something fixed on the right."""
     out: list[tuple[Value, Value]] = []
     for atom in state.atoms:
@@ -145,7 +148,7 @@ def _is_fixed(value: Value, fixed: Sequence[Value], old: frozenset[Symbol]) -> b
     return value.range.constant is not None and (value.symbol is None or value.symbol in old)
 
 
-def _met(counter: Counter, step: int, left: Value, right: Value, back: Sequence[State]) -> Found | None:
+def _equality_of(counter: Counter, step: int, left: Value, right: Value, back: Sequence[State]) -> LoopBound | None:
     first = counter.first
     if first is None:
         return None
@@ -159,8 +162,10 @@ def _met(counter: Counter, step: int, left: Value, right: Value, back: Sequence[
     exact = high - low == distance.width and low % size == 0 and (not distance.step or distance.step % size == 0)
     if not size or not exact or high >= SIZE - size:
         return None
-    text = f"from {_shown(counter.start)}, {'plus' if change > 0 else 'minus'} {size} a turn, until it has moved by {_shown(distance)}"
-    return Found(high // size, text, first.origins | right.origins)
+    text = (
+        f"from {_shown(counter.start)}, {'plus' if change > 0 else 'minus'} {size} per iteration, until it has moved by {_shown(distance)}"
+    )
+    return LoopBound(high // size, text, first.origins | right.origins)
 
 
 def _shown(found: Range) -> str:

@@ -27,8 +27,8 @@ class Selected:
 
     def outcomes(self, step: Step) -> tuple[Truth, dict[int, Known], dict[int, Known]]:
         """Return the condition, and what registers hold afterwards where it holds and where it does not."""
-        first = {target: value(step) for target, value in zip(self.targets, self.first, strict=True)}
-        second = {target: value(step) for target, value in zip(self.targets, self.second, strict=True)}
+        first = {step.names[target]: value(step) for target, value in zip(self.targets, self.first, strict=True)}
+        second = {step.names[target]: value(step) for target, value in zip(self.targets, self.second, strict=True)}
         return cast("Truth", self.condition(step)), first, second
 
 
@@ -55,16 +55,16 @@ class Evaluated:
         for targets, name, value in self.writes:
             known = step.values[name] = value(step)
             for target in targets:
-                out[target] = known
+                out[step.names[target]] = known
         return out
 
-    def apart(self, step: Step, room: int) -> list[State]:
-        """Return a state for each remainder that a conjunction with 1 or 3 may leave of a word, if at most `room`; else the state as it is.
+    def apart(self, step: Step, capacity: int) -> list[State]:
+        """Return a state for each remainder that a conjunction with 1 or 3 may leave of a word, up to `capacity`; else the state as it is.
 
         So `n & 3` iterations of a loop, and the test that there are any, fit together.
         """
         state, masked = step.state, self.masked
-        if masked is None or masked.mask > room or (masked.third is not None and _word(masked.third(step)).constant != 0):
+        if masked is None or masked.mask > capacity or (masked.third is not None and _word(masked.third(step)).constant != 0):
             return [state]
         word, modulus = _word(masked.word(step)), masked.mask + 1
         if word.symbol is None or abs(word.factor) != 1 or word.range.constant is None:
@@ -139,7 +139,7 @@ def _register(name: int | None) -> Evaluator:
         return lambda _: zero
 
     def read(step: Step) -> Known:
-        held = step.state.registers.get(name)
+        held = step.state.registers.get(step.names[name])
         return held if isinstance(held, Value) else step.unknown()
 
     return read

@@ -6,21 +6,25 @@ from dataclasses import dataclass, field
 from sassan.domains import ranges
 from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.conditions import assume
-from sassan.ipet.loop_bounds.evaluate import Evaluated, evaluated
+from sassan.ipet.loop_bounds.evaluate import Evaluated
+from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.operands import PREDICATES, Step, number, reason
+from sassan.ipet.loop_bounds.patterns import Effect, Patterns
 from sassan.ipet.loop_bounds.states import join, with_registers
-from sassan.ipet.loop_bounds.surroundings import Surroundings
 from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, State, Truth, unknown
 from sassan.ir import Guard, Instruction, Register
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.facts import Facts
+
+_NO_EFFECT = Effect(Evaluated(), {})
+"""That of an instruction of which the tables do not say what it computes."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What is the same whenever an instruction is executed: `writes` are its registers that matter, `forgets` those that do not."""
 
-    effect: Evaluated
+    effect: Effect
     writes: tuple[int, ...]
     forgets: tuple[int, ...]
     reason: frozenset[str]
@@ -31,16 +35,17 @@ class _Plan:
 class Machine:
     """What states are executed with.
 
-    `wanted` are the registers that matter behind each instruction; `room` is how many states stay apart.
+    `wanted` are the registers that matter behind each instruction; `capacity` is how many states stay apart.
     """
 
-    around: Surroundings
+    environment: LaunchEnvironment
     facts: Mapping[int, Facts]
     wanted: Mapping[int, int]
-    room: int
+    capacity: int
     steps: int = 0
     """Instructions executed so far, once per state."""
     _plans: dict[int, _Plan] = field(default_factory=dict[int, _Plan])
+    _patterns: Patterns = field(default_factory=Patterns)
 
     def run(self, states: Sequence[State], instruction: Instruction) -> list[State]:
         """Return the states after a data instruction."""
@@ -51,31 +56,32 @@ class Machine:
         if not plan.writes:
             return list(states)
         self.steps += len(states)
-        room = self.room - len(states)
-        if instruction.guard is None and plan.effect.masked is None:
-            return [late for state in states for late in self._write(state, instruction, plan, room)]
-        return [late for state in states for late in self._one(state, instruction, plan, room)]
+        capacity = self.capacity - len(states)
+        if instruction.guard is None and plan.effect.evaluated.masked is None:
+            return [late for state in states for late in self._write(state, instruction, plan, capacity)]
+        return [late for state in states for late in self._one(state, instruction, plan, capacity)]
 
     def _plan(self, instruction: Instruction) -> _Plan:
         facts = self.facts[instruction.address]
         matter = facts.writes & self.wanted[instruction.address]
-        effect = evaluated(facts.computes if matter else None, instruction)
+        effect = self._patterns.effect(facts.computes, instruction) if matter and facts.computes is not None else _NO_EFFECT
         plan = _Plan(effect, _with_zero(matter), _with_zero(facts.writes & ~matter), frozenset({reason(instruction)}))
         self._plans[instruction.address] = plan
         return plan
 
-    def _one(self, state: State, instruction: Instruction, plan: _Plan, room: int) -> list[State]:
+    def _one(self, state: State, instruction: Instruction, plan: _Plan, capacity: int) -> list[State]:
         guard = truth_of(state, instruction.guard)
         runs, skips = assume(state, guard, True, 1), assume(state, guard, False, 1)
-        if skips and runs and room <= 0:
+        if skips and runs and capacity <= 0:
             return [join([*self._write(runs[0], instruction, plan, 0), *skips])]
-        if plan.effect.masked is not None:
-            runs = [part for run in runs for part in plan.effect.apart(Step(instruction, run, self.around, {}), room)]
-        return [late for run in runs for late in self._write(run, instruction, plan, room)] + skips
+        if plan.effect.evaluated.masked is not None:
+            steps = [Step(instruction, run, self.environment, plan.effect.names, {}) for run in runs]
+            runs = [part for step in steps for part in plan.effect.evaluated.apart(step, capacity)]
+        return [late for run in runs for late in self._write(run, instruction, plan, capacity)] + skips
 
-    def _write(self, state: State, instruction: Instruction, plan: _Plan, room: int) -> list[State]:
+    def _write(self, state: State, instruction: Instruction, plan: _Plan, capacity: int) -> list[State]:
         """Return the states after the writes of an instruction that runs: several where a choice is kept."""
-        step, effect = Step(instruction, state, self.around, {}), plan.effect
+        step, effect = Step(instruction, state, self.environment, plan.effect.names, {}), plan.effect.evaluated
         writes = effect.run(step)
         if effect.selected is None:
             return [_after(state, writes, plan)]
@@ -85,7 +91,7 @@ class Machine:
             for wanted, written in zip((True, False), outcomes, strict=True)
             for branch in assume(state, truth, wanted, 1)
         ]
-        return states if room > 0 or len(states) <= 1 else [join(states)]
+        return states if capacity > 0 or len(states) <= 1 else [join(states)]
 
 
 def _with_zero(registers: int) -> tuple[int, ...]:

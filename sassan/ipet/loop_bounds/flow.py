@@ -102,8 +102,8 @@ def _exits(flows: Flows) -> dict[int, int]:
         for node in loop.nodes:
             if flows.facts[flows.cfg.nodes[node].end].flow is Flow.EXIT or not inside.issuperset(flows.successors[node]):
                 out[node] = _decides(flows, node)
-        doors = {src for node in loop.nodes for src in flows.predecessors[node] if src not in inside}
-        out |= _guards(flows, doors, inside)
+        side_nodes = {src for node in loop.nodes for src in flows.predecessors[node] if src not in inside}
+        out |= _guards(flows, side_nodes, inside)
     return out
 
 
@@ -112,11 +112,11 @@ def _decides(flows: Flows, node: int) -> int:
     return facts.condition | facts.guard
 
 
-def _guards(flows: Flows, doors: set[int], inside: frozenset[int]) -> dict[int, int]:
+def _guards(flows: Flows, side_nodes: set[int], inside: frozenset[int]) -> dict[int, int]:
     """Return the conditions of the nearest nodes before a loop that have one, and of the nearest before those."""
     out: dict[int, int] = {}
-    reached = set(doors)
-    pending = [(node, _NEAREST) for node in sorted(doors)]
+    reached = set(side_nodes)
+    pending = [(node, _NEAREST) for node in sorted(side_nodes)]
     while pending:
         node, left = pending.pop()
         if _decides(flows, node) and (len(flows.successors[node]) > 1 or flows.facts[flows.cfg.nodes[node].end].flow is Flow.EXIT):

@@ -5,32 +5,32 @@ from dataclasses import dataclass, field, replace
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.counters import Counter, Found, corridor, counters, meeting
+from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, flows_of, wanted
+from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
 from sassan.ipet.loop_bounds.states import reduce
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
-from sassan.ipet.loop_bounds.surroundings import BLOCK, GRID, PARAMETER, Surroundings
 from sassan.ipet.loop_bounds.values import Origins, State, Value
-from sassan.ipet.loop_bounds.walk import Walk, turns_of
+from sassan.ipet.loop_bounds.walk import Walk, iterations_of
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.isa.registers import names
 from sassan.machine.launch import Launch
 from sassan.warpcfg.graph import WarpCfg
 
-_ROOM = 12
+_MOST_STATES = 12
 """States that stay apart at one place."""
-_TURNS = 80
+_ITERATIONS = 80
 """Turns that are tried one by one: shifts and other short loops that no counter explains."""
 _WORK, _WORK_IN_ALL = 1500, 8_000
 """But for one loop, and for all of a function, no more than so many instructions."""
 _WORD = 1 << 30
-"""So many turns say no more than that a counter is a word."""
-_NEVER = "no way leads to it"
+"""So many iterations say no more than that a counter is a word."""
+_NEVER = "unreachable"
 _PTX: Origins = frozenset({"registers of PTX, which are not followed: the code that is compiled from it may have a bound"})
 _USELESS = 1 << 20
-"""A bound above this that rests on words nobody told is none: `i < n` with any n."""
+"""A bound above this that rests on words that are not given is none: `i < n` with any n."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class Inferred:
     @property
     def advice(self) -> str:
         """Return what is missing, and how it could be given; '' where nobody knows."""
-        told = sorted(one for one in self.missing if one.startswith(PARAMETER))
+        parameters = sorted(one for one in self.missing if one.startswith(PARAMETER))
         options = [one for one in (BLOCK, GRID) if one in self.missing]
-        options += [f"--param {one.removeprefix(PARAMETER)}=N" for one in told]
-        rest = sorted(self.missing - {*told, BLOCK, GRID})
+        options += [f"--param {one.removeprefix(PARAMETER)}=N" for one in parameters]
+        rest = sorted(self.missing - {*parameters, BLOCK, GRID})
         known = [f"depends on {', '.join(rest)}"] if rest else []
         return "; ".join(known + ([f"give {' '.join(options)}"] if options and not rest else []))
 
@@ -60,26 +60,26 @@ class _Search:
 
     flows: Flows
     walk: Walk
-    room: int
+    capacity: int
     touched: tuple[int, ...]
     """The registers that each loop names."""
     left: int = _WORK_IN_ALL
-    """Instructions that may still be executed turn by turn."""
+    """Instructions that may still be executed iteration by iteration."""
     found: dict[int, Inferred] = field(default_factory=dict[int, Inferred])
     summaries: dict[Key, LoopSummary] = field(default_factory=dict[Key, LoopSummary])
 
-    def look(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
+    def infer_bound(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
         """Find the bound of a loop that is entered in these states; return the ranges of registers at its head."""
         summary = self._summary(loop, entries, side)
         best = summary.best
         head = self.flows.cfg.nodes[self.flows.cfg.loops[loop].head].start
         if best is None:
-            self.found[loop] = Inferred(loop, head, None, "", summary.missing - {turns_of(head)})
+            self.found[loop] = Inferred(loop, head, None, "", summary.missing - {iterations_of(head)})
             return {}
         self.found[loop] = Inferred(loop, head, best.bound, best.reason)
         return {counter.register: ranges.add(counter.start, _moved(counter, best.bound)) for counter in summary.counters}
 
-    def pass_by(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
+    def movements(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
         """Return how far an inner loop may have moved its counters since it was entered, for each visit of its head."""
         summary = self._summary(loop, entries, side)
         best = summary.best
@@ -97,11 +97,11 @@ class _Search:
         """Return the bound of a loop, its counters, and what the ways back depend on."""
         head = self.flows.cfg.loops[loop].head
         start = self.walk.at_head(loop, [*entries, *side], {})
-        back = self.walk.turn(loop, {head: [start]}, self.pass_by)
-        late = self._from_the_side(loop, side)
+        back = self.walk.iterate(loop, {head: [start]}, self.movements)
+        late = self._from_side_entries(loop, side)
         firsts = [*entries, *late]
         if not firsts:
-            return LoopSummary(Found(0, _NEVER), (), frozenset())
+            return LoopSummary(LoopBound(0, _NEVER), (), frozenset())
         known = counters(head, start, firsts, back) if back else []
         fixed = [one for one in start.registers.values() if isinstance(one, Value) and (one.symbol is None or one.symbol.head != head)]
         best = _never(back) or _counted(known, back, fixed, firsts) or self._tried(loop, firsts)
@@ -109,50 +109,50 @@ class _Search:
             best = replace(best, bound=best.bound + bool(late))
         return LoopSummary(best, tuple(Movement(one.register, one.start, one.step) for one in known), _missing(back))
 
-    def _from_the_side(self, loop: int, side: Sequence[State]) -> list[State]:
+    def _from_side_entries(self, loop: int, side: Sequence[State]) -> list[State]:
         """Return the states in which threads come to the head first that entered the loop elsewhere."""
         inside = frozenset(self.flows.cfg.loops[loop].nodes)
         head = self.flows.cfg.loops[loop].head
-        doors = [one for one in sorted(inside - {head}) if not inside.issuperset(self.flows.predecessors[one])]
-        if not doors or not side:
+        side_nodes = [one for one in sorted(inside - {head}) if not inside.issuperset(self.flows.predecessors[one])]
+        if not side_nodes or not side:
             return []
-        # Which of the entering states came through which door is not kept: each may have.
-        return self.walk.turn(loop, {door: list(side) for door in doors}, self.pass_by)
+        # Which of the entering states came through which node is not kept: each may have.
+        return self.walk.iterate(loop, {node: list(side) for node in side_nodes}, self.movements)
 
-    def _tried(self, loop: int, entries: Sequence[State]) -> Found | None:
+    def _tried(self, loop: int, entries: Sequence[State]) -> LoopBound | None:
         """Turn the loop until no way leads back any more, as long as the work is worth it."""
         machine = self.walk.machine
         begun = machine.steps
-        found = self._turned(loop, entries, begun + min(_WORK, self.left))
+        found = self._iterated(loop, entries, begun + min(_WORK, self.left))
         self.left -= machine.steps - begun
         return found
 
-    def _turned(self, loop: int, entries: Sequence[State], limit: int) -> Found | None:
+    def _iterated(self, loop: int, entries: Sequence[State], most_steps: int) -> LoopBound | None:
         head = self.flows.cfg.loops[loop].head
-        states = reduce([replace(one, atoms=()) for one in entries], self.room)
-        for turn in range(_TURNS):
-            if self.walk.machine.steps >= limit:
+        states = reduce([replace(one, atoms=()) for one in entries], self.capacity)
+        for iteration in range(_ITERATIONS):
+            if self.walk.machine.steps >= most_steps:
                 return None
             before = [one.registers for one in states]
-            states = self.walk.turn(loop, {head: states})
+            states = self.walk.iterate(loop, {head: states})
             if not states:
-                return Found(turn, "turned step by step")
-            states = reduce([replace(one, atoms=(), decided={}) for one in states], self.room)
+                return LoopBound(iteration, "followed iteration by iteration")
+            states = reduce([replace(one, atoms=(), decided={}) for one in states], self.capacity)
             if [one.registers for one in states] == before:
                 return None
         return None
 
 
-def _never(back: Sequence[State]) -> Found | None:
-    return None if back else Found(0, "no way leads back")
+def _never(back: Sequence[State]) -> LoopBound | None:
+    return None if back else LoopBound(0, "no path leads back")
 
 
-def _counted(known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Value], firsts: Sequence[State]) -> Found | None:
-    """Return the least bound that a counter gives, of those that rest on what was told or are worth something without."""
+def _counted(known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Value], firsts: Sequence[State]) -> LoopBound | None:
+    """Return the least bound that a counter gives, of those that rest on what is given or are worth something without."""
     old = frozenset(one.symbol for state in firsts for one in state.registers.values() if isinstance(one, Value) and one.symbol)
-    options: list[Found] = []
+    options: list[LoopBound] = []
     for one in known:
-        for way in (corridor(one, back), meeting(one, back, fixed, old)):
+        for way in (monotone_bound(one, back), equality_bound(one, back, fixed, old)):
             if way is not None and (way.bound <= _USELESS or (not way.origins and way.bound < _WORD)):
                 named = replace(way, reason=f"{next(names(1 << one.register))} {way.reason}")
                 options.append(named)
@@ -179,14 +179,14 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     if len(known) != len(facts):
         return ()
     flows = flows_of(cfg, known)
-    room = _ROOM
+    capacity = _MOST_STATES
     behind, before = wanted(flows)
-    machine = Machine(Surroundings(cfg.function, launch), known, behind, room)
+    machine = Machine(LaunchEnvironment(cfg.function, launch), known, behind, capacity)
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     changed = tuple(_changed(cfg, known, loop.nodes) for loop in cfg.loops)
     named = tuple(touched(cfg, known, loop.nodes) for loop in cfg.loops)
-    search = _Search(flows, Walk(flows, machine, changed, heads, before), room, named)
-    search.walk.function(search.look)
+    search = _Search(flows, Walk(flows, machine, changed, heads, before), capacity, named)
+    search.walk.function(search.infer_bound)
     found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     if cfg.function.frames:
         found = [one if one.bound is not None else replace(one, missing=_PTX) for one in found]

@@ -12,7 +12,7 @@ _BANK = 1 << 16
 
 
 def _special(step: Step, operand: Operand) -> Value:
-    return step.around.special(operand.name) if isinstance(operand, Special) else step.unknown()
+    return step.environment.special(operand.name) if isinstance(operand, Special) else step.unknown()
 
 
 def _constant(step: Step, operand: Operand, offset: int, size: int, is_signed: bool) -> Value:
@@ -21,7 +21,7 @@ def _constant(step: Step, operand: Operand, offset: int, size: int, is_signed: b
     address = _address(step, operand)
     if address is None or (size < _WORD_BYTES and address != operand.offset):
         return step.unknown()
-    return step.around.constant(address + offset, size, is_signed=is_signed)
+    return step.environment.constant(address + offset, size, is_signed=is_signed)
 
 
 def _address(step: Step, source: Constant) -> int | None:

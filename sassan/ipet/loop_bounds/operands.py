@@ -1,11 +1,12 @@
 """Reading operands and writing results of one instruction over a state."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.surroundings import Surroundings
+from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.values import NOWHERE, YES, Known, Maybe, Origins, State, Truth, Value, constant, union, unknown
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register
 from sassan.isa.registers import bit
@@ -31,7 +32,9 @@ class Step:
 
     instruction: Instruction
     state: State
-    around: Surroundings
+    environment: LaunchEnvironment
+    names: Mapping[int, int]
+    """The bit numbers of the registers that the effect names (`patterns.py`)."""
     values: dict[str, Known]
     """What earlier parts of the effect have computed, by name."""
 
@@ -45,7 +48,7 @@ class Step:
             case Constant(bank=0, modifiers=()) if all(register.index is None for register in operand.base):
                 if operand.absolute:
                     return self.unknown()
-                return self._signs(self.around.constant(operand.offset + 4 * place), operand.negated, operand.inverted)
+                return self._signs(self.environment.constant(operand.offset + 4 * place), operand.negated, operand.inverted)
             case _:
                 return self.unknown(_why(operand))
 
@@ -53,7 +56,7 @@ class Step:
         if not _NO_MEANING.issuperset(register.modifiers) or register.absolute:
             return self.unknown()
         name = number(register, place)
-        held = constant(0) if name is None else self.state.registers.get(name)
+        held = constant(0) if name is None else self.state.registers.get(self.names[name])
         value = held if isinstance(held, Value) else self.unknown()
         return self._signs(value, register.negated, register.inverted)
 
@@ -67,7 +70,7 @@ class Step:
         if not isinstance(operand, Register) or operand.file not in CONDITIONS:
             return Truth(Maybe())
         name = number(operand)
-        held = YES if name is None else self.state.registers.get(name)
+        held = YES if name is None else self.state.registers.get(self.names[name])
         truth = held if isinstance(held, Truth) else Truth(Maybe())
         return truth.negate() if operand.negated else truth
 

@@ -16,7 +16,7 @@ from sassan.arch import described
 from sassan.errors import SassanError, SelfCheckError
 from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ipet.loop_bounds.infer import Inferred
-from sassan.ipet.loop_bounds.surroundings import Surroundings
+from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Launch, Shape
@@ -36,8 +36,8 @@ _AXES = "XYZ"
 class Effort:
     """How much is run: so many warps of each launch, each so many blocks long; `seed` draws places and contents.
 
-    `operations` is about how many are executed at most, over all warps: long blocks make runs shorter. Where runs that turn as often as the
-    bounds say, and more, end with fewer than `worth` operations, they are that long.
+    `operations` is about how many are executed at most, over all warps: long blocks make runs shorter. Where runs that iterate as
+    often as the bounds say, and more, end with fewer than `worth` operations, they are that long.
     """
 
     warps: int = 8
@@ -50,10 +50,10 @@ class Effort:
 SMALL = Effort(operations=6_000, worth=16_000)
 _SHORTEST = 24
 _MORE = 3
-"""So many turns more than a bound says, so that a wrong one shows."""
+"""So many iterations more than a bound says, so that a wrong one shows."""
 
 
-def turns(
+def back_edge_counts(
     cfg: WarpCfg,
     facts_of: Callable[[Instruction], Facts | None],
     launches: Sequence[Launch],
@@ -67,7 +67,7 @@ def turns(
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of), [node.start for node in cfg.nodes]))
         place, active = _together([_place(cfg, one, effort, index) for index, one in enumerate(launches)])
-        watch = Turns(cfg, code, len(place))
+        watch = BackEdgeCounter(cfg, code, len(place))
         order = Order.RANDOM if described(cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
         Machine(code, Integers(place), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
     except SassanError:
@@ -84,7 +84,7 @@ def check(
     Raises SelfCheckError where a thread goes back more often than a bound says.
     """
     bounded = [one for one in found if one.bound is not None]
-    seen = turns(cfg, facts_of, (launch,), effort, [one.bound for one in found]) if bounded else None
+    seen = back_edge_counts(cfg, facts_of, (launch,), effort, [one.bound for one in found]) if bounded else None
     for one in bounded if seen is not None else ():
         most = 0 if seen is None else seen[0][one.loop]
         if one.bound is not None and most > one.bound:
@@ -103,7 +103,7 @@ def _steps(code: Code, effort: Effort, lengths: Sequence[int]) -> int:
 
 
 def _lengths(cfg: WarpCfg, bounds: Sequence[int | None]) -> list[int]:
-    """Return, per loop with a bound, after how many blocks at most a thread has turned more often, loops inside included."""
+    """Return, per loop with a bound, after how many blocks at most a thread has counted more often, loops inside included."""
     inside = [len(loop.nodes) for loop in cfg.loops]
     for loop in cfg.loops:
         if loop.parent is not None:
@@ -119,7 +119,7 @@ def _lengths(cfg: WarpCfg, bounds: Sequence[int | None]) -> list[int]:
 
 
 @dataclass(slots=True)
-class Turns:
+class BackEdgeCounter:
     """An observer that counts, per loop and thread, how often it went back since it entered: `most` (loops, runs)."""
 
     cfg: WarpCfg
@@ -158,8 +158,8 @@ class Turns:
         for index, loop in enumerate(self.cfg.loops):
             if self._inside[index][node]:
                 came_back = self._inside[index][before]
-                turned = self._count[index, run, lane] + np.uint32(loop.head == node)
-                now = np.where(came_back, turned, np.uint32(0)).astype(np.uint32)
+                counted = self._count[index, run, lane] + np.uint32(loop.head == node)
+                now = np.where(came_back, counted, np.uint32(0)).astype(np.uint32)
                 self._count[index, run, lane] = now
                 np.maximum.at(self.most[index], run, now)
         self._last[run, lane] = node
@@ -170,13 +170,13 @@ def _place(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Pl
     random = np.random.default_rng((effort.seed, index))
     block, grid = launch.block or _draw(random, BLOCK_LIMITS), launch.grid or _draw(random, GRID_LIMITS)
     count = effort.warps
-    around = Surroundings(cfg.function, replace(launch, block=block, grid=grid))
+    environment = LaunchEnvironment(cfg.function, replace(launch, block=block, grid=grid))
     secret = int(random.integers(0, 1 << 32))
 
     def bank(offset: int) -> Words:
-        # What is not told is the same in every thread and every warp of this launch.
-        known = around.constant(offset).constant
-        return np.full(count, _filled(around, offset, secret) if known is None else known, dtype=np.uint32)
+        # What is not given is the same in every thread and every warp of this launch.
+        known = environment.constant(offset).constant
+        return np.full(count, _filled(environment, offset, secret) if known is None else known, dtype=np.uint32)
 
     threads, inside = _threads(random, block, count)
     places = np.stack([random.integers(0, extent, count) for extent in grid])
@@ -194,11 +194,11 @@ def _place(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Pl
     )[:, 0]
 
 
-def _filled(around: Surroundings, offset: int, secret: int) -> int:
-    """Return a word of which some bytes are told, and the others are drawn."""
+def _filled(environment: LaunchEnvironment, offset: int, secret: int) -> int:
+    """Return a word of which some bytes are given, and the others are drawn."""
     drawn = (secret ^ key(f"c[{offset}]")).to_bytes(4, "little")
-    told = [around.byte(offset + place) for place in range(4)]
-    return int.from_bytes(bytes(one if one is not None else other for one, other in zip(told, drawn, strict=True)), "little")
+    given = [environment.byte(offset + place) for place in range(4)]
+    return int.from_bytes(bytes(one if one is not None else other for one, other in zip(given, drawn, strict=True)), "little")
 
 
 def _threads(random: np.random.Generator, block: Shape, count: int) -> tuple[npt.NDArray[np.int64], Truth]:
@@ -224,6 +224,6 @@ def _together(parts: Sequence[tuple[Place, Words]]) -> tuple[Place, Words]:
 
 
 def _draw(random: np.random.Generator, limits: Shape) -> Shape:
-    """Return extents of a launch that nobody told: some that can be launched."""
+    """Return extents of a launch that is not given: some that can be launched."""
     x = int(random.integers(1, min(limits[0], BLOCK_THREADS) + 1))
     return x, 1, 1

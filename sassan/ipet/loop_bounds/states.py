@@ -42,14 +42,14 @@ def join(states: Sequence[State]) -> State:
     return out
 
 
-def reduce(states: Sequence[State], room: int) -> list[State]:
-    """Return at most `room` states; those that hold the same in registers become one, with the same rests first."""
+def reduce(states: Sequence[State], capacity: int) -> list[State]:
+    """Return at most `capacity` states; those that hold the same in registers become one, with the same rests first."""
     if len(states) <= 1:
         return list(states)
     out = _merged(states, lambda one: (_held(one), _rests(one)))
-    if len(out) > room:
+    if len(out) > capacity:
         out = _merged(out, _held)
-    return out if len(out) <= room else [join(out)]
+    return out if len(out) <= capacity else [join(out)]
 
 
 def _merged(states: Sequence[State], key_of: Callable[[State], Hashable]) -> list[State]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.counters import Found
+from sassan.ipet.loop_bounds.counters import LoopBound
 from sassan.ipet.loop_bounds.operands import number
 from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, Origins, State, Symbol, Truth, Value
 from sassan.ir import Constant, Instruction, Register
@@ -33,7 +33,7 @@ class Movement:
 class LoopSummary:
     """The bound of a loop (None: none is known), its counters, and what its exits depend on."""
 
-    best: Found | None
+    best: LoopBound | None
     counters: tuple[Movement, ...]
     missing: Origins
 

@@ -1,4 +1,4 @@
-"""States of one thread over a function: at the entries of each loop, and after one turn of it."""
+"""States of one thread over a function: at the entries of each loop, and after one iteration of it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -76,10 +76,10 @@ class Walk:
                 registers[ZERO] = Truth(Maybe())
         return replace(out, registers=registers, atoms=())
 
-    def turn(self, loop: int, starts: Mapping[int, list[State]], inside_of: Narrow | None = None) -> list[State]:
+    def iterate(self, loop: int, starts: Mapping[int, list[State]], inside_of: Narrow | None = None) -> list[State]:
         """Return the states in which a thread goes back to the head, from states at nodes of the loop.
 
-        An inner loop is taken for all its turns at once; `inside_of` says how far each may move its counters.
+        An inner loop is taken for all its iterations at once; `inside_of` says how far each may move its counters.
         """
         inside, head = self._inside[loop], self.flows.cfg.loops[loop].head
         waiting = {node: list(states) for node, states in starts.items()}
@@ -123,13 +123,13 @@ class Walk:
             if not states:
                 break
             states = self.machine.run(states, one)
-        states = reduce(states, self.machine.room) if states else states
+        states = reduce(states, self.machine.capacity) if states else states
         for after in self.flows.successors[node]:
             if after in inside:
                 found = [late for state in states for late in self._step(node, after, state)]
                 found = [_only(state, self.before[after]) for state in found]
                 if found:
-                    waiting[after] = reduce([*waiting.get(after, []), *found], self.machine.room)
+                    waiting[after] = reduce([*waiting.get(after, []), *found], self.machine.capacity)
         return states
 
     def _step(self, src: int, dst: int, state: State) -> list[State]:
@@ -143,7 +143,7 @@ def _new(name: int, head: int, known: Range | None, old: Known | None, address: 
         return Truth(Maybe())
     origins = old.origins if isinstance(old, Value) else frozenset[str]()
     if known is None:
-        known, origins = ranges.EVERY, union(origins, frozenset({turns_of(address)}))
+        known, origins = ranges.EVERY, union(origins, frozenset({iterations_of(address)}))
     return Value(Symbol(known, origins, head, name), 1, ranges.const(0), origins)
 
 
@@ -152,9 +152,9 @@ def _named(known: Known) -> Known:
     return unknown(known.range, known.origins) if isinstance(known, Value) and known.symbol is None and known.range.width else known
 
 
-def turns_of(address: int) -> str:
+def iterations_of(address: int) -> str:
     """Return the reason why nobody knows what a loop leaves in a register."""
-    return f"the turns of the loop at 0x{address:04x}"
+    return f"the iterations of the loop at 0x{address:04x}"
 
 
 def _only(state: State, wanted: int) -> State:

@@ -40,7 +40,7 @@ def test_a_launch_that_is_told_only_now_is_no_other_one():
     assert other(BASE, launched) == ()
     assert other(launched, moved(launched=True, block=64)) == (
         "blocks of 128 threads, now 64 threads",
-        "a grid of 10 blocks on 2 SMs, now not told",
+        "a grid of 10 blocks on 2 SMs, now not given",
     )
 
 

@@ -79,7 +79,7 @@ def test_a_bound_is_required_of_the_makespan_only_where_warps_or_a_block_were_to
 
 def test_a_bound_that_was_not_proved_fails_though_there_is_no_gap():
     (failure,) = gates.failures(result(None, status="time-limit"), [Gate(Rule.MAX_WCET, 5, "--max-wcet")])
-    assert "is not known (the solver ended with 'time-limit')" in failure.message
+    assert "is unknown (the solver ended with 'time-limit')" in failure.message
 
 
 def test_what_was_not_known_before_is_held_to_nothing():
@@ -99,7 +99,7 @@ def test_a_makespan_is_compared_for_the_same_warps_only():
 
 def test_a_makespan_that_got_lost_fails_where_a_block_was_told():
     (failure,) = gates.grown(result(100, warps=4, makespan=200), result(100, launched=True), Growth())
-    assert failure.message == "the makespan was 200 and is no longer known (how many warps share an SM is not known)"
+    assert failure.message == "the makespan was 200 and is now unknown (how many warps share an SM is not known)"
 
 
 def test_the_bound_of_a_grid_is_compared_for_the_same_launch_only():

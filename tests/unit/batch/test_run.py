@@ -215,7 +215,7 @@ def test_an_input_that_has_gone_is_refused(folder: Path):
 def test_nothing_to_analyze_is_refused(folder: Path):
     (folder / "d").mkdir()
     (folder / "d" / "notes.txt").touch()
-    with pytest.raises(InputError, match="there is nothing to analyze in 'd'; 1 other files were left out") as caught:
+    with pytest.raises(InputError, match="there is nothing to analyze in 'd'; 1 other files were skipped") as caught:
         ran("d")
     assert caught.value.code == "no-input"
 

@@ -26,7 +26,7 @@ def test_no_thread_turns_more_often_than_its_bound(arch, name):
     if found is None:
         return
     launches = found.launches(SETS, seed=7)
-    seen = recheck.turns(found.cfg, tables.load(arch).facts, launches, EFFORT)
+    seen = recheck.back_edge_counts(found.cfg, tables.load(arch).facts, launches, EFFORT)
     assert seen is not None
     bounds = [[one for one in found.infer(launch) if one.bound is not None] for launch in launches]
     wrong = [
@@ -46,7 +46,7 @@ def test_some_thread_reaches_the_bound_of_a_plain_counter(arch, name):
     found = sample(arch, name)
     assert found is not None
     launches = found.launches(20, seed=11)
-    seen = recheck.turns(found.cfg, tables.load(arch).facts, launches, EFFORT)
+    seen = recheck.back_edge_counts(found.cfg, tables.load(arch).facts, launches, EFFORT)
     assert seen is not None
     reached = [
         turns[one.loop] == one.bound > 0

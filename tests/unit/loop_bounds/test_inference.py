@@ -12,7 +12,7 @@ from sassan.machine.launch import Launch
 
 def test_a_counter_below_a_constant():
     (one,) = loops(counter("ISETP.LT.AND P0, PT, R0, 0xa, PT"))
-    assert (one.bound, one.reason) == (9, "R0 from 0, plus 1 a turn, at most 8")
+    assert (one.bound, one.reason) == (9, "R0 from 0, plus 1 per iteration, at most 8")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ REMAINDER = """
 def test_a_remainder_that_a_guard_keeps_from_zero_is_counted_down():
     found = counter("ISETP.NE.AND P0, PT, R0, RZ, PT", "IADD3 R0, R0, 0x1, RZ", REMAINDER)
     (one,) = loops(found, "sm_80")
-    assert (one.bound, one.reason) == (2, "R0 from -3 to -1, plus 1 a turn, at most -2")
+    assert (one.bound, one.reason) == (2, "R0 from -3 to -1, plus 1 per iteration, at most -2")
 
 
 def test_a_remainder_that_may_be_zero_has_no_bound():
@@ -176,7 +176,7 @@ def test_a_flag_that_ends_the_loop_is_followed_to_its_test():
 
 def test_halving_is_turned_step_by_step():
     (one,) = loops(counter("ISETP.NE.AND P0, PT, R0, RZ, PT", step="SHR.U32 R0, R0, 0x1", start="MOV R0, c[0x0][0x8]"))
-    assert (one.bound, one.reason) == (10, "turned step by step")
+    assert (one.bound, one.reason) == (10, "followed iteration by iteration")
 
 
 def test_a_block_that_is_told_halves_less_often():
@@ -198,7 +198,7 @@ head:
 
 def test_the_thread_that_starts_first_turns_most_often():
     (one,) = loops(STRIDED, block=(128, 1, 1), x150=1000)
-    assert (one.bound, one.reason) == (7, "R0 from 0 to 127, plus 128 a turn, at most 871")
+    assert (one.bound, one.reason) == (7, "R0 from 0 to 127, plus 128 per iteration, at most 871")
 
 
 def test_a_loop_that_no_thread_enters_is_never_turned():

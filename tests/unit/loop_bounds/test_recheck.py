@@ -28,7 +28,7 @@ def held(text: str, *told: str) -> tuple[tuple[int | None, ...], tuple[int, ...]
     launch = Launch((64, 1, 1), (1, 1, 1), tuple(map(setting, told)))
     found = infer(cfg, FACTS, launch)
     assert check_bounds(cfg, FACTS, launch, found)
-    seen = recheck.turns(cfg, FACTS, (launch,))
+    seen = recheck.back_edge_counts(cfg, FACTS, (launch,))
     assert seen is not None
     return tuple(one.bound for one in found), seen[0]
 
@@ -106,4 +106,8 @@ def test_a_run_is_long_enough_for_a_bound_that_is_wrong_by_little():
 
 def test_a_bound_that_nobody_could_wait_for_makes_no_run_longer():
     cfg = assemble("MOV R0, RZ\nhead:\nIADD3 R0, R0, 0x1, RZ\nISETP.LT.AND P0, PT, R0, 0x7d00, PT\n@P0 BRA head\nEXIT", ARCH).graph()
-    assert recheck.turns(cfg, FACTS, (Launch(),), bounds=(31999,)) == recheck.turns(cfg, FACTS, (Launch(),)) != ((31999,),)
+    assert (
+        recheck.back_edge_counts(cfg, FACTS, (Launch(),), bounds=(31999,))
+        == recheck.back_edge_counts(cfg, FACTS, (Launch(),))
+        != ((31999,),)
+    )

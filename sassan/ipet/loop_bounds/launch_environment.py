@@ -26,7 +26,7 @@ def _indices(shape: Shape | None, limits: Shape, option: str) -> tuple[Value, ..
 
 
 @dataclass(slots=True)
-class Surroundings:
+class LaunchEnvironment:
     """The launch as a thread sees it; the same word is the same value wherever it is read."""
 
     function: Function
@@ -36,7 +36,7 @@ class Surroundings:
     _special: dict[str, Value] = field(default_factory=dict[str, Value])
 
     def __post_init__(self) -> None:
-        """Lay out what is told."""
+        """Lay out what is given."""
         block = _values(self.launch.block, BLOCK_LIMITS, BLOCK)
         grid = _values(self.launch.grid, GRID_LIMITS, GRID)
         thread = _indices(self.launch.block, BLOCK_LIMITS, BLOCK)
@@ -50,17 +50,17 @@ class Surroundings:
         if where is not None:
             self._words |= {where.block + 4 * axis: one for axis, one in enumerate(block)}
             self._words |= {where.grid + 4 * axis: one for axis, one in enumerate(grid)}
-        for told, spot in self.launch.told(self.function):
+        for given, spot in self.launch.placed(self.function):
             if spot.offset >= 0:
-                word = told.value % (1 << 8 * spot.size)
+                word = given.value % (1 << 8 * spot.size)
                 self._bytes |= {spot.offset + index: word >> 8 * index & 255 for index in range(spot.size)}
 
     def constant(self, offset: int, size: int = 4, *, is_signed: bool = False) -> Value:
         """Return the word of constant bank 0 that is read with this width in bytes at an offset."""
         known = [self._bytes.get(offset + index) for index in range(size)]
-        told = [one for one in known if one is not None]
-        if len(told) == size:
-            word = sum(one << 8 * index for index, one in enumerate(told))
+        given = [one for one in known if one is not None]
+        if len(given) == size:
+            word = sum(one << 8 * index for index, one in enumerate(given))
             return constant(word - (1 << 8 * size) if is_signed and word >> 8 * size - 1 else word)
         if size != 4:  # noqa: PLR2004  # bytes of a word
             half = 1 << 8 * size - 1
@@ -71,7 +71,7 @@ class Surroundings:
         return self._words[offset]
 
     def byte(self, offset: int) -> int | None:
-        """Return the byte of constant bank 0 that a told parameter has at an offset, None where none is told."""
+        """Return the byte of constant bank 0 that a given parameter has at an offset, None where none is given."""
         return self._bytes.get(offset)
 
     def special(self, name: str) -> Value:
