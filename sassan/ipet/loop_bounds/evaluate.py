@@ -146,12 +146,19 @@ def _register(name: int | None) -> Evaluator:
 
 
 def _applied(function: Callable[..., Known], arguments: Sequence[Term]) -> Evaluator:
-    fixed = [argument.value for argument in arguments if isinstance(argument, Fixed)]
-    if not fixed:
-        match [_evaluator(argument) for argument in arguments]:
-            case [first]:
-                return lambda step: function(step, first(step))
-            case [first, second]:
-                return lambda step: function(step, first(step), second(step))
-    parts = [(lambda _, value=argument.value: value) if isinstance(argument, Fixed) else _evaluator(argument) for argument in arguments]
-    return lambda step: function(step, *[part(step) for part in parts])
+    parts = [_argument(argument) for argument in arguments]
+    match parts:
+        case [first]:
+            return lambda step: function(step, first(step))
+        case [first, second]:
+            return lambda step: function(step, first(step), second(step))
+        case _:
+            return lambda step: function(step, *[part(step) for part in parts])
+
+
+def _argument(term: Term) -> Callable[[Step], object]:
+    """Return what gives an argument: a value of the domain, or what the instruction fixes."""
+    if not isinstance(term, Fixed):
+        return _evaluator(term)
+    value = term.value
+    return lambda _: value
