@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sassan.domains.bits import bits
 from sassan.domains.groups import ACTIVE
 from sassan.domains.pending import NO_COVER, Access, Pending, PendingAccess, PendingResult
+from sassan.domains.ranges import SIZE, Range, span
 from sassan.domains.residuals import Residual
 from sassan.domains.stack import BOT
 from sassan.domains.thread_values import LOST, MAYBE, NO, YES, Barrier, FramePointer, ThreadValues
@@ -206,3 +207,16 @@ _cycles = st.integers(0, 3)
 residuals = st.builds(
     Residual, st.tuples(_cycles, _cycles), st.dictionaries(st.sampled_from(["fma", "lsu"]), st.integers(1, 3), max_size=2), _cycles
 )
+
+
+@st.composite
+def _short_range(draw: st.DrawFn) -> Range:
+    step = draw(st.sampled_from([1, 2, 3, 4, SIZE >> 2, SIZE >> 1, SIZE - 6]))
+    low, count = draw(st.integers(-6, 6)), draw(st.integers(0, 1 if step > SIZE >> 1 else 12))
+    return span(low, low + count * step, step)
+
+
+short_ranges = _short_range()
+"""Few words around 0, some spelled the long distance around the circle."""
+_words = st.integers(0, SIZE - 1)
+ranges = short_ranges | st.builds(span, _words, st.integers(SIZE, 2 * SIZE), st.sampled_from([1, 2, 3, 4, 5, 257, SIZE >> 3]))

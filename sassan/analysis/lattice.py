@@ -2,9 +2,16 @@
 
 A domain object is the algebra and holds the context; values are frozen data with structural equality, one spelling per value.
 
-Laws, tested for every domain in `tests/laws/test_domains.py`: `leq` is a partial order; `bottom` is below everything; `join` is the least
-of the upper bounds that the domain can express, commutative, associative and idempotent; `leq(a, b)` exactly when `join(a, b) == b`;
-`explain(a, b)` is '' exactly when `leq(a, b)`. Where a domain can widen: `widen(a, b)` is above both, and repeating it ends.
+Laws, tested for every domain in `tests/laws/test_domains.py`:
+
+* of every `PreorderedDomain`: `leq` is reflexive and transitive; `bottom` is below everything and neutral for `join`; `join` is above both,
+  commutative and idempotent; `explain(a, b)` is '' exactly when `leq(a, b)`;
+* of a `Lattice` besides: `leq` is antisymmetric; `join` is the least of the upper bounds that the domain can express, and associative;
+  `leq(a, b)` exactly when `join(a, b) == b`;
+* where a domain can widen: `widen(a, b)` is above both, and repeating it ends.
+
+The fixpoint engine takes a `Lattice`. A domain that promises less (strided intervals on the circle of words) says so by its place in the
+list of the law suite; an analysis that uses it bounds its own number of steps.
 """
 
 from typing import Protocol, TypeVar, runtime_checkable
@@ -12,8 +19,8 @@ from typing import Protocol, TypeVar, runtime_checkable
 V = TypeVar("V")
 
 
-class Lattice(Protocol[V]):
-    """What the fixpoint engine and the law suite know of a domain."""
+class PreorderedDomain(Protocol[V]):
+    """What the law suite knows of a domain whose joins are upper bounds, not always the least."""
 
     @property
     def bottom(self) -> V:
@@ -25,12 +32,16 @@ class Lattice(Protocol[V]):
         ...
 
     def join(self, a: V, b: V) -> V:
-        """Return the least value above both."""
+        """Return a value above both."""
         ...
 
     def explain(self, a: V, b: V) -> str:
         """Return why `leq(a, b)` is false, '' when it holds."""
         ...
+
+
+class Lattice(PreorderedDomain[V], Protocol[V]):
+    """What the fixpoint engine knows of a domain: the same operations, with the stronger laws, so that its joins are the least."""
 
 
 @runtime_checkable

@@ -44,7 +44,8 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - those of typer
         """Take the attributes of a group; its commands are those of SUMMARIES."""
-        super().__init__(**attributes | {"commands": {name: TyperCommand(name, help=text) for name, text in SUMMARIES.items()}})
+        attributes["commands"] = {name: TyperCommand(name, help=text) for name, text in SUMMARIES.items()}
+        super().__init__(**attributes)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, TyperCommand | None, list[str]]:  # noqa: ANN401 - the type of its contexts is private to typer
         """Return the command that the arguments name, and those behind it.

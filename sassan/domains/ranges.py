@@ -13,7 +13,7 @@ _LAST = SIZE - 1
 
 
 class Range(NamedTuple):
-    """The words `low`, `low` + `step`, …, `low` + `width`, modulo 2^32; `step` is 0 iff `width` is, and divides it.
+    """The words `low`, `low` + `step`, …, `low` + `width`, modulo 2^32; `step` is 0 iff `width` is at most 0, else it divides `width`.
 
     A tuple, since loop-bound inference makes and compares millions of them.
     """
@@ -59,6 +59,8 @@ def const(number: int) -> Range:
 
 
 EVERY = Range(0, _LAST, 1)
+EMPTY = Range(0, -1, 0)
+"""No word. Only `RangeDomain` takes and gives it: the arithmetic works on words that exist."""
 
 
 def span(low: int, high: int, step: int = 1) -> Range:
@@ -193,16 +195,6 @@ def greatest(a: Range, b: Range, *, is_signed: bool) -> Range:
     return b if other_low >= high else span(max(low, other_low), max(high, other_high))
 
 
-def join(a: Range, b: Range) -> Range:
-    """Return a set that holds both: of the two ways around the circle, the shorter."""
-    found: list[Range] = []
-    for one, other in ((a, b), (b, a)):
-        distance = (other.low - one.low) % SIZE
-        width = max(one.width, distance + other.width)
-        found.append(span(one.low, one.low + width, gcd(gcd(one.step, other.step), distance) or 1))
-    return min(found, key=lambda one: (one.width, one.low))
-
-
 def between(a: Range, low: int, high: int, *, is_signed: bool) -> Range | None:
     """Return the words of the set that lie between two numbers, None where there are none; may hold more than these."""
     least_word, greatest_word = a.view(is_signed)
@@ -237,3 +229,48 @@ def without(a: Range, word: int) -> Range | None:
     if (a.low + a.width) % SIZE == word:
         return span(a.low, a.low + a.width - a.step, a.step)
     return a
+
+
+class RangeDomain:
+    """Sets of words by inclusion: a `PreorderedDomain` whose joins are upper bounds, not always the least.
+
+    Two ranges may be as short on either side of the circle, so there is no least one above a set; and one set may have several spellings.
+    """
+
+    bottom = EMPTY
+
+    def leq(self, a: Range, b: Range) -> bool:
+        """Say whether every word of `a` is in `b`."""
+        if a.width < 0:
+            return True
+        first = (a.low - b.low) % SIZE
+        last = first + a.width
+        if first > b.width or last <= b.width:
+            return _within(first, last, a.step, b)
+        # `a` leaves the interval of `b`: it may do so in one step that leads once around the circle, back into it.
+        inside = first + (b.width - first) // a.step * a.step
+        again = inside + a.step - SIZE
+        return again >= 0 and _within(first, inside, a.step, b) and _within(again, last - SIZE, a.step, b)
+
+    def join(self, a: Range, b: Range) -> Range:
+        """Return a set that holds both: of the two directions around the circle, the shorter."""
+        if a.width < 0 or b.width < 0:
+            return b if a.width < 0 else a
+        candidates: list[Range] = []
+        for first, second in ((a, b), (b, a)):
+            distance = (second.low - first.low) % SIZE
+            width = max(first.width, distance + second.width)
+            candidates.append(span(first.low, first.low + width, gcd(gcd(first.step, second.step), distance) or 1))
+        return min(candidates, key=lambda candidate: (candidate.width, candidate.low))
+
+    def explain(self, a: Range, b: Range) -> str:
+        """Return that `a` has a word outside `b`, '' where it has none."""
+        return "" if self.leq(a, b) else f"{a} has a word that {b} lacks"
+
+
+RANGES = RangeDomain()
+
+
+def _within(first: int, last: int, step: int, b: Range) -> bool:
+    """Say whether first, first + step, …, last, distances from `b.low` below 2^32, lead to words of `b`."""
+    return last <= b.width and first % (b.step or 1) == 0 and (first == last or step % (b.step or 1) == 0)

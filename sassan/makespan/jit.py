@@ -13,18 +13,37 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def compiled(function: F) -> F:
     """Return the function compiled to machine code at its first use, kept on disk, free of the interpreter's lock."""
-    return cast("F", numba.njit(cache=True, nogil=True)(function))
+    return _readable(cast("F", numba.njit(cache=True, nogil=True)(function)))
 
 
 def unchecked(function: F) -> F:
     """Return the function compiled without checks for division by zero."""
-    return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    return _readable(cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function)))
 
 
 def inner(function: F) -> F:
     """Return an `unchecked` function that only compiled ones call: without a wrapper for Python, which is slow to compile."""
     make: Callable[..., Any] = numba.njit  # its type lacks these options
-    return cast("F", make(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
+    return _readable(cast("F", make(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)))
+
+
+def _readable(function: F) -> F:
+    """Return a compiled function that compiles anew where its index on disk, kept by another version, names types that are gone.
+
+    numba reads the types in an index before it looks whether the source has changed since. Nothing public leads to the index.
+    """
+    index: Any = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    if index is not None:
+        load = index._load_index  # noqa: SLF001
+
+        def loaded() -> object:
+            try:
+                return load()
+            except (AttributeError, ImportError):
+                return {}
+
+        index._load_index = loaded  # noqa: SLF001
+    return function
 
 
 class _Watch(event.Listener):

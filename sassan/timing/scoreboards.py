@@ -113,7 +113,11 @@ class _Check:
         domain, start = PendingDomain(), dict.fromkeys(roots, PendingDomain.bottom)
         problem = Problem(domain, lambda head, pending: self._block(head, pending, heads, None), start, rank=lambda head: (head,))
         states = solve(problem).states
-        verify(replace(problem, transfer=lambda head, pending: self._block(head, pending, heads, findings.add)), states)
+
+        def reported(head: int, pending: Pending) -> Iterator[tuple[int, Pending]]:
+            return self._block(head, pending, heads, findings.add)
+
+        verify(replace(problem, transfer=reported), states)
         return findings
 
     def _heads(self, roots: tuple[int, ...]) -> frozenset[int]:

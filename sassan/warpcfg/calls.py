@@ -93,7 +93,7 @@ class _Search:
         start: Key = ((), self._blocks.at[self._function.entry])
         registers: dict[int, Values] = {number: frozenset({Entry(number)}) for number in bits(self._wanted)}
         registers[STACK_POINTER] = frozenset({FramePointer(0)})
-        starts = {start: ThreadValues(registers)}
+        starts: dict[Key, ThreadValues] = {start: ThreadValues(registers)}
         problem = Problem(DOMAIN, self._visit, starts, self._scope.rank, limit=MAX_NODES, revisit=self._take_outdated)
         solution = solve(problem)
         if solution.complete:

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sassan.domains import ranges
-from sassan.domains.ranges import SIZE, Range
+from sassan.domains.ranges import RANGES, SIZE, Range
 from sassan.ipet.loop_bounds.values import Origins, State, Symbol, Value
 
 _HALF = SIZE >> 1
@@ -42,7 +42,7 @@ class Counter:
         """Return every change of one iteration."""
         out = self.steps[0]
         for one in self.steps[1:]:
-            out = ranges.join(out, one)
+            out = RANGES.join(out, one)
         return out
 
 
@@ -80,7 +80,7 @@ def _step(state: State, register: int, symbol: Symbol) -> Range | None:
 def _all(found: Sequence[Range]) -> Range:
     out = found[0]
     for one in found[1:]:
-        out = ranges.join(out, one)
+        out = RANGES.join(out, one)
     return out
 
 

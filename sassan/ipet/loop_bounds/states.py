@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from sassan.domains import ranges
+from sassan.domains.ranges import RANGES
 from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, State, Symbol, Value, union, unknown
 
 _RESTS = (2, 4)
@@ -20,8 +20,8 @@ def join_known(state: State, a: Known, other: State, b: Known) -> Known | None:
     if isinstance(a, Value) and isinstance(b, Value):
         origins = union(a.origins, b.origins)
         if a.symbol is b.symbol and a.factor == b.factor:
-            return Value(a.symbol, a.factor, ranges.join(a.range, b.range), origins)
-        return unknown(ranges.join(state.range_of(a), other.range_of(b)), origins)
+            return Value(a.symbol, a.factor, RANGES.join(a.range, b.range), origins)
+        return unknown(RANGES.join(state.range_of(a), other.range_of(b)), origins)
     return None
 
 
@@ -36,7 +36,7 @@ def join(states: Sequence[State]) -> State:
                 if joined is not None:
                     registers[name] = joined
         facts = {
-            symbol: found if found is one.facts[symbol] else ranges.join(found, one.facts[symbol])
+            symbol: found if found is one.facts[symbol] else RANGES.join(found, one.facts[symbol])
             for symbol, found in out.facts.items()
             if symbol in one.facts
         }

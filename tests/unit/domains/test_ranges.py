@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sassan.domains import ranges
-from sassan.domains.ranges import Range, const, signed, span
+from sassan.domains.ranges import RANGES, Range, const, signed, span
+from tests.strategies import short_ranges
 
 EDGES = st.sampled_from([0, 1, 2**31 - 3, 2**31, 2**32 - 5]) | st.integers(0, 2**32 - 1) | st.integers(0, 300)
 
@@ -54,8 +55,17 @@ def test_shifts_hold_every_result(a, places):
 
 @given(a=elements(), b=elements())
 def test_a_join_holds_both(a, b):
-    assert ranges.join(a[0], b[0]).holds(a[1])
-    assert ranges.join(a[0], b[0]).holds(b[1])
+    assert RANGES.join(a[0], b[0]).holds(a[1])
+    assert RANGES.join(a[0], b[0]).holds(b[1])
+
+
+def words(a: Range) -> set[int]:
+    return {(a.low + distance) % 2**32 for distance in range(0, a.width + 1, a.step or 1)}
+
+
+@given(a=short_ranges, b=short_ranges)
+def test_the_order_is_inclusion(a, b):
+    assert RANGES.leq(a, b) == (words(a) <= words(b))
 
 
 @given(a=elements(), low=EDGES, high=EDGES)

@@ -1,10 +1,13 @@
 """What is done before the compiled searches are compiled: nothing waits for a compiler that outlasts the deadline."""
 
 import os
+import pickle
+import runpy
 from math import inf
 from pathlib import Path
 from types import SimpleNamespace
 
+import numba
 import pytest
 
 from sassan.makespan import clock
@@ -56,6 +59,16 @@ def test_what_lies_in_the_cache_is_compiled_until_its_module_changes(monkeypatch
     assert compiled("beam.kernel")
     os.utime(index, (0, 0))
     assert not compiled("beam.kernel")
+
+
+def test_an_index_that_names_a_type_of_another_version_is_compiled_anew(tmp_path: Path) -> None:
+    source = tmp_path / "searched.py"
+    source.write_text("from sassan.makespan.jit import compiled\n\n\n@compiled\ndef twice(value):\n    return 2 * value\n", "utf-8")
+    for _ in range(2):
+        module = runpy.run_path(str(source))
+        assert module["twice"](21) == 42
+        (index,) = (tmp_path / "__pycache__").glob("*.nbi")
+        index.write_bytes(pickle.dumps(numba.__version__) + b"csassan.makespan.beam.kernel\nGone\n.")
 
 
 def test_without_a_cache_nothing_is_compiled_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
