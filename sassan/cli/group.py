@@ -21,7 +21,7 @@ SUMMARIES: Mapping[str, str] = {
     "measure": "Estimate the time of a kernel from timing samples, or take them on a GPU.",
     "record": "Run a program without a GPU and write down its kernel launches.",
     "evolve": "Search for the choices with the least cost of a kernel.",
-    "validate": "Hold the bounds of a recorded run to what the GPU measured.",
+    "validate": "Compare the bounds of recorded launches with measurements on a GPU.",
 }
 """The commands in the order of the help, each with the first sentence of its own. `sassan.cli.commands.NAME` holds the function NAME."""
 _PASS_ON = ("record",)

@@ -74,7 +74,7 @@ def analyze(
     if entry is None:
         raise InputError("no-function", "Numba's PTX holds no kernel")
     name = getattr(getattr(function, "py_func", function), "__qualname__", "numba")
-    cubin = assemble(text.encode(), arch=arch, name=str(name))
+    cubin = assemble(text.encode(), arch=described(arch).name, name=str(name))
     return analyze_cubin(cubin, function=entry[1], **choices)[0]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sassan.ir import Operand
+from sassan.ir import Operand, Register
 from sassan.isa.registers import bit
 from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, as_signed, back, is_truth, numbers
 from sassan.simt.values import LANES, Truth, stir
@@ -116,7 +116,10 @@ def _set_word(work: Work) -> None:
     to, left, right, third = work.instruction.operands
     if "BF" in work.modifiers:
         raise UnknownError
-    work.put(to, _all_or_none(_how(work)(_integer_test(work, left, right, []), work.truth(third))))
+    truth = _how(work)(_integer_test(work, left, right, []), work.truth(third))
+    work.put(to, _all_or_none(truth))
+    if isinstance(to, Register) and "CC" in to.modifiers:
+        work.out[_CC] = (~truth).astype(np.uint64) << np.uint64(1)
 
 
 def _all_or_none(truth: Truth) -> Longs:

@@ -23,6 +23,7 @@ _STATUS = (
 )
 _ENVIRONMENT = (
     ("CUDA_HOME, PATH", "where nvdisasm and cuobjdump are looked for"),
+    ("SASSAN_ARCHITECTURES", "a folder of further architecture files"),
     ("SASSAN_CACHE", "where disassemblies are kept"),
     ("NO_COLOR", "no colours, when it is set to anything"),
     ("COLUMNS", "the width of tables"),

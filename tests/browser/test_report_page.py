@@ -160,7 +160,7 @@ def test_the_overview_lists_every_function_with_its_bound(report: Opened):
 def test_what_was_refused_and_what_has_gaps_stands_above_everything(report: Opened):
     titles = report.page.locator("main h3").all_inner_texts()
     assert titles[:2] == [
-        "1 input refused: nothing is known of what is in there",
+        "1 input refused, and not analyzed",
         "1 of 3 functions with gaps: these have no bound",
     ]
     assert "broken.sass unknown-input: the input is no listing" in report.text("main .gaps")
@@ -311,7 +311,7 @@ def test_a_schedule_and_the_convergence_are_drawn(report: Opened):
     report.page.wait_for_selector(".band .mark")  # it is drawn once the page knows how much room there is
     assert report.page.locator(".band .mark").all_text_contents() == ["L", "C", ".", "L", "C"]
     assert report.attribute(".curve", "aria-label") == (
-        "convergence: upper bound (dashed) and longest schedule found (solid) in slots, over 0.30 seconds"
+        "convergence: upper bound (dashed) and longest schedule (solid) in slots, over 0.30 seconds"
     )
     assert "longest makespan: 3 slots, exact" in report.text(".makespan")
 
@@ -389,7 +389,7 @@ def test_three_hundred_functions_open_in_one_page(chromium: Any, functions: list
 def test_where_nothing_was_read_the_page_says_so(chromium: Any, tmp_path: Path):
     refused = [{"file": "broken.sass", "code": "unknown-input", "message": "the input is no listing", "hint": None}]
     one = opened(chromium, tmp_path / "none.html", html(Page("none", documents.tool(), [], refused)))
-    assert one.text("main h3") == "1 input refused: nothing is known of what is in there"
+    assert one.text("main h3") == "1 input refused, and not analyzed"
     assert one.page.locator(".tile").all_inner_texts() == ["functions\n0\nnothing was analyzed"]
     assert one.page.locator(".good").count() == 0
     one.page.keyboard.press("j")

@@ -41,10 +41,14 @@ def test_a_dispatcher_is_as_good_as_its_function():
     assert sassan_numba.analyze(cuda.jit(scale), SIGNATURE, loop_bound=3).worst_path == of_function.worst_path
 
 
-def test_an_architecture_is_spelled_sm():
+def test_an_unknown_architecture_is_refused():
     with pytest.raises(InputError) as error:
-        sassan_numba.analyze(scale, SIGNATURE, arch="8.0")
+        sassan_numba.analyze(scale, SIGNATURE, arch="sm_81")
     assert error.value.code == "unsupported-architecture"
+
+
+def test_an_architecture_may_be_a_compute_capability():
+    assert sassan_numba.analyze(scale, SIGNATURE, arch="8.0").wcet == sassan_numba.analyze(scale, SIGNATURE, arch="sm_80").wcet
 
 
 @pytest.mark.parametrize("wrap", [lambda cubin: cubin, lambda cubin: SimpleNamespace(code=cubin)], ids=["bytes", "object of cuda-core"])

@@ -97,9 +97,9 @@ def test_a_kernel_of_another_backend_is_refused(compiled):
     assert error.value.code == "no-gpu-code"
 
 
-def test_an_architecture_is_spelled_sm():
+def test_an_unknown_architecture_is_refused():
     with pytest.raises(InputError) as error:
-        sassan_triton.compile_for(double, TYPES, {"BLOCK": 256}, arch="8.0")
+        sassan_triton.compile_for(double, TYPES, {"BLOCK": 256}, arch="sm_81")
     assert error.value.code == "unsupported-architecture"
 
 

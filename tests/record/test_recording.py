@@ -116,7 +116,8 @@ def test_a_waiting_program_is_stopped_at_the_time_limit(tmp_path: Path, program:
 
 
 def test_a_process_that_the_program_forks_is_recorded_too(tmp_path: Path, program: Path):
-    assert sorted(shapes(recorded(tmp_path, program, "fork"))[2:]) == [(7, 64, 1), (8, 64, 1)]
+    # Each process has its own connection: in which order those are read is not fixed.
+    assert sorted(shapes(recorded(tmp_path, program, "fork"))) == [(2, 256, 1), (4, 256, 3), (7, 64, 1), (8, 64, 1)]
 
 
 def test_the_program_sees_the_device_of_the_options_and_its_occupancy(tmp_path: Path, program: Path, capfd: pytest.CaptureFixture[str]):

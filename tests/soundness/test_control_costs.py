@@ -12,7 +12,7 @@ from samples import EVERY, VOLTA, explored, names, program
 from sassan.arch import described
 from sassan.ir import Instruction
 from sassan.machine import load, read_file
-from sassan.timing import control
+from sassan.timing import control, control_residuals
 from sassan.timing.control import Control, interleaved_blocks
 from sassan.timing.rates import Rates, Tables
 from sassan.warpcfg.graph import WarpCfg
@@ -166,12 +166,12 @@ def test_a_model_that_forgets_what_earlier_blocks_left_open_is_noticed(arch: str
 
 @pytest.mark.parametrize("arch", ["sm_61", "sm_80"])
 def test_a_model_that_takes_a_wait_for_time_that_surely_passed_is_noticed(arch: str, monkeypatch: pytest.MonkeyPatch):
-    whole = control.Residual.passed
+    whole = control_residuals.passed
 
-    def hasty(state: control.Residual, op: control.Op) -> control.Residual:
-        return whole(state, replace(op, least=max(op.least, op.waits and 100)))
+    def hasty(residual: control.Residual, op: control.Op) -> control.Residual:
+        return whole(residual, replace(op, least=max(op.least, op.waits and 100)))
 
-    monkeypatch.setattr(control.Residual, "passed", hasty)
+    monkeypatch.setattr(control_residuals, "passed", hasty)
     assert [one for cfg in random_graphs(arch, one_after_the_other, 40) for one in from_entry(cfg, arch)] != []
 
 
@@ -209,10 +209,8 @@ def test_a_model_that_forgets_what_was_open_before_a_divergence_is_noticed(monke
 
 
 def test_a_model_that_charges_a_load_before_a_loop_to_nobody_is_noticed(monkeypatch: pytest.MonkeyPatch):
-    whole = control._prices
-    monkeypatch.setattr(
-        control, "_prices", lambda cfg, found: (tuple(map(min, whole(cfg, found)[0], found.longest)), (0,) * len(cfg.nodes))
-    )
+    whole = control._costs
+    monkeypatch.setattr(control, "_costs", lambda cfg, known: (tuple(map(min, whole(cfg, known)[0], known.longest)), (0,) * len(cfg.nodes)))
     assert [one for cfg in random_graphs("sm_61", one_after_the_other, 60) for one in from_entry(cfg, "sm_61")] != []
 
 

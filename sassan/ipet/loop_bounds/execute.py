@@ -47,6 +47,10 @@ class Machine:
     _plans: dict[int, _Plan] = field(default_factory=dict[int, _Plan])
     _patterns: Patterns = field(default_factory=Patterns)
 
+    def sliced(self, wanted: Mapping[int, int]) -> "Machine":
+        """Return a machine for which other registers matter, with nothing executed so far."""
+        return Machine(self.environment, self.facts, wanted, self.capacity, _patterns=self._patterns)
+
     def run(self, states: Sequence[State], instruction: Instruction) -> list[State]:
         """Return the states after a data instruction."""
         plan = self._plans.get(instruction.address) or self._plan(instruction)

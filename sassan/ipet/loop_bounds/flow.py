@@ -1,13 +1,16 @@
 """Where one thread goes: the thread-level graph with the condition on each of its steps."""
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.analysis.graph import weak_order
+from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.execute import truth_of
 from sassan.ipet.loop_bounds.operands import CONDITIONS, number
 from sassan.ipet.loop_bounds.values import YES, Maybe, State, Truth, conjunction
 from sassan.ir import Register
+from sassan.isa.computations import ZERO
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.graph import WarpCfg
 
@@ -44,12 +47,26 @@ class Flows:
         end = self.cfg.nodes[src].instructions[-1]
         facts = self.facts[end.address]
         truth = truth_of(state, end.guard)
-        if end.condition or not _UNANIMOUS.isdisjoint(end.opcode.split(".")):
+        if end.condition:
+            truth = conjunction(truth, _flag(state, end.condition))
+        if not _UNANIMOUS.isdisjoint(end.opcode.split(".")):
             truth = conjunction(truth, Truth(Maybe()))
         for one in end.operands:
             if isinstance(one, Register) and one.file in CONDITIONS:
                 truth = conjunction(truth, _operand(state, one) if facts.flow is Flow.BRANCH else Truth(Maybe()))
         return truth
+
+
+def _flag(state: State, condition: str) -> Truth:
+    """Return a test of the condition code. Of an integer result, NEU says that it is not zero, EQ that it is."""
+    zero = state.registers.get(ZERO)
+    match condition.rpartition(".")[2]:
+        case "EQ" if isinstance(zero, Truth):
+            return zero
+        case "NEU" if isinstance(zero, Truth):
+            return zero.negate()
+        case _:
+            return Truth(Maybe())
 
 
 def _operand(state: State, one: Register) -> Truth:
@@ -76,21 +93,58 @@ def wanted(flows: Flows) -> tuple[dict[int, int], dict[int, int]]:
 
     Those are the conditions that leave a loop, and whatever they are made of, followed backwards over the steps of a thread.
     """
-    before: dict[int, int] = dict.fromkeys(range(len(flows.cfg.nodes)), 0)
-    behind: dict[int, int] = {one.address: 0 for node in flows.cfg.nodes for one in node.instructions}
-    ends = _exits(flows)
-    pending = list(reversed(flows.order))
+    return _backwards(flows, flows.order, range(len(flows.cfg.nodes)), _exits(flows))
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The registers of a loop on which some of its exits depend: `behind` each instruction by address, and `before` each node."""
+
+    behind: Mapping[int, int]
+    before: Mapping[int, int]
+
+
+def slices(flows: Flows, nodes: Sequence[int]) -> list[Slice]:
+    """Return for each register that decides an exit of a loop (its nodes in the order of the walk) what it depends on inside the loop."""
+    inside = frozenset(nodes)
+    exits = [(node, register) for node in nodes if _leaves(flows, node, inside) for register in bits(_decides(flows, node))]
+    return [Slice(*_backwards(flows, nodes, nodes, {node: 1 << register})) for node, register in exits]
+
+
+def union(parts: Sequence[Slice]) -> Slice:
+    """Return what any of some exits of one loop depends on."""
+    first, *others = parts
+    behind, before = dict(first.behind), dict(first.before)
+    for other in others:
+        for address, registers in other.behind.items():
+            behind[address] |= registers
+        for node, registers in other.before.items():
+            before[node] |= registers
+    return Slice(behind, before)
+
+
+def _backwards(flows: Flows, order: Sequence[int], nodes: Iterable[int], ends: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the registers that matter behind each instruction and before each node, where `ends` matter at the ends of nodes."""
+    before: dict[int, int] = dict.fromkeys(nodes, 0)
+    behind: dict[int, int] = {one.address: 0 for node in before for one in flows.cfg.nodes[node].instructions}
+    pending = deque(reversed(order))
+    waiting = set(pending)
     while pending:
-        node = pending.pop(0)
+        node = pending.popleft()
+        waiting.discard(node)
         live = ends.get(node, 0)
         for after in flows.successors[node]:
-            live |= before[after]
+            live |= before.get(after, 0)
+        if not live:
+            continue
         for one in reversed(flows.cfg.nodes[node].instructions):
             behind[one.address] |= live
             live = _before(flows.facts[one.address], live, sure=one.guard is None)
         if live & ~before[node]:
             before[node] |= live
-            pending += [src for src in flows.predecessors[node] if src not in pending]
+            again = [src for src in flows.predecessors[node] if src in before and src not in waiting]
+            pending += again
+            waiting.update(again)
     return behind, before
 
 
@@ -100,11 +154,15 @@ def _exits(flows: Flows) -> dict[int, int]:
     for loop in flows.cfg.loops:
         inside = frozenset(loop.nodes)
         for node in loop.nodes:
-            if flows.facts[flows.cfg.nodes[node].end].flow is Flow.EXIT or not inside.issuperset(flows.successors[node]):
+            if _leaves(flows, node, inside):
                 out[node] = _decides(flows, node)
         side_nodes = {src for node in loop.nodes for src in flows.predecessors[node] if src not in inside}
         out |= _guards(flows, side_nodes, inside)
     return out
+
+
+def _leaves(flows: Flows, node: int, inside: frozenset[int]) -> bool:
+    return flows.facts[flows.cfg.nodes[node].end].flow is Flow.EXIT or not inside.issuperset(flows.successors[node])
 
 
 def _decides(flows: Flows, node: int) -> int:

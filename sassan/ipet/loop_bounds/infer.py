@@ -9,8 +9,8 @@ from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, equal
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, flows_of, wanted
 from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
-from sassan.ipet.loop_bounds.states import reduce
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
+from sassan.ipet.loop_bounds.trial import ITERATIONS, Trials, trials_of
 from sassan.ipet.loop_bounds.values import Origins, State, Value
 from sassan.ipet.loop_bounds.walk import Walk, iterations_of
 from sassan.ir import Instruction
@@ -21,14 +21,11 @@ from sassan.warpcfg.graph import WarpCfg
 
 _MOST_STATES = 12
 """States that stay apart at one place."""
-_ITERATIONS = 80
-"""Turns that are tried one by one: shifts and other short loops that no counter explains."""
-_WORK, _WORK_IN_ALL = 1500, 8_000
-"""But for one loop, and for all of a function, no more than so many instructions."""
 _WORD = 1 << 30
 """So many iterations say no more than that a counter is a word."""
 _NEVER = "unreachable"
 _PTX: Origins = frozenset({"registers of PTX, which are not followed: the code that is compiled from it may have a bound"})
+_NO_WORK_LEFT = "more iterations than are followed one by one in one function"
 _USELESS = 1 << 20
 """A bound above this that rests on words that are not given is none: `i < n` with any n."""
 
@@ -46,7 +43,7 @@ class Inferred:
     @property
     def advice(self) -> str:
         """Return what is missing, and how it could be given; '' where nobody knows."""
-        parameters = sorted(one for one in self.missing if one.startswith(PARAMETER))
+        parameters = sorted(origin for origin in self.missing if origin.startswith(PARAMETER))
         options = [one for one in (BLOCK, GRID) if one in self.missing]
         options += [f"--param {one.removeprefix(PARAMETER)}=N" for one in parameters]
         rest = sorted(self.missing - {*parameters, BLOCK, GRID})
@@ -60,11 +57,9 @@ class _Search:
 
     flows: Flows
     walk: Walk
-    capacity: int
     touched: tuple[int, ...]
     """The registers that each loop names."""
-    left: int = _WORK_IN_ALL
-    """Instructions that may still be executed iteration by iteration."""
+    trials: Trials
     found: dict[int, Inferred] = field(default_factory=dict[int, Inferred])
     summaries: dict[Key, LoopSummary] = field(default_factory=dict[Key, LoopSummary])
 
@@ -104,10 +99,21 @@ class _Search:
             return LoopSummary(LoopBound(0, _NEVER), (), frozenset())
         known = counters(head, start, firsts, back) if back else []
         fixed = [one for one in start.registers.values() if isinstance(one, Value) and (one.symbol is None or one.symbol.head != head)]
-        best = _never(back) or _counted(known, back, fixed, firsts) or self._tried(loop, firsts)
+        best = _never(back) or _counted(known, back, fixed, firsts)
+        if best is None or self._tests_flags(loop):
+            # Such a test stands for one half of a condition; a counter explains that half only.
+            tried = self.trials.bound(loop, firsts, _hopeless(known, back))
+            best = min((bound for bound in (best, tried) if bound is not None), key=lambda bound: bound.bound, default=None)
+        missing = _missing(back)
         if best is not None:
             best = replace(best, bound=best.bound + bool(late))
-        return LoopSummary(best, tuple(Movement(one.register, one.start, one.step) for one in known), _missing(back))
+        elif self.trials.ended and not (missing and all(map(_can_be_given, missing))):
+            missing |= {_NO_WORK_LEFT}
+        return LoopSummary(best, tuple(Movement(one.register, one.start, one.step) for one in known), missing)
+
+    def _tests_flags(self, loop: int) -> bool:
+        cfg = self.flows.cfg
+        return any(cfg.nodes[node].instructions[-1].condition for node in cfg.loops[loop].nodes)
 
     def _from_side_entries(self, loop: int, side: Sequence[State]) -> list[State]:
         """Return the states in which threads come to the head first that entered the loop elsewhere."""
@@ -118,29 +124,6 @@ class _Search:
             return []
         # Which of the entering states came through which node is not kept: each may have.
         return self.walk.iterate(loop, {node: list(side) for node in side_nodes}, self.movements)
-
-    def _tried(self, loop: int, entries: Sequence[State]) -> LoopBound | None:
-        """Turn the loop until no way leads back any more, as long as the work is worth it."""
-        machine = self.walk.machine
-        begun = machine.steps
-        found = self._iterated(loop, entries, begun + min(_WORK, self.left))
-        self.left -= machine.steps - begun
-        return found
-
-    def _iterated(self, loop: int, entries: Sequence[State], most_steps: int) -> LoopBound | None:
-        head = self.flows.cfg.loops[loop].head
-        states = reduce([replace(one, atoms=()) for one in entries], self.capacity)
-        for iteration in range(_ITERATIONS):
-            if self.walk.machine.steps >= most_steps:
-                return None
-            before = [one.registers for one in states]
-            states = self.walk.iterate(loop, {head: states})
-            if not states:
-                return LoopBound(iteration, "followed iteration by iteration")
-            states = reduce([replace(one, atoms=(), decided={}) for one in states], self.capacity)
-            if [one.registers for one in states] == before:
-                return None
-        return None
 
 
 def _never(back: Sequence[State]) -> LoopBound | None:
@@ -159,10 +142,26 @@ def _counted(known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Va
     return min(options, key=lambda one: one.bound, default=None)
 
 
+def _hopeless(known: Sequence[Counter], back: Sequence[State]) -> int:
+    """Return the counters that are compared, and that no few iterations bring to where a comparison ends the loop."""
+    out = 0
+    for one in known:
+        kept = [state.facts.get(one.symbol, ranges.EVERY) for state in back]
+        if ranges.EVERY not in kept:
+            reached = ranges.add(one.start, _moved(Movement(one.register, one.start, one.step), ITERATIONS))
+            if all((reached.low - words.low) % ranges.SIZE + reached.width <= words.width for words in kept):
+                out |= 1 << one.register
+    return out
+
+
 def _moved(one: Movement, bound: int) -> Range:
     """Return by how much a counter has changed at the visits of the head."""
     low, high = one.step.signed
     return ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1)
+
+
+def _can_be_given(origin: str) -> bool:
+    return origin in {BLOCK, GRID} or origin.startswith(PARAMETER)
 
 
 def _missing(back: Sequence[State]) -> Origins:
@@ -179,13 +178,13 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     if len(known) != len(facts):
         return ()
     flows = flows_of(cfg, known)
-    capacity = _MOST_STATES
     behind, before = wanted(flows)
-    machine = Machine(LaunchEnvironment(cfg.function, launch), known, behind, capacity)
+    machine = Machine(LaunchEnvironment(cfg.function, launch), known, behind, _MOST_STATES)
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     changed = tuple(_changed(cfg, known, loop.nodes) for loop in cfg.loops)
     named = tuple(touched(cfg, known, loop.nodes) for loop in cfg.loops)
-    search = _Search(flows, Walk(flows, machine, changed, heads, before), capacity, named)
+    walk = Walk(flows, machine, changed, heads, before, {index: node.instructions for index, node in enumerate(cfg.nodes)})
+    search = _Search(flows, walk, named, trials_of(walk))
     search.walk.function(search.infer_bound)
     found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     if cfg.function.frames:

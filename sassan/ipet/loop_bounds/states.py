@@ -35,7 +35,11 @@ def join(states: Sequence[State]) -> State:
                 joined = join_known(out, known, one, one.registers[name])
                 if joined is not None:
                     registers[name] = joined
-        facts = {symbol: RANGES.join(found, one.facts[symbol]) for symbol, found in out.facts.items() if symbol in one.facts}
+        facts = {
+            symbol: found if found is one.facts[symbol] else RANGES.join(found, one.facts[symbol])
+            for symbol, found in out.facts.items()
+            if symbol in one.facts
+        }
         decided = {what: truth for what, truth in out.decided.items() if one.decided.get(what) is truth}
         atoms = tuple(atom for atom in out.atoms if atom in one.atoms)
         out = State(registers, facts, decided, atoms)

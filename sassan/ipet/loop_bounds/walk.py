@@ -7,10 +7,11 @@ from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.flow import Flows
+from sassan.ipet.loop_bounds.flow import Flows, Slice
 from sassan.ipet.loop_bounds.operands import PREDICATES
 from sassan.ipet.loop_bounds.states import reduce, trimmed, with_registers
 from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value, union, unknown
+from sassan.ir import Instruction
 from sassan.isa.computations import CARRY, ZERO
 
 Narrow = Callable[[int, Sequence[State], Sequence[State]], Mapping[int, Range]]
@@ -29,15 +30,33 @@ class Walk:
     changed: tuple[int, ...]
     heads: dict[int, int]
     before: Mapping[int, int]
+    run: Mapping[int, Sequence[Instruction]]
+    """The instructions of each node that are executed; those that write what does not matter there may be missing."""
     _inside: tuple[frozenset[int], ...] = field(default=())
     _order: tuple[tuple[int, ...], ...] = field(default=())
 
     def __post_init__(self) -> None:
         """Keep the nodes of each loop as sets, and in the order of the walk."""
+        if self._order:
+            return
         self._inside = tuple(frozenset(loop.nodes) for loop in self.flows.cfg.loops)
         places = {node: place for place, node in enumerate(self.flows.order)}
         reached = [[node for node in inside if node in places] for inside in self._inside]
         self._order = tuple(tuple(sorted(nodes, key=places.__getitem__)) for nodes in reached)
+
+    def order_of(self, loop: int) -> Sequence[int]:
+        """Return the nodes of a loop that are reached, in the order of the walk."""
+        return self._order[loop]
+
+    def sliced(self, part: Slice) -> "Walk":
+        """Return a walk that follows only the registers of a slice, with a count of executed instructions of its own."""
+        every = 0
+        for registers in part.behind.values():
+            every |= registers
+        facts = self.machine.facts
+        # What is never held need not be forgotten.
+        run = {node: [one for one in self.run[node] if facts[one.address].writes & every] for node in part.before}
+        return replace(self, machine=self.machine.sliced(part.behind), before=part.before, run=run)
 
     def function(self, narrow: Narrow) -> None:
         """Walk once from the start of the function, and ask `narrow` at each loop on the way, outer loops first."""
@@ -119,7 +138,7 @@ class Walk:
 
     def _leave(self, node: int, states: list[State], inside: frozenset[int], waiting: dict[int, list[State]]) -> list[State]:
         """Execute a node, hand its states to the successors inside a region, and return them."""
-        for one in self.flows.cfg.nodes[node].instructions:
+        for one in self.run[node]:
             if not states:
                 break
             states = self.machine.run(states, one)
@@ -127,7 +146,7 @@ class Walk:
         for after in self.flows.successors[node]:
             if after in inside:
                 found = [late for state in states for late in self._step(node, after, state)]
-                found = [_only(state, self.before[after]) for state in found]
+                found = [only(state, self.before[after]) for state in found]
                 if found:
                     waiting[after] = reduce([*waiting.get(after, []), *found], self.machine.capacity)
         return states
@@ -157,7 +176,7 @@ def iterations_of(address: int) -> str:
     return f"the iterations of the loop at 0x{address:04x}"
 
 
-def _only(state: State, wanted: int) -> State:
+def only(state: State, wanted: int) -> State:
     """Return the state without the registers that do not matter any more."""
     kept = {name: known for name, known in state.registers.items() if wanted >> (CARRY if name == ZERO else name) & 1}
     return state if len(kept) == len(state.registers) else with_registers(state, kept)

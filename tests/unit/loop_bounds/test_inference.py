@@ -5,7 +5,7 @@ import pytest
 from inferring import bound, counter, loops
 from listing import assemble
 from sassan.errors import SelfCheckError
-from sassan.ipet.loop_bounds import Inferred, check_bounds
+from sassan.ipet.loop_bounds import Inferred, check_bounds, trial
 from sassan.isa import tables
 from sassan.machine.launch import Launch
 
@@ -349,3 +349,37 @@ def test_a_bound_that_runs_refute_is_a_defect():
     with pytest.raises(SelfCheckError) as caught:
         check_bounds(cfg, tables.load("sm_61").facts, Launch(), (Inferred(0, cfg.nodes[cfg.loops[0].head].start, 8, "a lie"),))
     assert caught.value.code == "loop-bound"
+
+
+HALVING = """
+    LDG.E R5, [R2]
+    MOV32I R0, 0x40
+head:
+    IMUL R5, R5, R5
+    SHR.U32 R0, R0, 0x1
+    ISETP.NE.AND P0, PT, R0, RZ, PT
+    ISETP.NE.AND P1, PT, R5, c[0x0][0x154], P0
+    @P1 BRA head
+    EXIT
+"""
+
+
+def test_a_loop_without_a_counter_is_followed_iteration_by_iteration():
+    (loop,) = loops(HALVING)
+    assert (loop.bound, loop.reason) == (6, "followed iteration by iteration")
+
+
+def test_a_function_in_which_too_much_is_followed_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(trial, "_WORK_LEAST", 8)
+    monkeypatch.setattr(trial, "_WORK_EACH", 0)
+    (loop,) = loops(HALVING)
+    assert loop.bound is None
+    assert "more iterations than are followed one by one" in loop.advice
+
+
+def test_a_comparison_that_sets_the_flags_only_is_followed():
+    test = "ISET.LT.AND RZ.CC, R0, c[0x0][0x150], PT"
+    text = counter(test).replace("@P0 BRA head", "BRA CC.NEU, head")
+    assert bound(text, x150=12) == 11
+    (loop,) = loops(text)
+    assert (loop.bound, loop.advice) == (None, "give --param 0x150=N")

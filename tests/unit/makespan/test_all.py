@@ -152,7 +152,7 @@ def test_a_lower_bound_without_a_schedule_is_not_taken():
 
 
 @pytest.mark.parametrize(
-    ("found", "code"),
+    ("result", "code"),
     [
         (EngineResult("liar", 10, None, NINE), "bad-lower"),
         (EngineResult("liar", 9, None, Schedule(((0, 1, 3), (1, 2, 4), (2, 3, 5), (6, 7, 7)))), "bad-lower"),

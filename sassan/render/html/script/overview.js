@@ -55,7 +55,7 @@ function boundedTile(count) {
 function refusedPanel() {
   if (!PAGE.refused.length) return "";
   const lines = PAGE.refused.map((one) => el("li", {}, el("b", {}, one.file), ` ${one.code}: ${one.message}`, one.hint ? el("small", {}, ` hint: ${one.hint}`) : ""));
-  return panel(`${many(PAGE.refused.length, "input")} refused: their contents are not analyzed`, "gaps", el("ul", {}, lines));
+  return panel(`${many(PAGE.refused.length, "input")} refused, and not analyzed`, "gaps", el("ul", {}, lines));
 }
 
 function gapsOverview() {

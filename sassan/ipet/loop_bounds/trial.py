@@ -1,0 +1,76 @@
+"""Loops that no counter explains, followed iteration by iteration: shifts, doubling, `s *= 3`.
+
+Only what the exits depend on is executed. Exits whose condition cannot come true within the iterations that are tried are left out, and so
+at first are those that depend on what is not followed, such as memory: whoever follows fewer exits finds a bound that is no lower.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sassan.ipet.loop_bounds.counters import LoopBound
+from sassan.ipet.loop_bounds.flow import Slice, slices, union
+from sassan.ipet.loop_bounds.states import reduce, trimmed
+from sassan.ipet.loop_bounds.values import State
+from sassan.ipet.loop_bounds.walk import Walk, only
+
+ITERATIONS = 80
+"""How many are tried."""
+_WORK, _WORK_LEAST, _WORK_EACH = 1500, 8_000, 8
+"""Most instructions for one loop, and for all loops of a function: at least so many, and so many for each of its instructions."""
+
+
+@dataclass(slots=True)
+class Trials:
+    """The loops of one function, as they are followed; `left` instructions may still be executed."""
+
+    walk: Walk
+    left: int
+    ended: bool = False
+    """Whether the last loop was given up because there was nothing left."""
+
+    def bound(self, loop: int, entries: Sequence[State], hopeless: int) -> LoopBound | None:
+        """Return the bound of a loop that is entered in these states; `hopeless` registers end no loop within so few iterations."""
+        self.ended = False
+        for part in self._parts(loop, hopeless):
+            found = self._followed(loop, entries, self.walk.sliced(part))
+            if found is not None or self.ended:
+                return found
+        return None
+
+    def _parts(self, loop: int, hopeless: int) -> Iterator[Slice]:
+        head = self.walk.flows.cfg.loops[loop].head
+        parts = [one for one in slices(self.walk.flows, self.walk.order_of(loop)) if not one.before[head] & hopeless]
+        clear = [one for one in parts if self._is_clear(one)]
+        if clear:
+            yield union(clear)
+        if len(clear) < len(parts):
+            yield union(parts)
+
+    def _is_clear(self, part: Slice) -> bool:
+        """Say whether everything that an exit depends on is followed."""
+        facts = self.walk.machine.facts
+        return all(facts[address].computes is not None for address, live in part.behind.items() if facts[address].writes & live)
+
+    def _followed(self, loop: int, entries: Sequence[State], walk: Walk) -> LoopBound | None:
+        head, capacity = walk.flows.cfg.loops[loop].head, walk.machine.capacity
+        states = reduce([replace(trimmed(only(one, walk.before[head])), atoms=()) for one in entries], capacity)
+        found, most = None, min(_WORK, self.left)
+        for iteration in range(ITERATIONS):
+            if walk.machine.steps >= most:
+                self.ended = self.left <= _WORK
+                break
+            before = [one.registers for one in states]
+            states = walk.iterate(loop, {head: states})
+            if not states:
+                found = LoopBound(iteration, "followed iteration by iteration")
+                break
+            states = reduce([replace(one, atoms=(), decided={}) for one in states], capacity)
+            if [one.registers for one in states] == before:
+                break
+        self.left -= walk.machine.steps
+        return found
+
+
+def trials_of(walk: Walk) -> Trials:
+    """Return what may be tried in a function: more where it is longer."""
+    return Trials(walk, max(_WORK_LEAST, _WORK_EACH * len(walk.machine.facts)))
