@@ -75,7 +75,7 @@ def _with_shared_runtime(arguments: list[str]) -> list[str]:
     """Return the arguments with the option that links the shared CUDA runtime, in whose place `sassan record` stands."""
     kinds = [value for name, value in pairwise([*arguments, ""]) if name in _CUDART]
     kinds += [name.partition("=")[2] for name in arguments if name.partition("=")[0] in _CUDART and "=" in name]
-    other = next((one for one in kinds if one != "shared"), None)
+    other = next((kind for kind in kinds if kind != "shared"), None)
     if other is not None:
         raise UsageError("usage", f"{_SHARED} links the shared CUDA runtime, and -cudart {other} another one", hint="drop one of them")
     return arguments if kinds else ["--cudart", "shared", *arguments]
@@ -91,10 +91,10 @@ def _split(words: str) -> tuple[str, ...]:
 
 def _nvcc(environment: Mapping[str, str]) -> str:
     homes = [str(Path(home) / "bin") for name in ("CUDA_HOME", "CUDA_PATH") if (home := environment.get(name))]
-    found = shutil.which("nvcc", path=os.pathsep.join([environment.get("PATH", ""), *homes]))
-    if found is None:
+    compiler = shutil.which("nvcc", path=os.pathsep.join([environment.get("PATH", ""), *homes]))
+    if compiler is None:
         raise MissingToolError("nvcc-missing", "no nvcc was found", hint=_INSTALL)
-    return found
+    return compiler
 
 
 def run(task: Task) -> int:
