@@ -50,7 +50,7 @@ __all__ = [
     "read",
 ]
 
-_ROOMS = {
+_PACKAGES = {
     "sassan.errors": ("Gap", "InputError", "MissingToolError", "SassanError", "SelfCheckError", "UsageError"),
     "sassan.ir": ("Function", "Program"),
 }
@@ -65,10 +65,10 @@ if not TYPE_CHECKING:  # a checker of types that saw it would take every misspel
             raise AttributeError(f"module 'sassan' has no attribute '{name}'", name=name, obj=None)
         from importlib import import_module  # noqa: PLC0415 - `sassan --help` answers in a blink
 
-        room = next((room for room, names in _ROOMS.items() if name in names), "sassan.api")
-        found: object = getattr(import_module(room), name)
-        globals()[name] = found
-        return found
+        package = next((package for package, names in _PACKAGES.items() if name in names), "sassan.api")
+        value: object = getattr(import_module(package), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

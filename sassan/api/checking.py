@@ -1,4 +1,4 @@
-"""Arguments of callers whose types nobody has checked: each is what it says, or one UsageError `usage` names it."""
+"""Arguments of callers whose types are not checked: each is what it says, or one UsageError `usage` names it."""
 
 from collections.abc import Callable, Mapping
 from operator import index

@@ -19,12 +19,12 @@ Level = Literal["warp", "thread"]
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Blocks and the ways between them, decorated with strings, costs and the worst path where they are known."""
+    """Blocks and the edges between them, decorated with strings, costs and the worst path where they are known."""
 
     analysis: AnalysisResult = field(repr=False)
 
     def __len__(self) -> int:
-        """Return the number of blocks, call contexts told apart."""
+        """Return the number of blocks, call contexts distinguished."""
         return len(self.analysis.cfg.nodes)
 
     def to_dict(self, level: Level = "warp") -> CfgDocument:

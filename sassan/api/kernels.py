@@ -77,7 +77,7 @@ class Kernel:
 
     @property
     def grid(self) -> int | None:
-        """Return the bound of the whole grid; None also where no grid was told."""
+        """Return the bound of the whole grid; None also where no grid was given."""
         found = self.analysis.makespan
         return found.grid.value if found is not None and found.grid is not None else None
 

@@ -120,7 +120,7 @@ def wcet(one: "AnalysisResult") -> Value:
 
 
 def makespan(found: "Makespan | None") -> Value:
-    """Return the bounds of the warps on an SM over all paths, None where nobody asks."""
+    """Return the bounds of the warps on an SM over all paths, None where it is not requested."""
     if found is None:
         return None
     common = {"warps": found.residents.warps, "lower": None, "upper": found.bound.value, "assumptions": list(found.bound.assumptions)}
@@ -130,7 +130,7 @@ def makespan(found: "Makespan | None") -> Value:
 
 
 def _occupancy(found: "Residency | None") -> Value:
-    """Return how many blocks are resident on an SM, None where no launch is told; `why` says why there is no number."""
+    """Return how many blocks are resident on an SM, None where no launch is given; `why` says why there is no number."""
     if found is None:
         return None
     known = found.occupancy

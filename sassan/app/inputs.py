@@ -55,7 +55,7 @@ class Inputs:
 
 
 class Observer:
-    """Is told what happens while a request runs; this one lets it pass. A command line prints errors and shows progress."""
+    """Receives what happens while a request runs; this one lets it pass. A command line prints errors and shows progress."""
 
     def refused(self, refused: Refused) -> None:
         """Take an input that is refused, at once."""
@@ -135,7 +135,7 @@ def facts_of(facts: FlowFacts, functions: Iterable[Function]) -> FlowFacts:
 
 
 def each_function(inputs: Inputs, run: Callable[[Selected], Item], label: str, observer: Observer) -> tuple[tuple[Item, ...], Inputs]:
-    """Run over the functions; one that is refused does not hide the others, and each error is told once per file.
+    """Run over the functions; one that is refused does not hide the others, and each error is reported once per file.
 
     Raises what `run` raises as UsageError.
     """

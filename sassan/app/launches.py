@@ -82,11 +82,11 @@ def kernel_of(functions: Sequence[tuple[str, Function]], launch: ProgramLaunch) 
 
 def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -> Settings:
     """Return the settings with what a launch says: its shape, its shared memory, its arguments."""
-    told = settings.resources or Resources()
+    resources = settings.resources or Resources()
     return replace(
         settings,
         launch=Launch(launch.block, launch.grid, tuple(_settings(function, launch.arguments or ()))),
-        resources=Resources(told.registers, launch.shared, told.sms),
+        resources=Resources(resources.registers, launch.shared, resources.sms),
         warps=None,
     )
 

@@ -1,6 +1,6 @@
 """What a batch reads: files by name, patterns, and what a directory holds.
 
-Nothing is held but the names of the directories on the way: a hundred thousand files cost no memory. The rule of a directory, which is
+Nothing is held but the names of the directories entered: a hundred thousand files cost no memory. The rule of a directory, which is
 stated in README.md: entries by name, hidden ones left out, links to directories not followed; taken are `.sass` and `.ptx`, and, whatever
 they are called, cubins, fatbins, and programs, libraries and archives with GPU code inside.
 """
@@ -186,7 +186,7 @@ def _taken(path: str) -> int | None:
         with open(path, "rb") as file:  # noqa: PTH123 - see _entries
             return seen.st_size if _gpu_code(file) else None
     except OSError:
-        # A text that may not be read is worth a word; of anything else nobody knows that it is one.
+        # A text that may not be read is worth a word; anything else is not known to be one.
         return 0 if Path(path).suffix.lower() in {*TEXTS, ".cubin", ".fatbin"} else None
 
 

@@ -12,7 +12,7 @@ from sassan.app.request import AnalysisRequest
 from sassan.errors import SelfCheckError
 
 _SHOWN = 60
-"""Characters of a setting that are kept as they are; longer ones are told apart by their digest."""
+"""Characters of a setting that are kept as they are; longer ones are distinguished by their digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def _spelled(value: object) -> str:
             held = ", ".join(f"{one.name}={_spelled(getattr(value, one.name))}" for one in fields(value) if one.compare)
             return f"{type(value).__name__}({held})"
         case _:
-            raise SelfCheckError("settings", f"a {type(value).__name__} among the settings cannot be told from another")
+            raise SelfCheckError("settings", f"a {type(value).__name__} among the settings cannot be distinguished from another")
 
 
 def _pair(key: object, value: object) -> str:

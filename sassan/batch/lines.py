@@ -32,17 +32,17 @@ class Place:
 
     def entry(self) -> Value:
         """Return the value of `input`."""
-        found: dict[str, Value] = {"sha256": self.digest}
+        entry: dict[str, Value] = {"sha256": self.digest}
         if self.function is not None:
-            found["function"] = self.function
+            entry["function"] = self.function
         if self.functions is not None:
-            found["functions"] = self.functions
-        return found
+            entry["functions"] = self.functions
+        return entry
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the summary of a batch wants to know of a line; `error` is a code, `seconds` None where nobody looked at the clock."""
+class LineOutcome:
+    """What the summary of a batch wants to know of a line; `error` is a code, `seconds` None where no time was taken."""
 
     file: str
     name: str = ""
@@ -71,16 +71,16 @@ def nothing(place: Place) -> Mapping[str, Value]:
     return {"file": place.file, "input": place.entry()}
 
 
-def told(document: Mapping[str, object], seconds: float | None = None) -> Told | None:
+def outcome(document: Mapping[str, object], seconds: float | None = None) -> LineOutcome | None:
     """Return what the summary wants to know of a line, None where it is none of a batch."""
     match document:
         case {"file": str(file), "error": {"code": str(code), "message": str(message), "status": int(status)}}:
-            return Told(file, str(document.get("name", "")), error=code, message=message, status=status, seconds=seconds)
+            return LineOutcome(file, str(document.get("name", "")), error=code, message=message, status=status, seconds=seconds)
         case {"file": str(file), "name": str(name), "wcet": {"value": value}, "gaps": [*gaps]}:
             codes = {str(one["code"]) for one in gaps if isinstance(one, Mapping)}
-            return Told(file, name, value is not None, tuple(sorted(codes)), seconds=seconds)
+            return LineOutcome(file, name, value is not None, tuple(sorted(codes)), seconds=seconds)
         case {"file": str(file), "input": {"functions": 0}}:
-            return Told(file)
+            return LineOutcome(file)
         case _:
             return None
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self, cast
 
 from sassan.app import documents
 from sassan.batch.job import Job
-from sassan.batch.lines import Place, Told, line, place, told
+from sassan.batch.lines import LineOutcome, Place, line, outcome, place
 from sassan.errors import UsageError
 
 _KEY = "batch"
@@ -33,14 +33,14 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What a file of results holds: how far each input is, in their order, and what was told of every line."""
+    """What a file of results holds: how far each input is, in their order, and the outcome of every line."""
 
     places: tuple[Place, ...] = ()
-    told: tuple[Told, ...] = ()
+    outcomes: tuple[LineOutcome, ...] = ()
 
 
 class ResultsFile:
-    """A file of results that nobody else writes; it is made when the first line comes."""
+    """A file of results that no other process writes; it is made when the first line comes."""
 
     def __init__(self, path: str, job: Job, *, resume: bool = False, overwrite: bool = False) -> None:
         """Open the file, and read what it holds (`begun`).
@@ -111,7 +111,7 @@ class ResultsFile:
     def _read(self) -> tuple[int, Begun]:
         """Return how many bytes are whole lines, and what they say."""
         places: list[Place] = []
-        said: list[Told] = []
+        outcomes: list[LineOutcome] = []
         size = 0
         self._file.seek(0)
         for number, text in enumerate(self._file, 1):
@@ -121,26 +121,26 @@ class ResultsFile:
             if number == 1:
                 self._same(document)
             else:
-                where, what = (place(document), told(document)) if document is not None else (None, None)
-                if where is None or what is None or not _follows(places, where):
+                where, result = (place(document), outcome(document)) if document is not None else (None, None)
+                if where is None or result is None or not _follows(places, where):
                     raise UsageError(
                         "results-damaged", f"line {number} of '{self._path}' is not what a batch has written there", hint=_ANEW
                     )
                 places[-1 if _goes_on(places, where) else len(places) :] = [where]
-                said.append(what)
+                outcomes.append(result)
             size += len(text)
-        return size, Begun(tuple(places), tuple(said))
+        return size, Begun(tuple(places), tuple(outcomes))
 
     def _same(self, head: Mapping[str, Any] | None) -> None:
         """Refuse results of other settings, or of another version."""
         if head is None or any(head.get(key) != self._head[key] for key in ("schema", "tool")):
             raise UsageError("other-settings", f"another version of sassan has written '{self._path}'", hint=_ANEW)
-        mine = cast("dict[str, str]", cast("Any", self._head[_KEY])["settings"])
+        ours = cast("dict[str, str]", cast("Any", self._head[_KEY])["settings"])
         theirs = _settings(head) or {}
-        changed = [name for name in sorted({*mine, *theirs}) if mine.get(name) != theirs.get(name)]
+        changed = [name for name in sorted({*ours, *theirs}) if ours.get(name) != theirs.get(name)]
         if changed:
-            what = "; ".join(f"{name} was {theirs.get(name)}, is {mine.get(name)}" for name in changed)
-            raise UsageError("other-settings", f"'{self._path}' was started with other settings: {what}", hint="pass the same, or " + _ANEW)
+            text = "; ".join(f"{name} was {theirs.get(name)}, is {ours.get(name)}" for name in changed)
+            raise UsageError("other-settings", f"'{self._path}' was started with other settings: {text}", hint="pass the same, or " + _ANEW)
 
 
 def _settings(head: Mapping[str, Any] | None) -> dict[str, str] | None:

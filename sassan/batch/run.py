@@ -41,13 +41,13 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
     begin = monotonic()
     before = begun or Begun()
     passed = Passed()
-    summary = Summary(before=len(before.told))
-    summary.add(before.told)
+    summary = Summary(before=len(before.outcomes))
+    summary.add(before.outcomes)
     items = _items(expand(paths, passed, own), before.places, summary)
     for part in executor.map(partial(work, job), items, lost=lost):
         if part.lines:
             sink.write(part.lines)
-        summary.add(part.told)
+        summary.add(part.outcomes)
         summary.files += part.ended
         summary.seconds = monotonic() - begin
         watch(summary)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 
 from sassan.app.documents import Value
-from sassan.batch.lines import Told
+from sassan.batch.lines import LineOutcome
 
 _SLOWEST = 5
 _REFUSED = 5
@@ -41,23 +41,25 @@ class Summary:
     gaps: Counter[str] = field(default_factory=Counter[str])
     refused: Counter[str] = field(default_factory=Counter[str])
     slowest: list[Slow] = field(default_factory=list[Slow])
-    first_refused: list[Told] = field(default_factory=list[Told])
+    first_refused: list[LineOutcome] = field(default_factory=list[LineOutcome])
 
-    def add(self, told: Iterable[Told]) -> None:
+    def add(self, outcomes: Iterable[LineOutcome]) -> None:
         """Count lines."""
-        for one in told:
-            if one.error:
-                self.refused[one.error] += 1
-                self.status = max(self.status, one.status)
+        for outcome in outcomes:
+            if outcome.error:
+                self.refused[outcome.error] += 1
+                self.status = max(self.status, outcome.status)
                 if len(self.first_refused) < _REFUSED:
-                    self.first_refused.append(one)
-            elif one.name:
+                    self.first_refused.append(outcome)
+            elif outcome.name:
                 self.functions += 1
-                self.bounded += one.bounded
-                self.gaps.update(one.gaps)
-            if one.seconds is not None:
+                self.bounded += outcome.bounded
+                self.gaps.update(outcome.gaps)
+            if outcome.seconds is not None:
                 self.slowest = nlargest(
-                    _SLOWEST, [*self.slowest, Slow(one.seconds, one.name, one.file)], key=lambda slow: (slow.seconds, slow.name, slow.file)
+                    _SLOWEST,
+                    [*self.slowest, Slow(outcome.seconds, outcome.name, outcome.file)],
+                    key=lambda slow: (slow.seconds, slow.name, slow.file),
                 )
 
     def document(self) -> Mapping[str, Value]:
@@ -72,5 +74,5 @@ class Summary:
             "repeated": self.repeated,
             "before": self.before,
             "seconds": round(self.seconds, 3),
-            "slowest": [{"name": one.name, "file": one.file, "seconds": round(one.seconds, 3)} for one in self.slowest],
+            "slowest": [{"name": slow.name, "file": slow.file, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
         }

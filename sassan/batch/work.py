@@ -21,7 +21,7 @@ from sassan.app.launches import analyze_launches
 from sassan.app.request import AnalysisRequest
 from sassan.batch.inputs import Input
 from sassan.batch.job import Job
-from sassan.batch.lines import Place, Told, line, nothing, refusal, told
+from sassan.batch.lines import LineOutcome, Place, line, nothing, outcome, refusal
 from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.executor import More, end_after
 from sassan.frontend.load import LIMIT
@@ -55,7 +55,7 @@ class Part:
     """Results: lines, what the summary wants to know of each, and how many inputs end with them."""
 
     lines: bytes = b""
-    told: tuple[Told, ...] = ()
+    outcomes: tuple[LineOutcome, ...] = ()
     ended: int = 0
 
 
@@ -106,12 +106,16 @@ def digest_of(data: bytes | None) -> str | None:
 def _joined(parts: list[Part]) -> Part:
     if len(parts) == 1:
         return parts[0]
-    return Part(b"".join(one.lines for one in parts), tuple(said for one in parts for said in one.told), sum(one.ended for one in parts))
+    return Part(
+        b"".join(part.lines for part in parts),
+        tuple(outcome for part in parts for outcome in part.outcomes),
+        sum(part.ended for part in parts),
+    )
 
 
-def _part(found: Sequence[tuple[Mapping[str, Value], float | None]], ended: int) -> Part:
-    said = (told(document, seconds) for document, seconds in found)
-    return Part(b"".join(line(document) for document, _ in found), tuple(one for one in said if one is not None), ended)
+def _part(documents: Sequence[tuple[Mapping[str, Value], float | None]], ended: int) -> Part:
+    outcomes = (outcome(document, seconds) for document, seconds in documents)
+    return Part(b"".join(line(document) for document, _ in documents), tuple(known for known in outcomes if known is not None), ended)
 
 
 def _file(job: Job, item: Item) -> Result:

@@ -1,1 +1,1 @@
-"""The command line: the only room that prints, prompts or exits."""
+"""The command line: the only package that prints, prompts or exits."""

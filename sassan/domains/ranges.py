@@ -95,14 +95,14 @@ def scale(a: Range, factor: int) -> Range:
 
 def multiply(a: Range, b: Range) -> Range:
     """Return the low words of the products."""
-    for one, other in ((a, b), (b, a)):
-        if one.constant is not None:
-            return scale(other, one.constant)
+    for factor, other in ((a, b), (b, a)):
+        if factor.constant is not None:
+            return scale(other, factor.constant)
     results: list[Range] = []
     for is_signed in (False, True):
         corners = [x * y for x in a.view(is_signed) for y in b.view(is_signed)]
         results.append(span(min(corners), max(corners)))
-    return min(results, key=lambda one: one.width)
+    return min(results, key=lambda product: product.width)
 
 
 def high_product(a: Range, b: Range, addend: tuple[int, int], *, is_signed: bool) -> Range:
@@ -172,8 +172,8 @@ def differ(a: Range, b: Range) -> Range:
     """Return the bitwise exclusive disjunctions."""
     if a.constant is not None and b.constant is not None:
         return const(a.constant ^ b.constant)
-    for one, other in ((a, b), (b, a)):
-        if one.constant == _LAST:
+    for operand, other in ((a, b), (b, a)):
+        if operand.constant == _LAST:
             return add(negate(other), const(-1))
     highs = a.unsigned[1] | b.unsigned[1]
     return span(0, (1 << highs.bit_length()) - 1)

@@ -211,7 +211,7 @@ def leave(thread: ThreadValues, barrier: int) -> tuple[ThreadValues, BarrierMisu
 
 
 def save(thread: ThreadValues, barrier: int, to: int | None, *, clear: bool) -> tuple[ThreadValues, BarrierMisuse | None]:
-    """BMOV from a barrier: with `clear` into a register, the copy waits to come back; into nothing, nobody may be a member."""
+    """BMOV from a barrier: with `clear` into a register, the copy waits to come back; into nothing, no thread may be a member."""
     old = thread.barriers.get(barrier, FREE)
     if to is None:
         problem = BarrierMisuse("cleared-barrier", f"B{barrier} is cleared where threads may belong to it")
@@ -225,7 +225,7 @@ def save(thread: ThreadValues, barrier: int, to: int | None, *, clear: bool) -> 
 
 
 def restore(thread: ThreadValues, barrier: int, source: int | None) -> tuple[ThreadValues, BarrierMisuse | None]:
-    """BMOV to a barrier: it must be the copy that was made last, and nobody may be a member in between."""
+    """BMOV to a barrier: it must be the copy that was made last, and no thread may be a member in between."""
     old = thread.barriers.get(barrier, FREE)
     values = thread.registers.get(source, frozenset()) if source is not None else frozenset[Hashable]()
     copies = {value.member for value in values if isinstance(value, BarrierCopy) and value.barrier == barrier}

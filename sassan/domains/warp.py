@@ -215,7 +215,7 @@ class WarpDomain:
     def withdraw(self, warp: Warp, tag: int, who: int, *, sure: bool) -> Warp:
         """Return the state after threads of the group `who`, with `sure` all of them, left the nearest entry of the set `tag`.
 
-        Nobody is suspended; an entry that is empty then vanishes.
+        No thread is suspended; an entry that is empty then vanishes.
         """
         name = ACTIVE if who == ACTIVE else warp.names.place[who]
         return self._keep(warp, self._steps.withdraw(warp.shape, warp.names.among(tag), name, sure=sure))
@@ -229,7 +229,7 @@ class WarpDomain:
         """Return what happens when the active threads meet the others at a barrier of the whole warp.
 
         `whole` is the point that stands for all live threads, `sides` are those of suspended sides, `others` of such barriers elsewhere.
-        First: the state if nobody is waited for, None where that cannot be. Then: what resumes while the active threads wait in the entry
+        First: the state if none is waited for, None where that cannot be. Then: what resumes while the active threads wait in the entry
         `point`, beneath all sides and above the nearest token, merged with those that wait there already.
         """
         self._sides |= 1 << point

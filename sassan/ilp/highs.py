@@ -60,7 +60,7 @@ def _arrays(highspy: Any, model: Model, *, integer: bool) -> Any:  # noqa: ANN40
     lp.num_col_, lp.num_row_ = columns, rows
     lp.sense_ = highspy.ObjSense.kMaximize
     lp.col_cost_ = cost
-    lp.col_lower_ = np.array([one.lower for one in model.variables], np.double)
+    lp.col_lower_ = np.array([variable.lower for variable in model.variables], np.double)
     lp.col_upper_ = np.full(columns, infinity)
     lp.row_lower_ = np.array([-infinity if row.sense == "<=" else row.rhs for row in model.rows], np.double)
     lp.row_upper_ = np.array([infinity if row.sense == ">=" else row.rhs for row in model.rows], np.double)

@@ -115,7 +115,7 @@ def upper_bound(model: Model, cover: int, time_limit: float | None = None, stop:
     for limit in _DENOMINATORS:
         if best is not None and (best <= near or (stop is not None and stop())):
             break
-        multipliers = tuple(Fraction(one).limit_denominator(limit) for one in relaxed.multipliers)
+        multipliers = tuple(Fraction(multiplier).limit_denominator(limit) for multiplier in relaxed.multipliers)
         bound = dual_bound(model, covered(model, multipliers, cover))
         if bound is not None and (best is None or bound < best):
             best = bound
@@ -162,11 +162,11 @@ def _exact(multipliers: tuple[float, ...]) -> Iterator[tuple[Fraction, ...]]:
     """Yield rational multipliers near the given ones, the likely ones first."""
     for limit in _DENOMINATORS:
         # Most rows of a flow problem share a few multipliers.
-        rational = {one: Fraction(one).limit_denominator(limit) for one in set(multipliers)}
-        near = tuple(rational[one] for one in multipliers)
+        rational = {multiplier: Fraction(multiplier).limit_denominator(limit) for multiplier in set(multipliers)}
+        near = tuple(rational[multiplier] for multiplier in multipliers)
         yield near
         # Solvers differ in the sign that they give the multipliers of a maximum.
-        yield tuple(-one for one in near)
+        yield tuple(-multiplier for multiplier in near)
 
 
 def _told_apart(model: Model, status: Status, solver: str, time_limit: float | None, *, integer: bool) -> Status:
@@ -200,8 +200,8 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
         pulp.LpSolutionUnbounded: Status.UNBOUNDED,
     }
     status = statuses.get(problem.sol_status, Status.UNPROVEN)
-    if status is Status.UNPROVEN and integer and all(one.varValue is not None for one in variables):
-        return Answer(status, tuple(one.varValue for one in variables))
+    if status is Status.UNPROVEN and integer and all(variable.varValue is not None for variable in variables):
+        return Answer(status, tuple(variable.varValue for variable in variables))
     if status is not Status.OPTIMAL:
         return Answer(status)
     return Answer(status, tuple(one.varValue or 0.0 for one in variables), tuple(-(one.pi or 0.0) for one in rows))
@@ -232,7 +232,7 @@ def _pulp_model(
     problem = pulp.LpProblem("ipet", pulp.LpMaximize)
     category = pulp.LpInteger if integer else pulp.LpContinuous
     # PuLP keeps variables in the order of their first use and some of its solvers sort by name: our own list keeps the indices.
-    variables = [problem.add_variable(one.name, lowBound=one.lower, cat=category) for one in model.variables]
+    variables = [problem.add_variable(variable.name, lowBound=variable.lower, cat=category) for variable in model.variables]
     problem.setObjective(pulp.LpAffineExpression([(variables[index], factor) for index, factor in model.objective]))
     senses = {"<=": pulp.LpConstraintLE, "=": pulp.LpConstraintEQ, ">=": pulp.LpConstraintGE}
     rows: list[Any] = []

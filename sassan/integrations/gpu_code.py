@@ -21,7 +21,7 @@ _PTX_CODE = re.compile(rb"\.(?:entry|func)\b")
 
 
 def is_host_only(path: Path) -> bool:
-    """Say whether a file holds no GPU code, neither machine code nor PTX; False, too, where that cannot be told."""
+    """Say whether a file holds no GPU code, neither machine code nor PTX; False, too, where that is unknown."""
     try:
         image = Image(path.name, path.read_bytes())
         if image.kind == "ELF" and is_gpu(image):

@@ -88,7 +88,7 @@ def analyze_compiled(dispatcher: Dispatcher, **choices: Unpack[Choices]) -> dict
 
 def _cubin(overload: object) -> bytes:
     """Return the cubin of a compiled kernel: bytes, or the code of an object of cuda-core, by the version of Numba CUDA."""
-    # The public way, inspect_sass, is the text of a disassembler that must stand on PATH.
+    # The public function, inspect_sass, is the text of a disassembler that must stand on PATH.
     linked = cast("_Library", getattr(overload, "_codelibrary")).get_cubin()  # noqa: B009 - the record has no type
     code = getattr(linked, "code", linked)
     if not isinstance(code, bytes):

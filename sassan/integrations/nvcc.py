@@ -75,7 +75,7 @@ def _with_shared_runtime(arguments: list[str]) -> list[str]:
     """Return the arguments with the option that links the shared CUDA runtime, in whose place `sassan record` stands."""
     kinds = [value for name, value in pairwise([*arguments, ""]) if name in _CUDART]
     kinds += [name.partition("=")[2] for name in arguments if name.partition("=")[0] in _CUDART and "=" in name]
-    other = next((one for one in kinds if one != "shared"), None)
+    other = next((kind for kind in kinds if kind != "shared"), None)
     if other is not None:
         raise UsageError("usage", f"{_SHARED} links the shared CUDA runtime, and -cudart {other} another one", hint="drop one of them")
     return arguments if kinds else ["--cudart", "shared", *arguments]
@@ -91,49 +91,49 @@ def _split(words: str) -> tuple[str, ...]:
 
 def _nvcc(environment: Mapping[str, str]) -> str:
     homes = [str(Path(home) / "bin") for name in ("CUDA_HOME", "CUDA_PATH") if (home := environment.get(name))]
-    found = shutil.which("nvcc", path=os.pathsep.join([environment.get("PATH", ""), *homes]))
-    if found is None:
+    compiler = shutil.which("nvcc", path=os.pathsep.join([environment.get("PATH", ""), *homes]))
+    if compiler is None:
         raise MissingToolError("nvcc-missing", "no nvcc was found", hint=_INSTALL)
-    return found
+    return compiler
 
 
-def run(one: Task) -> int:
+def run(task: Task) -> int:
     """Run the compiler, then sassan over what it made; return the status of the compiler, or that of a check that failed."""
-    before = {path: _stamp(path) for path in one.line.outputs}
-    status = subprocess.run(one.compiler, check=False).returncode  # noqa: S603 - what the user typed
-    if status != 0 or not one.line.compiles:
+    before = {path: _stamp(path) for path in task.line.outputs}
+    status = subprocess.run(task.compiler, check=False).returncode  # noqa: S603 - what the user typed
+    if status != 0 or not task.line.compiles:
         return status
-    _find_tools_of(one.compiler[0])
-    files = [path for path in one.line.outputs if path.is_file() or not path.exists()]  # the others are devices, which keep nothing
+    _find_tools_of(task.compiler[0])
+    files = [path for path in task.line.outputs if path.is_file() or not path.exists()]  # the others are devices, which keep nothing
     missing = [path for path in files if _stamp(path) in (None, before[path])]
-    judged = _nothing(one, missing) if missing or not one.line.outputs else _judge(one, files)
-    if judged == 0 or not one.checks:
+    checked = _nothing(task, missing) if missing or not task.line.outputs else _check(task, files)
+    if checked == 0 or not task.checks:
         return 0
     for path in files:
         if path not in missing:
             path.unlink()
-    return judged
+    return checked
 
 
-def _nothing(one: Task, missing: Sequence[Path]) -> int:
+def _nothing(task: Task, missing: Sequence[Path]) -> int:
     """Say that what the compiler made was not found, which must pass for no check; return the status of that."""
     what = f"the compiler wrote no '{missing[0]}'" if missing else "what the compiler wrote is not known"
     hint = "name the output with -o, and make a .o, .cubin, .fatbin, .ptx or a program"
-    kind = f"error[{_NOTHING}]" if one.checks else "warning"
-    _say(f"{kind}: {what}, so nothing was {'checked' if one.checks else 'analyzed'}\nhint: {hint}\n")
+    kind = f"error[{_NOTHING}]" if task.checks else "warning"
+    _say(f"{kind}: {what}, so nothing was {'checked' if task.checks else 'analyzed'}\nhint: {hint}\n")
     return InputError.status
 
 
-def _judge(one: Task, files: Sequence[Path]) -> int:
-    """Return the status of sassan over what was made; a file of host code alone has nothing to be judged."""
+def _check(task: Task, files: Sequence[Path]) -> int:
+    """Return the status of sassan over what was made; a file of host code alone has nothing to analyze."""
     from sassan.integrations.gpu_code import is_host_only  # noqa: PLC0415 - a version that is asked for needs none of it
 
     host = [path for path in files if is_host_only(path)]
     rest = [path for path in files if path not in host]
-    for path in one.line.outputs:
+    for path in task.line.outputs:
         if path not in rest:
-            _say(f"note: '{path}' holds no GPU code: nothing to {one.command[0]}\n")
-    return _sassan(one, rest) if rest else 0
+            _say(f"note: '{path}' holds no GPU code: nothing to {task.command[0]}\n")
+    return _sassan(task, rest) if rest else 0
 
 
 def _find_tools_of(compiler: str) -> None:
@@ -150,10 +150,10 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return known.st_mtime_ns, known.st_ino
 
 
-def _sassan(one: Task, made: Sequence[Path]) -> int:
+def _sassan(task: Task, made: Sequence[Path]) -> int:
     """Return the status of sassan over these files; its output goes to standard error, which no build reads."""
     # -P: what stands in the folder of the build must not come before the library.
-    command = [sys.executable, "-P", "-m", "sassan", *one.command, *(os.fspath(path.absolute()) for path in made)]
+    command = [sys.executable, "-P", "-m", "sassan", *task.command, *(os.fspath(path.absolute()) for path in made)]
     try:
         done = subprocess.run(command, stdout=sys.stderr, timeout=_SECONDS, check=False)  # noqa: S603 - our own program
     except subprocess.TimeoutExpired:

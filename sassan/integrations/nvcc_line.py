@@ -84,7 +84,7 @@ def line(arguments: Sequence[str], environment: Mapping[str, str]) -> Line:
         return Line(compiles=True, outputs=(Path(named),))
     folder = Path(words.value("-odir", "--output-directory") or ".")
     if phase is not None and not device:
-        return Line(compiles=True, outputs=tuple(folder / Path(one).with_suffix(phase).name for one in sources))
+        return Line(compiles=True, outputs=tuple(folder / Path(source).with_suffix(phase).name for source in sources))
     program = "a_dlink" + (phase or ".o") if device else "a.a" if {"-lib", "--lib"} & words.flags else "a.out"
     return Line(compiles=True, outputs=(folder / program,))
 
@@ -96,7 +96,7 @@ def _sources(words: _Words, phase: str | None) -> tuple[str, ...]:
     if language is not None:
         return () if only_gpu and language != "cu" else words.inputs
     wanted = _GPU if only_gpu else _SOURCES
-    return tuple(one for one in words.inputs if Path(one).suffix in wanted)
+    return tuple(name for name in words.inputs if Path(name).suffix in wanted)
 
 
 def _words(words: Sequence[str]) -> _Words:

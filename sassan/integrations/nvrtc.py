@@ -57,10 +57,10 @@ def analyze_raw(raw: Raw, *, arch: str, **choices: Unpack[Choices]) -> Kernels:
     instances = tuple(cast("Sequence[str] | None", getattr(raw, "name_expressions", None)) or ())
     only = cast("str | None", getattr(raw, "name", None))
     options = [*raw.options, *_headers()]
-    found = analyze_source(raw.code, arch=arch, options=options, instances=instances, **choices)
-    if only is None or only not in [one.name for one in found]:
-        return found
-    return Kernels(found.file, (found[only],))
+    kernels = analyze_source(raw.code, arch=arch, options=options, instances=instances, **choices)
+    if only is None or only not in [kernel.name for kernel in kernels]:
+        return kernels
+    return Kernels(kernels.file, (kernels[only],))
 
 
 def _headers() -> tuple[str, ...]:
@@ -69,5 +69,5 @@ def _headers() -> tuple[str, ...]:
 
     spec = importlib.util.find_spec("cupy")
     folders = spec.submodule_search_locations or () if spec is not None else ()
-    roots = [Path(one) / "_core" / "include" for one in folders]
+    roots = [Path(folder) / "_core" / "include" for folder in folders]
     return tuple(f"-I{root / inner}" for root in roots for inner in ("cupy/_cccl/cub", "cupy/_cccl/thrust", "cupy/_cccl/libcudacxx", "."))

@@ -98,12 +98,12 @@ def analyze(compiled: Compiled, **choices: Unpack[Choices]) -> Kernel:
     cubin, known = compiled.asm.get("cubin"), compiled.metadata
     if not isinstance(cubin, bytes):
         raise InputError("no-gpu-code", f"{known.name} has no cubin: it was not compiled for CUDA")
-    told = choices.get("launch") or Launch()
-    if told.block is None:
-        told = replace(told, block=known.num_warps * _WARP)
-    if told.shared is None:
-        told = replace(told, shared=known.shared)
-    choices["launch"] = told
+    launch = choices.get("launch") or Launch()
+    if launch.block is None:
+        launch = replace(launch, block=known.num_warps * _WARP)
+    if launch.shared is None:
+        launch = replace(launch, shared=known.shared)
+    choices["launch"] = launch
     return analyze_cubin(cubin, function=known.name, **choices)[0]
 
 
@@ -121,17 +121,17 @@ def watching(
     before = cast("Callable[..., object] | None", getattr(place, name))
     seen = Seen()
 
-    def hook(**told: object) -> object:
-        function = told["fn"]
+    def hook(**event: object) -> object:
+        function = event["fn"]
         try:
-            found = analyze(_compiled(function, told), **choices)
+            kernel = analyze(_compiled(function, event), **choices)
         except SassanError as error:
             seen.refused.append((str(getattr(function, "name", "")), error))
         else:
-            seen.kernels.append(found)
+            seen.kernels.append(kernel)
             if then is not None:
-                then(found)
-        return before(**told) if before is not None else None
+                then(kernel)
+        return before(**event) if before is not None else None
 
     setattr(place, name, hook)
     try:
@@ -155,8 +155,8 @@ class _Jitted(Protocol):
     def device_caches(self) -> Mapping[object, tuple[Mapping[object, Compiled], object]]: ...
 
 
-def _compiled(function: object, told: Mapping[str, object]) -> Compiled:
-    """Return the kernel of which a hook is told: it is in the cache of its function already."""
+def _compiled(function: object, event: Mapping[str, object]) -> Compiled:
+    """Return the kernel that a hook is called for: it is in the cache of its function already."""
     jitted = cast("_Jitted", getattr(function, "jit_function"))  # noqa: B009 - Triton's record has no type
-    compile_told = cast("Mapping[str, object]", told["compile"])
-    return jitted.device_caches[compile_told["device"]][0][compile_told["key"]]
+    compilation = cast("Mapping[str, object]", event["compile"])
+    return jitted.device_caches[compilation["device"]][0][compilation["key"]]

@@ -75,12 +75,12 @@ class Problem:
 def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | None = None) -> Problem:
     """The system of a graph, or the gaps that forbid it: those of the graph and of the costs, and loops without a bound."""
     setup = setup or Setup()
-    prices = costs.block_costs(cfg)
+    blocks = costs.block_costs(cfg)
     external = dict(bounds.external)
-    per_node = tuple(cost + (external.get(node.end) or 0) for cost, node in zip(prices.costs, cfg.nodes, strict=True))
+    per_node = tuple(cost + (external.get(node.end) or 0) for cost, node in zip(blocks.costs, cfg.nodes, strict=True))
     unknown = () if setup.paper else (*bounds.gaps, *(() if cfg.gaps else merged_calls(steps_of(cfg))))
-    gaps = tuple(sorted({*cfg.gaps, *prices.gaps, *unknown}))
-    assumptions = (*prices.assumptions, *cfg.assumptions, *bounds.assumptions, *_experiment_assumptions(setup))
+    gaps = tuple(sorted({*cfg.gaps, *blocks.gaps, *unknown}))
+    assumptions = (*blocks.assumptions, *cfg.assumptions, *bounds.assumptions, *_experiment_assumptions(setup))
     if gaps:
         return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup)
     known = tuple(bound for bound in bounds.of_loop if bound is not None)
@@ -88,7 +88,7 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
         model = build_paper(cfg, per_node, PAPER_BOUND)
     else:
         model = _without_calls(build(steps_of(cfg), per_node, known, setup.without), cfg, external)
-    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, prices.pieces, known)
+    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, blocks.pieces, known)
 
 
 def _without_calls(model: Model, cfg: WarpCfg, external: Mapping[int, int | None]) -> Model:

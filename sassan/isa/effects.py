@@ -237,7 +237,7 @@ def _parsed(text: str) -> tuple[ast.stmt, ...]:
 
 
 class _Reader:
-    """Turns the text of one effect into assignments; `operands` are the names of the slots, with their kinds."""
+    """Translates the text of one effect into assignments; `operands` are the names of the slots, with their kinds."""
 
     def __init__(self, operands: Mapping[str, Kind], modifiers: frozenset[str]) -> None:
         self.operands = operands

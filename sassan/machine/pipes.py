@@ -73,8 +73,8 @@ def pipes_of(arch: str) -> tuple[Pipe, ...]:
 
     Raises InputError `bad-table` with the file and the key.
     """
-    found = [_pipe(path, row) for path, row in rows(arch, "units").items()]
-    return tuple(sorted(found, key=lambda pipe: not pipe.names))
+    pipes = [_pipe(path, row) for path, row in rows(arch, "units").items()]
+    return tuple(sorted(pipes, key=lambda pipe: not pipe.names))
 
 
 def _pipe(path: str, row: Row) -> Pipe:

@@ -1,4 +1,4 @@
-"""A function made ready to be executed: straight-line blocks of operations, each with one way to leave.
+"""A function made ready to be executed: straight-line blocks of operations, each with one exit.
 
 What an instruction does comes from a `Decoder`, so that the same machine runs with other tables, and so that an oracle may bring
 a decoder of its own that shares no line with the analyser. A register is named by its bit number in `sassan.isa.registers`.
@@ -36,7 +36,7 @@ SIDE = ""
 RETURN_TAG = "RET"
 WARPSYNC_TAG = "WARPSYNC"
 RELEASED_TAG = "WARPSYNC, released"
-"""All threads arrived, some at other WARPSYNCs: nobody joins this entry any more."""
+"""All threads arrived, some at other WARPSYNCs: no thread joins this entry any more."""
 BARRIERS = 16
 """B0 to B15: the barrier registers since Volta."""
 
@@ -140,7 +140,7 @@ class Moves:
 
 
 class Unity(StrEnum):
-    """How the threads of a warp decide on a branch: each for itself, all as the first of them, or all alike in a way left open.
+    """How the threads of a warp decide on a branch: each for itself, all as the first of them, or all alike by an unknown condition.
 
     Open: none takes it, or all do where the condition holds of all.
     """

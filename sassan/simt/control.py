@@ -9,7 +9,7 @@ from sassan.errors import SassanError
 from sassan.isa.facts import Flow
 from sassan.simt import convergence
 from sassan.simt.code import RETURN_TAG, Block, Move
-from sassan.simt.divergence import Places, Way, branch, spread, targets, united
+from sassan.simt.divergence import JumpTarget, Places, branch, spread, targets, united
 from sassan.simt.stack import Ints, Suspended
 from sassan.simt.state import LOST, NUMBER, STOPPED, Next, Session, choose, unite
 from sassan.simt.values import Moment, Rows, Truth, Words
@@ -23,7 +23,7 @@ def leave(session: Session, number: int, at: Moment, taken: Words) -> Next:
         return unite(block.follow, context, active, Move.FALLTHROUGH)
     match block.control.flow:
         case Flow.BRANCH:
-            return branch(session, number, at, united(session, block, at, taken), Way(block.target, context))
+            return branch(session, number, at, united(session, block, at, taken), JumpTarget(block.target, context))
         case Flow.INDIRECT_BRANCH | Flow.INDIRECT_CALL:
             inside = session.contexts.inside(context, block.last) if block.control.flow is Flow.INDIRECT_CALL else context
             whole = Move.CALL if block.control.flow is Flow.INDIRECT_CALL else Move.TAKEN
@@ -73,7 +73,7 @@ def _call(session: Session, number: int, at: Moment, taken: Words) -> Next:
     if block.tag:
         warps.stacks.push(at.rows, Suspended(block.follow, context, session.code.tags.index(RETURN_TAG), active))
         return unite(block.target, inside, active, Move.CALL)
-    return branch(session, number, at, taken, Way(block.target, inside, Move.CALL))
+    return branch(session, number, at, taken, JumpTarget(block.target, inside, Move.CALL))
 
 
 def _return(session: Session, number: int, at: Moment, taken: Words) -> Next:

@@ -7,7 +7,7 @@ the stack is not what the hardware does, and the run is a fault.
 import numpy as np
 
 from sassan.simt.code import RELEASED_TAG, SIDE, WARPSYNC_TAG, Block, Move
-from sassan.simt.divergence import Places, Way, branch, spread
+from sassan.simt.divergence import JumpTarget, Places, branch, spread
 from sassan.simt.stack import Ints, Suspended
 from sassan.simt.state import LOST, Next, Order, Session, lanes, unite
 from sassan.simt.values import LANES, Moment, Rows, Truth, Words
@@ -111,7 +111,7 @@ def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Wo
 
 
 def release(session: Session, rows: Rows) -> None:
-    """Where no side is left above a WARPSYNC that resumes, all have arrived, at whichever: nobody joins any of them any more.
+    """Where no side is left above a WARPSYNC that resumes, all have arrived, at whichever: no thread joins any of them any more.
 
     They resume in any order.
     """
@@ -142,7 +142,7 @@ def _release_above(session: Session, rows: Rows, bottom: Rows) -> None:
 
 
 def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
-    """RET through a register: a branch where all who return do so to one place; else each place takes its turn."""
+    """RET through a register: a branch where all who return do so to one place; else the places run one after the other."""
     warps, block = session.warps, session.code.blocks[number]
     active, context = warps.active[at.rows], warps.context[at.rows]
     place, into = returns(session, number, at, lanes(taken))
@@ -156,7 +156,7 @@ def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
         if where.any():
             part = Moment(at.rows[where], at.time[where], at.executing[where])
             if one:
-                goes.put(where, branch(session, number, part, taken[where], Way(first[where], inside[where], Move.RETURN)))
+                goes.put(where, branch(session, number, part, taken[where], JumpTarget(first[where], inside[where], Move.RETURN)))
             else:
                 goes.put(where, spread(session, number, part, taken[where], Places(place[where], into[where], Move.RETURN)))
     return goes

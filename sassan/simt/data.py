@@ -12,8 +12,8 @@ _WORD = 0xFFFFFFFF
 def compute(session: Session, block: Block, at: Moment) -> Truth:
     """Execute the data instructions of a block, and return which threads take its control instruction (all, where there is none)."""
     local = _Registers(session, at)
-    for one in block.operations:
-        _operate(one, local)
+    for operation in block.operations:
+        _operate(operation, local)
     taken = local.holds(block.control.condition if block.control is not None else ALWAYS)
     local.store()
     return taken
@@ -32,10 +32,10 @@ class _Registers:
         self._written: set[int] = set()
 
     def get(self, register: int) -> Words:
-        found = self._words.get(register)
-        if found is None:
-            found = self._words[register] = self._all[self._slots[register], self.at.rows]
-        return found
+        words = self._words.get(register)
+        if words is None:
+            words = self._words[register] = self._all[self._slots[register], self.at.rows]
+        return words
 
     def put(self, register: int, words: Words) -> None:
         self._words[register] = words
@@ -56,23 +56,23 @@ class _Registers:
         return truth
 
 
-def _operate(one: Operation, local: _Registers) -> None:
-    executing = local.at.executing if one.condition == ALWAYS else local.holds(one.condition)
-    inputs = tuple(local.get(register) for register in (*one.gathered, *one.reads))
-    results = _results(one, inputs, local, Moment(local.at.rows, local.at.time, executing))
-    for register, result in zip(one.writes, results, strict=True):
+def _operate(operation: Operation, local: _Registers) -> None:
+    executing = local.at.executing if operation.condition == ALWAYS else local.holds(operation.condition)
+    inputs = tuple(local.get(register) for register in (*operation.gathered, *operation.reads))
+    results = _results(operation, inputs, local, Moment(local.at.rows, local.at.time, executing))
+    for register, result in zip(operation.writes, results, strict=True):
         old = local.get(register)
-        local.put(register, _broadcast(executing, result, old) if one.broadcast else np.where(executing, result, old))
+        local.put(register, _broadcast(executing, result, old) if operation.broadcast else np.where(executing, result, old))
 
 
-def _results(one: Operation, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
-    match one.exact:
+def _results(operation: Operation, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
+    match operation.exact:
         case None:
-            return local.values.outputs(one, inputs, at)
+            return local.values.outputs(operation, inputs, at)
         case Linear(constant=constant, factors=factors):
             return (_sum(constant, factors, inputs, at.executing),)
         case Local():
-            return _local(one, one.exact, inputs, local, at)
+            return _local(operation, operation.exact, inputs, local, at)
 
 
 def _sum(constant: int, factors: tuple[int, ...], inputs: tuple[Words, ...], executing: Truth) -> Words:
@@ -82,10 +82,10 @@ def _sum(constant: int, factors: tuple[int, ...], inputs: tuple[Words, ...], exe
     return total
 
 
-def _local(one: Operation, how: Local, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
+def _local(operation: Operation, how: Local, inputs: tuple[Words, ...], local: _Registers, at: Moment) -> tuple[Words, ...]:
     address = _sum(how.offset, (1,) * how.base, inputs[: how.base], at.executing)
     if not how.store:
-        unknown = local.values.outputs(one, inputs, at)
+        unknown = local.values.outputs(operation, inputs, at)
         return tuple(local.memory.load(at.rows, address + np.uint32(4 * place), word) for place, word in enumerate(unknown))
     zero = np.zeros(at.executing.shape, dtype=np.uint32)
     for place, word in enumerate((*inputs[how.base :], *[zero] * how.zeros)):

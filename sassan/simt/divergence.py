@@ -12,7 +12,7 @@ from sassan.simt.values import LANES, Moment, Truth, Words
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class JumpTarget:
     """Where those go who take a branch: a block, in contexts, and what the step is called when all do."""
 
     target: Ints | int
@@ -34,7 +34,7 @@ def united(session: Session, block: Block, at: Moment, taken: Words) -> Words:
             return np.where(heads & (taken == active), active, 0).astype(np.uint32)
 
 
-def branch(session: Session, number: int, at: Moment, taken: Words, way: Way) -> Next:
+def branch(session: Session, number: int, at: Moment, taken: Words, jump: JumpTarget) -> Next:
     """Return the outcome of a branch: where some take it, one side runs and the other waits."""
     block, warps = session.code.blocks[number], session.warps
     active, context = warps.active[at.rows], warps.context[at.rows]
@@ -42,15 +42,15 @@ def branch(session: Session, number: int, at: Moment, taken: Words, way: Way) ->
     some = ~(every | none)
     late = some & _late(session, at)
     goes = Next(
-        block=choose(every | (some & ~late), way.target, block.follow),
-        context=choose(every | (some & ~late), way.into, context),
+        block=choose(every | (some & ~late), jump.target, block.follow),
+        context=choose(every | (some & ~late), jump.into, context),
         active=np.where(none, active, np.where(late, active & ~taken, taken)),
-        move=choose(some, NUMBER[Move.DIVERGE], choose(every, NUMBER[way.move], NUMBER[Move.FALLTHROUGH])),
+        move=choose(some, NUMBER[Move.DIVERGE], choose(every, NUMBER[jump.move], NUMBER[Move.FALLTHROUGH])),
     )
     index = np.flatnonzero(some)
     if index.size:
-        other = choose(late, way.target, block.follow)
-        side = choose(late, way.into, context)
+        other = choose(late, jump.target, block.follow)
+        side = choose(late, jump.into, context)
         origin = choose(late, number, -1)
         entry = Suspended(other[index], side[index], 0, (active & ~goes.active)[index], origin[index])
         warps.stacks.push(at.rows[index], entry)
@@ -99,8 +99,8 @@ def spread(session: Session, number: int, at: Moment, taken: Words, places: Plac
 def first_lane(session: Session, at: Moment) -> tuple[Ints, Ints]:
     """Return (row, lane) of the threads that lead: the order of outcomes is arbitrary, so the first one counted from a random lane."""
     start = (session.values.coin(at) % np.uint32(LANES)).astype(np.intp)
-    turn = (np.arange(LANES) - start[:, None]) % LANES
-    return np.arange(len(start), dtype=np.int32), np.where(at.executing, turn, LANES).argmin(axis=1).astype(np.int32)
+    distance = (np.arange(LANES) - start[:, None]) % LANES
+    return np.arange(len(start), dtype=np.int32), np.where(at.executing, distance, LANES).argmin(axis=1).astype(np.int32)
 
 
 def targets(session: Session, number: int, at: Moment, taken: Words, inside: Ints) -> tuple[Ints, Ints]:

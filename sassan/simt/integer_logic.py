@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sassan.ir import Operand
+from sassan.ir import Operand, Register
 from sassan.isa.registers import bit
 from sassan.simt.integer_work import MASK, Longs, UnknownError, Work, as_signed, back, is_truth, numbers
 from sassan.simt.values import LANES, Truth, stir
@@ -38,7 +38,7 @@ def _table(work: Work) -> None:
     operands = list(work.instruction.operands)
     out = operands.pop(0) if is_truth(operands[0]) else None
     to, *inputs, code = operands[:5]
-    a, b, c = (work.word(one) for one in inputs)
+    a, b, c = (work.word(operand) for operand in inputs)
     found = work.full(0)
     for row in range(8):
         if work.integer(code) >> row & 1:
@@ -63,7 +63,7 @@ _COMBINE: Mapping[str, Callable[[Truth, Truth], Truth]] = {"AND": np.logical_and
 def _two_truths(work: Work) -> None:
     to, other, *inputs = work.instruction.operands
     first, second = (_COMBINE[one] for one in work.instruction.opcode.split(".")[1:])
-    a, b, c = (work.truth(one) for one in inputs)
+    a, b, c = (work.truth(operand) for operand in inputs)
     work.put(to, second(first(a, b), c))
     work.put(other, second(~first(a, b), c))
 
@@ -107,16 +107,19 @@ def _how(work: Work) -> Callable[[Truth, Truth], Truth]:
 
 def _set_truth(work: Work) -> None:
     to, other, left, right, third, *low = work.instruction.operands
-    found, also = _integer_test(work, left, right, low), work.truth(third)
-    work.put(to, _how(work)(found, also))
-    work.put(other, _how(work)(~found, also))
+    result, also = _integer_test(work, left, right, low), work.truth(third)
+    work.put(to, _how(work)(result, also))
+    work.put(other, _how(work)(~result, also))
 
 
 def _set_word(work: Work) -> None:
     to, left, right, third = work.instruction.operands
     if "BF" in work.modifiers:
         raise UnknownError
-    work.put(to, _all_or_none(_how(work)(_integer_test(work, left, right, []), work.truth(third))))
+    truth = _how(work)(_integer_test(work, left, right, []), work.truth(third))
+    work.put(to, _all_or_none(truth))
+    if isinstance(to, Register) and "CC" in to.modifiers:
+        work.out[_CC] = (~truth).astype(np.uint64) << np.uint64(1)
 
 
 def _all_or_none(truth: Truth) -> Longs:

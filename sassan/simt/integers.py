@@ -19,6 +19,8 @@ _OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **integer_logic.OPERATIONS,
 }
 _SMALL = 24
+_ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}
+"""Tests of the flags by their key, and the zero flag under which they hold; flags of an integer result are never unordered."""
 
 
 class Integers:
@@ -70,7 +72,9 @@ class Integers:
         return np.where(word & np.uint32(64), word % np.uint32(_SMALL), word).astype(np.uint32)
 
     def holds(self, test: int, flags: Words, at: Moment) -> Truth:
-        """Return a truth that is drawn: no test of the flags is listed."""
+        """Return whether the result that set the flags is zero, or not; any other test is drawn."""
+        if test in _ZERO_TESTS:
+            return np.asarray((flags & np.uint32(2) != 0) == _ZERO_TESTS[test])
         return np.asarray(stir(stir(self._place.salt[at.rows], np.uint32(test)), at.time)[:, None] + flags > np.uint32(1 << 31))
 
     def choose(self, selector: int, inputs: tuple[Words, ...], count: int, at: Moment) -> Rows:

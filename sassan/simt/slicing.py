@@ -13,10 +13,11 @@ def control_slice(code: Code) -> Code:
 
     The closure ignores the order of instructions, so it keeps too much rather than too little.
     """
-    operations = [one for block in code.blocks for one in block.operations]
+    operations = [operation for block in code.blocks for operation in block.operations]
     wanted = _closure(operations, _sinks(code))
     blocks = tuple(
-        replace(block, operations=tuple(one for one in block.operations if not wanted.isdisjoint(_writes(one)))) for block in code.blocks
+        replace(block, operations=tuple(operation for operation in block.operations if not wanted.isdisjoint(_writes(operation))))
+        for block in code.blocks
     )
     return replace(code, blocks=blocks, registers=tuple(sorted(wanted - {_MEMORY})))
 
@@ -35,17 +36,22 @@ def _closure(operations: list[Operation], wanted: set[int]) -> set[int]:
     grown = True
     while grown:
         grown = False
-        for one in operations:
-            if wanted.isdisjoint(_writes(one)):
+        for operation in operations:
+            if wanted.isdisjoint(_writes(operation)):
                 continue
             # A write to a wider result is kept whole, so that the slice hashes what the full program hashes.
-            more = {*one.reads, *one.gathered, *_writes(one), *(test.register for test in one.condition.tests)} - wanted
-            if isinstance(one.exact, Local):
+            more = {
+                *operation.reads,
+                *operation.gathered,
+                *_writes(operation),
+                *(test.register for test in operation.condition.tests),
+            } - wanted
+            if isinstance(operation.exact, Local):
                 more |= {_MEMORY} - wanted
             wanted = wanted | more
             grown = grown or bool(more)
     return wanted
 
 
-def _writes(one: Operation) -> tuple[int, ...]:
-    return (*one.writes, _MEMORY) if isinstance(one.exact, Local) and one.exact.store else one.writes
+def _writes(operation: Operation) -> tuple[int, ...]:
+    return (*operation.writes, _MEMORY) if isinstance(operation.exact, Local) and operation.exact.store else operation.writes

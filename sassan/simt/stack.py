@@ -60,8 +60,8 @@ class TokenStacks:
             return none, none
         levels = np.arange(high, dtype=np.int32)[:, None]
         hit = (levels < self.depth[rows]) & np.equal(self._fields[2, :high, rows].T, tag)
-        found = np.where(hit, levels, -1).max(axis=0)
-        return found.astype(np.int32), np.where(found >= 0, self._fields[0, found, rows], -1).astype(np.int32)
+        level = np.where(hit, levels, -1).max(axis=0)
+        return level.astype(np.int32), np.where(level >= 0, self._fields[0, level, rows], -1).astype(np.int32)
 
     def entries(self, rows: Rows) -> tuple[Ints, Ints, Ints]:
         """Return (blocks, contexts, tags), each (depth, rows); the tag is -1 above the top of a stack."""

@@ -93,7 +93,7 @@ class Next:
     origin: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
     def resumes(self) -> None:
-        """Make room for what the entries that resume say."""
+        """Allocate space for what the entries that resume say."""
         if not self.tag.size:
             self.tag, self.origin = np.zeros(len(self.block), dtype=np.int32), np.full(len(self.block), -1, dtype=np.int32)
 

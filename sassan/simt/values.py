@@ -142,10 +142,10 @@ class Uninterpreted:
         self._keys: dict[int, Words] = {}
 
     def _key(self, name: int) -> Words:
-        found = self._keys.get(name)
-        if found is None:
-            found = self._keys[name] = stir(self._runs.salt, np.uint32(name))
-        return found
+        key = self._keys.get(name)
+        if key is None:
+            key = self._keys[name] = stir(self._runs.salt, np.uint32(name))
+        return key
 
     def initial(self, registers: tuple[int, ...]) -> Words:
         """Return a word of its own for every register and lane of every run: nothing but UR and UP is agreed on at the start."""

@@ -92,12 +92,12 @@ def branches(cfg: WarpCfg) -> tuple[Branch, ...]:
     }
     regions = _regions(cfg, successors)
     depth = [sum(node in loop.nodes for loop in cfg.loops) for node in range(len(cfg.nodes))]
-    found: dict[int, list[tuple[int, int | None, frozenset[int]]]] = {}
+    branches: dict[int, list[tuple[int, int | None, frozenset[int]]]] = {}
     for node in sorted(deciding):
         reconverges, inside = _apart(node, successors, regions)
         apart = frozenset(deciding[block].address for block in inside if block in deciding)
-        found.setdefault(deciding[node].address, []).append((node, reconverges, apart))
-    return tuple(_branch(cfg, found[address], successors, ends, depth) for address in sorted(found))
+        branches.setdefault(deciding[node].address, []).append((node, reconverges, apart))
+    return tuple(_branch(cfg, branches[address], successors, ends, depth) for address in sorted(branches))
 
 
 def _branch(

@@ -47,7 +47,7 @@ def operations(blocks: Blocks) -> tuple[list[list[Operation]], int]:
     wanted = _wanted([part for row in read for part in row]) if following else 0
     out: list[list[Operation]] = []
     for block, row in zip(blocks.blocks, read, strict=True):
-        late = {one.tag for one in block.late}
+        late = {late_facts.tag for late_facts in block.late}
         ops = [_operation(one, facts, done, wanted) for one, facts, done in row if not (facts.flow is Flow.BREAK and facts.tag in late)]
         out.append([op for op in ops if op is not None])
     return out, wanted

@@ -83,7 +83,7 @@ class Transfer:
                 yield Step(Kind.EXIT, None, self.domain.bottom)
                 yield from self.program.go_on(context, instruction, warp)
             case _:
-                self.program.report(instruction, "unsupported-flow", f"{instruction.opcode} changes the flow in a way that is not modelled")
+                self.program.report(instruction, "unsupported-flow", f"{instruction.opcode} changes the flow, which is not modelled")
                 yield from self.program.go_on(context, instruction, self.program.forget(warp))
 
     def before_last(self, context: Context, block: Block, warp: Warp) -> Warp:

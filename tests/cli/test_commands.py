@@ -37,8 +37,8 @@ def test_analyze_prints_a_table_in_80_columns(sassan: Sassan, monkeypatch: pytes
     assert result.status == 0
     assert result.err == ""
     assert result.out.splitlines()[:5] == [
-        "function  arch   instr  blocks  div  react  WCET",
-        "bfs_step  sm_61     56       8    5      1   296",
+        "function  arch   instr  blocks  div  reconv.  WCET",
+        "bfs_step  sm_61     56       8    5        1   296",
         "",
         "function  worst path, or gaps",
         "bfs_step  CS2C9LC8L2C9(C3L1C3L1C7L3C5)^11C11",
@@ -54,7 +54,7 @@ def test_analyze_prints_the_assumptions_of_its_bounds(sassan: Sassan):
 def test_a_function_without_a_bound_shows_its_gaps_and_no_number(sassan: Sassan):
     result = sassan("analyze", BFS)
     assert result.status == 0
-    assert "bfs_step  sm_61     56       8    5      1     -\n" in result.out
+    assert "bfs_step  sm_61     56       8    5        1     -\n" in result.out
     assert "  bfs_step 0x0158 unbounded-loop: " in result.out
     assert "assumptions" not in result.out
 

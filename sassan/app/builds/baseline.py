@@ -55,7 +55,7 @@ class Baseline:
         return len(self.unheld(place, now)) < len(asked(now))
 
     def remarks(self, checked: Sequence[Checked]) -> Iterator[Remark]:
-        """Yield what nobody may overlook: what was not held, what is gone, and what was made under other assumptions."""
+        """Yield what must not be overlooked: what was not held, what is gone, and what was made under other assumptions."""
         archs = {one.arch for one in self._old} | {one.result.function.arch for one in checked}
 
         def named(name: str, arch: str) -> str:

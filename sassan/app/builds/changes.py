@@ -8,7 +8,7 @@ from sassan.app.builds.saved_results import BOUNDS, Measure, Result
 
 _Key = tuple[str, str, int]
 _Same = Callable[[Result], tuple[str, ...] | None]
-_Way = tuple[Callable[[Mapping[_Key, Result], Mapping[_Key, Result], _Same], dict[_Key, Result]], _Same]
+_Pairing = tuple[Callable[[Mapping[_Key, Result], Mapping[_Key, Result], _Same], dict[_Key, Result]], _Same]
 
 
 class State(StrEnum):
@@ -78,7 +78,7 @@ def counterparts(old: Sequence[Result], new: Sequence[Result]) -> tuple[tuple[tu
     """Return what each function of the new build is held to, and what of the old one holds none.
 
     Functions are paired as in `changes`, but never under another name or for another architecture. Where those that are left of one
-    name are as many on both sides, they go in order; else nobody knows which was which, and each is held to all.
+    name are as many on both sides, they go in order; else it is unknown which was which, and each is held to all.
     """
     before, after = _numbered(old), _numbered(new)
     pairs, gone = _paired(before, after, _SURE)
@@ -93,12 +93,12 @@ def counterparts(old: Sequence[Result], new: Sequence[Result]) -> tuple[tuple[tu
 
 
 def _paired(
-    before: Mapping[_Key, Result], after: Mapping[_Key, Result], ways: Sequence[_Way]
+    before: Mapping[_Key, Result], after: Mapping[_Key, Result], pairings: Sequence[_Pairing]
 ) -> tuple[dict[_Key, Result], dict[_Key, Result]]:
-    """Return the old function of each new one that has one, by the first way that finds it, and the old ones that are left."""
+    """Return the old function of each new one that has one, by the first pairing that finds it, and the old ones that are left."""
     pairs: dict[_Key, Result] = {}
     gone, came = dict(before), dict(after)
-    for match, same in ways:
+    for match, same in pairings:
         for key, one in match(gone, came, same).items():
             pairs[key] = one
             del came[key]
@@ -163,8 +163,8 @@ def _groups(results: Mapping[_Key, Result], same: _Same) -> dict[tuple[str, ...]
     return found
 
 
-_SURE: tuple[_Way, ...] = ((_matched, _place), (_matched, _named_code))
-"""The ways that pair functions of one name and architecture without a doubt."""
+_SURE: tuple[_Pairing, ...] = ((_matched, _place), (_matched, _named_code))
+"""The pairings of functions of one name and architecture that are certain."""
 
 
 def _change(old: Result, new: Result) -> Change:

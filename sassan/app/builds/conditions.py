@@ -25,7 +25,7 @@ def other(old: Result, new: Result) -> tuple[str, ...]:
 
 
 def _told(one: Result) -> Iterator[tuple[str, str]]:
-    """Yield what is told on both sides, whatever the code: what it is, and its value."""
+    """Yield what is given on both sides, whatever the code: what it is, and its value."""
     if one.version:
         yield "version", one.version
     for text in one.assumptions:
@@ -41,7 +41,7 @@ def _told(one: Result) -> Iterator[tuple[str, str]]:
 
 
 def _launch(old: Result, new: Result) -> Iterator[str]:
-    """Yield what was launched and how, where it differs; that a launch is told only now is no other one, since nothing was held to it."""
+    """Yield what was launched and how, where it differs; that a launch is given only now is no difference, since nothing was held to it."""
     for what, before, after in (
         ("blocks of", _spelled(old.block, "threads"), _spelled(new.block, "threads")),
         ("a grid of", _grid(old), _grid(new)),

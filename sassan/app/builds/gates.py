@@ -46,7 +46,7 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
     ),
     Rule.MAX_MAKESPAN: (
         "The makespan of the warps on an SM is at most a limit.",
-        "Give an SM fewer warps, take instructions of the busiest unit away ('sassan makespan' names it), or raise the limit.",
+        "Give an SM fewer warps, remove instructions of the busiest unit ('sassan makespan' names it), or raise the limit.",
     ),
     Rule.MAX_REGISTERS: (
         "A thread uses at most a number of registers.",
@@ -192,9 +192,9 @@ def _bounded(result: Result) -> Iterator[Failure]:
 
 
 def asked(result: Result) -> list[Measure]:
-    """Return the bounds that were asked for: a makespan where warps or the shape of a block are told, a grid where it is; known or not."""
-    told = {Measure.WCET: True, Measure.MAKESPAN: result.warps is not None or result.launched, Measure.GRID: result.grid is not None}
-    return [one for one in BOUNDS if told[one]]
+    """Return the bounds that were asked for: a makespan where warps or the shape of a block are given, a grid where it is; known or not."""
+    requested = {Measure.WCET: True, Measure.MAKESPAN: result.warps is not None or result.launched, Measure.GRID: result.grid is not None}
+    return [measure for measure in BOUNDS if requested[measure]]
 
 
 def _others(result: Result) -> tuple[tuple[int, str], ...]:
@@ -209,7 +209,7 @@ def _gaps(result: Result) -> Iterator[Failure]:
 def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
     """Yield every number that grew beyond what is allowed, or is no longer known; one that was not known before is held to nothing.
 
-    Nor is a makespan that nobody asks for now: neither warps nor a block are told; nor the bound of a grid of another launch.
+    Nor is a makespan that is not requested now: neither warps nor a block are given; nor the bound of a grid of another launch.
     Raises UsageError where the numbers count different things: another cost model, another number of warps; or are no bounds.
     """
     refuse_experiments((old, new))

@@ -1,6 +1,6 @@
 """What is kept of one function between two builds: read from the documents that `analyze --json`, `check --json` and batches write.
 
-A live analysis takes the same way (`of(documents.analysis(…))`), so that gates and differences know one form only.
+A live analysis is converted by the same code (`of(documents.analysis(…))`), so that gates and differences know one form only.
 """
 
 import io
@@ -35,7 +35,7 @@ class Measure(StrEnum):
 
 
 BOUNDS = (Measure.WCET, Measure.MAKESPAN, Measure.GRID)
-"""The numbers that are bounds: one that is not known is lost, and not only untold."""
+"""The numbers that are bounds: one that is not known is lost, and not only missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class Result:
 
     `text` is the hash of its instructions, None where an older document has none. `numbers` follows Measure, None where a number is not
     known. `model` is the cost model of the WCET, `warps` how many share the SM in the makespan, None where none was asked for.
-    `launched` says whether the shape of a block was told: then a makespan was asked for, though the warps may not be known. `block` is
-    how many threads it has, `grid` how many blocks on how many SMs, None where it is not told; `version` is that of the tool, '' likewise.
+    `launched` says whether the shape of a block was given: then a makespan was asked for, though the warps may not be known. `block` is
+    how many threads it has, `grid` how many blocks on how many SMs, None where it is not given; `version` is that of the tool, '' likewise.
     """
 
     name: str

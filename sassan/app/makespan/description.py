@@ -18,11 +18,11 @@ def strings_of(one: Answer) -> str:
 def units(one: Answer) -> str:
     """Return the instance in a line: warps, capacities, issue limit, and how letters were multiplied."""
     processor = one.instance.processor
-    told = " ".join(f"{letter}={value}" for letter, value in processor.capacity.items())
+    capacity = " ".join(f"{letter}={value}" for letter, value in processor.capacity.items())
     issue = "no issue limit" if processor.issue is None else f"issue {processor.issue}"
     changed = [(str(old), str(new)) for old, new in zip(one.instance.strings, one.instance.problem.strings, strict=False) if old != new]
     letters = f", run as {shorten(changed[0][1], _TITLE)}" if changed else ""
-    return f"{one.instance.warps} warps, per slot {told}, {issue}{letters}"
+    return f"{one.instance.warps} warps, per slot {capacity}, {issue}{letters}"
 
 
 def verdict(one: Answer) -> str:

@@ -84,9 +84,9 @@ def configured(config: str | None, given: Configuration) -> Configuration:
     if config is None:
         return given
     base = configuration.read(config, read_text(config, "config-syntax", "samples/makespan/ has examples"))
-    told = {name: value for name in _SINGLE if (value := getattr(given, name)) not in (None, (), False)}
+    values = {name: value for name in _SINGLE if (value := getattr(given, name)) not in (None, (), False)}
     capacity = dict(given.capacity) if given.sm is not None else {**base.capacity, **given.capacity}
-    return replace(base, **told, capacity=capacity, latency={**base.latency, **given.latency})
+    return replace(base, **values, capacity=capacity, latency={**base.latency, **given.latency})
 
 
 def instance(name: str, strings: tuple[KernelString, ...], settings: Configuration, arch: str | None, *, options: bool = True) -> Instance:

@@ -16,6 +16,7 @@ def analyze(asked: Asked, *, json: Json = False) -> None:
 
     A function that cannot be bounded lists its gaps: what is missing, and at which address. A bound holds under the assumptions that are
     printed with it. With --block-dim, as many warps as are resident on an SM are bounded together; with --grid, the whole grid.
+    Columns: instr, instructions; div, divergent branches; reconv., edges on which a suspended side of a divergence resumes.
 
     \b
     Examples:

@@ -102,7 +102,7 @@ class _Lines:
 
 
 class _Nowhere:
-    """Nobody wants the lines: the summary is all that was asked for."""
+    """The lines are not wanted: the summary is all that was asked for."""
 
     def write(self, lines: bytes) -> None:
         del lines
@@ -162,8 +162,9 @@ def _report(summary: Summary, output: str | None, *, json: bool) -> None:
         table.show(Table((Column("count", number=True), Column("what")), tuple((count, what) for what, count in _rows(summary))))
         if summary.refused:
             out("\nrefused first:\n")
-        for told in summary.first_refused:
-            out(f"  {safe(told.file)}{' ' + middle(safe(told.name), 40) if told.name else ''}: {told.error}: {safe(told.message)}\n")
+        for outcome in summary.first_refused:
+            name = f" {middle(safe(outcome.name), 40)}" if outcome.name else ""
+            out(f"  {safe(outcome.file)}{name}: {outcome.error}: {safe(outcome.message)}\n")
         if summary.slowest:
             out("\nslowest, in seconds:\n")
         for one in summary.slowest:

@@ -104,7 +104,7 @@ def makespan(
     """
     texts = inputs or []
     listing = bool(texts) and not all(is_string(one) for one in texts)
-    told = Configuration(
+    given = Configuration(
         strings=() if listing else strings_of(texts),
         warps=warps,
         sm=sm,
@@ -117,7 +117,7 @@ def makespan(
         machine=read_machine(machine) if machine is not None else None,
         partition=partition,
     )
-    chosen = configured(config, told)
+    chosen = configured(config, given)
     wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet)
     _check_formats(output, lp)
     with _chains(executor, scheduler, jobs, chosen) as workers:

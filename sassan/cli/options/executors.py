@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sassan import executor as rooms
+from sassan import executor as executors
 from sassan.errors import UsageError
 from sassan.executor import Executor
 
@@ -50,10 +50,10 @@ def executor(kind: Kind, scheduler: str | None, jobs: int | None) -> Generator[E
         raise UsageError("usage", f"--jobs means nothing to the executor '{kind}'", hint="--executor processes -j N")
     match kind:
         case Kind.SERIAL:
-            yield rooms.Serial()
+            yield executors.Serial()
         case Kind.PROCESSES:
-            with rooms.Processes(jobs) as processes:
+            with executors.Processes(jobs) as processes:
                 yield processes
         case Kind.DASK:
-            with rooms.Dask(scheduler or "") as cluster:
+            with executors.Dask(scheduler or "") as cluster:
                 yield cluster

@@ -34,7 +34,7 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
         Column("instr", number=True),
         Column("blocks", number=True),
         Column("div", number=True),
-        Column("react", number=True),
+        Column("reconv.", number=True),
         Column("WCET" if all(one.wcet.bound for one in results) else "(not a bound)", number=True),
     ]
     warps = sorted({one.makespan.residents.warps for one in results if one.makespan})

@@ -18,7 +18,7 @@ _NONE = "-"
 
 
 def show(found: Sequence[Change], *, growth: bool) -> None:
-    """Print everything that changed, how many functions did, and of which nobody knows whether they grew; see `unknown` for `growth`."""
+    """Print everything that changed, how many functions did, and of which it is unknown whether they grew; see `unknown` for `growth`."""
     changed = [one for one in found if one.state is not State.SAME]
     if changed:
         _numbers(changed)

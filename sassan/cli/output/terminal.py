@@ -12,7 +12,7 @@ import typer
 from sassan.errors import UsageError
 
 BROKEN_PIPE = 141
-"""128 + SIGPIPE: what a shell reports of a program whose reader has gone. It is no status of the contract, because nobody reads it."""
+"""128 + SIGPIPE: what a shell reports of a program whose reader has gone. It is no status of the contract, because no program reads it."""
 
 
 def prepare() -> None:

@@ -10,6 +10,7 @@ from sassan.ipet.loop_bounds.execute import truth_of
 from sassan.ipet.loop_bounds.operands import CONDITIONS, number
 from sassan.ipet.loop_bounds.values import YES, Maybe, State, Truth, conjunction
 from sassan.ir import Register
+from sassan.isa.computations import ZERO
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.graph import WarpCfg
 
@@ -46,12 +47,26 @@ class Flows:
         end = self.cfg.nodes[src].instructions[-1]
         facts = self.facts[end.address]
         truth = truth_of(state, end.guard)
-        if end.condition or not _UNANIMOUS.isdisjoint(end.opcode.split(".")):
+        if end.condition:
+            truth = conjunction(truth, _flag(state, end.condition))
+        if not _UNANIMOUS.isdisjoint(end.opcode.split(".")):
             truth = conjunction(truth, Truth(Maybe()))
         for one in end.operands:
             if isinstance(one, Register) and one.file in CONDITIONS:
                 truth = conjunction(truth, _operand(state, one) if facts.flow is Flow.BRANCH else Truth(Maybe()))
         return truth
+
+
+def _flag(state: State, condition: str) -> Truth:
+    """Return a test of the condition code. Of an integer result, NEU says that it is not zero, EQ that it is."""
+    zero = state.registers.get(ZERO)
+    match condition.rpartition(".")[2]:
+        case "EQ" if isinstance(zero, Truth):
+            return zero
+        case "NEU" if isinstance(zero, Truth):
+            return zero.negate()
+        case _:
+            return Truth(Maybe())
 
 
 def _operand(state: State, one: Register) -> Truth:

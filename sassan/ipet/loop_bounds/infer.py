@@ -99,13 +99,21 @@ class _Search:
             return LoopSummary(LoopBound(0, _NEVER), (), frozenset())
         known = counters(head, start, firsts, back) if back else []
         fixed = [one for one in start.registers.values() if isinstance(one, Value) and (one.symbol is None or one.symbol.head != head)]
-        best = _never(back) or _counted(known, back, fixed, firsts) or self.trials.bound(loop, firsts, _hopeless(known, back))
+        best = _never(back) or _counted(known, back, fixed, firsts)
+        if best is None or self._tests_flags(loop):
+            # Such a test stands for one half of a condition; a counter explains that half only.
+            tried = self.trials.bound(loop, firsts, _hopeless(known, back))
+            best = min((bound for bound in (best, tried) if bound is not None), key=lambda bound: bound.bound, default=None)
         missing = _missing(back)
         if best is not None:
             best = replace(best, bound=best.bound + bool(late))
         elif self.trials.ended and not (missing and all(map(_can_be_given, missing))):
             missing |= {_NO_WORK_LEFT}
         return LoopSummary(best, tuple(Movement(one.register, one.start, one.step) for one in known), missing)
+
+    def _tests_flags(self, loop: int) -> bool:
+        cfg = self.flows.cfg
+        return any(cfg.nodes[node].instructions[-1].condition for node in cfg.loops[loop].nodes)
 
     def _from_side_entries(self, loop: int, side: Sequence[State]) -> list[State]:
         """Return the states in which threads come to the head first that entered the loop elsewhere."""

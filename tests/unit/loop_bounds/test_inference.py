@@ -375,3 +375,11 @@ def test_a_function_in_which_too_much_is_followed_says_so(monkeypatch: pytest.Mo
     (loop,) = loops(HALVING)
     assert loop.bound is None
     assert "more iterations than are followed one by one" in loop.advice
+
+
+def test_a_comparison_that_sets_the_flags_only_is_followed():
+    test = "ISET.LT.AND RZ.CC, R0, c[0x0][0x150], PT"
+    text = counter(test).replace("@P0 BRA head", "BRA CC.NEU, head")
+    assert bound(text, x150=12) == 11
+    (loop,) = loops(text)
+    assert (loop.bound, loop.advice) == (None, "give --param 0x150=N")
