@@ -32,7 +32,7 @@ def test_each_model_gives_a_number_of_its_own(sassan: Sassan):
 
 def test_a_latency_goes_over_the_tables_and_is_printed(sassan: Sassan):
     out = sassan("analyze", SAXPY, "--model", "table", "--latency", "global=318,store=318").out
-    assert "WCET\nsaxpy     sm_61     22       2    1      0  1116\n" in out
+    assert "WCET\nsaxpy     sm_61     22       2    1        0  1116\n" in out
     assert "in cycles: alu 6, branch 15, compare 13, global 318, issue 1, special 25, store 318\n" in out
 
 
