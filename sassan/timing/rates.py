@@ -58,7 +58,7 @@ class Rates:
         if not self.interval(instruction.opcode):
             unit = self.unit(instruction.opcode)
             message = f"{instruction.opcode} needs unit '{unit}', which compute capability {self.machine.capability} does not have"
-            return Gap(instruction.address, "no-unit", message)
+            return Gap(instruction.address, "no-unit", message if unit else f"the functional unit of {instruction.opcode} is unknown")
         return None
 
     def assumptions(self, code: Iterable[Instruction]) -> tuple[str, ...]:

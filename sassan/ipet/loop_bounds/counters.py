@@ -8,12 +8,12 @@ Monotone bound.
 Measure h from the least start: q(k) = h(k) - start. Every way back has found h(k) in a set whose part above the start ends at
 `top` and whose part below, if it has one, begins at `wrapped` (both measured like q). If every start, and `top` plus `most`, stay below
 `wrapped`, then by induction every q(k) does, so q(k) <= top wherever the loop goes back; q grows by `least` or more each time, and it never
-enters the part below. So the loop goes back at most floor((top - 0) / least) + 1 times.
+enters the part below. So at most floor((top - 0) / least) + 1 back edges are taken.
 
 Equality bound.
 Every way back has found left != right, where right is the same word all the time and left is h times a factor, plus a number, so
 that it moves by the same number c every time. If c divides every possible first distance d = right - left, then left meets right after
-d / c iterations: the loop goes back at most max(d) / c times.
+d / c iterations: at most max(d) / c back edges are taken.
 """
 
 from collections.abc import Sequence
