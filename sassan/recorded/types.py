@@ -107,7 +107,6 @@ class Configuration:
     status: str = OK
     grid: Size | None = None
     block: Size | None = None
-    place: str = ""
 
     @property
     def valid(self) -> bool:
