@@ -1,5 +1,6 @@
 """Architecture files: `data/*.toml`, and those of the folder that SASSAN_ARCHITECTURES names. README.md describes the format."""
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -52,6 +53,14 @@ class File:
 def further() -> str:
     """Return the folder of further architecture files, '' for none."""
     return os.environ.get(FOLDER, "")
+
+
+def further_digest() -> str:
+    """The SHA-256 of the further architecture files and their names, '' without a folder: results of others are not to be mixed."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(further()).glob("*.toml")) if further() else ():
+        digest.update(f"{path.name} ".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest() if further() else ""
 
 
 def names() -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import starmap
 
 from sassan.app.request import AnalysisRequest
+from sassan.arch.files import further_digest
 from sassan.errors import SelfCheckError
 
 _SHOWN = 60
@@ -28,7 +29,13 @@ class Job:
         Raises SelfCheckError for a setting that is no plain value.
         """
         request = self.request
-        values = {"arch": request.arch, "functions": request.patterns, "time_limit": self.time_limit, "recording": request.recording}
+        values = {
+            "arch": request.arch,
+            "architectures": further_digest(),
+            "functions": request.patterns,
+            "time_limit": self.time_limit,
+            "recording": request.recording,
+        }
         settings = {each.name: getattr(request.settings, each.name) for each in fields(request.settings)}
         return {name: _short(_spelled(value)) for name, value in (values | settings).items()}
 

@@ -6,6 +6,7 @@ from typing import cast
 
 from sassan.errors import InputError
 from sassan.recorded import documents, kernel_tuner
+from sassan.recorded.documents import Document
 from sassan.recorded.faults import CODE, LIMIT
 from sassan.recorded.ktt import is_ktt, read_ktt
 from sassan.recorded.ncu_csv import is_ncu, read_ncu
@@ -46,15 +47,15 @@ def content(path: str, data: bytes) -> Recording | TuningSpace:
 
 def _document(path: str, text: str) -> TuningSpace:
     value, notes = kernel_tuner.parse(path, text)
-    document = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    document = Document(documents.FORMAT, path, cast("dict[str, object]", value) if isinstance(value, dict) else {})
     if all(key in document for key in kernel_tuner.KEYS):
-        return kernel_tuner.read_cache(path, document, notes)
+        return kernel_tuner.read_cache(document, notes)
     if notes:
         raise InputError(CODE, "the JSON text is truncated", source=Source(path, ""), hint="copy the file again")
     if is_ktt(document):
-        return read_ktt(path, document)
+        return read_ktt(document)
     if is_t4(document):
-        return read_t4(path, document)
+        return read_t4(document)
     raise _unknown(path)
 
 

@@ -61,6 +61,8 @@ class Checker:
             Baseline(request, baseline, gates.growth(growth) if growth is not None else Growth()) if baseline is not None else None
         )
         self.unmatched: tuple[str, ...] = ()
+        self.assumptions: dict[str, None] = {}
+        """What the check of control codes takes for granted, each once."""
         self._facts, self._partial = request.settings.facts, partial
 
     def checked(self, found: tuple[AnalysisResult, ...], inputs: Inputs) -> list[Checked]:
@@ -102,7 +104,9 @@ class Checker:
             rules.extend([gates.Rule.GROWTH] if base.holds(place, numbers) else [])
         if self._control:
             function = one.function
-            failed.extend(gates.control(function, check_control(function)))
+            report = check_control(function)
+            self.assumptions |= dict.fromkeys(report.assumptions)
+            failed.extend(gates.control(function, report))
             rules.append(gates.Rule.CONTROL)
         held_by = tuple(dict.fromkeys(rule.value for rule in rules))
         if base is None:

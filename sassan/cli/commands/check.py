@@ -87,6 +87,8 @@ def check(
     )
     results, inputs = request.results(asked.observer, partial=allow_unmatched)
     checked = checker.checked(results, inputs)
+    for text in checker.assumptions:
+        asked.observer.assumed(text)
     for text in () if asked.observer.quiet else checker.unmatched:
         note(f"note: {safe(text)}\n")
     remarks = checker.remarks(checked)
