@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
-from sassan.ilp.model import Model
-
-Number = int | Fraction
+from sassan.ilp.model import Model, Rational
 
 _LONGEST = 32
 """Unknowns of an equation beyond which elimination would fill in more than its proof is worth."""
@@ -30,20 +28,21 @@ class Basis:
 class _Equation:
     """The sum of coefficient * multiplier over rows is `right`: the reduced cost of a variable of the basis is 0."""
 
-    terms: dict[int, Number]
-    right: Number
+    terms: dict[int, Rational]
+    right: Rational
 
 
-def multipliers(model: Model, basis: Basis) -> tuple[Fraction, ...] | None:
+def multipliers(model: Model, basis: Basis) -> list[Rational] | None:
     """Return the multiplier of every row, None where the basis does not determine them, or only with long equations."""
     equations, users = _equations(model, basis)
-    out: list[Number] = [0] * len(model.rows)
+    out: list[Rational] = [0] * len(model.rows)
     solved = _eliminated(equations, users)
     if len(solved) < len(basis.rows):
         return None
     for row, equation in reversed(solved):
-        out[row] = equation.right - sum(factor * out[other] for other, factor in equation.terms.items())
-    return tuple(map(Fraction, out))
+        value = equation.right - sum(factor * out[other] for other, factor in equation.terms.items())
+        out[row] = value.numerator if value.denominator == 1 else value
+    return out
 
 
 def _equations(model: Model, basis: Basis) -> tuple[dict[int, _Equation], dict[int, set[int]]]:
@@ -86,7 +85,7 @@ def _eliminated(equations: dict[int, _Equation], users: dict[int, set[int]]) -> 
     return solved
 
 
-def _pivot(terms: dict[int, Number], users: dict[int, set[int]]) -> int:
+def _pivot(terms: dict[int, Rational], users: dict[int, set[int]]) -> int:
     """Return the row to solve for: one without a division, in few other equations."""
     return min(terms, key=lambda row: (abs(terms[row]) != 1, len(users[row]), row))
 

@@ -9,7 +9,7 @@ which would be below it; HiGHS may call an unbounded model infeasible.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -18,7 +18,7 @@ from typing import Any
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
 from sassan.ilp import basis, highs
 from sassan.ilp.answer import Answer, Status
-from sassan.ilp.model import Model, covered, dual_bound, evaluate, violated
+from sassan.ilp.model import Model, Rational, covered, dual_bound, evaluate, violated
 
 __all__ = ["SOLVERS", "Solution", "Status", "solve", "upper_bound"]
 
@@ -158,16 +158,16 @@ def _rounded(values: tuple[float, ...]) -> tuple[int, ...] | None:
     return tuple(round(value) for value in values)
 
 
-def _exact(model: Model, relaxed: Answer) -> Iterator[tuple[Fraction, ...]]:
+def _exact(model: Model, relaxed: Answer) -> Iterator[Sequence[Rational]]:
     """Yield rational multipliers near those of the answer, the likely ones first."""
     for attempt, limit in enumerate(_DENOMINATORS):
         # Most rows of a flow problem share a few multipliers.
         rational = {multiplier: Fraction(multiplier).limit_denominator(limit) for multiplier in set(relaxed.multipliers)}
-        near = tuple(rational[multiplier] for multiplier in relaxed.multipliers)
+        near = [rational[multiplier] for multiplier in relaxed.multipliers]
         yield near
         if relaxed.basis is None:
             # Solvers differ in the sign that they give the multipliers of a maximum.
-            yield tuple(-multiplier for multiplier in near)
+            yield [-multiplier for multiplier in near]
         elif not attempt and (exact := basis.multipliers(model, relaxed.basis)) is not None:
             yield exact
 

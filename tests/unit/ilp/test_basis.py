@@ -15,13 +15,13 @@ GAP = Model("gap", (X, Y), ((0, 5), (1, 4)), (Row("r0", ((0, 6), (1, 4)), "<=", 
 
 def test_a_basis_has_one_multiplier_per_row_and_none_on_rows_with_slack() -> None:
     # 6 u = 5; the reduced cost of x1 is 4 - 4 u > 0.
-    assert multipliers(GAP, Basis((0,), (0,))) == (Fraction(5, 6), 0)
+    assert multipliers(GAP, Basis((0,), (0,))) == [Fraction(5, 6), 0]
     assert dual_bound(GAP, (Fraction(5, 6), Fraction(0))) is None
 
 
 def test_equations_of_several_unknowns_are_eliminated() -> None:
     # 6 u + v = 5 and 4 u + 2 v = 4.
-    assert multipliers(GAP, Basis((0, 1), (0, 1))) == (Fraction(3, 4), Fraction(1, 2))
+    assert multipliers(GAP, Basis((0, 1), (0, 1))) == [Fraction(3, 4), Fraction(1, 2)]
 
 
 def test_dependent_equations_determine_nothing() -> None:
