@@ -81,9 +81,8 @@ def _row(letters: list[str], row: tuple[int, ...], slots: int) -> str:
     return "".join(cells)
 
 
-def runs(cells: str) -> tuple[CellRun, ...]:
-    """Return the runs of equal cells of one row."""
-    start = 0
+def runs(cells: str, start: int = 0) -> tuple[CellRun, ...]:
+    """Return the runs of equal cells of one row, or of a piece of it that begins at slot `start`."""
     out: list[CellRun] = []
     for mark, cells_of_run in groupby(cells):
         count = len(list(cells_of_run))
