@@ -54,7 +54,7 @@ class Change:
     code: bool | None = None
 
     @property
-    def one(self) -> Result:
+    def latest(self) -> Result:
         """Return the function as it is now, or as it was before it was removed."""
         found = self.new or self.old
         assert found is not None

@@ -20,7 +20,7 @@ BUILDS = st.lists(RESULTS, max_size=6)
 
 
 def states(*found: Change) -> list[tuple[str, State]]:
-    return [(one.one.name, one.state) for one in found]
+    return [(one.latest.name, one.state) for one in found]
 
 
 @given(BUILDS)
