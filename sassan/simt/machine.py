@@ -14,7 +14,7 @@ from sassan.simt.code import RETURN_TAG, Block, Code
 from sassan.simt.control import leave
 from sassan.simt.data import compute
 from sassan.simt.stack import Suspended
-from sassan.simt.state import LOST, STOPPED, Order, Session, Status, begin, lanes, pack
+from sassan.simt.state import LOST, STOPPED, Order, RunStatus, Session, begin, lanes, pack
 from sassan.simt.trace import Contexts, Outcome, Recorder, Steps
 from sassan.simt.values import Moment, Rows, Truth, Values, Words
 
@@ -93,8 +93,8 @@ class Machine:
         warps.active[rows] = goes.active
         warps.time[rows] += np.uint32(1)
         stopped = rows[warps.block[rows] == STOPPED]
-        warps.status[stopped] = np.where(warps.stacks.depth[stopped] > 0, Status.TRAPPED, Status.ENDED)
-        warps.status[rows[~alive]] = Status.FAULT
+        warps.status[stopped] = np.where(warps.stacks.depth[stopped] > 0, RunStatus.TRAPPED, RunStatus.ENDED)
+        warps.status[rows[~alive]] = RunStatus.FAULT
 
     def _cut(self, session: Session, rows: Rows) -> None:
         """Stop the runs that are at a limit: what they did is the prefix of a path, up to the entry of the block."""
@@ -102,7 +102,7 @@ class Machine:
         deep = warps.stacks.depth[rows] > limits.depth
         crowded = warps.local.full[rows] | (len(session.contexts) > limits.contexts)
         over = rows[deep | crowded | (warps.time[rows] >= limits.steps)]
-        warps.status[over] = Status.CUT
+        warps.status[over] = RunStatus.CUT
         warps.block[over] = STOPPED
 
 

@@ -19,7 +19,7 @@ LOST = -2
 """The next block of a run that met a fault."""
 
 
-class Status(IntEnum):
+class RunStatus(IntEnum):
     """How a run stands: CUT is the prefix of a path, FAULT what the semantics do not allow, TRAPPED an end with threads waiting."""
 
     RUNNING = 0

@@ -94,7 +94,7 @@ def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Re
     files = tuple(dict.fromkeys([*(entry.result.file for entry in checked), *(refusal.file for refusal in inputs.refused)]))
     findings = tuple(_finding(entry, failure) for entry in checked for failure in entry.failures)
     warnings = tuple((remark.code, f"{remark.what}: {', '.join(remark.names)}") for remark in remarks)
-    run = sarif.Run(__version__, _rules(), findings, files, status, Path.cwd().as_posix(), refused, warnings)
+    run = sarif.SarifRun(__version__, _rules(), findings, files, status, Path.cwd().as_posix(), refused, warnings)
     text = json.dumps(sarif.log(run), indent=2) + "\n"
     if path == "-":
         out(text)

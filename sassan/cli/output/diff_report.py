@@ -4,7 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from sassan.app.builds.changes import Change, State
+from sassan.app.builds.changes import Change, ChangeState
 from sassan.app.builds.checked import Remark
 from sassan.app.builds.gates import growth_text, unheld
 from sassan.app.builds.saved_results import BOUNDS, Measure
@@ -19,7 +19,7 @@ _NONE = "-"
 
 def show(changes: Sequence[Change], *, growth: bool) -> None:
     """Print everything that changed, how many functions did, and of which it is unknown whether they grew; see `unknown` for `growth`."""
-    changed = [change for change in changes if change.state is not State.SAME]
+    changed = [change for change in changes if change.state is not ChangeState.SAME]
     if changed:
         _numbers(changed)
         out("\n")
@@ -33,7 +33,7 @@ def unknown(changes: Sequence[Change], *, growth: bool) -> Iterator[Remark]:
     """Yield of which functions growth is not known: no number on both sides, or, where `growth` was asked for, one side only."""
     names = [_name(change) for change in changes if change.old is not None and change.new is not None and unheld((change.old,), change.new)]
     yield from [Remark("growth-not-known", "growth is not known", tuple(names))] if names else ()
-    for state in (State.ADDED, State.REMOVED) if growth else ():
+    for state in (ChangeState.ADDED, ChangeState.REMOVED) if growth else ():
         names = [_name(change) for change in changes if change.state is state]
         yield from [Remark(f"only-{state}", f"growth does not hold what was {state}", tuple(names))] if names else ()
 
@@ -45,7 +45,7 @@ def _count(number: int) -> str:
 def summary(changes: Sequence[Change]) -> Mapping[str, int]:
     """Return how many functions there are of each state, in the order of the states."""
     count = Counter(change.state for change in changes)
-    return {state.value: count[state] for state in State if count[state]}
+    return {state.value: count[state] for state in ChangeState if count[state]}
 
 
 def _numbers(changed: Sequence[Change]) -> None:
