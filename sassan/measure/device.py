@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-Dimensions = tuple[int, int, int]
+from sassan.machine.launch import Shape
+
 DATA_BYTES = 16 << 20
 """Default size of the memory behind a pointer argument, in bytes."""
 DATA_LARGEST = 60
@@ -31,8 +32,8 @@ class MeasureTask:
 
     cubin: bytes
     kernel: str
-    grid: Dimensions = (1, 1, 1)
-    block: Dimensions = (1, 1, 1)
+    grid: Shape = (1, 1, 1)
+    block: Shape = (1, 1, 1)
     arguments: tuple[Argument, ...] = ()
     shared: int = 0
     clocked: bool = False

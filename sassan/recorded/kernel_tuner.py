@@ -95,7 +95,7 @@ def _configuration(
         notes.append(f"{entry.place}: a configuration has runs, but no time")
     if status == OK and recorded is not None and times and not _mean(times, recorded):
         notes.append(f"{entry.place}: the time of a configuration is not the mean of its runs")
-    return Configuration(values, times if status == OK else (), recorded, status)
+    return Configuration(values, times if status == OK else (), recorded, status, place=entry.place)
 
 
 def _time(entry: Document) -> tuple[str, float | None]:

@@ -80,7 +80,7 @@ def _configuration(scale: _Scale, result: Document, values: tuple[Value, ...]) -
     factor = scale.milliseconds
     status = result.label("Status")
     if status.lower() != OK:
-        return Configuration(values, status=status)
+        return Configuration(values, status=status, place=result.place)
     total = result.duration("TotalDuration", factor)
     launches = result.tables("ComputationResults")
     parts = [launch.duration("Duration", factor) for launch in launches]
@@ -89,7 +89,7 @@ def _configuration(scale: _Scale, result: Document, values: tuple[Value, ...]) -
         scale.notes.append(f"{result.place}: the total of {total:g} ms is not the sum of its computations, {sum(parts) + extra:g} ms")
     block = _size(launches[0], "LocalSize") if len(launches) == 1 else None
     grid = _size(launches[0], "GlobalSize") if len(launches) == 1 and scale.in_blocks else None
-    return Configuration(values, (total,), total, OK, grid, block)
+    return Configuration(values, (total,), total, OK, grid, block, result.place)
 
 
 def _size(launch: Document, key: str) -> Size | None:

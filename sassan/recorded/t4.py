@@ -70,13 +70,13 @@ def _configuration(result: Document, values: Document, names: tuple[str, ...], f
     correct = result.number("correctness", 1, least=-_LARGEST, most=_LARGEST)
     status = invalidity if invalidity not in _VALID else OK if correct else "correctness"
     if status != OK:
-        return Configuration(scalars, status=status)
+        return Configuration(scalars, status=status, place=result.place)
     samples = result.table("times", required=True).durations("runtimes", factor)
     measured = _measurement(result)
     recorded = measured.duration("value", factor) if measured is not None else None
     if not samples and recorded is None:
-        return Configuration(scalars, status="no time")
-    return Configuration(scalars, samples, recorded)
+        return Configuration(scalars, status="no time", place=result.place)
+    return Configuration(scalars, samples, recorded, place=result.place)
 
 
 def _measurement(result: Document) -> Document | None:

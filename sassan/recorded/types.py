@@ -107,6 +107,7 @@ class Configuration:
     status: str = OK
     grid: Size | None = None
     block: Size | None = None
+    place: str = ""
 
     @property
     def valid(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sassan.app import documents
-from sassan.cli.measure_run import MeasureRequest, take_samples
+from sassan.cli.measure_run import take_samples
 from sassan.cli.options.inputs import Json, Quiet
 from sassan.cli.output import failure, measure_report
 from sassan.cli.output.files import extension
@@ -18,6 +18,7 @@ from sassan.measure.estimators import Estimator
 from sassan.measure.figure import FORMATS
 from sassan.measure.pictures import pictures
 from sassan.measure.read import load, text
+from sassan.measure.request import MeasureRequest
 from sassan.measure.samples import Samples
 from sassan.measure.summary import document, rows
 from sassan.measure.verdict import verdicts
