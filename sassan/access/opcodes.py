@@ -68,12 +68,18 @@ def references(instruction: Instruction) -> tuple[Reference, ...]:
     if space is None:
         return ()
     place = next(iter(_places(instruction)), -1)
+    if space is Space.CONSTANT and not _indexed(instruction.operands[place]):
+        return ()  # an operand fetch
     if name in _MATRICES:
         count = next((int(modifier) for modifier in reversed(modifiers) if modifier in {"1", "2", "4"}), 1)
         return (Reference(space, _ROW, place, lanes=8 * count),)
     if space in {Space.TEXTURE, Space.BULK}:
         return (Reference(space, 0, place),)
     return (Reference(space, _width(modifiers), place, atomic=name in _ATOMIC),)
+
+
+def _indexed(operand: object) -> bool:
+    return isinstance(operand, Constant) and any(register.index is not None for register in operand.base)
 
 
 def _places(instruction: Instruction) -> list[int]:
