@@ -10,6 +10,8 @@ from sassan.values.words import Held
 
 _AXES = "XYZ"
 _POINTER = 8
+_CLUSTER = 16
+"""Blocks of a cluster, at most."""
 _MASKS = {"EQ": lambda lane: 1 << lane, "LT": lambda lane: (1 << lane) - 1, "LE": lambda lane: (2 << lane) - 1}
 
 
@@ -19,6 +21,7 @@ class Environment:
     def __init__(self, function: Function, launch: Launch) -> None:
         """Lay out what is given."""
         self._special: dict[str, Held] = {"SRZ": Held(const(0), 0), "SR_LANEID": Held(from_words(tuple(range(LANES))), 0)}
+        self._special["SR_CGACTAID"] = Held(LaneWord(high=_CLUSTER - 1), 0)
         for name, mask in _MASKS.items():
             self._special[f"SR_{name}MASK"] = Held(from_words(tuple(map(mask, range(LANES)))), 0)
         for axis, name in enumerate(_AXES):

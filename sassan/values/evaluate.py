@@ -83,7 +83,8 @@ class Evaluator:
                 new.update(dict.fromkeys(bits(rest & words.kept), UNKNOWN))
                 effects.append(Effect(rest, None if effect.needs is None or effect.needs & words.laned else effect.needs))
         if guard is not None:
-            effects += [Effect(lost, None)] if (lost := self._mixed(words, new)) else []
+            lost = self._mixed(words, new)
+            effects = [Effect(effect.writes & ~lost, effect.needs) for effect in effects] + [Effect(lost, None)]
         for name, value in new.items():
             words.put(name, value)
         return _together(effects)
@@ -225,12 +226,24 @@ def _signs(held: Held, operand: Register | Constant) -> Held:
 
 
 def _together(effects: list[Effect]) -> tuple[Effect, ...]:
-    """Return effects that happen at once as effects one after the other: those that need what others write become one."""
-    written = 0
-    needed: int | None = 0
+    """Return effects that happen at once in an order in which none needs what one before it writes; a cycle becomes one effect."""
+    left = [effect for effect in effects if effect.writes]
+    out: list[Effect] = []
+    while left:
+        needed = [0] * len(left)
+        for place, effect in enumerate(left):
+            for other in range(len(left)):
+                needed[other] |= (effect.needs or 0) if other != place else 0
+        first = next((place for place, effect in enumerate(left) if not effect.writes & needed[place]), None)
+        if first is None:
+            return (*out, _joined(left))
+        out.append(left.pop(first))
+    return tuple(out)
+
+
+def _joined(effects: list[Effect]) -> Effect:
+    writes, needs = 0, 0
     for effect in effects:
-        written |= effect.writes
-        needed = None if needed is None or effect.needs is None else needed | effect.needs
-    if all(effect.needs is None or not effect.needs & (written & ~effect.writes) for effect in effects):
-        return tuple(effects)
-    return (Effect(written, needed),)
+        writes |= effect.writes
+        needs |= effect.needs or 0
+    return Effect(writes, None if any(effect.needs is None for effect in effects) else needs)
