@@ -1,10 +1,10 @@
 """Reading a recording of any format, detected by its contents, not by its name."""
 
 from io import StringIO
-from pathlib import Path
 from typing import cast
 
 from sassan.errors import InputError
+from sassan.frontend.load import read_bytes
 from sassan.recorded import documents, kernel_tuner
 from sassan.recorded.documents import Document
 from sassan.recorded.faults import CODE, LIMIT
@@ -64,19 +64,8 @@ def _unknown(path: str) -> InputError:
 
 
 def _bytes(path: str) -> bytes:
-    blank = Source(path, "")
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(LIMIT + 1)
-    except FileNotFoundError:
-        raise InputError("missing-file", f"there is no file '{path}'", source=blank) from None
-    except IsADirectoryError:
-        raise InputError("is-directory", f"'{path}' is a directory", source=blank, hint="pass the files in it") from None
-    except PermissionError:
-        raise InputError("no-permission", f"'{path}' may not be read", source=blank, hint="check its permissions") from None
-    except (OSError, ValueError) as error:
-        raise InputError("unreadable", f"'{path}' cannot be read: {error}", source=blank) from None
+    data = read_bytes(path, LIMIT)
     if len(data) > LIMIT:
         hint = "record fewer launches, such as with ncu --launch-count N"
-        raise InputError("too-large", f"'{path}' is larger than {LIMIT >> 20} MiB", source=blank, hint=hint)
+        raise InputError("too-large", f"'{path}' is larger than {LIMIT >> 20} MiB", source=Source(path, ""), hint=hint)
     return data

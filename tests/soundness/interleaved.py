@@ -13,10 +13,10 @@ from sassan.ipet.wcet import problem, wcet
 from sassan.simt.code import Code
 from sassan.simt.machine import Limits
 from sassan.simt.state import Status
-from sassan.simt.values import Uninterpreted, draw
 from sassan.timing import CostModel
 from sassan.warpcfg.graph import WarpCfg
 from simt.free import FreeMachine, FreeOutcome
+from simt.uninterpreted import Uninterpreted, draw
 from soundness.watch import Watch
 
 

@@ -28,10 +28,10 @@ from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, Status
 from sassan.simt.trace import Entry, Outcome, Transition
-from sassan.simt.values import Runs, Uninterpreted, draw
 from sassan.timing import CostModel, Unit
 from sassan.warpcfg.graph import Edge, Point, WarpCfg
 from simt.plain import PlainRun
+from simt.uninterpreted import Runs, Uninterpreted, draw
 from soundness.interleaved import Turns, interleave
 from soundness.maxwell import Maxwell
 from soundness.volta import Volta

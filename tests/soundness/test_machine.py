@@ -10,7 +10,7 @@ from sassan.simt.code import Condition, Control, Decoded, Flow, Operation, lower
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.state import Order, Status
 from sassan.simt.trace import Outcome
-from sassan.simt.values import Uninterpreted, draw
+from simt.uninterpreted import Uninterpreted, draw
 from soundness.drafts import NOWHERE
 from soundness.maxwell import Maxwell
 

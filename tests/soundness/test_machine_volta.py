@@ -9,8 +9,8 @@ from sassan.simt.code import Decoded, Operation, lower
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.state import Order, Status
 from sassan.simt.trace import Outcome
-from sassan.simt.values import Uninterpreted, draw
 from simt.free import FreeMachine, FreeOutcome
+from simt.uninterpreted import Uninterpreted, draw
 from soundness.drafts import NOWHERE
 from soundness.volta import Volta
 

@@ -10,8 +10,8 @@ from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, Status
 from sassan.simt.trace import Outcome
-from sassan.simt.values import Uninterpreted, draw
 from simt.plain import PlainRun
+from simt.uninterpreted import Uninterpreted, draw
 from soundness import generator_volta
 from soundness.generator import program
 from soundness.maxwell import Maxwell

@@ -24,7 +24,6 @@ from sassan.executor import Executor
 
 _INTERRUPTED = 130
 _STANDARD_OUTPUT = "-"
-_LOOK = 0.1
 
 Paths = Annotated[
     list[str],
