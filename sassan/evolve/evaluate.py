@@ -155,9 +155,8 @@ def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
 
 def _gap(gap: Gap) -> str:
     """Return the text of a gap; loops can only be bounded by the launch of the configuration."""
-    message = gap.message.removesuffix(REMEDY)
-    advice = "" if message == gap.message else ": set block, grid and param in [launch]"
-    return f"{documents.address(gap.address)}: {message}{advice}"
+    message, remedy, _ = gap.message.partition(REMEDY)
+    return f"{documents.address(gap.address)}: {message}" + (": set block, grid and param in [launch]" if remedy else "")
 
 
 def _missing(result: AnalysisResult) -> str:
