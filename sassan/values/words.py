@@ -263,7 +263,9 @@ def _integers(value: LaneWord, modulus: int, signed: bool) -> tuple[int, ...] | 
     """Return offset plus lanes as integers, where no lane wraps around and the rest is a multiple of a modulus; else None."""
     if value.lanes is None or value.modulus < modulus or value.high - value.low >= _SIGN or (signed and value.high >= _SIGN):
         return None
-    return tuple([value.offset + _signed(lane) for lane in value.lanes])
+    parts = tuple([value.offset + _signed(lane) for lane in value.lanes])
+    # Words and parts both lie within half the circle: so the rest is one integer in all lanes, not just one word.
+    return parts if max(parts) - min(parts) < _SIGN else None
 
 
 def _shifted(value: int, places: int, signed: bool) -> int:
