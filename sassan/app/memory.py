@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from sassan.access import Access, accesses
-from sassan.access.accesses import ASSUMPTIONS, reason
+from sassan.access.accesses import ASSUMPTIONS
+from sassan.access.reasons import reason
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
 from sassan.ir import Function, SourceLine
+from sassan.render.decorations import Decorations
 from sassan.values import WarpValues, with_values
 from sassan.warpcfg import explore
 
@@ -55,16 +57,23 @@ def memory_of(result: AnalysisResult) -> MemoryResult:
     values = result.values or _followed(result)
     if values is None:
         return MemoryResult(result, (), result.cfg.gaps or (_not_followed(result.function),))
-    counts: dict[int, int] = {}
-    for node, count in zip(result.cfg.nodes, result.wcet.counts or (), strict=False):
-        for instruction in node.instructions:
-            counts[instruction.address] = counts.get(instruction.address, 0) + count
-    known = result.wcet.counts is not None
+    counts = _executions(result)
     rows = [
-        AccessRow(access, counts.get(access.address, 0) if known else None, _line(result.function, access.address))
+        AccessRow(access, None if counts is None else counts.get(access.address, 0), _line(result.function, access.address))
         for access in accesses(values)
     ]
     return MemoryResult(result, tuple(sorted(rows, key=lambda row: (-row.wasted, row.access.address))))
+
+
+def _executions(result: AnalysisResult) -> dict[int, int] | None:
+    """Return how often the worst path executes each instruction, in all contexts together; None where no worst path is known."""
+    if not result.wcet.counts or not result.wcet.bound:
+        return None
+    counts: dict[int, int] = {}
+    for node, count in zip(result.cfg.nodes, Decorations(counts=result.wcet.counts).node_counts(result.cfg), strict=True):
+        for instruction in node.instructions:
+            counts[instruction.address] = counts.get(instruction.address, 0) + count
+    return counts
 
 
 def _followed(result: AnalysisResult) -> WarpValues | None:
