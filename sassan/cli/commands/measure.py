@@ -9,9 +9,10 @@ import typer
 from sassan.app import documents
 from sassan.cli.measure_run import take_samples
 from sassan.cli.options.inputs import Json, Quiet
-from sassan.cli.output import failure, measure_report
+from sassan.cli.output import failure
 from sassan.cli.output.files import extension
 from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.reports import measure as measure_report
 from sassan.errors import SassanError, UsageError
 from sassan.measure.confidence import IntervalSettings
 from sassan.measure.estimators import Estimator

@@ -17,7 +17,7 @@ from typing import Any
 
 from sassan.errors import MissingToolError
 from sassan.executor import Executor, Processes, Serial
-from sassan.render.dot import REVERSED
+from sassan.render.graph.dot import REVERSED
 
 _WORKER = Path(__file__).parent.parent / "worker.py"
 _TOGETHER = 8
