@@ -16,8 +16,8 @@ from sassan.evolve.outcome import Outcome, OutcomeStatus
 from sassan.evolve.space.config import Config, Objective
 from sassan.evolve.space.genes import Genome
 from sassan.measure import MeasureTask
-from sassan.measure.device import Device
-from sassan.measure.gpu import Gpu
+from sassan.measure.sampling.device import Device
+from sassan.measure.sampling.gpu import Gpu
 
 _TOLERANCE = 1e-3
 """Relative tolerance of floats where flags that change rounding are allowed."""

@@ -19,8 +19,8 @@ from sassan.measure.estimators import Estimator
 from sassan.measure.figure import FORMATS
 from sassan.measure.pictures import pictures
 from sassan.measure.read import load, text
-from sassan.measure.request import MeasureRequest
 from sassan.measure.samples import Samples
+from sassan.measure.sampling.request import MeasureRequest
 from sassan.measure.summary import document, rows
 from sassan.measure.verdict import verdicts
 from sassan.render.files import write_atomically

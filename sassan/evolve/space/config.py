@@ -15,7 +15,7 @@ from sassan.evolve.space.includes import Header, IncludeProblem, headers
 from sassan.evolve.space.shapes import ShapeProblem, extent, names
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting, setting
-from sassan.measure.device import DATA_BYTES, Argument
+from sassan.measure.sampling.device import DATA_BYTES, Argument
 from sassan.timing import latencies
 
 _HINT = "sassan/evolve/README.md describes configurations, samples/evolve/ holds some"
