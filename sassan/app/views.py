@@ -1,6 +1,6 @@
 """What a result, or a function, looks like: drawings, listings, integer programs, comparisons, records for a page."""
 
-from sassan.app.analysis import explored, warp_graph
+from sassan.app.analysis import warp_graph
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.ilp import write
@@ -82,8 +82,7 @@ def listing_of(function: Function, settings: Settings) -> Listing:
 
     Raises InputError for an architecture without a table, SelfCheckError.
     """
-    isa = isa_of(function, settings.letters)
-    return render_listing(explored(function, isa, settings.exploration), isa.facts)
+    return render_listing(warp_graph(function, settings), isa_of(function, settings.letters).facts)
 
 
 def check_control(function: Function) -> Report:
