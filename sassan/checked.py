@@ -235,6 +235,10 @@ def shown(value: object) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a TOML basic string: names of kernels are untrusted text."""
+    """Return a TOML basic string: names are untrusted text; a lone surrogate, which TOML has not, becomes U+FFFD."""
     escapes = {'"': '\\"', "\\": "\\\\"}
-    return '"' + "".join(escapes.get(char, char if char.isprintable() else f"\\U{ord(char):08x}") for char in text) + '"'
+    return '"' + "".join(escapes.get(char, char if char.isprintable() else _escaped(ord(char))) for char in text) + '"'
+
+
+def _escaped(point: int) -> str:
+    return f"\\U{0xFFFD if 0xD800 <= point <= 0xDFFF else point:08x}"  # noqa: PLR2004 - the surrogates

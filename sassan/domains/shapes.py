@@ -113,14 +113,12 @@ class Alignment(NamedTuple):
 class Names:
     """The activation points that the names 1 to n of a shape stand for, ascending; equal names are one object."""
 
-    __slots__ = ("__weakref__", "_aligned", "_kept", "_with", "bit", "members", "place", "points")
+    __slots__ = ("__weakref__", "_aligned", "_kept", "_with", "place", "points")
 
     def __init__(self, points: tuple[int, ...]) -> None:
-        """Take the points, ascending; `place` and `bit` are their names, and these as sets."""
+        """Take the points, ascending; `place` are their names."""
         self.points = points
         self.place = {point: place for place, point in enumerate(points, 1)}
-        self.bit = {point: 1 << place for place, point in enumerate(points, 1)}
-        self.members = frozenset(points)
         self._with: dict[int, tuple[Names, int]] = {}
         self._kept: dict[int, tuple[Names, Pick]] = {}
         self._aligned: dict[Names, Alignment] = {}
@@ -164,11 +162,18 @@ class Names:
         """Return the names of the points of both."""
         known = self._aligned.get(other)
         if known is None:
-            both = other if self.members <= other.members else Names.of(sorted(self.members | other.members))
-            left, right = (tuple(map(both.place.__getitem__, names.points)) for names in (self, other))
-            places, right_places = (sum(map(both.bit.__getitem__, names.points)) for names in (self, other))
+            within, around = self.place.keys() <= other.place.keys(), self.place.keys() >= other.place.keys()
+            both = other if within else self if around else Names.of(sorted({*self.points, *other.points}))
+            (left, places), (right, right_places) = both.places_of(self), both.places_of(other)
             known = self._aligned[other] = Alignment(both, places, right_places, left, right, _pick(left))
         return known
+
+    def places_of(self, inner: "Names") -> tuple[tuple[int, ...], int]:
+        """Return the names of the points of `inner`, all of which are here, in order and as a set."""
+        if inner is self:
+            return tuple(range(1, len(self.points) + 1)), (1 << len(self.points) + 1) - 2
+        places = tuple([self.place[point] for point in inner.points])
+        return places, sum([1 << place for place in places])
 
 
 _NAMES: WeakValueDictionary[tuple[int, ...], Names] = WeakValueDictionary()

@@ -6,8 +6,8 @@ met before, at whatever point of the program, is looked up (`shape_steps.py`).
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from operator import and_
+from typing import NamedTuple
 
 from sassan.domains.agreement import Agreement, AgreementDomain
 from sassan.domains.bits import bits
@@ -20,8 +20,7 @@ ABLATIONS = frozenset({"acyclic-stack", "no-groups", "no-agreement", "active-onl
 """What can be switched off to see what it is worth (warp-cfg-2023, section 4.2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Warp:
+class Warp(NamedTuple):
     """One abstract state: `agreed[k]` is what the group of name k of the shape agrees on, `agreed[0]` what the active threads do.
 
     The bottom, in which no warp is, has no names and agrees on nothing: `agreed` is empty.
@@ -72,8 +71,7 @@ def warp_of(stack: Stack, groups: Groups, agreement: Agreement) -> Warp:
     return Warp(Names.of(points), made, tuple(agreement.on[name] for name in (ACTIVE, *points)))
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(NamedTuple):
     """One outcome of halting the active threads: `point` resumes in `warp`; None: nothing was suspended, the warp ends."""
 
     point: int | None
@@ -120,13 +118,13 @@ class WarpDomain:
             agreed = b.agreed if a.agreed == b.agreed else tuple(map(and_, a.agreed, b.agreed))
             places = (1 << a.shape.size + 1) - 2
             return Warp(b.names, b.shape if a.shape is b.shape else self._steps.join(a.shape, b.shape, places, places), agreed)
-        aligned = a.names.align(b.names)
+        aligned = b.names.align(a.names)  # as `leq(b, a)`, which a fixpoint asks first
         on = [-1] * (len(aligned.both.points) + 1)
-        for names, values in ((aligned.left, a.agreed), (aligned.right, b.agreed)):
+        for names, values in ((aligned.right, a.agreed), (aligned.left, b.agreed)):
             on[ACTIVE] &= values[ACTIVE]
             for name, registers in zip(names, values[1:], strict=True):
                 on[name] &= registers
-        return Warp(aligned.both, self._steps.join(a.shape, b.shape, aligned.places, aligned.right_places), tuple(on))
+        return Warp(aligned.both, self._steps.join(a.shape, b.shape, aligned.right_places, aligned.places), tuple(on))
 
     def explain(self, a: Warp, b: Warp) -> str:
         """Return why `leq(a, b)` is false, '' when it holds."""
@@ -150,7 +148,7 @@ class WarpDomain:
 
     def learn(self, warp: Warp, registers: int) -> Warp:
         """Return the state in which the active threads are known to agree on `registers` too."""
-        if self._no_agreement or not registers & ~warp.active:
+        if not registers or self._no_agreement or not registers & ~warp.active:
             return warp
         return Warp(warp.names, warp.shape, (warp.active | registers, *warp.agreed[1:]))
 

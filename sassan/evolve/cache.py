@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
+from sassan.arch.files import further_digest
 from sassan.entries import Entries
 
 FORMAT = b"sassan-evolve-1"
@@ -63,9 +64,9 @@ def key(*parts: str | bytes) -> str:
 
 @lru_cache(maxsize=1)
 def program() -> str:
-    """Return a hash of the files of this installation: costs computed by another version are not reused."""
+    """Return a hash of the files of this installation, and of further architectures: costs computed by others are not reused."""
     root = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(further_digest().encode())
     for path in sorted(path for pattern in ("**/*.py", "**/*.toml", "**/*.lark") for path in root.glob(pattern)):
         seen = path.stat()
         digest.update(f"{path.relative_to(root)} {seen.st_size} {seen.st_mtime_ns}\n".encode())

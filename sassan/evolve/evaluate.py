@@ -13,12 +13,12 @@ from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import Gap, InputError, SelfCheckError, UsageError
 from sassan.evolve.cache import Cache, key, program
-from sassan.evolve.compile import CompileJob, CompileResult, CompileStatus, build
-from sassan.evolve.compilers import Tools
-from sassan.evolve.config import Config, Objective
-from sassan.evolve.genes import Choice, Genome
+from sassan.evolve.compilation.compile import CompileJob, CompileResult, CompileStatus, build
+from sassan.evolve.compilation.compilers import Tools
 from sassan.evolve.outcome import LoopBound, Outcome, OutcomeStatus, from_json, to_json
-from sassan.evolve.shapes import ShapeProblem
+from sassan.evolve.space.config import Config, Objective
+from sassan.evolve.space.genes import Choice, Genome
+from sassan.evolve.space.shapes import ShapeProblem
 from sassan.frontend import Image, read
 from sassan.ipet.flow_facts import REMEDY
 from sassan.ir import Function
@@ -155,9 +155,8 @@ def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
 
 def _gap(gap: Gap) -> str:
     """Return the text of a gap; loops can only be bounded by the launch of the configuration."""
-    message = gap.message.removesuffix(REMEDY)
-    advice = "" if message == gap.message else ": set block, grid and param in [launch]"
-    return f"{documents.address(gap.address)}: {message}{advice}"
+    message, remedy, _ = gap.message.partition(REMEDY)
+    return f"{documents.address(gap.address)}: {message}" + (": set block, grid and param in [launch]" if remedy else "")
 
 
 def _missing(result: AnalysisResult) -> str:

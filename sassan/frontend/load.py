@@ -18,7 +18,7 @@ def load(path: str) -> Source | Image:
 
     Raises InputError with one of the codes missing-file, is-directory, no-permission, unreadable, too-large, binary-input, not-utf8.
     """
-    return content(path, _bytes(path, Source(path, "")))
+    return content(path, read_bytes(path, LIMIT))
 
 
 def content(name: str, data: bytes) -> Source | Image:
@@ -55,13 +55,17 @@ def content(name: str, data: bytes) -> Source | Image:
         ) from None
 
 
-def _bytes(path: str, blank: Source) -> bytes:
-    """Return at most one byte more than the limit."""
+def read_bytes(path: str, limit: int) -> bytes:
+    """Return at most one byte more than the limit, of a file or of standard input for `-`.
+
+    Raises InputError with one of the codes missing-file, is-directory, no-permission, unreadable.
+    """
+    blank = Source(path, "")
     try:
         if path == "-":
-            return sys.stdin.buffer.read(LIMIT + 1)
+            return sys.stdin.buffer.read(limit + 1)
         with Path(path).open("rb") as file:
-            return file.read(LIMIT + 1)
+            return file.read(limit + 1)
     except FileNotFoundError:
         raise InputError("missing-file", f"there is no file '{path}'", source=blank) from None
     except IsADirectoryError:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sassan.ilp.basis import Basis
+
 
 class Status(StrEnum):
     """What is known after solving: only OPTIMAL comes with a value."""
@@ -18,8 +20,10 @@ class Answer:
     """`values` per variable, `multipliers` per row of a relaxation; empty where the solver has none.
 
     A multiplier is what the maximum gains per unit of the right-hand side: not negative on `<=` rows, not positive on `>=` rows.
+    `basis` is that in which a relaxation ended, None where the solver names none.
     """
 
     status: Status
     values: tuple[float, ...] = ()
     multipliers: tuple[float, ...] = ()
+    basis: Basis | None = None

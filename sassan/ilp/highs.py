@@ -10,6 +10,7 @@ from typing import Any
 
 from sassan.errors import MissingToolError
 from sassan.ilp.answer import Answer, Status
+from sassan.ilp.basis import Basis
 from sassan.ilp.model import Model
 
 
@@ -27,6 +28,9 @@ def run(model: Model, time_limit: float | None = None, *, integer: bool, stop: C
         # The default gap is 0.01 %: an answer within it lies below the optimum.
         solver.setOptionValue("mip_rel_gap", 0.0)
         solver.setOptionValue("mip_abs_gap", 0.0)
+    else:
+        # Devex prices: a step costs less than with those of steepest edge, and a flow problem does not need more steps.
+        solver.setOptionValue("simplex_dual_edge_weight_strategy", 1)
     if stop is not None and stop():
         return Answer(Status.UNPROVEN)
     solver.passModel(_arrays(highspy, model, integer=integer))
@@ -107,4 +111,16 @@ def _answer(highspy: Any, solver: Any, *, integer: bool) -> Answer:  # noqa: ANN
     if status in {Status.INFEASIBLE, Status.UNBOUNDED}:
         return Answer(status)
     solution = solver.getSolution()
-    return Answer(status, tuple(solution.col_value), () if integer else tuple(solution.row_dual))
+    if integer:
+        return Answer(status, tuple(solution.col_value))
+    return Answer(status, tuple(solution.col_value), tuple(solution.row_dual), _basis(highspy, solver))
+
+
+def _basis(highspy: Any, solver: Any) -> Basis | None:  # noqa: ANN401
+    basis, inside = solver.getBasis(), highspy.HighsBasisStatus.kBasic
+    if not basis.valid:
+        return None
+    return Basis(
+        tuple(index for index, status in enumerate(basis.col_status) if status == inside),
+        tuple(index for index, status in enumerate(basis.row_status) if status != inside),
+    )

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Literal, cast
+from typing import Literal
 
 from sassan.errors import SelfCheckError
 
+Rational = int | Fraction
+"""An exact number: whole where it can be, for Python adds whole numbers ten times as fast as fractions."""
 Sense = Literal["<=", "=", ">="]
 Terms = tuple[tuple[int, int], ...]
 """(index of a variable, coefficient), sorted by index, no index twice, no coefficient 0."""
@@ -59,12 +61,12 @@ def combine(terms: Iterable[tuple[int, int]]) -> Terms:
     total: dict[int, int] = {}
     for index, factor in terms:
         total[index] = total.get(index, 0) + factor
-    return tuple(sorted((index, factor) for index, factor in total.items() if factor))
+    return tuple(sorted([term for term in total.items() if term[1]]))
 
 
 def evaluate(terms: Terms, values: tuple[int, ...]) -> int:
     """Return the value of the linear form, exactly."""
-    return sum(factor * values[index] for index, factor in terms)
+    return sum([factor * values[index] for index, factor in terms])
 
 
 def violated(model: Model, values: tuple[int, ...]) -> str | None:
@@ -73,57 +75,54 @@ def violated(model: Model, values: tuple[int, ...]) -> str | None:
         if value < variable.lower:
             return variable.name
     for row in model.rows:
-        left = evaluate(row.terms, values)
-        holds = {"<=": left <= row.rhs, "=": left == row.rhs, ">=": left >= row.rhs}[row.sense]
-        if not holds:
+        above = evaluate(row.terms, values) - row.rhs
+        if (above > 0 and row.sense != ">=") or (above < 0 and row.sense != "<="):
             return row.name
     return None
 
 
-def dual_bound(model: Model, multipliers: tuple[Fraction, ...]) -> Fraction | None:
+def dual_bound(model: Model, multipliers: Sequence[Rational]) -> Fraction | None:
     """Return an upper bound of the objective that `multipliers` (one per row) prove, or None where they prove nothing.
 
     Weak duality, in exact arithmetic: with y >= 0 on `<=` rows, y <= 0 on `>=` rows and every reduced cost r = c - yA <= 0,
     c x = y A x + r x <= y b + r lower. Wherever the multipliers come from, what this returns holds.
     """
-    if any(value * _SIGNS.get(row.sense, 0) < 0 for row, value in zip(model.rows, multipliers, strict=True)):
-        return None
     given, scale = _whole(multipliers)
+    if any(value * _SIGNS.get(row.sense, 0) < 0 for row, value in zip(model.rows, given, strict=True) if value):
+        return None
     reduced = _reduced(model, given, scale)
     if any(rest > 0 for rest in reduced):
         return None
-    bound = sum((value * row.rhs for row, value in zip(model.rows, given, strict=True) if value), Fraction(0))
-    return (bound + sum(rest * variable.lower for rest, variable in zip(reduced, model.variables, strict=True) if variable.lower)) / scale
+    bound = sum(value * row.rhs for row, value in zip(model.rows, given, strict=True) if value and row.rhs)
+    bound += sum(rest * variable.lower for rest, variable in zip(reduced, model.variables, strict=True) if variable.lower)
+    return Fraction(bound) / scale
 
 
-def covered(model: Model, multipliers: tuple[Fraction, ...], cover: int) -> tuple[Fraction, ...]:
+def covered(model: Model, multipliers: Sequence[Rational], cover: int) -> tuple[Rational, ...]:
     """Return the multipliers with that of row `cover` raised until they prove a bound, and those of a wrong sign set to 0.
 
     `cover` is a `<=` row with a coefficient of at least 1 for every variable: what rounding left of positive reduced costs, it takes away.
     """
-    fit = [Fraction(0) if value * _SIGNS.get(row.sense, 0) < 0 else value for row, value in zip(model.rows, multipliers, strict=True)]
+    fit = [0 if value * _SIGNS.get(row.sense, 0) < 0 else value for row, value in zip(model.rows, multipliers, strict=True)]
     given, scale = _whole(fit)
-    largest = max((rest for rest in _reduced(model, given, scale) if rest > 0), default=Fraction(0))
+    largest = max((rest for rest in _reduced(model, given, scale) if rest > 0), default=0)
     fit[cover] += Fraction(largest) / scale
     return tuple(fit)
 
 
-def _whole(multipliers: Sequence[Fraction]) -> tuple[Sequence[Fraction], int]:
-    """Return the multipliers times a number that makes them whole, and this number; as they are, and 1, where it would be long.
-
-    Python adds whole numbers ten times as fast as fractions; otherwise one is as good as the other.
-    """
+def _whole(multipliers: Sequence[Rational]) -> tuple[Sequence[Rational], int]:
+    """Return the multipliers times a number that makes them whole, and this number; as they are, and 1, where it would be long."""
     scale = 1
-    for value in multipliers:
-        scale = lcm(scale, value.denominator)
+    for denominator in {value.denominator for value in multipliers}:
+        scale = lcm(scale, denominator)
         if scale.bit_length() > _WIDEST:
             return multipliers, 1
-    return cast("Sequence[Fraction]", [value.numerator * (scale // value.denominator) for value in multipliers]), scale
+    return [value.numerator * (scale // value.denominator) for value in multipliers], scale
 
 
-def _reduced(model: Model, multipliers: Sequence[Fraction], scale: int) -> list[Fraction]:
+def _reduced(model: Model, multipliers: Sequence[Rational], scale: int) -> list[Rational]:
     """Return c - yA, times `scale`."""
-    reduced = cast("list[Fraction]", [0] * len(model.variables))
+    reduced: list[Rational] = [0] * len(model.variables)
     for index, factor in model.objective:
         reduced[index] += scale * factor
     for row, multiplier in zip(model.rows, multipliers, strict=True):

@@ -9,16 +9,16 @@ which would be below it; HiGHS may call an unbounded model infeasible.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import Any
 
 from sassan.errors import MissingToolError, SelfCheckError, UsageError
-from sassan.ilp import highs
+from sassan.ilp import basis, highs
 from sassan.ilp.answer import Answer, Status
-from sassan.ilp.model import Model, covered, dual_bound, evaluate, violated
+from sassan.ilp.model import Model, Rational, covered, dual_bound, evaluate, violated
 
 __all__ = ["SOLVERS", "Solution", "Status", "solve", "upper_bound"]
 
@@ -128,7 +128,7 @@ def _certified(model: Model, relaxed: Answer) -> Solution | None:
     if values is None or violated(model, values) is not None:
         return None
     value = evaluate(model.objective, values)
-    for multipliers in _exact(relaxed.multipliers):
+    for multipliers in _exact(model, relaxed):
         bound = dual_bound(model, multipliers)
         if bound is not None and floor(bound) == value:
             return Solution(Status.OPTIMAL, value, values, "dual")
@@ -158,15 +158,18 @@ def _rounded(values: tuple[float, ...]) -> tuple[int, ...] | None:
     return tuple(round(value) for value in values)
 
 
-def _exact(multipliers: tuple[float, ...]) -> Iterator[tuple[Fraction, ...]]:
-    """Yield rational multipliers near the given ones, the likely ones first."""
-    for limit in _DENOMINATORS:
+def _exact(model: Model, relaxed: Answer) -> Iterator[Sequence[Rational]]:
+    """Yield rational multipliers near those of the answer, the likely ones first."""
+    for attempt, limit in enumerate(_DENOMINATORS):
         # Most rows of a flow problem share a few multipliers.
-        rational = {multiplier: Fraction(multiplier).limit_denominator(limit) for multiplier in set(multipliers)}
-        near = tuple(rational[multiplier] for multiplier in multipliers)
+        rational = {multiplier: Fraction(multiplier).limit_denominator(limit) for multiplier in set(relaxed.multipliers)}
+        near = [rational[multiplier] for multiplier in relaxed.multipliers]
         yield near
-        # Solvers differ in the sign that they give the multipliers of a maximum.
-        yield tuple(-multiplier for multiplier in near)
+        if relaxed.basis is None:
+            # Solvers differ in the sign that they give the multipliers of a maximum.
+            yield [-multiplier for multiplier in near]
+        elif not attempt and (exact := basis.multipliers(model, relaxed.basis)) is not None:
+            yield exact
 
 
 def _told_apart(model: Model, status: Status, solver: str, time_limit: float | None, *, integer: bool) -> Status:

@@ -21,8 +21,8 @@ _FORMAT = Format("facts-value", "sassan ipet --facts-template writes such a file
 _MOST_COST = 10**12
 _BARE = re.compile("[A-Za-z0-9_-]+", re.ASCII)
 _EXTERNAL = "external-function"
-REMEDY = ": pass --bounds or --loop-bound"
-"""The end of the message of a loop without a bound; a caller without these options replaces it."""
+REMEDY = ": pass "
+"""Begins what the message of a loop without a bound advises; a caller without these options replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +221,9 @@ def _facts_of(cfg: WarpCfg, facts: FlowFacts | None) -> dict[int, int]:
 
 
 def _gap(header: int, advice: str) -> Gap:
-    reason = f" ({advice})" if advice else ""
-    return Gap(header, "unbounded-loop", f"the loop at 0x{header:04x} has no bound{reason}{REMEDY}")
+    options = advice.removeprefix("pass ") + ", " if advice.startswith("pass ") else ""
+    reason = f" ({advice})" if advice and not options else ""
+    return Gap(header, "unbounded-loop", f"the loop at 0x{header:04x} has no bound{reason}{REMEDY}{options}--bounds or --loop-bound")
 
 
 def template(graphs: Iterable[tuple[WarpCfg, LoopBounds]]) -> str:

@@ -35,7 +35,7 @@ def flow_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
         terms = [*_terms(columns.warp, into, 1), *_terms(columns.warp, out, -1)]
         if node == steps.cfg.entry:
             terms.append((columns.start, 1))
-        name = steps.cfg.nodes[node].id
+        name = steps.names[node]
         yield Row(f"flow_{node:05d}", combine(terms), "=", 0, f"sum(x into {name}) - sum(x out of {name}) = 0")
     ends = [index for index, edge in enumerate(steps.cfg.edges) if edge.dst is None]
     yield Row("stop", combine(_terms(columns.warp, ends, 1)), "=", 1, "sum(x_end) = 1")
@@ -52,7 +52,7 @@ def loop_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator
         terms = [*_terms(columns.warp, back, 1), *_terms(columns.warp, entry, -factor * bound)]
         if steps.cfg.entry in inside:
             terms.append((columns.start, -factor * bound))
-        name = steps.cfg.nodes[loop.head].id
+        name = steps.names[loop.head]
         math = f"loop at {name}: sum(x_back) - {factor} * {bound} * sum(x_entry) <= 0"
         yield Row(f"loop_{index:05d}_{steps.cfg.nodes[loop.head].start:04x}", combine(terms), "<=", 0, math)
 
@@ -87,7 +87,7 @@ def arrival_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
         terms = _terms(columns.warp, pops, 1)
         for source in sources:
             terms += _terms(columns.warp, steps.out[source], -1)
-        math = f"tokens to {steps.cfg.nodes[node].id}: sum(x that resume them) - sum(x of blocks that leave to them) <= 0"
+        math = f"tokens to {steps.names[node]}: sum(x that resume them) - sum(x of blocks that leave to them) <= 0"
         yield Row(f"arrive_{index:05d}", combine(terms), "<=", 0, math)
 
 
@@ -107,7 +107,7 @@ def reissue_rows(steps: Steps, columns: Columns) -> Iterator[Row]:
         ]
         if node == steps.cfg.entry:
             terms.append((columns.start, -factor))
-        name = steps.cfg.nodes[node].id
+        name = steps.names[node]
         yield Row(
             f"again_{index:05d}",
             combine(terms),
@@ -132,7 +132,7 @@ def _thread_flow(steps: Steps, columns: Columns) -> Iterator[Row]:
     for node, terms in enumerate(into):
         if node == steps.cfg.entry:
             terms.append((columns.start, -WARP_SIZE))
-        name = steps.cfg.nodes[node].id
+        name = steps.names[node]
         yield Row(f"threads_{node:05d}", combine(terms), "<=", 0, f"sum(y out of {name}) - sum(y into {name}) <= 0")
 
 
@@ -151,7 +151,7 @@ def _thread_loops(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iter
                     terms.append((column, -bound))
         if steps.cfg.entry in inside:
             terms.append((columns.start, -WARP_SIZE * bound))
-        name = steps.cfg.nodes[loop.head].id
+        name = steps.names[loop.head]
         yield Row(f"turns_{index:05d}", combine(terms), "<=", 0, f"loop at {name}: sum(y_back) - {bound} * sum(y_entry) <= 0")
 
 
@@ -167,7 +167,7 @@ def _thread_moves(steps: Steps, columns: Columns) -> Iterator[Row]:
         terms = _terms(columns.warp, [edge for edge in steps.into[node] if _pops_token(steps, edge)], 1)
         for source in sources:
             terms += [*_terms(columns.warp, moved.get((source, node), ()), 1), (column_of[source, node], -1)]
-        math = f"tokens to {steps.cfg.nodes[node].id}: sum(x that resume them) - sum(y that leave to them) <= 0"
+        math = f"tokens to {steps.names[node]}: sum(x that resume them) - sum(y that leave to them) <= 0"
         yield Row(f"gather_{index:05d}", combine(terms), "<=", 0, math)
 
 
@@ -197,4 +197,4 @@ def _name(point: Point) -> str:
 
 
 def _pair(steps: Steps, pair: tuple[int, int]) -> str:
-    return f"{steps.cfg.nodes[pair[0]].id} -> {steps.cfg.nodes[pair[1]].id}"
+    return f"{steps.names[pair[0]]} -> {steps.names[pair[1]]}"

@@ -18,12 +18,13 @@ WARP_SIZE = 32
 class Steps:
     """Indexes over a WarpCfg; lists hold indices of `edges`, in order.
 
-    `into` and `out` are per node. `pushers` maps a point to the nodes that push it, `token_sources` a node to the nodes whose threads
-    may step to it by leaving to a token, `pops` a point to the edges that pop it. `reissued` are the points of diverged indirect
+    `names`, `into` and `out` are per node. `pushers` maps a point to the nodes that push it, `token_sources` a node to the nodes whose
+    threads may step to it by leaving to a token, `pops` a point to the edges that pop it. `reissued` are the points of diverged indirect
     branches, which resume at the branch itself, mapped to the node of the branch.
     """
 
     cfg: WarpCfg
+    names: tuple[str, ...]
     into: tuple[tuple[int, ...], ...]
     out: tuple[tuple[int, ...], ...]
     at: dict[tuple[Context, int], int]
@@ -56,7 +57,8 @@ def steps_of(cfg: WarpCfg) -> Steps:
     pops = _grouped((edge.popped, index) for index, edge in enumerate(cfg.edges))
     _check(cfg, out, pops, pushers)
     reissued, sources = _reissued(cfg, out), _token_sources(cfg, out)
-    steps = Steps(cfg, tuple(map(tuple, into)), tuple(map(tuple, out)), at, pushers, pushing, pops, reissued, sources)
+    names = tuple(node.id for node in cfg.nodes)
+    steps = Steps(cfg, names, tuple(map(tuple, into)), tuple(map(tuple, out)), at, pushers, pushing, pops, reissued, sources)
     _check_threads(steps)
     return steps
 

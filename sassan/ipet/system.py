@@ -62,20 +62,23 @@ def warp_variables(cfg: WarpCfg) -> tuple[Variable, ...]:
 
 
 def _edge_variables(cfg: WarpCfg) -> Iterator[Variable]:
+    names = [node.id for node in cfg.nodes]
+    starts = [f"{node.start:04x}" for node in cfg.nodes]
     for index, edge in enumerate(cfg.edges):
-        end = "end" if edge.dst is None else f"{cfg.nodes[edge.dst].start:04x}"
-        yield Variable(f"x{index:05d}_{cfg.nodes[edge.src].start:04x}_{end}", _meaning(cfg, edge))
+        end = "end" if edge.dst is None else starts[edge.dst]
+        yield Variable(f"x{index:05d}_{starts[edge.src]}_{end}", _meaning(names, edge))
 
 
-def _meaning(cfg: WarpCfg, edge: Edge) -> str:
-    end = "end of the warp" if edge.dst is None else cfg.nodes[edge.dst].id
+def _meaning(names: Sequence[str], edge: Edge) -> str:
+    end = "end of the warp" if edge.dst is None else names[edge.dst]
     pushed = "" if edge.pushed is None else f", pushes {edge.pushed}"
     popped = "" if edge.popped is None else f", pops {edge.popped}"
-    return f"{cfg.nodes[edge.src].id} -> {end}, {edge.kind}{pushed}{popped}"
+    return f"{names[edge.src]} -> {end}, {edge.kind}{pushed}{popped}"
 
 
 def thread_variables(cfg: WarpCfg, count: int) -> Iterator[Variable]:
     """One variable per thread edge, of the first `count`."""
+    names = [node.id for node in cfg.nodes]
+    starts = [f"{node.start:04x}" for node in cfg.nodes]
     for index, step in enumerate(cfg.thread_edges[:count]):
-        src, dst = cfg.nodes[step.src], cfg.nodes[step.dst]
-        yield Variable(f"y{index:05d}_{src.start:04x}_{dst.start:04x}", f"thread steps {src.id} -> {dst.id}")
+        yield Variable(f"y{index:05d}_{starts[step.src]}_{starts[step.dst]}", f"thread steps {names[step.src]} -> {names[step.dst]}")

@@ -128,10 +128,12 @@ def _is_even(cycle: _Cycle) -> bool:
 
 def _iteration(cycle: _Cycle) -> Sequence:
     items: list[int | Loop] = []
+    at: dict[int, list[_Cycle]] = {}
+    for position, inner in cycle.inner:
+        at.setdefault(position, []).append(inner)
     for position, edge in enumerate(cycle.edges):
-        for place, inner in cycle.inner:
-            if place == position:
-                items.extend(_items(inner))
+        for inner in at.get(position, ()):
+            items.extend(_items(inner))
         items.append(edge)
     return tuple(items)
 

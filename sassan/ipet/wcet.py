@@ -78,16 +78,17 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
     blocks = costs.block_costs(cfg)
     external = dict(bounds.external)
     per_node = tuple(cost + (external.get(node.end) or 0) for cost, node in zip(blocks.costs, cfg.nodes, strict=True))
-    unknown = () if setup.paper else (*bounds.gaps, *(() if cfg.gaps else merged_calls(steps_of(cfg))))
+    steps = None if cfg.gaps or setup.paper else steps_of(cfg)
+    unknown = () if setup.paper else (*bounds.gaps, *(() if steps is None else merged_calls(steps)))
     gaps = tuple(sorted({*cfg.gaps, *blocks.gaps, *unknown}))
     assumptions = (*blocks.assumptions, *cfg.assumptions, *bounds.assumptions, *_experiment_assumptions(setup))
     if gaps:
         return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup)
     known = tuple(bound for bound in bounds.of_loop if bound is not None)
-    if setup.paper:
+    if steps is None:
         model = build_paper(cfg, per_node, PAPER_BOUND)
     else:
-        model = _without_calls(build(steps_of(cfg), per_node, known, setup.without), cfg, external)
+        model = _without_calls(build(steps, per_node, known, setup.without), cfg, external)
     return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, blocks.pieces, known)
 
 

@@ -52,7 +52,8 @@ class Facts(NamedTuple):
     instruction: guard, CC test and predicate operands. `guard_alone` says that the guard by itself decides. `uniform` says that the
     condition cannot differ inside a warp (uniform predicates, BRA.U, BRA.DIV). `tag` belongs to PUSH, POP, BREAK, BARRIER_MOVE and CALL:
     SYNC, BRK, CONT, RET (pre-Volta), `B0`…. `target` is the direct code target of a BRANCH, CALL or PUSH, None where there is none.
-    `computes` says what is written, None where no effect covers the opcode: its results are unknown.
+    `computes` says what is written, None where no effect covers the opcode: its results are unknown. On `forgets` threads agree no more
+    before it runs; the tables leave it empty (`values/`).
     """
 
     reads: int
@@ -66,6 +67,7 @@ class Facts(NamedTuple):
     tag: str = ""
     target: int | None = None
     computes: Computation | None = None
+    forgets: int = 0
 
     @property
     def is_barrier(self) -> bool:

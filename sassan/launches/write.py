@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from sassan.checked import quoted
 from sassan.launches.model import Argument, Launches, ProgramDevice, ProgramLaunch
 
 _HEADER = (
@@ -18,12 +19,12 @@ def text(recording: Launches) -> str:
 def _header(recording: Launches) -> Iterator[str]:
     yield "schema = 1"
     if recording.program:
-        yield f"program = {_quoted(recording.program)}"
+        yield f"program = {quoted(recording.program)}"
         yield f"arguments = {_texts(recording.arguments)}"
     if recording.status is not None:
         yield f"status = {recording.status}"
     if recording.cut:
-        yield f"cut = {_quoted(recording.cut)}"
+        yield f"cut = {quoted(recording.cut)}"
     if recording.notes:
         yield f"notes = {_texts(recording.notes)}"
     if recording.device is not None:
@@ -33,8 +34,8 @@ def _header(recording: Launches) -> Iterator[str]:
 def _device(device: ProgramDevice) -> Iterator[str]:
     yield ""
     yield "[device]"
-    yield f"name = {_quoted(device.name)}"
-    yield f"arch = {_quoted(device.arch)}"
+    yield f"name = {quoted(device.name)}"
+    yield f"arch = {quoted(device.arch)}"
     yield f"sms = {device.sms}"
     yield f"memory = {device.memory}"
 
@@ -42,7 +43,7 @@ def _device(device: ProgramDevice) -> Iterator[str]:
 def _launch(launch: ProgramLaunch) -> Iterator[str]:
     yield ""
     yield "[[launch]]"
-    yield f"kernel = {_quoted(launch.kernel)}"
+    yield f"kernel = {quoted(launch.kernel)}"
     yield f"grid = {list(launch.grid)}"
     yield f"block = {list(launch.block)}"
     yield f"shared = {launch.shared}"
@@ -51,7 +52,7 @@ def _launch(launch: ProgramLaunch) -> Iterator[str]:
         yield f"params = [{inner}]"
     yield f"count = {launch.count}"
     if launch.code is not None:
-        yield f"code = {_quoted(launch.code)}"
+        yield f"code = {quoted(launch.code)}"
     if launch.stream:
         yield f"stream = {launch.stream}"
     if launch.cluster is not None:
@@ -69,15 +70,4 @@ def _argument(argument: Argument) -> str:
 
 
 def _texts(values: Sequence[str]) -> str:
-    return f"[{', '.join(_quoted(value) for value in values)}]"
-
-
-def _quoted(value: str) -> str:
-    """Return a TOML basic string: names and arguments are untrusted text; a lone surrogate, which TOML has not, becomes U+FFFD."""
-    plain = {'"': '\\"', "\\": "\\\\"}
-    return '"' + "".join(plain.get(character, character if character.isprintable() else _escaped(character)) for character in value) + '"'
-
-
-def _escaped(character: str) -> str:
-    point = ord(character)
-    return f"\\U{0xFFFD if 0xD800 <= point <= 0xDFFF else point:08x}"  # noqa: PLR2004 - the surrogates
+    return f"[{', '.join(quoted(value) for value in values)}]"

@@ -159,7 +159,7 @@ def _unclear(function: Function, setting: Setting, read: frozenset[int]) -> Usag
     return UsageError(
         "parameter-width",
         f"parameter {setting}: its width is not clear from {function.name}, which reads parts of {some} bytes there",
-        hint=f"give the bytes of the value, 1, 2, 4 or 8: --param {where}:{min(read)}={setting.value}",
+        hint=f"pass the size of the value in bytes, 1, 2, 4 or 8: --param {where}:{min(read)}={setting.value}",
     )
 
 

@@ -155,7 +155,7 @@ def _strings(file: Fields) -> tuple[KernelString, ...]:
 def _capacities(table: Fields) -> dict[Letter, Fraction]:
     if "units" in table:
         if "capacity" in table:
-            raise table.fail("capacity", "contradicts multiprocessor.units: give one of them")
+            raise table.fail("capacity", "contradicts multiprocessor.units: keep one of them")
         size, units = table.whole("warp_size", WARP_SIZE, most=_LARGEST), table.table("units")
         return {letter: Fraction(units.whole(letter, most=_LARGEST), size) for letter in _letters(units)}
     if "warp_size" in table:

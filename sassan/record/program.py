@@ -34,7 +34,6 @@ class Executable:
     path: str
     capability: int | None
     runtime: int
-    gpu_code: bool
 
 
 def executable(command: str) -> Executable:
@@ -53,13 +52,13 @@ def executable(command: str) -> Executable:
         data = b""
     image = Image(command, data)
     if image.kind != "ELF":
-        return Executable(path, None, _DEFAULT_VERSION, gpu_code=False)
+        return Executable(path, None, _DEFAULT_VERSION)
     try:
         return _read(path, image)
     except InputError as error:
         if error.code in ("static-runtime", "unknown-runtime"):
             raise
-        return Executable(path, None, _DEFAULT_VERSION, gpu_code=False)  # unsupported file format, but it may run
+        return Executable(path, None, _DEFAULT_VERSION)  # unsupported file format, but it may run
 
 
 def _read(path: str, image: Image) -> Executable:
@@ -79,7 +78,7 @@ def _read(path: str, image: Image) -> Executable:
         )
     capability = max((capability for part in fatbins for capability in _capabilities(elf.bytes_of(part))), default=None)
     runtime = max((_VERSIONS[name] for name in runtimes), default=_DEFAULT_VERSION)
-    return Executable(path, capability[1] if capability is not None else None, runtime, gpu_code=bool(fatbins))
+    return Executable(path, capability[1] if capability is not None else None, runtime)
 
 
 def _names(elf: Elf, named: dict[str, ElfSection]) -> bytes:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,9 +42,7 @@ class RecordedProgram:
     images: tuple[tuple[str, bytes], ...] = ()
 
 
-def record(
-    command: Sequence[str], choice: DeviceChoice, limits: RecordingLimits, environment: Mapping[str, str] | None = None
-) -> RecordedProgram:
+def record(command: Sequence[str], choice: DeviceChoice, limits: RecordingLimits) -> RecordedProgram:
     """Run a command and return its launches; it inherits the standard streams of this process.
 
     Raises UsageError without a command or for an unknown device, InputError if the program cannot be recorded (see `executable` and
@@ -58,7 +56,7 @@ def record(
     folder = library()
     with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
         path = Path(scratch) / "socket"
-        variables = _environment(dict(os.environ if environment is None else environment), folder, path)
+        variables = _environment(dict(os.environ), folder, path)
         with Server(path, recorder) as server:
             process = _start([command[0], *command[1:]], file.path, variables)
             status, interrupted = _wait(process, recorder, limits.seconds, server)

@@ -1,19 +1,72 @@
-"""Reading untrusted JSON files, also gzipped: bounded, without duplicate keys; and typed access to their values, without NaN."""
+"""Reading untrusted JSON files, also gzipped: bounded, and with checked access to their values (`sassan/checked.py`)."""
 
 import gzip
 import io
-import json
-import math
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import cast
 
-from sassan.recorded.faults import LIMIT, bad, has_control_characters, shown
-from sassan.recorded.types import Value
+from sassan.checked import Fields, Format
+from sassan.recorded.faults import CODE, DAMAGED, LIMIT, bad, has_control_characters, shown
+from sassan.recorded.types import Configuration, Value
 
 GZIP = b"\x1f\x8b"
+FORMAT = Format(CODE, DAMAGED, table="an object")
 _MOST = 10**18
-_VALUE_LENGTH = 1000
+_LABEL_LENGTH = 10_000
+
+
+class Document(Fields):
+    """An object of a file."""
+
+    __slots__ = ()
+
+    @property
+    def place(self) -> str:
+        """The path of keys that leads to this object, for notes."""
+        return self.where.removesuffix(".")
+
+    def label(self, key: str, default: str | None = None) -> str:
+        """Return the name under a key, checked to have no control characters."""
+        return self.plain(key, self.text(key, default))
+
+    def labels(self, key: str) -> tuple[str, ...]:
+        """Return the array of names under a key."""
+        return tuple(self.plain(key, text) for text in self.texts(key))
+
+    def scalar(self, key: str) -> Value:
+        """Return the value of a tuning parameter, checked to be a number, a string, true or false."""
+        return self._scalar(key, self.values.get(key))
+
+    def scalars(self, key: str) -> tuple[Value, ...]:
+        """Return the array of such values under a key, empty where there is none; a single value is an array of one."""
+        value = self.values.get(key)
+        values = self.items(key, ()) if value is None or isinstance(value, list) else (value,)
+        return tuple(self._scalar(f"{key}[{index}]", item) for index, item in enumerate(values))
+
+    def duration(self, key: str, factor: float = 1) -> float:
+        """Return the time under a key, above 0, multiplied by `factor`."""
+        return self._time(key, self.number(key, least=-_MOST, most=_MOST)) * factor
+
+    def durations(self, key: str, factor: float = 1) -> tuple[float, ...]:
+        """Return the array of times under a key, empty where there is none."""
+        return tuple(self._time(key, time) * factor for time in self.numbers(key, least=-_MOST, most=_MOST))
+
+    def plain(self, key: str, text: str) -> str:
+        """Return a text at a key, checked to be a name without control characters."""
+        if has_control_characters(text) or len(text) > _LABEL_LENGTH:
+            raise self.fail(key, f"must be a name, not '{shown(text)}'")
+        return text
+
+    def _scalar(self, key: str, value: object) -> Value:
+        if isinstance(value, str):
+            return self.plain(key, value)
+        if isinstance(value, bool) or (isinstance(value, int) and abs(value) < _MOST):
+            return value
+        return self._number(key, value, -_MOST, _MOST)
+
+    def _time(self, key: str, time: float) -> float:
+        if time <= 0:
+            raise self.fail(key, f"must be a time above 0, not {time:g}")
+        return time
 
 
 def decompressed(path: str, data: bytes) -> bytes:
@@ -47,80 +100,7 @@ def text_of(path: str, data: bytes) -> str:
     return text
 
 
-def parsed(path: str, text: str) -> object:
-    """Parse JSON.
-
-    Raises InputError `bad-recording` with the line and the column.
-    """
-    try:
-        return cast("object", json.loads(text, object_pairs_hook=_unique))
-    except json.JSONDecodeError as error:
-        problem = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        raise bad(path, f"line {error.lineno}, column {error.colno}", problem) from None
-    except (ValueError, RecursionError) as error:
-        raise bad(path, "", f"unreadable JSON: {error}") from None
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    out = dict(pairs)
-    if len(out) != len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"duplicate key '{shown(repeated)}'")
-    return out
-
-
-def table(path: str, place: str, value: object) -> Mapping[str, object]:
-    """Return a value, checked to be an object."""
-    if not isinstance(value, dict):
-        raise bad(path, place, f"expected an object, found {described(value)}")
-    return cast("Mapping[str, object]", value)
-
-
-def items(path: str, place: str, value: object) -> Sequence[object]:
-    """Return a value, checked to be an array."""
-    if not isinstance(value, list):
-        raise bad(path, place, f"expected an array, found {described(value)}")
-    return cast("Sequence[object]", value)
-
-
-def name(path: str, place: str, value: object) -> str:
-    """Return a value, checked to be a string without control characters."""
-    if not isinstance(value, str) or has_control_characters(value) or len(value) > _VALUE_LENGTH * 10:
-        raise bad(path, place, f"expected a name, found {described(value)}")
-    return value
-
-
-def number(path: str, place: str, value: object) -> float:
-    """Return a value, checked to be a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -_MOST < value < _MOST or not math.isfinite(value):
-        raise bad(path, place, f"expected a number, found {described(value)}")
-    return float(value)
-
-
-def duration(path: str, place: str, value: object, factor: float) -> float:
-    """Return a value, checked to be a positive time, multiplied by `factor`."""
-    time = number(path, place, value)
-    if time <= 0:
-        raise bad(path, place, f"{described(value)} is not a time: expected a number above 0")
-    return time * factor
-
-
-def scalar(path: str, place: str, value: object) -> Value:
-    """Return the value of a tuning parameter, checked to be a number, a string, true or false."""
-    if isinstance(value, str):
-        return name(path, place, value)
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int) and abs(value) < _MOST:
-        return value
-    return number(path, place, value)
-
-
-def described(value: object) -> str:
-    """Return the description of a value in an error."""
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return "an array"
-    return shown(json.dumps(value)) if not isinstance(value, int) or abs(value) < _MOST else "a number of too many digits"
+def repeated(configurations: list[Configuration]) -> tuple[str, ...]:
+    """Return a note if configurations have the same values."""
+    count = len(configurations) - len({configuration.values for configuration in configurations})
+    return (f"{count} duplicate configuration{'s' * (count > 1)}",) if count else ()

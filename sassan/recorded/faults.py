@@ -10,18 +10,18 @@ LIMIT = 256 << 20
 """Maximum size of a file, and of the contents of a compressed file, in bytes."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SHOWN = 60
-_DAMAGED = "the file is damaged or truncated: record it again, or copy it again"
+DAMAGED = "the file is damaged or truncated: record it again, or copy it again"
 
 
-def bad(path: str, place: str, problem: str, hint: str = _DAMAGED) -> InputError:
+def bad(path: str, place: str, problem: str, hint: str = DAMAGED) -> InputError:
     """Return the error for an unreadable file; `place` is the position in the file, '' for the whole file."""
     return InputError(CODE, f"{place}: {problem}" if place else problem, source=Source(path, ""), hint=hint)
 
 
-def bad_line(path: str, line: int, text: str, problem: str, hint: str = _DAMAGED) -> InputError:
+def bad_line(path: str, line: int, text: str, problem: str) -> InputError:
     """Return the error for a line of a text; `line` counts from 1."""
     excerpt = Source(path, "\n" * (line - 1) + text) if line <= 1 << 20 else Source(path, "")
-    return InputError(CODE, f"line {line}: {problem}", source=excerpt, span=Span(line, 1, max(1, len(text))), hint=hint)
+    return InputError(CODE, f"line {line}: {problem}", source=excerpt, span=Span(line, 1, max(1, len(text))), hint=DAMAGED)
 
 
 def shown(text: str) -> str:

@@ -9,11 +9,10 @@ milliseconds. Source: Kernel Tuner documentation, "Cache files".
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sassan.errors import InputError
 from sassan.recorded import documents
-from sassan.recorded.faults import bad, shown
+from sassan.recorded.documents import Document
 from sassan.recorded.types import OK, Configuration, RecordedDevice, TuningSpace, Value
 
 FORMAT = "kernel-tuner"
@@ -25,23 +24,13 @@ _ERROR_TIME = 1e20
 _NEAR = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class _Space:
-    """The common properties of the configurations of a cache, and notes."""
-
-    path: str
-    names: tuple[str, ...]
-    domains: Mapping[str, tuple[Value, ...]]
-    notes: list[str]
-
-
 def parse(path: str, text: str) -> tuple[object, tuple[str, ...]]:
     """Return the JSON value of a cache, and notes if the file is not closed.
 
     Raises InputError `bad-recording`; the error refers to the original file.
     """
     try:
-        return documents.parsed(path, text), ()
+        return documents.FORMAT.json_value(path, text), ()
     except InputError as error:
         opened = text.rstrip().rstrip(",")
         for body, note in (
@@ -52,106 +41,81 @@ def parse(path: str, text: str) -> tuple[object, tuple[str, ...]]:
             ),
         ):
             try:
-                return documents.parsed(path, body + "}}"), (note,)
+                return documents.FORMAT.json_value(path, body + "}}"), (note,)
             except InputError:
                 continue
         raise error from None
 
 
-def read_cache(path: str, document: Mapping[str, object], notes: tuple[str, ...]) -> TuningSpace:
+def read_cache(document: Document, notes: tuple[str, ...]) -> TuningSpace:
     """Return the tuning space of a cache.
 
     Raises InputError `bad-recording` if it is damaged.
     """
-    names = tuple(
-        documents.name(path, f"tune_params_keys[{index}]", value)
-        for index, value in enumerate(documents.items(path, "tune_params_keys", document["tune_params_keys"]))
-    )
+    names = document.labels("tune_params_keys")
     if not names or len(set(names)) != len(names):
-        raise bad(path, "tune_params_keys", "expected the names of the parameters, without duplicates")
-    domains = _domains(path, names, document.get("tune_params", {}))
-    space = _Space(path, names, domains, list(notes))
+        raise document.fail("tune_params_keys", "must have the names of the parameters, without duplicates")
+    values = document.table("tune_params")
+    domains = {name: values.scalars(name) for name in names if name in values}
+    messages = list(notes)
     if domains and len(domains) != len(names):
-        space.notes.append("tune_params does not have the values of every parameter")
-    entries = documents.table(path, "cache", document["cache"])
-    configurations = tuple(_configuration(space, key, value) for key, value in entries.items())
-    device, problem = document.get("device_name"), document.get("problem_size") or []
-    sizes = documents.items(path, "problem_size", problem if isinstance(problem, list) else [problem])
+        messages.append("tune_params does not have the values of every parameter")
+    entries = document.table("cache")
+    configurations = [_configuration(entries, key, domains, names, messages) for key in entries.values]
     return TuningSpace(
-        path,
+        document.name,
         FORMAT,
-        documents.name(path, "kernel_name", document["kernel_name"]),
-        None if device is None else RecordedDevice(documents.name(path, "device_name", device)),
+        document.label("kernel_name"),
+        RecordedDevice(document.label("device_name")) if "device_name" in document else None,
         names,
-        configurations,
-        tuple(documents.scalar(path, f"problem_size[{index}]", value) for index, value in enumerate(sizes)),
+        tuple(configurations),
+        document.scalars("problem_size"),
         domains,
-        (*_summed(space.notes), *_twice(configurations)),
+        (*_summed(messages), *documents.repeated(configurations)),
     )
 
 
-def _domains(path: str, names: tuple[str, ...], value: object) -> dict[str, tuple[Value, ...]]:
-    domains = documents.table(path, "tune_params", value)
-    return {
-        name: tuple(
-            documents.scalar(path, f"tune_params.{name}", value) for value in documents.items(path, f"tune_params.{name}", domains[name])
-        )
-        for name in names
-        if name in domains
-    }
-
-
-def _configuration(space: _Space, key: str, value: object) -> Configuration:
-    path, names, domains, notes = space.path, space.names, space.domains, space.notes
-    place = f"cache.{shown(key)}"
-    entry = documents.table(path, place, value)
-    missing = [name for name in names if name not in entry]
-    if missing:
-        raise bad(path, place, f"the parameter '{missing[0]}' is missing")
-    values = tuple(documents.scalar(path, f"{place}.{name}", entry[name]) for name in names)
+def _configuration(
+    entries: Document, key: str, domains: Mapping[str, tuple[Value, ...]], names: tuple[str, ...], notes: list[str]
+) -> Configuration:
+    """Return a configuration; contradictions in it are added to `notes`."""
+    entry = entries.table(key, required=True)
+    missing = next((name for name in names if name not in entry), None)
+    if missing is not None:
+        raise entries.fail(key, f"the parameter '{missing}' is missing")
+    values = tuple(entry.scalar(name) for name in names)
     texts = [str(value) for value in values]
     if key not in (",".join(texts), "_".join(texts)):
-        notes.append(f"{place}: the key of a configuration contradicts its values")
+        notes.append(f"{entry.place}: the key of a configuration contradicts its values")
     if any(name in domains and value not in domains[name] for name, value in zip(names, values, strict=True)):
-        notes.append(f"{place}: a configuration has a value outside the domain of its parameter")
-    status, recorded = _time(path, place, entry)
-    times = tuple(
-        documents.duration(path, f"{place}.times[{index}]", value, 1)
-        for index, value in enumerate(documents.items(path, f"{place}.times", entry.get("times") or []))
-    )
+        notes.append(f"{entry.place}: a configuration has a value outside the domain of its parameter")
+    status, recorded = _time(entry)
+    times = entry.durations("times")
     if status == "no time" and times:
-        notes.append(f"{place}: a configuration has runs, but no time")
+        notes.append(f"{entry.place}: a configuration has runs, but no time")
     if status == OK and recorded is not None and times and not _mean(times, recorded):
-        notes.append(f"{place}: the time of a configuration is not the mean of its runs")
-    return Configuration(values, times if status == OK else (), recorded, status, place=place)
+        notes.append(f"{entry.place}: the time of a configuration is not the mean of its runs")
+    return Configuration(values, times if status == OK else (), recorded, status, place=entry.place)
 
 
-def _time(path: str, place: str, entry: Mapping[str, object]) -> tuple[str, float | None]:
+def _time(entry: Document) -> tuple[str, float | None]:
     """Return the status and the time of a configuration."""
-    time = entry.get("time", entry.get("__error__"))
+    key = "time" if "time" in entry else "__error__"
+    time = entry.values.get(key)
     if isinstance(time, dict):
-        time = documents.table(path, f"{place}.time", time).get("__error__")
+        entry, key = entry.table(key), "__error__"
+        time = entry.values.get(key)
     if isinstance(time, str):
-        return _FAILED.get(time, documents.name(path, f"{place}.time", time) or "no time"), None
+        return _FAILED.get(time, entry.plain(key, time) or "no time"), None
     if time is None:
         return "no time", None
     if isinstance(time, float | int) and not isinstance(time, bool) and _ERROR_TIME <= time < math.inf:
         return "failed", None
-    return OK, documents.duration(path, f"{place}.time", time, 1)
+    return OK, entry.duration(key)
 
 
 def _mean(times: tuple[float, ...], recorded: float) -> bool:
     return abs(math.fsum(times) / len(times) - recorded) <= _NEAR * recorded
-
-
-def _twice(configurations: tuple[Configuration, ...]) -> tuple[str, ...]:
-    """Return a note if two configurations have the same values."""
-    seen: set[tuple[Value, ...]] = set()
-    for configuration in configurations:
-        if configuration.values in seen:
-            return (f"{configuration.place}: duplicate configuration",)
-        seen.add(configuration.values)
-    return ()
 
 
 def _summed(notes: list[str]) -> tuple[str, ...]:

@@ -8,65 +8,58 @@ The total is the sum over the computations and the extra duration, and is checke
 Vulkan; for OpenCL, where it counts threads, no grid is given. Source: KTT documentation, and the JSON that version 2 writes.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sassan.recorded import documents
-from sassan.recorded.faults import bad
-from sassan.recorded.types import OK, Configuration, RecordedDevice, Size, TuningSpace
+from sassan.recorded.documents import Document
+from sassan.recorded.types import OK, Configuration, RecordedDevice, Size, TuningSpace, Value
 from sassan.recorded.units import MILLISECONDS
 
 FORMAT = "ktt"
 _BLOCKS = ("cuda", "vulkan")
 _NEAR = 1e-6
 _LARGEST = 1 << 31
+_LONGEST = 1e18
 
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
     """Common properties of the results of a file: milliseconds per unit of time, whether GlobalSize counts blocks; and notes."""
 
-    path: str
     milliseconds: float
     in_blocks: bool
     notes: list[str]
 
 
-def is_ktt(document: Mapping[str, object]) -> bool:
+def is_ktt(document: Document) -> bool:
     """Return whether a document has results of KTT."""
     return "Metadata" in document and "Results" in document
 
 
-def read_ktt(path: str, document: Mapping[str, object]) -> TuningSpace:
+def read_ktt(document: Document) -> TuningSpace:
     """Return the tuning space of a file.
 
     Raises InputError `bad-recording` if it is damaged, or has results of several kernels.
     """
-    metadata = documents.table(path, "Metadata", document["Metadata"])
-    unit = documents.name(path, "Metadata.TimeUnit", metadata.get("TimeUnit")).lower()
+    metadata = document.table("Metadata")
+    unit = metadata.label("TimeUnit").lower()
     if unit not in MILLISECONDS:
-        raise bad(path, "Metadata.TimeUnit", f"unknown unit '{unit}'", hint=f"known: {', '.join(MILLISECONDS)}")
-    in_blocks = str(metadata.get("GlobalSizeType", "")).lower() in _BLOCKS
-    scale = _Scale(path, MILLISECONDS[unit], in_blocks, [])
+        raise metadata.fail("TimeUnit", f"unknown unit '{unit}' (known: {', '.join(MILLISECONDS)})")
+    scale = _Scale(MILLISECONDS[unit], metadata.text("GlobalSizeType", "").lower() in _BLOCKS, [])
     kernels: dict[str, None] = {}
     names: tuple[str, ...] = ()
     configurations: list[Configuration] = []
-    for index, value in enumerate(documents.items(path, "Results", document["Results"])):
-        place = f"Results[{index}]"
-        result = documents.table(path, place, value)
-        kernels[documents.name(path, f"{place}.KernelName", result.get("KernelName"))] = None
-        values = _values(path, f"{place}.Configuration", result.get("Configuration"))
+    for result in document.tables("Results"):
+        kernels[result.label("KernelName")] = None
+        values = _values(result)
         names = names or tuple(values)
         if set(values) != set(names):
-            raise bad(path, f"{place}.Configuration", "the parameters differ from those of the first configuration")
-        configurations.append(_configuration(scale, place, result, tuple(values[name] for name in names)))
+            raise result.fail("Configuration", "the parameters differ from those of the first configuration")
+        configurations.append(_configuration(scale, result, tuple(values[name] for name in names)))
     if len(kernels) != 1:
-        raise bad(
-            path, "Results", f"the results are of {len(kernels)} kernels; expected 1", hint="save the results of each kernel separately"
-        )
-    device = documents.name(path, "Metadata.Device", metadata.get("Device", ""))
+        raise document.fail("Results", f"the results are of {len(kernels)} kernels; save those of each kernel separately")
+    device = metadata.label("Device", "")
     return TuningSpace(
-        path,
+        document.name,
         FORMAT,
         next(iter(kernels)),
         RecordedDevice(device) if device else None,
@@ -76,43 +69,31 @@ def read_ktt(path: str, document: Mapping[str, object]) -> TuningSpace:
     )
 
 
-def _values(path: str, place: str, value: object) -> dict[str, object]:
-    out: dict[str, object] = {}
-    for entry in documents.items(path, place, value):
-        pair = documents.table(path, place, entry)
-        name = documents.name(path, f"{place}.Name", pair.get("Name"))
-        if name in out:
-            raise bad(path, place, f"duplicate parameter '{name}'")
-        out[name] = pair.get("Value")
-    return out
+def _values(result: Document) -> dict[str, Value]:
+    pairs = [(pair.label("Name"), pair.scalar("Value")) for pair in result.tables("Configuration", required=True)]
+    if len(dict(pairs)) < len(pairs):
+        raise result.fail("Configuration", "has a parameter twice")
+    return dict(pairs)
 
 
-def _configuration(scale: _Scale, place: str, result: Mapping[str, object], values: tuple[object, ...]) -> Configuration:
-    path, factor = scale.path, scale.milliseconds
-    scalars = tuple(documents.scalar(path, f"{place}.Configuration", value) for value in values)
-    status = documents.name(path, f"{place}.Status", result.get("Status"))
+def _configuration(scale: _Scale, result: Document, values: tuple[Value, ...]) -> Configuration:
+    factor = scale.milliseconds
+    status = result.label("Status")
     if status.lower() != OK:
-        return Configuration(scalars, status=status, place=place)
-    total = documents.duration(path, f"{place}.TotalDuration", result.get("TotalDuration"), factor)
-    launches = [
-        documents.table(path, f"{place}.ComputationResults[{index}]", value)
-        for index, value in enumerate(documents.items(path, f"{place}.ComputationResults", result.get("ComputationResults", [])))
-    ]
-    parts = [documents.duration(path, f"{place}.ComputationResults.Duration", launch.get("Duration"), factor) for launch in launches]
-    extra = documents.number(path, f"{place}.ExtraDuration", result.get("ExtraDuration", 0)) * factor
+        return Configuration(values, status=status, place=result.place)
+    total = result.duration("TotalDuration", factor)
+    launches = result.tables("ComputationResults")
+    parts = [launch.duration("Duration", factor) for launch in launches]
+    extra = result.number("ExtraDuration", 0, least=-_LONGEST, most=_LONGEST) * factor
     if parts and abs(sum(parts) + extra - total) > _NEAR * total:
-        scale.notes.append(f"{place}: the total of {total:g} ms is not the sum of its computations, {sum(parts) + extra:g} ms")
-    single = launches[0] if len(launches) == 1 else {}
-    block = _size(path, f"{place}.ComputationResults[0].LocalSize", single.get("LocalSize"))
-    grid = _size(path, f"{place}.ComputationResults[0].GlobalSize", single.get("GlobalSize")) if scale.in_blocks else None
-    return Configuration(scalars, (total,), total, OK, grid, block, place)
+        scale.notes.append(f"{result.place}: the total of {total:g} ms is not the sum of its computations, {sum(parts) + extra:g} ms")
+    block = _size(launches[0], "LocalSize") if len(launches) == 1 else None
+    grid = _size(launches[0], "GlobalSize") if len(launches) == 1 and scale.in_blocks else None
+    return Configuration(values, (total,), total, OK, grid, block, result.place)
 
 
-def _size(path: str, place: str, value: object) -> Size | None:
-    if value is None:
+def _size(launch: Document, key: str) -> Size | None:
+    if key not in launch:
         return None
-    axes = documents.table(path, place, value)
-    x, y, z = (documents.number(path, f"{place}.{axis}", axes.get(axis)) for axis in "XYZ")
-    if not all(extent.is_integer() and 0 < extent <= _LARGEST for extent in (x, y, z)):
-        raise bad(path, place, f"{x:g} x {y:g} x {z:g} is not a size of a launch")
-    return int(x), int(y), int(z)
+    axes = launch.table(key)
+    return axes.whole("X", most=_LARGEST), axes.whole("Y", most=_LARGEST), axes.whole("Z", most=_LARGEST)

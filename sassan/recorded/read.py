@@ -1,15 +1,16 @@
 """Reading a recording of any format, detected by its contents, not by its name."""
 
 from io import StringIO
-from pathlib import Path
 from typing import cast
 
 from sassan.errors import InputError
+from sassan.frontend.load import read_bytes
 from sassan.recorded import documents, kernel_tuner
+from sassan.recorded.documents import Document
 from sassan.recorded.faults import CODE, LIMIT
 from sassan.recorded.ktt import is_ktt, read_ktt
-from sassan.recorded.ncu_csv import is_ncu, read_ncu
-from sassan.recorded.ncu_report import MAGIC, read_report
+from sassan.recorded.ncu.csv import is_ncu, read_ncu
+from sassan.recorded.ncu.launches import MAGIC, read_report
 from sassan.recorded.t4 import is_t4, read_t4
 from sassan.recorded.table import is_table, read_table
 from sassan.recorded.types import Recording, TuningSpace
@@ -46,15 +47,15 @@ def content(path: str, data: bytes) -> Recording | TuningSpace:
 
 def _document(path: str, text: str) -> TuningSpace:
     value, notes = kernel_tuner.parse(path, text)
-    document = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    document = Document(documents.FORMAT, path, cast("dict[str, object]", value) if isinstance(value, dict) else {})
     if all(key in document for key in kernel_tuner.KEYS):
-        return kernel_tuner.read_cache(path, document, notes)
+        return kernel_tuner.read_cache(document, notes)
     if notes:
         raise InputError(CODE, "the JSON text is truncated", source=Source(path, ""), hint="copy the file again")
     if is_ktt(document):
-        return read_ktt(path, document)
+        return read_ktt(document)
     if is_t4(document):
-        return read_t4(path, document)
+        return read_t4(document)
     raise _unknown(path)
 
 
@@ -63,19 +64,8 @@ def _unknown(path: str) -> InputError:
 
 
 def _bytes(path: str) -> bytes:
-    blank = Source(path, "")
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(LIMIT + 1)
-    except FileNotFoundError:
-        raise InputError("missing-file", f"there is no file '{path}'", source=blank) from None
-    except IsADirectoryError:
-        raise InputError("is-directory", f"'{path}' is a directory", source=blank, hint="pass the files in it") from None
-    except PermissionError:
-        raise InputError("no-permission", f"'{path}' may not be read", source=blank, hint="check its permissions") from None
-    except (OSError, ValueError) as error:
-        raise InputError("unreadable", f"'{path}' cannot be read: {error}", source=blank) from None
+    data = read_bytes(path, LIMIT)
     if len(data) > LIMIT:
         hint = "record fewer launches, such as with ncu --launch-count N"
-        raise InputError("too-large", f"'{path}' is larger than {LIMIT >> 20} MiB", source=blank, hint=hint)
+        raise InputError("too-large", f"'{path}' is larger than {LIMIT >> 20} MiB", source=Source(path, ""), hint=hint)
     return data

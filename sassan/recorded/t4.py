@@ -7,10 +7,9 @@
 Source: "T4 results schema", github.com/odgaard/TuningSchema.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from sassan.recorded import documents
-from sassan.recorded.faults import bad
+from sassan.recorded.documents import Document, repeated
 from sassan.recorded.types import OK, Configuration, RecordedDevice, TuningSpace
 from sassan.recorded.units import MILLISECONDS
 
@@ -18,86 +17,68 @@ FORMAT = "t4"
 _VALID = ("correct", "valid", "ok", "none", "")
 """Values of `invalidity` for a configuration that ran; the schema specifies only failures."""
 _NO_UNIT = "the file has no unit of time: milliseconds are assumed, as written by Kernel Tuner"
+_LARGEST = 1e18
 
 
-def is_t4(document: Mapping[str, object]) -> bool:
+def is_t4(document: Document) -> bool:
     """Return whether a document has results in this format."""
-    results = document.get("results")
+    results = document.values.get("results")
     return isinstance(results, list) and all(isinstance(result, dict) and "configuration" in result for result in results[:1])
 
 
-def read_t4(path: str, document: Mapping[str, object]) -> TuningSpace:
+def read_t4(document: Document) -> TuningSpace:
     """Return the tuning space of a file.
 
     Raises InputError `bad-recording` if it is damaged.
     """
-    results = [
-        documents.table(path, f"results[{index}]", value)
-        for index, value in enumerate(documents.items(path, "results", document["results"]))
-    ]
-    metadata = documents.table(path, "metadata", document.get("metadata", {}))
-    unit = _unit(path, metadata, results)
+    results = document.tables("results")
+    metadata = document.table("metadata")
+    unit = _unit(document, metadata, results)
     factor = MILLISECONDS[unit] if unit else 1.0
     names: tuple[str, ...] = ()
     configurations: list[Configuration] = []
-    for index, result in enumerate(results):
-        place = f"results[{index}]"
-        values = documents.table(path, f"{place}.configuration", result.get("configuration"))
-        names = names or tuple(documents.name(path, f"{place}.configuration", name) for name in values)
-        if set(values) != set(names):
-            raise bad(path, f"{place}.configuration", "the parameters differ from those of the first configuration")
-        configurations.append(_configuration(path, place, result, tuple(values[name] for name in names), factor))
+    for result in results:
+        values = result.table("configuration", required=True)
+        names = names or tuple(values.plain(name, name) for name in values.values)
+        if set(values.values) != set(names):
+            raise result.fail("configuration", "the parameters differ from those of the first configuration")
+        configurations.append(_configuration(result, values, names, factor))
     if not names:
-        raise bad(path, "results", "no configurations")
-    device, kernel = (documents.name(path, f"metadata.{key}", metadata.get(key, "")) for key in ("device", "kernel_name"))
+        raise document.fail("results", "no configurations")
+    device, kernel = (metadata.label(key, "") for key in ("device", "kernel_name"))
     unclear = sum("invalidity" not in result or "correctness" not in result for result in results)
     unclear_note = (f"validity or correctness of {unclear} results is unknown: they are assumed to be valid",) if unclear else ()
-    notes = (() if unit else (_NO_UNIT,)) + unclear_note + _repeated(configurations)
-    return TuningSpace(path, FORMAT, kernel, RecordedDevice(device) if device else None, names, tuple(configurations), notes=notes)
+    notes = (() if unit else (_NO_UNIT,)) + unclear_note + repeated(configurations)
+    return TuningSpace(document.name, FORMAT, kernel, RecordedDevice(device) if device else None, names, tuple(configurations), notes=notes)
 
 
-def _unit(path: str, metadata: Mapping[str, object], results: list[Mapping[str, object]]) -> str:
+def _unit(document: Document, metadata: Document, results: Sequence[Document]) -> str:
     """Return the unit of the times, '' if the file has none."""
-    named = {documents.name(path, "metadata.timeunit", metadata["timeunit"]).lower()} if "timeunit" in metadata else set[str]()
-    if not named:
-        for index, result in enumerate(results):
-            place = f"results[{index}].measurements"
-            for entry in documents.items(path, place, result.get("measurements", [])):
-                measurement = documents.table(path, place, entry)
-                if measurement.get("name") == "time" and measurement.get("unit"):
-                    named.add(documents.name(path, f"{place}.unit", measurement["unit"]).lower())
-    if len(named) > 1 or any(unit not in MILLISECONDS for unit in named):
-        raise bad(path, "", f"unknown or contradictory units of time: {', '.join(sorted(named))}", hint=f"known: {', '.join(MILLISECONDS)}")
-    return named.pop() if named else ""
+    units = {metadata.label("timeunit").lower()} if "timeunit" in metadata else set[str]()
+    if not units:
+        times = (measured for result in results if (measured := _measurement(result)) is not None)
+        units = {unit.lower() for time in times if (unit := time.label("unit", ""))}
+    if len(units) > 1 or any(unit not in MILLISECONDS for unit in units):
+        problem = f"unknown or contradictory units of time: {', '.join(sorted(units))} (known: {', '.join(MILLISECONDS)})"
+        raise document.fail("metadata.timeunit", problem)
+    return units.pop() if units else ""
 
 
-def _configuration(path: str, place: str, result: Mapping[str, object], values: tuple[object, ...], factor: float) -> Configuration:
-    scalars = tuple(documents.scalar(path, f"{place}.configuration", value) for value in values)
-    invalidity = documents.name(path, f"{place}.invalidity", result.get("invalidity", ""))
-    correct = documents.number(path, f"{place}.correctness", result.get("correctness", 1))
+def _configuration(result: Document, values: Document, names: tuple[str, ...], factor: float) -> Configuration:
+    scalars = tuple(values.scalar(name) for name in names)
+    invalidity = result.label("invalidity", "")
+    correct = result.number("correctness", 1, least=-_LARGEST, most=_LARGEST)
     status = invalidity if invalidity not in _VALID else OK if correct else "correctness"
     if status != OK:
-        return Configuration(scalars, status=status, place=place)
-    times = documents.table(path, f"{place}.times", result.get("times"))
-    runs = documents.items(path, f"{place}.times.runtimes", times.get("runtimes", []))
-    samples = tuple(documents.duration(path, f"{place}.times.runtimes[{index}]", time, factor) for index, time in enumerate(runs))
-    recorded = _measured(path, place, result, factor)
+        return Configuration(scalars, status=status, place=result.place)
+    samples = result.table("times", required=True).durations("runtimes", factor)
+    measured = _measurement(result)
+    recorded = measured.duration("value", factor) if measured is not None else None
     if not samples and recorded is None:
-        return Configuration(scalars, status="no time", place=place)
-    return Configuration(scalars, samples, recorded, place=place)
+        return Configuration(scalars, status="no time", place=result.place)
+    return Configuration(scalars, samples, recorded, place=result.place)
 
 
-def _measured(path: str, place: str, result: Mapping[str, object], factor: float) -> float | None:
-    """Return the time among the measurements of a result in milliseconds, None if there is none."""
-    where = f"{place}.measurements"
-    for entry in documents.items(path, where, result.get("measurements", [])):
-        measurement = documents.table(path, where, entry)
-        if measurement.get("name") == "time":
-            return documents.duration(path, where, measurement.get("value"), factor)
-    return None
-
-
-def _repeated(configurations: list[Configuration]) -> tuple[str, ...]:
-    values = [configuration.values for configuration in configurations]
-    count = len(values) - len(set(values))
-    return (f"{count} duplicate configurations",) if count else ()
+def _measurement(result: Document) -> Document | None:
+    """Return the time among the measurements of a result, None if there is none."""
+    return next((measured for measured in result.tables("measurements") if measured.values.get("name") == "time"), None)

@@ -46,9 +46,9 @@ class RecordedDevice:
 class RecordedLaunch:
     """A launch of a kernel, or `count` launches summarized by a file, with its measurements.
 
-    Units: `cycles` are elapsed SM cycles of the whole launch; `time_ns` is one run, or the median of several, whose times are
-    `samples_ns` in the order of the file, empty where the file gives one number only. `time_range_ns` is the shortest and the longest of
-    several runs. `shared` is dynamic shared memory in bytes per block. `instructions` are executed warp instructions of the whole launch.
+    Units: `cycles` are elapsed SM cycles of the whole launch; `time_ns` is one run, or the median of several; `time_range_ns` is the
+    shortest and the longest of several runs. `shared` is dynamic shared memory in bytes per block. `instructions` are executed warp
+    instructions of the whole launch.
     `counts` maps the offset of an instruction within its function to how many warps executed it, `thread_counts` to how many threads did.
     `image` is an index into the images of the recording. `place` is the position of the launch in the file.
     """
@@ -60,7 +60,6 @@ class RecordedLaunch:
     shared: int | None = None
     cycles: float | None = None
     time_ns: float | None = None
-    samples_ns: tuple[float, ...] = ()
     time_range_ns: tuple[float, float] | None = None
     instructions: int | None = None
     counts: Mapping[int, int] = field(default_factory=dict[int, int])

@@ -8,7 +8,7 @@ from sassan.domains.warp import Warp
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.warpcfg.blocks import Block, Break, conditional, disagree
-from sassan.warpcfg.graph import Context, Point
+from sassan.warpcfg.graph import Context
 from sassan.warpcfg.steps import MEET, RELEASED, WARP, Step, TransferContext
 
 ALL_LIVE = -2
@@ -20,7 +20,7 @@ def start(program: TransferContext) -> Warp:
 
     They never wait there; it keeps what all live threads agree on, for the barriers of the whole warp.
     """
-    return program.domain.push(program.domain.start(0), program.points.name(Point((), ALL_LIVE, WARP)))
+    return program.domain.push(program.domain.start(0), program.points.name((), ALL_LIVE, WARP))
 
 
 def sync(program: TransferContext, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
@@ -58,8 +58,8 @@ def warp_barrier(program: TransferContext, context: Context, instruction: Instru
         yield from program.go_on(context, instruction, warp)
         return
     domain, points = program.domain, program.points
-    here = points.name(Point(context, instruction.following, MEET))
-    sides, whole = points.of("") | points.of(RELEASED), points.name(Point((), ALL_LIVE, WARP))
+    here = points.name(context, instruction.following, MEET)
+    sides, whole = points.of("") | points.of(RELEASED), points.name((), ALL_LIVE, WARP)
     at_once, resumed = domain.gather(warp, here, whole, sides=sides, others=points.of(MEET))
     if at_once is not None:
         yield from program.go_on(context, instruction, program.released(at_once))

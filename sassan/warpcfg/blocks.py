@@ -162,6 +162,8 @@ class _Body:
             self._release(EVERY)
             return
         guarded = instruction.guard is not None
+        if facts.forgets:
+            self._run.append((facts.forgets, None, False))
         for effect in facts.effects:
             self._run.append((effect.writes, None if effect.needs is None else effect.needs | facts.guard, guarded))
         if self._held:

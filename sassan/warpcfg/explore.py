@@ -19,7 +19,7 @@ from sassan.warpcfg.graph import Context, Edge, External, Kind, Loop, Node, Poin
 from sassan.warpcfg.options import Options
 from sassan.warpcfg.recursion import direct_calls, recursive_calls
 from sassan.warpcfg.spins import spins
-from sassan.warpcfg.steps import MEET, NOWHERE, RELEASED, RET, WARP, Key, Step
+from sassan.warpcfg.steps import MEET, NOWHERE, RELEASED, RET, WARP, Key
 from sassan.warpcfg.transfer import Calls, Transfer
 from sassan.warpcfg.virtual_tokens import RECONVERGENCE, with_joins
 
@@ -75,7 +75,7 @@ def _rank(blocks: Blocks, order: tuple[int, ...]) -> Rank[Key]:
     """Order nodes by the weak topological order of the blocks, those of a callee right after the block that calls it."""
     place = {index: position for position, index in enumerate(order)}
     sites = {block.end.address: place[block.index] for block in blocks.blocks}
-    return lambda key: (*(sites[site] for site in key[0]), place[key[1]])
+    return lambda key: (*[sites[site] for site in key[0]], place[key[1]]) if key[0] else (place[key[1]],)
 
 
 def _calls(scope: Scope, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
@@ -90,12 +90,16 @@ def _calls(scope: Scope, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
     return Calls(None, recursive, function.callees), (POINTERS,) if pointers and function.callees else ()
 
 
+_Traversal = tuple[int, int | None, Kind, int | None, int | None]
+"""An edge of the graph with the numbers of its points: source, target, kind, pushed, popped."""
+
+
 @dataclass(slots=True)
 class _Readout:
     """What the last pass reads off: nodes in their final order, and everything that speaks of them by index."""
 
     index: dict[Key, int]
-    edges: set[Edge]
+    edges: set[_Traversal]
     threads: set[tuple[int, int]]
     split: set[int]
     targets: dict[int, set[int]]
@@ -123,7 +127,7 @@ class _Exploration:
 
     def _called(self) -> Warp:
         """Return the state of a function whose caller is not known: its return ends what is analyzed."""
-        back = self._transfer.points.name(Point((), NOWHERE, RET))
+        back = self._transfer.points.name((), NOWHERE, RET)
         return self._transfer.domain.push(self._transfer.start(), back)
 
     def _next_root(self) -> int | None:
@@ -142,8 +146,8 @@ class _Exploration:
     def _problem(self, transfer: Callable[[Key, Warp], Iterable[tuple[Key, Warp]]], start: Mapping[Key, Warp]) -> Problem[Key, Warp]:
         return Problem(self._transfer.domain, transfer, start, self._plan.rank, limit=MAX_NODES)
 
-    def _successors(self, key: Key, warp: Warp) -> Iterator[tuple[Key, Warp]]:
-        return ((step.to, step.warp) for step in self._transfer(key, warp) if step.to is not None)
+    def _successors(self, key: Key, warp: Warp) -> list[tuple[Key, Warp]]:
+        return [(step.to, step.warp) for step in self._transfer(key, warp) if step.to is not None]
 
     def _read_off(self) -> WarpCfg:
         keys = sorted(self._states, key=lambda key: (key[0], self._blocks.blocks[key[1]].start))
@@ -159,13 +163,14 @@ class _Exploration:
         threads = tuple(ThreadEdge(src, dst) for src, dst in sorted(readout.threads))
         points = tuple(tuple(sorted(self._points(self._states[key]))) for key in keys)
         entry = readout.index[self._entry]
+        edges = self._edges(readout.edges)
         return WarpCfg(
             function=self._function,
             nodes=nodes,
-            edges=tuple(sorted(readout.edges, key=_edge_order)),
+            edges=edges,
             entry=entry,
             thread_edges=threads,
-            loops=_loops(nodes, threads, entry, tuple(readout.edges), points),
+            loops=_loops(nodes, threads, entry, edges, points),
             token_targets=tuple((address, tuple(sorted(readout.targets[address]))) for address in sorted(readout.targets)),
             gaps=tuple(sorted(self._gaps)),
             assumptions=self._assumptions(),
@@ -182,9 +187,10 @@ class _Exploration:
             if step.kind is Kind.DIVERGE:
                 readout.split.add(index)
             if step.to is None or step.to in readout.index:
-                readout.edges.add(self._edge(index, step, readout))
-                if step.to is not None and step.popped is None:
-                    readout.threads.add((index, readout.index[step.to]))
+                to = None if step.to is None else readout.index[step.to]
+                readout.edges.add((index, to, step.kind, step.pushed, step.popped))
+                if to is not None and step.popped is None:
+                    readout.threads.add((index, to))
             if step.to is not None:
                 yield step.to, step.warp
         if block.last is not None:
@@ -201,14 +207,15 @@ class _Exploration:
             if point.tag != RET:
                 readout.targets.setdefault(block.end.address, set()).add(point.address)
 
-    def _edge(self, src: int, step: Step, readout: _Readout) -> Edge:
-        points = self._transfer.points
-        return Edge(
-            src,
-            None if step.to is None else readout.index[step.to],
-            step.kind,
-            None if step.pushed is None else points[step.pushed],
-            None if step.popped is None else points[step.popped],
+    def _edges(self, traversals: set[_Traversal]) -> tuple[Edge, ...]:
+        points: dict[int | None, Point | None] = {None: None, **dict(enumerate(self._transfer.points.known, 1))}
+        spelled = {number: repr(point) for number, point in points.items()}
+        ordered = sorted(
+            (src, -1 if dst is None else dst, kind, spelled[popped], spelled[pushed], pushed, popped)
+            for src, dst, kind, pushed, popped in traversals
+        )
+        return tuple(
+            Edge(src, None if dst < 0 else dst, kind, points[pushed], points[popped]) for src, dst, kind, _, _, pushed, popped in ordered
         )
 
     def _node(self, key: Key, readout: _Readout) -> Node:
@@ -238,10 +245,6 @@ class _Exploration:
     def _externals(self) -> tuple[External, ...]:
         reached = (self._blocks.blocks[index] for _, index in self._states)
         return calls((block.end, block.last) for block in reached if block.last is not None)
-
-
-def _edge_order(edge: Edge) -> tuple[int, int, str, str, str]:
-    return (edge.src, -1 if edge.dst is None else edge.dst, edge.kind, repr(edge.popped), repr(edge.pushed))
 
 
 def _loops(

@@ -8,7 +8,7 @@ from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.warpcfg.blocks import conditional, disagree
 from sassan.warpcfg.externals import callee as external_callee
-from sassan.warpcfg.graph import Context, Kind, Point
+from sassan.warpcfg.graph import Context, Kind
 from sassan.warpcfg.steps import RET, Step, TransferContext
 
 
@@ -44,7 +44,7 @@ class PushedCalls:
         elif instruction.address in self.recursive:
             self._recursion(instruction)
         elif instruction.following in self.program.blocks.at:
-            back = self.program.points.name(Point(context, instruction.following, facts.tag))
+            back = self.program.points.name(context, instruction.following, facts.tag)
             yield Step(Kind.CALL, (self._inner(context, instruction), target), self.program.domain.push(warp, back))
             return
         yield from self.program.go_on(context, instruction, self.program.forget(warp))
@@ -65,13 +65,13 @@ class PushedCalls:
             yield from self.unknown(context, instruction, facts, warp)
             return
         inner = self._inner(context, instruction)
-        again = self.program.points.name(Point(context, instruction.address, ""))
+        again = self.program.points.name(context, instruction.address, "")
         states: list[tuple[Kind, Warp, int | None]] = [(Kind.CALL, warp, None)]
         if disagree(facts, warp.active, places=len(callees)):
             states.append((Kind.DIVERGE, self.program.domain.diverge(warp, again, 0), again))
         for kind, state, pushed in states:
             if facts.tag and instruction.following in self.program.blocks.at:
-                state = self.program.domain.push(state, self.program.points.name(Point(context, instruction.following, facts.tag)))  # noqa: PLW2901 - the callee's
+                state = self.program.domain.push(state, self.program.points.name(context, instruction.following, facts.tag))  # noqa: PLW2901 - the callee's
             for callee in callees:
                 yield Step(kind, (inner, callee), state, pushed=pushed)
 

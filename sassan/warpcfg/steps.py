@@ -1,6 +1,6 @@
 """What every production of the transfer function shares: steps, activation points, and the step to the next instruction."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,16 +41,17 @@ class Points:
     """The activation points met so far, numbered from 1; `tagged` keeps the set of the points of each tag."""
 
     known: list[Point] = field(default_factory=list[Point])
-    numbers: dict[Point, int] = field(default_factory=dict[Point, int])
+    numbers: dict[tuple[Context, int, str, int], int] = field(default_factory=dict[tuple[Context, int, str, int], int])
     tagged: dict[str, int] = field(default_factory=dict[str, int])
 
-    def name(self, point: Point) -> int:
+    def name(self, context: Context, address: int, tag: str, origin: int = -1) -> int:
         """Return the number of a point, a new one if it was not met before."""
-        number = self.numbers.get(point)
+        number = self.numbers.get((context, address, tag, origin))
         if number is None:
+            point = Point(context, address, tag, origin)
             self.known.append(point)
             number = self.numbers[point] = len(self.known)
-            self.tagged[point.tag] = self.tagged.get(point.tag, 0) | 1 << number
+            self.tagged[tag] = self.tagged.get(tag, 0) | 1 << number
         return number
 
     def of(self, tag: str) -> int:
@@ -75,13 +76,13 @@ class TransferContext:
         """Return the index of the block that starts at an address."""
         return None if address is None else self.blocks.at.get(address)
 
-    def go_on(self, context: Context, instruction: Instruction, warp: Warp, learned: int = 0) -> Iterator[Step]:
-        """Yield the step to the next instruction, or report that there is none."""
+    def go_on(self, context: Context, instruction: Instruction, warp: Warp, learned: int = 0) -> tuple[Step, ...]:
+        """Return the step to the next instruction, or report that there is none."""
         to = self.blocks.at.get(instruction.following)
         if to is None:
             self.report(instruction, "falls-off-end", f"after {instruction.opcode} the code runs past the end of the function")
-            return
-        yield Step(Kind.FALLTHROUGH, (context, to), self.domain.learn(warp, learned))
+            return ()
+        return (Step(Kind.FALLTHROUGH, (context, to), self.domain.learn(warp, learned)),)
 
     def resume(self, outcome: Resumed) -> Step:
         """Return the step of an entry that resumes, or of a warp that ends."""
@@ -96,13 +97,13 @@ class TransferContext:
             return Step(Kind.EXIT, None, self.domain.bottom)
         if point.address not in self.blocks.at:
             raise SelfCheckError("no-such-point", f"{point} resumes where no block starts")
-        popped = self.points.name(point._replace(tag=MEET)) if point.tag == RELEASED else outcome.point
+        popped = self.points.name(*point._replace(tag=MEET)) if point.tag == RELEASED else outcome.point
         return Step(kind, (point.context, self.blocks.at[point.address]), outcome.warp, popped=popped)
 
     def released(self, warp: Warp) -> Warp:
         """Return the state when a barrier of the whole warp has opened: everybody has arrived, at this instruction or at another."""
         for number in bits(self.points.of(MEET)):
-            warp = self.domain.rename(warp, number, self.points.name(self.points[number]._replace(tag=RELEASED)))
+            warp = self.domain.rename(warp, number, self.points.name(*self.points[number]._replace(tag=RELEASED)))
         return warp
 
     def forget(self, warp: Warp) -> Warp:

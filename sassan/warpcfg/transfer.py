@@ -4,7 +4,7 @@ The same function drives the fixpoint and, afterwards, its re-check and the edge
 differs is where a call keeps its return address, and that threads outside a convergence barrier pass it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from sassan.domains.bits import bits
@@ -55,42 +55,40 @@ class Transfer:
         """Return the state of a warp that begins."""
         return self.domain.start(0) if self._calls.targets is None else barriers.start(self.program)
 
-    def __call__(self, key: Key, warp: Warp) -> Iterator[Step]:
+    def __call__(self, key: Key, warp: Warp) -> Iterable[Step]:
         """Return every production of the block `key` in the state `warp`."""
         block = self._blocks.blocks[key[1]]
         return self.control(key, block, self.before_last(key[0], block, warp))
 
-    def control(self, key: Key, block: Block, warp: Warp) -> Iterator[Step]:
-        """Yield the productions of what ends the block `key`, in the state before it."""
+    def control(self, key: Key, block: Block, warp: Warp) -> Iterable[Step]:  # noqa: PLR0911 - one per class of flow
+        """Return the productions of what ends the block `key`, in the state before it."""
         context, instruction, facts = key[0], block.end, block.last
         if facts is None or (instruction.guard is not None and instruction.guard.index is None and instruction.guard.negated):
-            yield from self.program.go_on(context, instruction, warp)  # no control instruction, or @!PT: no thread ever takes it
-            return
+            return self.program.go_on(context, instruction, warp)  # no control instruction, or @!PT: no thread ever takes it
         match facts.flow:
             case Flow.BRANCH:
-                yield from self._branch(context, block, facts, warp)
+                return self._branch(context, block, facts, warp)
             case Flow.INDIRECT_BRANCH:
-                yield from self._indirect(context, instruction, facts, warp)
+                return self._indirect(context, instruction, facts, warp)
             case Flow.POP if facts.is_barrier:
-                yield from barriers.sync(self.program, context, instruction, facts, warp)
+                return barriers.sync(self.program, context, instruction, facts, warp)
             case Flow.POP | Flow.EXIT:
-                yield from self._leave(context, instruction, facts, warp)
+                return self._leave(context, instruction, facts, warp)
             case Flow.WARP_BARRIER:
-                yield from barriers.warp_barrier(self.program, context, instruction, facts, warp)
+                return barriers.warp_barrier(self.program, context, instruction, facts, warp)
             case Flow.CALL | Flow.INDIRECT_CALL | Flow.RETURN:
-                yield from self._call(key, block, facts, warp)
+                return self._call(key, block, facts, warp)
             case Flow.TRAP:
-                yield Step(Kind.EXIT, None, self.domain.bottom)
-                yield from self.program.go_on(context, instruction, warp)
+                return (Step(Kind.EXIT, None, self.domain.bottom), *self.program.go_on(context, instruction, warp))
             case _:
                 self.program.report(instruction, "unsupported-flow", f"{instruction.opcode} changes the flow, which is not modelled")
-                yield from self.program.go_on(context, instruction, self.program.forget(warp))
+                return self.program.go_on(context, instruction, self.program.forget(warp))
 
     def before_last(self, context: Context, block: Block, warp: Warp) -> Warp:
         """Return the state in which the control instruction of the block runs."""
         for step in block.steps:
             if isinstance(step, Push):
-                warp = self.domain.push(warp, self.points.name(Point(context, step.address, step.tag)))
+                warp = self.domain.push(warp, self.points.name(context, step.address, step.tag))
             elif isinstance(step, Break):
                 warp = barriers.leave_early(self.program, step, warp)
             else:
@@ -104,11 +102,11 @@ class Transfer:
         barrier = block.last.flow is Flow.POP and block.last.is_barrier
         return disagree(block.last, warp.active) or (barrier and self.domain.members(warp, self.points.of(block.last.tag)).some)
 
-    def _branch(self, context: Context, block: Block, facts: Facts, warp: Warp) -> Iterator[Step]:
+    def _branch(self, context: Context, block: Block, facts: Facts, warp: Warp) -> Iterable[Step]:
         target = self.program.block_at(facts.target)
         if target is None:
             self.program.report(block.end, "bad-target", f"{block.end.opcode} has no known target")
-            return iter(())
+            return ()
         return self._take(context, block, facts, warp, (Kind.TAKEN, (context, target)))
 
     def _take(self, context: Context, block: Block, facts: Facts, warp: Warp, branch: tuple[Kind, Key]) -> Iterator[Step]:
@@ -123,11 +121,11 @@ class Transfer:
             yield self._late(block, step, warp, taken=False)
         if instruction.following not in self._blocks.at or not disagree(facts, warp.active):
             return
-        other = self.points.name(Point(context, instruction.following, ""))
+        other = self.points.name(context, instruction.following, "")
         side = self.domain.diverge(warp, other, waits=passed, goes=taken)
         yield self._late(block, Step(Kind.DIVERGE, to, side, pushed=other), warp, taken=True)
         if self._either:
-            other = self.points.name(Point(to[0], self._blocks.blocks[to[1]].start, "", instruction.address))
+            other = self.points.name(to[0], self._blocks.blocks[to[1]].start, "", instruction.address)
             side = self.domain.diverge(warp, other, waits=taken, goes=passed)
             step = Step(Kind.DIVERGE, (context, self._blocks.at[instruction.following]), side, pushed=other)
             yield self._late(block, step, warp, taken=False)
@@ -156,7 +154,7 @@ class Transfer:
             yield Step(kind, to, warp)
         if len(successors) == 1 or not disagree(facts, warp.active, places=len(targets)):
             return
-        again = self.points.name(Point(context, instruction.address, ""))
+        again = self.points.name(context, instruction.address, "")
         for _, to in successors:
             yield Step(Kind.DIVERGE, to, self.domain.diverge(warp, again, 0), pushed=again)
 

@@ -11,7 +11,7 @@ import pytest
 
 from cli.shell import ROOT, SAMPLES, Sassan, assert_refused
 from sassan.extras import install
-from sassan.measure import gpu
+from sassan.measure.sampling import gpu
 from unit.measure.simulated import Simulated
 
 DELAYS = SAMPLES / "measure" / "synthetic-delays.csv"
@@ -170,8 +170,8 @@ def test_bad_samples_are_refused_with_status_3(data: bytes, sassan: Sassan):
         ((SAXPY, *ARGUMENTS, "--delays", "-1"), 2, "bad-plan"),
         ((SAXPY, *ARGUMENTS, "--sweep", "n=1,2", "--delays", "nan"), 2, "bad-number"),
         ((SAXPY, *ARGUMENTS, "--sweep", "m=1"), 2, "bad-plan"),
-        ((SAXPY, *ARGUMENTS, "--grid", "0"), 2, "bad-number"),
-        ((SAXPY, *ARGUMENTS, "--block-dim", "1,2,3,4"), 2, "bad-number"),
+        ((SAXPY, *ARGUMENTS, "--grid", "0"), 2, "launch"),
+        ((SAXPY, *ARGUMENTS, "--block-dim", "1,2,3,4"), 2, "launch"),
         ((SAXPY, *ARGUMENTS, "--kernel", "other"), 3, "no-kernel"),
         ((SAXPY, *ARGUMENTS, "-o", "x.txt"), 2, "output-format"),
         (("missing.cu",), 3, "missing-file"),

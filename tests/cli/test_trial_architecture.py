@@ -125,16 +125,29 @@ def test_what_needs_more_than_a_file_is_refused(case: str, trial: tuple[Path, Pa
         ("analyze of a launch", "allocation"),
         ("listing --check", "code, hazards, distances"),
         ("makespan of a string", "sm"),
+        ("check --control", "code, hazards, distances"),
     ],
 )
 def test_each_section_that_is_used_is_named(case: str, sections: str, trial: tuple[Path, Path], sassan: Sassan):
     command, arguments = CASES[case]
-    assert f"sm_130: {sections} taken from sm_120" in sassan(command, *arguments(*trial)).out
+    result = sassan(command, *arguments(*trial))
+    assert f"sm_130: {sections} taken from sm_120" in result.out + result.err
 
 
 def test_a_document_holds_what_is_inherited(trial: tuple[Path, Path], sassan: Sassan):
     (function,) = json.loads(sassan("listing", trial[0], "--check", "--json").out)["functions"]
     assert (function["findings"], function["assumptions"]) == ([], ["sm_130: code, hazards, distances taken from sm_120"])
+
+
+def test_a_batch_is_not_resumed_with_other_architectures(trial: tuple[Path, Path], sassan: Sassan, monkeypatch: pytest.MonkeyPatch):
+    dump, folder = trial
+    run = ("batch", dump, "-o", folder / "r.jsonl", "--executor", "serial", "--resume")
+    assert sassan(*run).status == 0
+    assert sassan(*run).status == 0
+    describe(monkeypatch, folder / "further", HEIR.replace('"hazards", ', ""))
+    result = sassan(*run)
+    assert (result.status, result.codes) == (2, ["other-settings"])
+    assert "architectures was" in result.err
 
 
 def test_control_codes_without_hazards_are_not_checked(dump: Path, tmp_path: Path, sassan: Sassan, monkeypatch: pytest.MonkeyPatch):

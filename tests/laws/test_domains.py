@@ -12,6 +12,7 @@ from budget import part
 from sassan.analysis.lattice import Widening
 from sassan.domains.agreement import AgreementDomain
 from sassan.domains.groups import GroupDomain
+from sassan.domains.lanes import LaneDomain
 from sassan.domains.pending import PendingDomain
 from sassan.domains.ranges import RangeDomain
 from sassan.domains.residuals import ResidualDomain
@@ -23,6 +24,7 @@ from tests.strategies import (
     TAG,
     TOKENS,
     described,
+    lane_states,
     moves,
     pending,
     ranges,
@@ -38,6 +40,7 @@ from tests.strategies import (
 LATTICES = {
     "agreement": (AgreementDomain(), reached().map(lambda warp: warp.agreement)),
     "groups": (GroupDomain(), reached().map(lambda warp: warp.groups)),
+    "lanes": (LaneDomain(), lane_states),
     "pending": (PendingDomain(), pending),
     "residuals": (ResidualDomain(2), residuals),
     "stack": (StackDomain(), reached().map(lambda warp: warp.stack)),

@@ -9,8 +9,9 @@ from sassan.isa.facts import Flow
 from sassan.simt.code import AGAIN, ALWAYS, RETURN_TAG, SIDE, WARPSYNC_TAG, Block, Code, Move, Unity
 from sassan.simt.state import Order
 from sassan.simt.trace import CallString, Entry, Transition
-from sassan.simt.values import LANES, Runs
+from sassan.simt.values import LANES
 from simt.plain_data import PlainThreads
+from simt.uninterpreted import Runs
 
 
 @dataclass(slots=True)

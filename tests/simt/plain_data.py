@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 from sassan.simt.code import Condition, Linear, Local, Operation
-from sassan.simt.values import FACTOR, LANES, ONE_COPY, PARTITIONS, PREDICATES, THRESHOLDS, Runs
+from sassan.simt.values import FACTOR, LANES, ONE_COPY, PREDICATES
+from simt.uninterpreted import PARTITIONS, THRESHOLDS, Runs
 
 _WORD = 0xFFFFFFFF
 

@@ -1,51 +1,37 @@
 """`sassan cfg`: draw the graph, or print it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from sassan.app import documents
-from sassan.app.options import AnalysisOptions
-from sassan.app.reading import architecture
-from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
 from sassan.app.views import DRAWINGS, draw, edges_at, graph_document
-from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
-from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
-from sassan.cli.options.models import Ablate, CallDepth, Letters, LettersOption, Order, OrderOption
+from sassan.cli.options.inputs import File, Json
+from sassan.cli.options.request import Asked, graph_analysis
 from sassan.cli.options.views import Compare, Drawing, Level, LevelOption, Listing
-from sassan.cli.output import compare_report as compared
 from sassan.cli.output import document
-from sassan.cli.output.analysis_report import list_gaps
 from sassan.cli.output.files import check, extension, outputs
 from sassan.cli.output.finish import finish
-from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.table import Column, Table, show
 from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.reports import compare as compared
+from sassan.cli.reports.analysis import list_gaps
 from sassan.errors import UsageError
 from sassan.render.files import write_atomically
 
 
+@graph_analysis
 def cfg(
+    asked: Asked,
     file: File,
     *,
-    function: Functions = None,
     output: Drawing = None,
     compare: Compare = None,
     level: LevelOption = Level.WARP,
     listing: Listing = False,
-    bounds: Bounds = None,
-    loop_bound: LoopBound = None,
-    block_dim: BlockDim = None,
-    grid: Grid = None,
-    param: Parameters = None,
-    letters: LettersOption = Letters.TIMING,
-    order: OrderOption = Order.ARCH,
-    call_depth: CallDepth = None,
-    ablate: Ablate = None,
-    sm: Sm = None,
-    no_cache: NoCache = False,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Draw the graph of a warp, or print it.
 
@@ -58,44 +44,29 @@ def cfg(
       sassan cfg kernels.sass --level thread --json
       sassan cfg kernel.ptx --compare kernel.sass
     """
-    settings = AnalysisOptions(
-        facts=bounds,
-        loop_bound=loop_bound,
-        block=block_dim,
-        grid=grid,
-        parameters=tuple(param or ()),
-        letters=letters,
-        order=order,
-        call_depth=call_depth,
-        ablate=tuple(ablate or ()),
-        occupancy=False,
-    ).settings()
-    arch, patterns, observer = architecture(sm), tuple(function or ()), CommandObserver(quiet=quiet)
+    request, quiet = replace(asked.request, files=(file,)), asked.observer.quiet
     if compare is not None:
         if output is not None:
             hint = "omit -o, or draw each file by itself"
             raise UsageError("nothing-to-draw", "--compare prints a table and draws nothing", hint=hint)
-        left, right = (
-            AnalysisRequest((one,), patterns=patterns, arch=arch, cached=not no_cache).inputs(observer) for one in (file, compare)
-        )
-        compared.run(left, right, settings, json=json, quiet=quiet)
+        left, right = (replace(request, files=(path,), settings=Settings()).inputs(asked.observer) for path in (file, compare))
+        compared.run(left, right, request.settings, json=json, quiet=quiet)
         finish(left)
         finish(right)
         return
     kind = extension(output, DRAWINGS) if output is not None else ""
-    request = AnalysisRequest((file,), settings, patterns, arch, not no_cache)
-    inputs = request.inputs(observer)
+    inputs = request.inputs(asked.observer)
     check(output, inputs.names)
-    results, inputs = request.results_of(inputs, observer)
+    results, inputs = request.results_of(inputs, asked.observer)
     paths = outputs(output, tuple(result.function.name for result in results)) if output is not None else ()
     for path, result in zip(paths, results, strict=output is not None):
         _draw(path, kind, result, level, listing=listing, quiet=quiet)
     if json:
-        document.show([_document(one, level) for one in results], inputs.refused)
+        document.show([_document(result, level) for result in results], inputs.refused)
     elif output is None:
         for result in results:
             _blocks(result, level)
-        list_gaps([(one.function.name, one.cfg.gaps) for one in results])
+        list_gaps([(result.function.name, result.cfg.gaps) for result in results])
     finish(inputs)
 
 
@@ -104,7 +75,7 @@ def _draw(path: Path, kind: str, result: AnalysisResult, level: Level, *, listin
     drawing = draw(result, kind, level=level.value, listing=listing)
     write_atomically(path, drawing.data)
     if not quiet:
-        notes = "".join(f" ({safe(one)})" for one in drawing.notes)
+        notes = "".join(f" ({safe(text)})" for text in drawing.notes)
         note(f"wrote {safe(str(path))}{notes}\n")
 
 

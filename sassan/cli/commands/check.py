@@ -24,8 +24,9 @@ from sassan.cli.options.gates import (
 )
 from sassan.cli.options.inputs import Json
 from sassan.cli.options.request import Asked, analysis
-from sassan.cli.output import check_report, document
+from sassan.cli.output import document
 from sassan.cli.output.terminal import note, safe
+from sassan.cli.reports import check as check_report
 from sassan.errors import UsageError
 
 FAILED = 1
@@ -87,13 +88,15 @@ def check(
     )
     results, inputs = request.results(asked.observer, partial=allow_unmatched)
     checked = checker.checked(results, inputs)
+    for text in checker.assumptions:
+        asked.observer.assumed(text)
     for text in () if asked.observer.quiet else checker.unmatched:
         note(f"note: {safe(text)}\n")
     remarks = checker.remarks(checked)
     if sarif is not None:
         check_report.write_sarif(checked, inputs, remarks, sarif, _status(checked, inputs), quiet=asked.observer.quiet)
     if json:
-        document.show([check_report.row(one) for one in checked], inputs.refused, missing=checker.missing)
+        document.show([check_report.row(entry) for entry in checked], inputs.refused, missing=checker.missing)
     elif sarif != _OUT:
         check_report.show(checked, len(inputs.refused), remarks)
     if _status(checked, inputs):
@@ -101,7 +104,7 @@ def check(
 
 
 def _status(checked: list[Checked], inputs: Inputs) -> int:
-    return inputs.status or (FAILED if any(one.failures for one in checked) else 0)
+    return inputs.status or (FAILED if any(entry.failures for entry in checked) else 0)
 
 
 def _writable(output: str | None, inputs: Sequence[str | None]) -> None:
@@ -114,6 +117,6 @@ def _writable(output: str | None, inputs: Sequence[str | None]) -> None:
     folder = Path(output).parent
     if not folder.is_dir():
         raise UsageError("unwritable-output", f"there is no folder '{folder}'", hint="name a file in an existing folder")
-    for one in inputs:
-        if one is not None and one != _OUT and Path(one).exists() and Path(output).exists() and Path(output).samefile(one):
+    for path in inputs:
+        if path is not None and path != _OUT and Path(path).exists() and Path(output).exists() and Path(output).samefile(path):
             raise UsageError("unwritable-output", f"--sarif {output} would replace what is read", hint="name another file")

@@ -14,15 +14,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sassan.cli.options import executors
 from sassan.cli.options.inputs import Json, Quiet
-from sassan.cli.output import evolve_report
 from sassan.cli.output.terminal import is_terminal, note, out, safe
+from sassan.cli.reports import evolve as evolve_report
 from sassan.errors import InputError
 from sassan.evolve import bench as gpu
-from sassan.evolve import config as configurations
 from sassan.evolve import report
-from sassan.evolve.config import Config
 from sassan.evolve.run import Runner, run, tools_of
 from sassan.evolve.search import SearchProgress
+from sassan.evolve.space import config as configurations
+from sassan.evolve.space.config import Config
 
 _INTERRUPTED = 130
 _MANY = 1_000_000

@@ -1,69 +1,35 @@
 """`sassan ipet`: the WCET, and the integer program behind it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from sassan.app import documents
 from sassan.app.analysis import flow_fact_template
 from sassan.app.inputs import Inputs
-from sassan.app.options import AnalysisOptions
-from sassan.app.reading import architecture
-from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.views import PROGRAMS, integer_program
-from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
-from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
-from sassan.cli.options.models import (
-    Ablate,
-    CallDepth,
-    Latencies,
-    Letters,
-    LettersOption,
-    MachineFile,
-    Measurements,
-    Model,
-    ModelOption,
-    Order,
-    OrderOption,
-    PaperExperiment,
-)
-from sassan.cli.options.views import FactsTemplate, LinearProgram, Solve
-from sassan.cli.output import analysis_report as report
+from sassan.cli.options.inputs import File, Json
+from sassan.cli.options.request import Asked, wcet_analysis
+from sassan.cli.options.views import FactsTemplate, LinearProgram
 from sassan.cli.output import document
 from sassan.cli.output.files import check, extension, outputs
 from sassan.cli.output.finish import finish
-from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.reports import analysis as report
 from sassan.errors import UsageError
 from sassan.render.files import write_atomically
 
 
+@wcet_analysis
 def ipet(
+    asked: Asked,
     file: File,
     *,
-    function: Functions = None,
     output: LinearProgram = None,
-    solve: Solve = None,
-    bounds: Bounds = None,
-    loop_bound: LoopBound = None,
-    block_dim: BlockDim = None,
-    grid: Grid = None,
-    param: Parameters = None,
     facts_template: FactsTemplate = False,
-    model: ModelOption = Model.UNIT,
-    machine: MachineFile = None,
-    latency: Latencies = None,
-    measurements: Measurements = None,
-    letters: LettersOption = Letters.TIMING,
-    order: OrderOption = Order.ARCH,
-    call_depth: CallDepth = None,
-    ablate: Ablate = None,
-    paper_experiment: PaperExperiment = False,
-    sm: Sm = None,
-    no_cache: NoCache = False,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Bound the WCET, and write the integer program behind it.
 
@@ -78,30 +44,11 @@ def ipet(
       sassan ipet kernels.sass -f saxpy --loop-bound 10 -o saxpy.lp
       sassan ipet kernels.sass --loop-bound 10 -o '{name}.mps' --solve cbc
     """
-    settings = AnalysisOptions(
-        facts=bounds,
-        loop_bound=loop_bound,
-        block=block_dim,
-        grid=grid,
-        parameters=tuple(param or ()),
-        letters=letters,
-        order=order,
-        call_depth=call_depth,
-        ablate=tuple(ablate or ()),
-        model=model,
-        machine=machine,
-        latency=tuple(latency or ()),
-        measurements=measurements,
-        paper_experiment=paper_experiment,
-        solver=solve,
-        occupancy=False,
-    ).settings()
-
-    if facts_template and (json or solve):
+    request, observer = replace(asked.request, files=(file,)), asked.observer
+    settings = request.settings
+    if facts_template and (json or asked.options.solver):
         raise UsageError("usage", "--facts-template prints a TOML file and solves nothing", hint="omit --json and --solve")
     kind = extension(output, ("toml",) if facts_template else PROGRAMS) if output is not None else ""
-    request = AnalysisRequest((file,), settings, tuple(function or ()), architecture(sm), not no_cache)
-    observer = CommandObserver(quiet=quiet)
     inputs = request.inputs(observer)
     if facts_template:
         _template(inputs, settings, output)
@@ -109,17 +56,19 @@ def ipet(
     check(output, inputs.names)
     results, inputs = request.results_of(inputs, observer, label="solving")
     paths = outputs(output, tuple(result.function.name for result in results)) if output is not None else ()
-    unwritten = [one for path, one in zip(paths, results, strict=output is not None) if not _write(path, kind, one, quiet=quiet)]
+    unwritten = [
+        result for path, result in zip(paths, results, strict=output is not None) if not _write(path, kind, result, quiet=observer.quiet)
+    ]
     if json:
-        document.show([_document(one) for one in results], inputs.refused)
+        document.show([_document(result) for result in results], inputs.refused)
     else:
         report.show(results)
-    finish(inputs, results if function and settings.solve else unwritten)
+    finish(inputs, results if request.patterns and settings.solve else unwritten)
 
 
 def _template(inputs: Inputs, settings: Settings, output: str | None) -> None:
     """Print or write the flow-fact file of everything that was chosen: one file speaks of many functions."""
-    text = flow_fact_template(tuple(one.function for one in inputs.selected), settings)
+    text = flow_fact_template(tuple(selected.function for selected in inputs.selected), settings)
     if output is None:
         out(text)
     else:
@@ -138,11 +87,11 @@ def _write(path: Path, kind: str, result: AnalysisResult, *, quiet: bool) -> boo
     return True
 
 
-def _document(one: AnalysisResult) -> Mapping[str, documents.Value]:
+def _document(result: AnalysisResult) -> Mapping[str, documents.Value]:
     return {
-        **documents.head(one),
-        "wcet": documents.wcet(one),
-        "strings": {"worst_path": documents.string(one.worst_path)},
-        "loops": documents.loops(one),
-        "gaps": documents.gaps(one.gaps),
+        **documents.head(result),
+        "wcet": documents.wcet(result),
+        "strings": {"worst_path": documents.string(result.worst_path)},
+        "loops": documents.loops(result),
+        "gaps": documents.gaps(result.gaps),
     }

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from sassan.app import documents
-from sassan.cli.measure_run import MeasureRequest, take_samples
+from sassan.cli.measure_run import take_samples
 from sassan.cli.options.inputs import Json, Quiet
-from sassan.cli.output import failure, measure_report
+from sassan.cli.output import failure
 from sassan.cli.output.files import extension
 from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.reports import measure as measure_report
 from sassan.errors import SassanError, UsageError
 from sassan.measure.confidence import IntervalSettings
 from sassan.measure.estimators import Estimator
@@ -19,6 +20,7 @@ from sassan.measure.figure import FORMATS
 from sassan.measure.pictures import pictures
 from sassan.measure.read import load, text
 from sassan.measure.samples import Samples
+from sassan.measure.sampling.request import MeasureRequest
 from sassan.measure.summary import document, rows
 from sassan.measure.verdict import verdicts
 from sassan.render.files import write_atomically

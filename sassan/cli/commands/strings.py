@@ -1,40 +1,20 @@
 """`sassan strings`: L/C/S/D strings of blocks and of the worst path."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sassan.app import documents
-from sassan.app.options import AnalysisOptions
-from sassan.app.reading import architecture
-from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
-from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
-from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
-from sassan.cli.options.models import Ablate, CallDepth, Letters, LettersOption, Order, OrderOption
+from sassan.cli.options.inputs import File, Json
+from sassan.cli.options.request import Asked, graph_analysis
 from sassan.cli.output import document
-from sassan.cli.output.analysis_report import gaps
 from sassan.cli.output.finish import finish
-from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports.analysis import gaps
 
 
-def strings(
-    file: File,
-    *,
-    function: Functions = None,
-    bounds: Bounds = None,
-    loop_bound: LoopBound = None,
-    block_dim: BlockDim = None,
-    grid: Grid = None,
-    param: Parameters = None,
-    letters: LettersOption = Letters.TIMING,
-    order: OrderOption = Order.ARCH,
-    call_depth: CallDepth = None,
-    ablate: Ablate = None,
-    sm: Sm = None,
-    no_cache: NoCache = False,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+@graph_analysis
+def strings(asked: Asked, file: File, *, json: Json = False) -> None:
     """Print the strings of blocks and of the worst path.
 
     L is a load or store, C a computation, S a special function, D double precision. Strings are run-length coded: L2C9(L1C4)^10.
@@ -45,22 +25,9 @@ def strings(
       sassan strings kernels.sass -f saxpy --loop-bound 10
       sassan strings kernels.sass --letters 2013 --json
     """
-    settings = AnalysisOptions(
-        facts=bounds,
-        loop_bound=loop_bound,
-        block=block_dim,
-        grid=grid,
-        parameters=tuple(param or ()),
-        letters=letters,
-        order=order,
-        call_depth=call_depth,
-        ablate=tuple(ablate or ()),
-        occupancy=False,
-    ).settings()
-    request = AnalysisRequest((file,), settings, tuple(function or ()), architecture(sm), not no_cache)
-    results, inputs = request.results(CommandObserver(quiet=quiet))
+    results, inputs = replace(asked.request, files=(file,)).results(asked.observer)
     if json:
-        document.show([_document(one) for one in results], inputs.refused)
+        document.show([_document(result) for result in results], inputs.refused)
     else:
         for result in results:
             _text(result)
@@ -68,16 +35,16 @@ def strings(
     finish(inputs)
 
 
-def _document(one: AnalysisResult) -> Mapping[str, documents.Value]:
+def _document(result: AnalysisResult) -> Mapping[str, documents.Value]:
     blocks: list[documents.Value] = [
         {"id": node.id, "start": documents.address(node.start), "end": documents.address(node.end), "string": documents.string(letters)}
-        for node, letters in zip(one.cfg.nodes, one.strings, strict=True)
+        for node, letters in zip(result.cfg.nodes, result.strings, strict=True)
     ]
     return {
-        **documents.head(one),
-        "strings": {"worst_path": documents.string(one.worst_path), "blocks": blocks},
-        "wcet": documents.wcet(one),
-        "gaps": documents.gaps(one.gaps),
+        **documents.head(result),
+        "strings": {"worst_path": documents.string(result.worst_path), "blocks": blocks},
+        "wcet": documents.wcet(result),
+        "gaps": documents.gaps(result.gaps),
     }
 
 

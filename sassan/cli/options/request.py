@@ -36,40 +36,54 @@ from sassan.cli.options.models import (
     OrderOption,
     PaperExperiment,
 )
+from sassan.cli.options.views import Solve
 from sassan.cli.output.observer import CommandObserver
 
-_PLACE, _FILES = "asked", "files"
+_PLACE, _FILES, _OCCUPANCY = "asked", "files", "occupancy"
+_OF_AN_SM = frozenset({"warps", "launches", "registers", "shared", "sms", "partition"})
+_OF_COSTS = frozenset({"model", "machine", "latency", "measurements", "paper_experiment"})
+_SOLVER = frozenset({"solve"})
+
+Command = Callable[..., None]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request, and who observes it."""
+    """A request, the options that it was made from, and who observes it."""
 
+    options: AnalysisOptions
     request: AnalysisRequest
     observer: CommandObserver
 
 
-def analysis(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of an analysis, behind those of its own: its parameter `asked` is made from them.
+def _giving(*, without: frozenset[str]) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command the options of an analysis, behind those of its own: it takes them as one value, `asked`.
 
     A command with arguments of its own names its inputs by them: `asked.request.files` is empty.
     """
-    own = [one for one in inspect.signature(command).parameters.values() if one.name != _PLACE]
-    arguments = [one for one in own if one.kind is one.POSITIONAL_OR_KEYWORD]
-    common = {name: one for name, one in inspect.signature(_asked).parameters.items() if name != _FILES or not arguments}
-    first = [one for one in common.values() if one.name == _FILES]
-    several = [one for one in own if one not in arguments] + [one for one in common.values() if one.name != _FILES]
-    signature = inspect.Signature([*arguments, *first, *several])
 
-    @wraps(command)
-    def run(**given: object) -> None:
-        asked = _asked(**{_FILES: [], **{name: given[name] for name in common}})  # type: ignore[arg-type]  # typer has held them to this signature
-        command(asked, **{one.name: given[one.name] for one in own})
+    def decorate(command: Command) -> Command:
+        own = [parameter for parameter in inspect.signature(command).parameters.values() if parameter.name != _PLACE]
+        arguments = [parameter for parameter in own if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+        left_out = without | {_OCCUPANCY, *([_FILES] if arguments else ())}
+        common = {name: parameter for name, parameter in inspect.signature(_asked).parameters.items() if name not in left_out}
+        first = [parameter for parameter in common.values() if parameter.name == _FILES]
+        several = [parameter for parameter in own if parameter not in arguments] + [
+            parameter for parameter in common.values() if parameter.name != _FILES
+        ]
+        signature = inspect.Signature([*arguments, *first, *several])
 
-    # What typer reads: the command as if every option stood in its own head.
-    run.__dict__["__signature__"] = signature
-    run.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
-    return run
+        @wraps(command)
+        def run(**given: object) -> None:
+            asked = _asked(**{_FILES: [], _OCCUPANCY: not without & _OF_AN_SM, **{name: given[name] for name in common}})  # type: ignore[arg-type]  # typer has held them to this signature
+            command(asked, **{parameter.name: given[parameter.name] for parameter in own})
+
+        # What typer reads: the command as if every option stood in its own head.
+        run.__dict__["__signature__"] = signature
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()}
+        return run
+
+    return decorate
 
 
 def _asked(
@@ -96,9 +110,11 @@ def _asked(
     call_depth: CallDepth = None,
     ablate: Ablate = None,
     paper_experiment: PaperExperiment = False,
+    solve: Solve = None,
     sm: Sm = None,
     no_cache: NoCache = False,
     quiet: Quiet = False,
+    occupancy: bool = True,
 ) -> Asked:
     options = AnalysisOptions(
         facts=bounds,
@@ -121,9 +137,19 @@ def _asked(
         call_depth=call_depth,
         ablate=tuple(ablate or ()),
         paper_experiment=paper_experiment,
+        solver=solve,
+        occupancy=occupancy,
     )
     settings = options.settings()
     request = AnalysisRequest(
         tuple(files), settings, tuple(function or ()), architecture(sm), not no_cache, options.recording(), launches or ""
     )
-    return Asked(request, CommandObserver(quiet=quiet))
+    return Asked(options, request, CommandObserver(quiet=quiet))
+
+
+analysis = _giving(without=_SOLVER)
+"""All options, for results of whole files."""
+wcet_analysis = _giving(without=_OF_AN_SM)
+"""Those of a single warp, for the WCET and its integer program."""
+graph_analysis = _giving(without=_OF_AN_SM | _OF_COSTS | _SOLVER)
+"""Those of a single warp whose instructions cost one each."""

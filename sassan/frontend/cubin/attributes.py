@@ -13,7 +13,6 @@ class AttributeKind(IntEnum):
     FRAME_SIZE = 0x11
     MIN_STACK_SIZE = 0x12
     KPARAM_INFO = 0x17
-    CBANK_PARAM_SIZE = 0x19
     EXIT_INSTR_OFFSETS = 0x1C
     CRS_STACK_SIZE = 0x1E
     MAX_STACK_SIZE = 0x23

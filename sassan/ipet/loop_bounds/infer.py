@@ -50,7 +50,7 @@ class Inferred:
         options += [f"--param {one.removeprefix(PARAMETER)}=N" for one in parameters]
         rest = sorted(self.missing - {*parameters, BLOCK, GRID})
         known = [f"depends on {', '.join(rest)}"] if rest else []
-        return "; ".join(known + ([f"give {' '.join(options)}"] if options and not rest else []))
+        return "; ".join(known + ([f"pass {' '.join(options)}"] if options and not rest else []))
 
 
 @dataclass(slots=True)

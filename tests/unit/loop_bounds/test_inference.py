@@ -31,7 +31,7 @@ def test_every_comparison_with_a_parameter(test, turns):
 
 def test_a_parameter_that_is_not_told_is_asked_for():
     (one,) = loops(counter("ISETP.LT.AND P0, PT, R0, c[0x0][0x150], PT"))
-    assert (one.bound, one.advice) == (None, "give --param 0x150=N")
+    assert (one.bound, one.advice) == (None, "pass --param 0x150=N")
 
 
 @pytest.mark.parametrize("arch", ["sm_61", "sm_75"])
@@ -382,4 +382,4 @@ def test_a_comparison_that_sets_the_flags_only_is_followed():
     text = counter(test).replace("@P0 BRA head", "BRA CC.NEU, head")
     assert bound(text, x150=12) == 11
     (loop,) = loops(text)
-    assert (loop.bound, loop.advice) == (None, "give --param 0x150=N")
+    assert (loop.bound, loop.advice) == (None, "pass --param 0x150=N")

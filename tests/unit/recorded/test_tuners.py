@@ -90,17 +90,17 @@ def test_a_contradiction_within_a_cache_is_a_note(document: object, note: str) -
 @pytest.mark.parametrize(
     ("document", "problem"),
     [
-        (with_entry("32,1", time=-1.0), "is not a time"),
-        (with_entry("32,1", time=0), "is not a time"),
-        (with_entry("32,1", time=float("nan")), "found NaN"),
-        (with_entry("32,1", time=float("inf")), "found Infinity"),
-        (with_entry("32,1", times=[True]), "expected a number, found true"),
-        (with_entry("32,1", times="x"), "expected an array"),
-        (with_entry("32,1", block=[1]), "expected a number, found an array"),
+        (with_entry("32,1", time=-1.0), "time: must be a time above 0, not -1"),
+        (with_entry("32,1", time=0), "must be a time above 0, not 0"),
+        (with_entry("32,1", time=float("nan")), "must be a number from -1e+18 to 1e+18, not nan"),
+        (with_entry("32,1", time=float("inf")), "not inf"),
+        (with_entry("32,1", times=[True]), "times[0]: must be a number from -1e+18 to 1e+18, not True"),
+        (with_entry("32,1", times="x"), "times: must be an array"),
+        (with_entry("32,1", block=[1]), "block: must be a number from -1e+18 to 1e+18, not [1]"),
         (CACHE | {"tune_params_keys": ["block", "block"]}, "the names of the parameters, without duplicates"),
         (CACHE | {"tune_params_keys": ["block", "other"]}, "the parameter 'other' is missing"),
-        (CACHE | {"cache": []}, "expected an object, found an array"),
-        (CACHE | {"kernel_name": "a\x1b[0m"}, "expected a name"),
+        (CACHE | {"cache": []}, "cache: must be an object"),
+        (CACHE | {"kernel_name": "a\x1b[0m"}, "kernel_name: must be a name, not 'a?[0m'"),
     ],
 )
 def test_a_cache_with_an_invalid_time_or_name_is_refused(document: object, problem: str) -> None:

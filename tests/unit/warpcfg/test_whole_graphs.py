@@ -1,6 +1,5 @@
 """What holds of whole graphs: over samples, and whatever the options."""
 
-from dataclasses import replace
 from importlib import import_module
 
 import pytest
@@ -116,7 +115,7 @@ def test_a_transfer_that_changes_its_mind_is_refused(monkeypatch: pytest.MonkeyP
     visit = EXPLORATION._Exploration._read_off
 
     def forgetful(self: object) -> WarpCfg:
-        monkeypatch.setattr(Transfer, "before_last", lambda _self, _context, _block, warp: replace(warp, agreed=(0,)))
+        monkeypatch.setattr(Transfer, "before_last", lambda _self, _context, _block, warp: warp._replace(agreed=(0,)))
         return visit(self)
 
     monkeypatch.setattr(EXPLORATION._Exploration, "_read_off", forgetful)

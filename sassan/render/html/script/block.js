@@ -20,13 +20,13 @@ function blockFacts(view, block) {
     block.context.length ? fact("called from", block.context.join(" \u2192 ")) : [],
     fact("string", kernelString(block.string)),
     fact("cost", [cost, times].filter(Boolean).join("; ")),
-    fact("agreement", agreement(block.agreement)),
+    fact("warp-uniform", uniformRegisters(block.agreement)),
     fact("from", neighbours(view, block, "dst", "src")),
     fact("to", neighbours(view, block, "src", "dst")),
   ];
 }
 
-function agreement(registers) {
+function uniformRegisters(registers) {
   if (registers === null) return el("span", { class: "muted" }, "unknown: the graph has gaps");
   if (!registers.length) return el("span", { class: "muted" }, "no register is warp-uniform");
   const chips = registers.map((name) => el("code", { class: "register" }, name));

@@ -1,0 +1,5 @@
+"""Memory accesses of a kernel: the bytes that the lanes of a warp touch, and in how many transactions. See README.md."""
+
+from sassan.access.accesses import Access, accesses
+
+__all__ = ["Access", "accesses"]

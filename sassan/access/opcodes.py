@@ -1,0 +1,90 @@
+"""Which memory an instruction accesses, how many bytes of each lane, and by which operand."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from sassan.ir import Constant, Instruction, Memory
+
+
+class Space(StrEnum):
+    """A memory, as the instruction names it."""
+
+    GLOBAL = "global"
+    SHARED = "shared"
+    LOCAL = "local"
+    CONSTANT = "constant"
+    GENERIC = "generic"
+    """Global, shared or local memory: the address decides."""
+    TEXTURE = "texture"
+    BULK = "bulk"
+    """Copied by the unit for tensors: no lane has an address of its own."""
+
+
+class Reference(NamedTuple):
+    """One access of an instruction: `bytes` of each lane, 0 where the opcode does not say; `lanes` is how many of them have an address.
+
+    `place` is the operand that holds the address.
+    """
+
+    space: Space
+    bytes: int
+    place: int
+    atomic: bool = False
+    lanes: int = 32
+
+
+_SPACES = {
+    Space.GLOBAL: ("LDG", "STG", "ATOMG", "REDG", "RED"),
+    Space.SHARED: ("LDS", "STS", "ATOMS", "LDSM", "STSM"),
+    Space.LOCAL: ("LDL", "STL"),
+    Space.CONSTANT: ("LDC",),
+    Space.GENERIC: ("LD", "ST", "ATOM"),
+    Space.TEXTURE: ("TEX", "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TXD", "SULD", "SUST", "SURED", "SUATOM"),
+    Space.BULK: ("UBLKCP", "UBLKRED", "UTMALDG", "UTMASTG", "UTMAREDG"),
+}
+_SPACE_OF = {name: space for space, names in _SPACES.items() for name in names}
+_ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS", "RED", "REDG"})
+_MATRICES = frozenset({"LDSM", "STSM"})
+_ROW = 16
+"""Bytes of a row of a matrix, whose address one lane holds; 8 lanes hold those of a matrix."""
+_WIDTHS = {
+    **dict.fromkeys(("U8", "S8", "8"), 1),
+    **dict.fromkeys(("U16", "S16", "16", "F16", "BF16", "BF16_V2"), 2),
+    **dict.fromkeys(("F16x2", "BF16x2"), 4),
+    **dict.fromkeys(("64", "U64", "S64", "F64"), 8),
+    "128": 16,
+    "256": 32,
+}
+
+
+def references(instruction: Instruction) -> tuple[Reference, ...]:
+    """Return the accesses of an instruction, none for one that accesses no memory."""
+    name, *modifiers = instruction.opcode.split(".")
+    if name == "LDGSTS":
+        # From global to shared memory; the shared address comes first.
+        places = _places(instruction)
+        return tuple(Reference(space, _width(modifiers), place) for space, place in zip((Space.SHARED, Space.GLOBAL), places, strict=False))
+    space = _SPACE_OF.get(name)
+    if space is None:
+        return ()
+    place = next(iter(_places(instruction)), -1)
+    if space is Space.CONSTANT and not _indexed(instruction.operands[place]):
+        return ()  # an operand fetch
+    if name in _MATRICES:
+        count = next((int(modifier) for modifier in reversed(modifiers) if modifier in {"1", "2", "4"}), 1)
+        return (Reference(space, _ROW, place, lanes=8 * count),)
+    if space in {Space.TEXTURE, Space.BULK}:
+        return (Reference(space, 0, place),)
+    return (Reference(space, _width(modifiers), place, atomic=name in _ATOMIC),)
+
+
+def _indexed(operand: object) -> bool:
+    return isinstance(operand, Constant) and any(register.index is not None for register in operand.base)
+
+
+def _places(instruction: Instruction) -> list[int]:
+    return [place for place, operand in enumerate(instruction.operands) if isinstance(operand, Memory | Constant)]
+
+
+def _width(modifiers: list[str]) -> int:
+    return next((_WIDTHS[modifier] for modifier in modifiers if modifier in _WIDTHS), 4)

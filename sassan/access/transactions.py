@@ -1,0 +1,75 @@
+"""Transactions of one access of a full warp: 32-byte sectors of global and local memory, passes over the banks of shared memory.
+
+Source: CUDA C++ Programming Guide, "Compute Capabilities": global memory is accessed in sectors of 32 bytes, shared memory has 32 banks
+of 4 bytes; accesses of 8 and 16 bytes per lane go in halves and quarters of a warp; lanes that read one word are served at once.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+SECTOR = 32
+LINE = 128
+BANKS = 32
+WORD = 4
+LANES = 32
+
+
+class Count(NamedTuple):
+    """The least and the greatest number of transactions, over all places where the addresses may begin."""
+
+    least: int
+    most: int
+
+    @property
+    def exact(self) -> bool:
+        """Say whether there is one number."""
+        return self.least == self.most
+
+
+def over(addresses: Sequence[int], modulus: int, period: int, size: int, count: Callable[[Sequence[int], int], int]) -> Count:
+    """Return what `count` says of addresses that may be moved by any multiple of a modulus, where that matters modulo `period`.
+
+    Addresses are multiples of the `size` of an access, or the access traps; where none of the places fits, nothing is left out.
+    """
+    step = min(modulus, period)
+    places = [[address + shift for address in addresses] for shift in range(0, period, step)]
+    fitting = [place for place in places if all(address % size == 0 for address in place)] or places
+    counts = [count(place, size) for place in fitting]
+    return Count(min(counts), max(counts))
+
+
+def sectors(addresses: Iterable[int], size: int) -> int:
+    """Return the sectors that accesses of `size` bytes touch."""
+    return len({block for address in addresses for block in range(address // SECTOR, (address + size - 1) // SECTOR + 1)})
+
+
+def passes(addresses: Sequence[int], size: int) -> int:
+    """Return the passes over the banks: for each part of the warp the greatest number of different words in one bank."""
+    lanes = LANES if size <= WORD else LANES * WORD // size
+    return sum(_passes(addresses[first : first + lanes], size) for first in range(0, len(addresses), lanes))
+
+
+def _passes(addresses: Sequence[int], size: int) -> int:
+    words = {word for address in addresses for word in range(address // WORD, (address + size - 1) // WORD + 1)}
+    banks = [0] * BANKS
+    for word in words:
+        banks[word % BANKS] += 1
+    return max(banks)
+
+
+def distinct(addresses: Iterable[int], size: int) -> int:
+    """Return how many different places are accessed."""
+    del size
+    return len(set(addresses))
+
+
+def least_sectors(addresses: Iterable[int], size: int) -> int:
+    """Return the sectors that would hold the bytes that are touched, were they next to each other."""
+    touched = {address + byte for address in addresses for byte in range(size)}
+    return -(-len(touched) // SECTOR)
+
+
+def least_passes(addresses: Sequence[int], size: int) -> int:
+    """Return the passes that the words which are touched would take without conflicts, in the parts in which the warp goes."""
+    lanes = LANES if size <= WORD else LANES * WORD // size
+    return -(-len(addresses) // lanes)

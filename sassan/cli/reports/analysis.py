@@ -1,0 +1,139 @@
+"""The report of `analyze` and `ipet`: a table of numbers, the worst paths, the assumptions, the gaps."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from sassan.app.documents import address
+from sassan.app.result import AnalysisResult
+from sassan.cli.output import table
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import middle, out, safe
+from sassan.errors import Gap
+
+NAME = Column("function", widest=24)
+NONE = "-"
+"""Stands where no number can be given."""
+
+
+def show(results: Sequence[AnalysisResult]) -> None:
+    """Print the report of `analyze`."""
+    if not results:
+        return
+    _numbers(results)
+    _launches(results)
+    paths(results)
+    assumptions(results)
+    gaps(results)
+
+
+def _numbers(results: Sequence[AnalysisResult]) -> None:
+    columns = [
+        NAME,
+        Column("arch"),
+        Column("instr", number=True),
+        Column("blocks", number=True),
+        Column("div", number=True),
+        Column("reconv.", number=True),
+        Column("WCET" if all(result.wcet.bound for result in results) else "(not a bound)", number=True),
+    ]
+    warps = sorted({result.makespan.residents.warps for result in results if result.makespan})
+    if warps:
+        columns.append(Column(f"{warps[0]} warps" if len(warps) == 1 else "full SM", number=True))
+    grids = any(result.makespan.grid for result in results if result.makespan)
+    if grids:
+        columns.append(Column("grid", number=True))
+    rows = [_row(result)[: len(columns)] for result in results]
+    table.show(Table(tuple(columns), tuple(rows)))
+
+
+def _row(analysis: AnalysisResult) -> tuple[str, ...]:
+    numbers = (len(analysis.function.instructions), len(analysis.cfg.nodes), analysis.divergent_branches, analysis.reactivation_edges)
+    makespan = analysis.makespan
+    bounds = (analysis.wcet.value, makespan.bound.value if makespan else None, makespan.grid.value if makespan and makespan.grid else None)
+    shown = (NONE if bound is None else str(bound) for bound in bounds)
+    return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown)
+
+
+def _launches(results: Sequence[AnalysisResult]) -> None:
+    """Print how many warps are resident, and the bound in the partition model, where they were asked for."""
+    rows = [(result.function.name, text) for result in results for text in _launch(result)]
+    if rows:
+        _section("launch:")
+    for name, text in rows:
+        out(f"  {middle(safe(name), 30)}: {safe(text)}\n")
+
+
+def _launch(analysis: AnalysisResult) -> Iterator[str]:
+    makespan, residency = analysis.makespan, analysis.residency
+    known = residency.occupancy if residency is not None else None
+    if known is not None:
+        limited = ", ".join(known.limited_by)
+        yield f"{known.blocks} blocks of {known.block_warps} warps on an SM (limited by {limited})"
+    elif residency is not None:
+        yield f"occupancy not known: {residency.why}"
+    if makespan is not None and makespan.partition is not None:
+        yield f"partition model: {NONE if makespan.partition.value is None else makespan.partition.value}"
+
+
+def paths(results: Sequence[AnalysisResult]) -> None:
+    """Print the string of each worst path, or why there is none."""
+    columns = (NAME, Column("worst path, or gaps"))
+    rows = tuple((result.function.name, str(result.worst_path or _codes(result))) for result in results)
+    _section()
+    table.show(Table(columns, rows))
+
+
+def _codes(analysis: AnalysisResult) -> str:
+    if not analysis.gaps:
+        return f"({analysis.wcet.note or analysis.wcet.status})"
+    count = Counter(gap.code for gap in analysis.gaps)
+    return "gaps: " + ", ".join(f"{number} {code}" for code, number in sorted(count.items()))
+
+
+def assumptions(results: Sequence[AnalysisResult]) -> None:
+    """Print what the numbers above rest on, each assumption once; one that not every function needs names those that do."""
+    users: dict[str, list[str]] = {}
+    for result in results:
+        for text in _assumed(result):
+            users.setdefault(text, []).append(result.function.name)
+    if not users:
+        return
+    bounded = sum(bool(_assumed(result)) for result in results)
+    _section("assumptions:")
+    for text, names in users.items():
+        only = "" if len(names) == bounded else f" ({_some(names)})"
+        out(f"  - {safe(text + only)}\n")
+
+
+def _assumed(analysis: AnalysisResult) -> tuple[str, ...]:
+    """Return what the numbers of one function rest on; where there is none, nothing is assumed."""
+    makespan = analysis.makespan
+    bounds = (makespan.bound, makespan.partition, makespan.grid) if makespan else ()
+    several = (bound.assumptions for bound in bounds if bound is not None and bound.value is not None)
+    wcet = analysis.wcet.assumptions if analysis.wcet.value is not None else ()
+    return tuple(dict.fromkeys((*wcet, *chain.from_iterable(several))))
+
+
+def _some(names: Sequence[str]) -> str:
+    first = middle(names[0], 30)
+    return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
+
+
+def gaps(results: Sequence[AnalysisResult]) -> None:
+    """Print every gap with its address; nothing of its message is cut."""
+    list_gaps([(result.function.name, result.gaps) for result in results])
+
+
+def list_gaps(functions: Sequence[tuple[str, tuple[Gap, ...]]]) -> None:
+    """Print the gaps of each function, under its name."""
+    if not any(some for _, some in functions):
+        return
+    _section("gaps:")
+    for name, some in functions:
+        for gap in some:
+            out(f"  {middle(safe(name), 30)} {address(gap.address)} {gap.code}: {safe(gap.message)}\n")
+
+
+def _section(title: str = "") -> None:
+    out("\n" + (f"{title}\n" if title else ""))

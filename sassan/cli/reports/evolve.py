@@ -1,0 +1,82 @@
+"""The report of `evolve`: the default and the front in a table, comparisons, status counts, and assumptions."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from sassan.cli.output import table
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import out, safe
+from sassan.evolve import report
+from sassan.evolve.result import Individual, SearchResult
+from sassan.evolve.run import Runner
+from sassan.evolve.space.config import Config
+
+_NONE = "-"
+_ROWS = 12
+_PERCENT = 100.0
+_KNOWN = ("wcet", "registers", "instructions")
+"""Numbers that are shown for every objective."""
+
+
+def show(config: Config, result: SearchResult, runner: Runner, folder: Path) -> None:
+    """Print the report."""
+    numbers = tuple(dict.fromkeys((*(objective.value for objective in config.objectives), *_KNOWN)))
+    columns = (Column("individual"), *(Column(number, number=True) for number in numbers), Column("loops"), Column("choice"))
+    rows = [_row("default", result.default, numbers)]
+    rows += [
+        _row("best" if individual == result.best else f"front {at}", individual, numbers)
+        for at, individual in enumerate(result.front[:_ROWS])
+    ]
+    if len(result.front) > _ROWS:
+        rows.append((f"… {len(result.front) - _ROWS} more in result.json", *(("",) * (len(columns) - 1))))
+    table.show(Table(columns, tuple(rows)))
+    out("loops: back edges per entry, inferred from the code for the one launch\n\n")
+    for line in (*_compared(config, result), *_counted(result, runner)):
+        out(f"{safe(line)}\n")
+    if result.best is not None:
+        launch = config.shape.launch(result.best.choice)
+        out(f"\n{safe(report.command(config, result.best, str(folder / 'best')))}\nlaunched as: {safe(str(launch))}\n")
+    out(f"\nwritten to {safe(str(folder))}: result.json, best.cubin, convergence.svg, convergence.png\n\nassumptions:\n")
+    for assumption in report.assumptions(config, result, runner):
+        out(f"  {safe(assumption)}\n")
+
+
+def _row(name: str, individual: Individual, numbers: tuple[str, ...]) -> tuple[str, ...]:
+    known = (individual.outcome.numbers.get(key) for key in numbers)
+    loops = " ".join(f"{loop.head}:{_NONE if loop.bound is None else loop.bound}" for loop in individual.outcome.loops)
+    return (name, *(_NONE if value is None else f"{value:g}" for value in known), loops or "none", str(individual.choice))
+
+
+def _compared(config: Config, result: SearchResult) -> Iterator[str]:
+    """Yield comparisons of the best individual with the default and with random search."""
+    if result.best is None:
+        yield f"nothing is bounded; the default: {result.default.outcome.why}"
+        return
+    yield f"best against the default: {_changes(config, result.best, result.default)}"
+    if result.sampled is not None:
+        count = len(result.curves["random search"])
+        costs = ", ".join(
+            f"{objective.value} {cost:g}" for objective, cost in zip(config.objectives, result.sampled.outcome.costs, strict=True)
+        )
+        yield f"random search, {count} individuals: {costs}"
+
+
+def _changes(config: Config, best: Individual, default: Individual) -> str:
+    if not default.outcome.costs:
+        return f"the default has no bound: {default.outcome.why}"
+    parts: list[str] = []
+    for objective, now, before in zip(config.objectives, best.outcome.costs, default.outcome.costs, strict=True):
+        change = f"{_PERCENT * (now - before) / before:+.1f} %" if before else _NONE
+        parts.append(f"{objective.value} {before:g} -> {now:g} ({change})")
+    return ", ".join(parts)
+
+
+def _counted(result: SearchResult, runner: Runner) -> Iterator[str]:
+    counts = dict(result.status_counts)
+    total = sum(counts.values())
+    compiled = total - counts["failed"] - counts["hung"]
+    labels = {"failed": "failed", "hung": "exceeded the compile time", "gap": "with gaps", "refused": "refused", "unequal": "unequal"}
+    failures = ", ".join(f"{counts[status]} {label}" for status, label in labels.items())
+    generations = f"{result.generations} generation{'' if result.generations == 1 else 's'}"
+    yield f"{total} individuals in {generations}: {compiled} compiled; {failures}"
+    yield f"{runner.tools}; {runner.statistics.cached} of {runner.statistics.evaluated} compilations of this run were cached"

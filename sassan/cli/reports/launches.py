@@ -1,0 +1,56 @@
+"""The report of `analyze --launches`: a row per recorded launch, what the numbers rest on, the gaps."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from sassan.app.launches import LaunchResult
+from sassan.cli.output import table
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports import analysis as report
+from sassan.errors import Gap
+from sassan.machine.launch import Shape
+
+_COLUMNS = (
+    Column("kernel", widest=24),
+    Column("grid"),
+    Column("block"),
+    Column("shared", number=True),
+    Column("count", number=True),
+    Column("WCET", number=True),
+    Column("grid bound", number=True),
+    Column("gaps"),
+)
+
+
+def show(launches: Sequence[LaunchResult], *, cut: str) -> None:
+    """Print every launch; `cut` says why the recording ends early."""
+    table.show(Table(_COLUMNS, tuple(_row(launch_result) for launch_result in launches)))
+    total = sum(launch_result.launch.count for launch_result in launches)
+    bounded = sum(launch_result.launch.count for launch_result in launches if launch_result.cycles is not None)
+    out(f"\n{total} launches, {bounded} of them bounded")
+    whole = sum(launch_result.launch.count * launch_result.cycles for launch_result in launches if launch_result.cycles is not None)
+    out(f"; one after the other at most {whole} cycles\n" if total == bounded and launches else "\n")
+    if cut:
+        out(f"the recording was cut off {safe(cut)}: later launches are missing\n")
+    results = tuple(
+        {id(launch_result.result): launch_result.result for launch_result in launches if launch_result.result is not None}.values()
+    )
+    report.assumptions(results)
+    for text in dict.fromkeys(text for launch_result in launches if launch_result.wcet is not None for text in launch_result.assumptions):
+        out(f"  - {safe(text)}\n")
+    gaps = defaultdict[str, dict[Gap, None]](dict)
+    for launch_result in launches:
+        gaps[launch_result.launch.kernel].update(dict.fromkeys(launch_result.gaps))
+    report.list_gaps([(kernel, tuple(several)) for kernel, several in gaps.items()])
+
+
+def _row(launch_result: LaunchResult) -> tuple[str, ...]:
+    launch = launch_result.launch
+    numbers = (report.NONE if number is None else str(number) for number in (launch_result.wcet, launch_result.cycles))
+    codes = ", ".join(sorted({gap.code for gap in launch_result.gaps}))
+    return (launch.kernel, _shape(launch.grid), _shape(launch.block), str(launch.shared), str(launch.count), *numbers, codes)
+
+
+def _shape(shape: Shape) -> str:
+    return "x".join(map(str, shape))

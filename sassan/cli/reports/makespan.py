@@ -1,0 +1,183 @@
+"""What `sassan makespan` prints and writes: the interval, who found what, the schedule as a chart, and what all of it rests on."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from sassan.app.inputs import Refused
+from sassan.app.makespan import document as makespan_document
+from sassan.app.makespan.description import chart, strings_of, units, verdict
+from sassan.app.makespan.kernels import KernelInstances
+from sassan.app.makespan.search import Answer
+from sassan.cli.output import document, table
+from sassan.cli.output.files import outputs
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import colourful, cut, note, out, safe, width
+from sassan.cli.reports import analysis as report
+from sassan.render.files import write_atomically
+from sassan.render.gantt import Chart, runs
+from sassan.render.gantt_svg import draw
+from sassan.render.gantt_text import ChartSize, lines, style
+
+_TITLE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be printed and written."""
+
+    output: str | None
+    program: str | None
+    rows: str
+    json: bool
+    quiet: bool
+
+
+def single(answer: Answer, wanted: Wanted) -> None:
+    """Print and write the answer to one question about strings."""
+    _write([answer], wanted)
+    if wanted.json:
+        out(makespan_document.text(answer))
+    else:
+        _text(answer)
+
+
+def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]], refused: Sequence[Refused], wanted: Wanted) -> None:
+    """Print and write the answers for the functions of a listing."""
+    flat = [answer for some in answers for answer in some]
+    _write(flat, wanted)
+    if wanted.json:
+        document.show([makespan_document.function(kernel, some) for kernel, some in zip(asked, answers, strict=True)], refused)
+        return
+    if flat:
+        _rows(asked, answers)
+    if len(flat) == 1:
+        out("\n")
+        _text(flat[0])
+    elif flat:
+        _assumptions([text for answer in flat for text in answer.instance.assumptions])
+    report.list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
+
+
+def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]]) -> None:
+    columns = (report.NAME, Column("cost", number=True), *_INTERVAL, Column("SM-level", number=True), Column("warps take"))
+    rows: list[tuple[str, ...]] = []
+    for kernel, some in zip(asked, answers, strict=True):
+        for answer in some:
+            cost = report.NONE if not answer.instance.costs else str(max(answer.instance.costs))
+            rows.append((answer.instance.name, cost, *_interval(answer), _number(kernel.bound), strings_of(answer)))
+    table.show(Table(columns, tuple(rows)))
+    for label in dict.fromkeys(kernel.label for kernel in asked):
+        out(f"lower, upper: {label}\n")
+    for why in dict.fromkeys(kernel.why for kernel, some in zip(asked, answers, strict=True) if some):
+        out(f"SM-level: bound of the warps, whatever paths they take{f' ({why})' if why else ''}\n")
+
+
+_INTERVAL = (Column("warps", number=True), Column("lower", number=True), Column("upper", number=True), Column("gap", number=True))
+
+
+def _interval(answer: Answer) -> tuple[str, ...]:
+    known = answer.known
+    gap = "exact" if known.exact is not None else report.NONE if known.gap is None else f"{100 * known.gap:.1f}%"
+    return (str(answer.instance.warps), _number(known.lower), _number(known.upper), gap)
+
+
+def _number(value: int | None) -> str:
+    return report.NONE if value is None else str(value)
+
+
+def _text(answer: Answer) -> None:
+    out(f"{cut(safe(strings_of(answer)), width())}\n{units(answer)}\n\n")
+    _engines(answer)
+    out(f"\n{verdict(answer)}\n")
+    _estimates(answer)
+    _assumptions(answer.instance.assumptions)
+    if answer.known.schedule is not None:
+        out(f"\nschedule of {answer.known.lower} slots, slots from 1:\n")
+        _chart(chart(answer))
+
+
+def _engines(answer: Answer) -> None:
+    columns = (Column("engine"), *_INTERVAL[1:3], Column("seconds", number=True), Column("proof"))
+    rows = tuple(
+        (
+            outcome.engine,
+            _number(outcome.lower if outcome.schedule else None),
+            _number(outcome.upper),
+            f"{outcome.seconds:.3f}",
+            outcome.note or outcome.proof,
+        )
+        for outcome in answer.known.last.values()
+    )
+    if rows:
+        table.show(Table(columns, rows))
+
+
+def _estimates(answer: Answer) -> None:
+    estimates = makespan_document.estimates(answer)
+    if not estimates:
+        return
+    out("\nestimates of the 2011 paper, which are no bounds:\n")
+    for name, value, caution in estimates:
+        out(f"  {name.ljust(23)} {value}  ({caution})\n")
+
+
+def _assumptions(texts: Sequence[str]) -> None:
+    if texts:
+        out("\nassumptions:\n")
+    for text in dict.fromkeys(texts):
+        out(f"  - {safe(text)}\n")
+
+
+def _chart(picture: Chart) -> None:
+
+    shown = lines(picture, ChartSize(width()), ": -o gantt.svg shows all")
+    if not colourful(sys.stdout):
+        out("".join(f"{line}\n" for line in shown))
+        return
+
+    console = Console(width=max(width(), 40), highlight=False)
+    with console.capture() as captured:
+        for line in shown:
+            text = Text(line.head)
+            for run in runs(line.cells):
+                text.append(run.mark * run.count, style(run.mark) if run.mark.strip() else "")
+            console.print(text, no_wrap=True, crop=False, overflow="ignore")
+    out(captured.get())
+
+
+def _write(answers: Sequence[Answer], wanted: Wanted) -> None:
+    """Write the charts and the programs that were asked for, before anything is printed."""
+    if wanted.output is not None:
+        for path, answer in zip(_files(wanted.output, answers), answers, strict=True):
+            text = draw(chart(answer), path.suffix.lower().removeprefix("."), _page(answer))
+            _save(path, text, quiet=wanted.quiet)
+    if wanted.program is not None:
+        for path, answer in zip(_files(wanted.program, answers), answers, strict=True):
+            _save(path, makespan_document.program(answer, path.suffix.lower().removeprefix("."), wanted.rows), quiet=wanted.quiet)
+
+
+def _files(pattern: str, answers: Sequence[Answer]) -> tuple[Path, ...]:
+    return outputs(pattern, tuple(answer.instance.name if answer.instance.costs else "schedule" for answer in answers))
+
+
+def _save(path: Path, text: str, *, quiet: bool) -> None:
+
+    write_atomically(path, text.encode())
+    if not quiet:
+        note(f"wrote {safe(str(path))}\n")
+
+
+def _page(answer: Answer) -> tuple[tuple[str, ...], ...]:
+    """Return the table below a chart on a page."""
+    rows: list[tuple[str, str]] = [("string", strings_of(answer)), ("instance", units(answer)), ("result", verdict(answer))]
+    rows += [
+        (f"engine {outcome.engine}", f"{outcome.seconds:.3f} s {outcome.note or outcome.proof}") for outcome in answer.known.last.values()
+    ]
+    rows += [(f"estimate {name}", f"{value}: {caution}") for name, value, caution in makespan_document.estimates(answer)]
+    rows += [("assumption", text) for text in answer.instance.assumptions]
+    return (("", ""), *rows)

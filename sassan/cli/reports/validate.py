@@ -1,0 +1,101 @@
+"""The report of `validate`: a row per launch, contradictions of measurements, and gaps."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from sassan.cli.output import table
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports import analysis as report
+from sassan.errors import Gap
+from sassan.validation.counts import CountCheck
+from sassan.validation.launches import LaunchValidation, summary
+
+_COLUMNS = (
+    Column("kernel", widest=32),
+    Column("grid"),
+    Column("block"),
+    Column("measured", number=True),
+    Column("bound", number=True),
+    Column("ratio", number=True),
+    Column("executions"),
+    Column("gaps"),
+)
+_LISTED = 20
+
+
+def show(validations: Sequence[LaunchValidation], model: str) -> None:
+    """Print every launch, a summary, contradictions, assumptions, and gaps."""
+    table.show(Table(_COLUMNS, tuple(_row(validation) for validation in validations)))
+    figures = summary(validations)
+    noun = "launch" if len(validations) == 1 else "launches"
+    out(f"\n{len(validations)} {noun}, {figures.count} of them with a bound ({model} model) and a measurement, in cycles")
+    if figures.ratio_median is not None:
+        out(f"; bound over measurement: median {figures.ratio_median:.2f}, {figures.below} below 1")
+    if figures.tau is not None:
+        out(f"; Kendall's tau {figures.tau:.2f}")
+    out("\n")
+    _refuted(validations)
+    results = tuple(
+        {id(validation.analysis): validation.analysis for validation in validations if validation.analysis is not None}.values()
+    )
+    report.assumptions(results)
+    gaps = defaultdict[str, dict[Gap, None]](dict)
+    for validation in validations:
+        gaps[_name(validation)].update(dict.fromkeys(validation.gaps))
+    report.list_gaps([(kernel, tuple(kernel_gaps)) for kernel, kernel_gaps in gaps.items()])
+
+
+def _refuted(validations: Sequence[LaunchValidation]) -> None:
+    lines = [line for validation in validations for line in _contradictions(validation)]
+    if lines:
+        out("\nrefuted by measurements (a defect of sassan, or of an assumption below):\n")
+        out("".join(f"  - {line}\n" for line in lines[:_LISTED]))
+        if len(lines) > _LISTED:
+            out(f"  … and {len(lines) - _LISTED} more\n")
+
+
+def _contradictions(validation: LaunchValidation) -> Sequence[str]:
+    name = safe(_name(validation))
+    lines = [
+        f"{name} 0x{excess.address:04x}: executed {excess.recorded} times by warps, but the graph allows {excess.most}"
+        for excess in validation.counts.above
+    ]
+    if not validation.counts.consistent and not validation.counts.above:
+        lines.append(f"{name}: the recorded counts together contradict the graph")
+    if validation.ratio is not None and validation.ratio < 1:
+        lines.append(f"{name}: measured {validation.cycles:.0f} cycles, above the bound of {validation.bound} cycles")
+    return lines
+
+
+def _row(validation: LaunchValidation) -> tuple[str, ...]:
+    launch = validation.launch
+    return (
+        _name(validation),
+        _shape(launch.grid),
+        _shape(launch.block),
+        report.NONE if validation.cycles is None else f"{validation.cycles:.0f}",
+        report.NONE if validation.bound is None else str(validation.bound),
+        report.NONE if validation.ratio is None else f"{validation.ratio:.2f}",
+        _executions(validation.counts),
+        ", ".join(sorted({gap.code for gap in validation.gaps})),
+    )
+
+
+def _executions(counts: CountCheck) -> str:
+    """Return the result of the check: executions as on the worst path, possible on another path, or impossible."""
+    if not counts.checked:
+        return report.NONE
+    if not counts.consistent:
+        return f"{len(counts.above) or counts.checked} of {counts.checked} impossible"
+    if counts.equal == counts.checked:
+        return f"{counts.checked} equal"
+    return f"{counts.equal} equal, {counts.checked - counts.equal} possible"
+
+
+def _name(validation: LaunchValidation) -> str:
+    return validation.launch.mangled or validation.launch.kernel
+
+
+def _shape(shape: tuple[int, int, int] | None) -> str:
+    return report.NONE if shape is None else "x".join(map(str, shape))

@@ -1,0 +1,114 @@
+"""The words of registers at the start of every block: a fixpoint over the steps that one thread may take."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sassan.analysis.fixpoint import Problem, solve, verify
+from sassan.analysis.graph import nest, weak_order
+from sassan.domains.bits import bits
+from sassan.domains.lanes import UNKNOWN, LaneDomain, LaneState, LaneWord
+from sassan.ir import Instruction
+from sassan.isa.facts import Effect, Facts, Flow
+from sassan.machine.launch import Launch
+from sassan.values.environment import Environment
+from sassan.values.evaluate import PREDICATES, Evaluator, Words
+from sassan.warpcfg.graph import WarpCfg
+
+_CHOOSE_BY_WORD = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
+
+
+Visit = Callable[[Instruction, Words], None]
+
+
+@dataclass(frozen=True, slots=True)
+class WordFlow:
+    """What registers hold at the start of each block of a function, in whatever call context, by the address of the block."""
+
+    starts: Mapping[int, LaneState]
+    before: Mapping[int, tuple[int, ...]]
+    """The blocks from which a thread comes to a block."""
+    blocks: Mapping[int, tuple[Instruction, ...]]
+    evaluator: Evaluator
+    facts: Mapping[int, Facts]
+
+    def run(self, start: int, visit: Visit | None = None) -> Words:
+        """Run a block and return the words at its end; `visit` gets each instruction with the words before it."""
+        return _run(self.blocks[start], self.starts[start], self.evaluator, self.facts, visit)
+
+    def effects(self) -> dict[int, tuple[int, tuple[Effect, ...]]]:
+        """Return for each instruction the registers whose agreement is lost before it, and its effects on agreement; both up to lanes.
+
+        At the start of a block, what threads bring with different lanes is lost.
+        """
+        out: dict[int, tuple[int, tuple[Effect, ...]]] = {}
+        ends: dict[int, dict[int, LaneWord]] = {}
+        for start, state in self.starts.items():
+            if state.reached:
+                words = self.run(start, lambda instruction, words: self._note(instruction, words, out))
+                ends[start] = {name: words.held[name] for name in bits(words.laned & ~PREDICATES)}
+        for start, instructions in self.blocks.items():
+            here = self.starts[start].words
+            brought = [ends[src] for src in self.before[start] if src in ends]
+            mixed = {name for laned in brought for name, value in laned.items() if here.get(name, UNKNOWN).lanes != value.lanes}
+            if mixed and self.starts[start].reached:
+                address = instructions[0].address
+                lost, effects = out[address]
+                out[address] = lost | sum(1 << name for name in mixed), effects
+        return out
+
+    def _note(self, instruction: Instruction, words: Words, out: dict[int, tuple[int, tuple[Effect, ...]]]) -> None:
+        lost = deciding(self.facts[instruction.address])
+        before = Words(words.held)
+        before.forget_lanes(lost)
+        out[instruction.address] = lost & words.laned, self.evaluator.run(before, instruction)
+
+
+def _run(
+    instructions: tuple[Instruction, ...], state: LaneState, evaluator: Evaluator, facts: Mapping[int, Facts], visit: Visit | None = None
+) -> Words:
+    words = Words(state.words)
+    for instruction in instructions:
+        if visit is not None:
+            visit(instruction, words)
+        words.forget_lanes(deciding(facts[instruction.address]))
+        evaluator.run(words, instruction)
+    return words
+
+
+def deciding(facts: Facts) -> int:
+    """Return the words that decide where threads go: their agreement is meant without lanes."""
+    if facts.flow is Flow.NONE:
+        return 0
+    return (facts.condition | (facts.reads if facts.flow in _CHOOSE_BY_WORD else 0)) & ~PREDICATES
+
+
+def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordFlow:
+    """Return the words of the registers of a graph without gaps and external calls, for a launch.
+
+    Raises SelfCheckError when the fixpoint fails its re-check.
+    """
+    blocks = {node.start: node.instructions for node in cfg.nodes}
+    starts = sorted(blocks)
+    index = {start: place for place, start in enumerate(starts)}
+    after: list[set[int]] = [set() for _ in starts]
+    for edge in cfg.thread_edges:
+        after[index[cfg.nodes[edge.src].start]].add(index[cfg.nodes[edge.dst].start])
+    successors = [sorted(each) for each in after]
+    before: dict[int, tuple[int, ...]] = dict.fromkeys(starts, ())
+    for src, reached in enumerate(successors):
+        for dst in reached:
+            before[starts[dst]] += (starts[src],)
+    entry = index[cfg.nodes[cfg.entry].start]
+    evaluator = Evaluator(Environment(cfg.function, launch), facts)
+
+    def transfer(start: int, state: LaneState) -> Iterator[tuple[int, LaneState]]:
+        ends = LaneState(_run(blocks[start], state, evaluator, facts).held)
+        return ((starts[dst], ends) for dst in successors[index[start]])
+
+    heads = {starts[loop.head] for loop in nest(len(starts), successors, entry)}
+    places = {starts[node]: place for place, node in enumerate(weak_order(len(starts), successors, entry))}
+    problem = Problem(LaneDomain(), transfer, {starts[entry]: LaneState()}, lambda start: (places[start],), widens=heads.__contains__)
+    solution = solve(problem)
+    verify(problem, solution.states, name=lambda start: f"words at 0x{start:04x}")
+    states = {start: solution.states.get(start, LaneDomain.bottom) for start in starts}
+    return WordFlow(states, before, blocks, evaluator, facts)

@@ -1,0 +1,463 @@
+"""The functions of the language of effects (`isa/effects.py`) over words of a thread and what a warp must agree on for them.
+
+A value comes with the registers on which threads must agree so that they agree on it, up to its lanes (`domains/lanes.py`): None where
+nothing makes them. A predicate is a word that is 0 or 1.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import NamedTuple
+
+from sassan.domains.lanes import LANES, LAST, SIZE, UNKNOWN, LaneWord, const, flat, from_words, join, loose, word
+
+_SIGN = 1 << 31
+_WORD_BITS = 32
+_HALF = 16
+_COLUMNS = (0xF0, 0xCC, 0xAA)
+_RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
+    "LT": lambda a, b: a < b,
+    "LE": lambda a, b: a <= b,
+    "GT": lambda a, b: a > b,
+    "GE": lambda a, b: a >= b,
+    "EQ": lambda a, b: a == b,
+    "NE": lambda a, b: a != b,
+}
+_SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
+
+
+class Held(NamedTuple):
+    """A word, and the registers on which threads must agree so that they agree on it up to its lanes; None: nothing makes them."""
+
+    value: LaneWord
+    needs: int | None
+
+
+def number(value: int) -> Held:
+    """Return a number."""
+    return Held(const(value), 0)
+
+
+def _union(held: tuple[Held, ...]) -> int | None:
+    out = 0
+    for each in held:
+        if each.needs is None:
+            return None
+        out |= each.needs
+    return out
+
+
+def _made(value: LaneWord, *inputs: Held) -> Held:
+    """Return a value worked out lane by lane from these inputs; what is known needs no agreement."""
+    return Held(value, 0 if value.known else _union(inputs))
+
+
+def opaque(*inputs: Held, modulus: int = 1, offset: int = 0, bounds: tuple[int, int] = (0, LAST)) -> Held:
+    """Return a value of which the lanes are not followed: threads agree on it where they agree on inputs without lanes."""
+    value = word(offset, modulus, None, bounds)
+    return Held(value, None if any(each.value.lanes is not None for each in inputs) else _union(inputs))
+
+
+def _exact(function: Callable[..., int], *inputs: Held) -> Held | None:
+    """Return the function where its inputs are known in every lane."""
+    values = [each.value for each in inputs]
+    if not all(value.known for value in values):
+        return None
+    if all(value.lanes is None for value in values):
+        return number(function(*[value.offset for value in values]))
+    return Held(from_words(tuple(map(function, *[value.words for value in values]))), 0)
+
+
+def _bounds(low: int, high: int) -> tuple[int, int]:
+    """Return bounds of words from those of integers, where all of them or none wrap around."""
+    if low // SIZE == high // SIZE:
+        return low % SIZE, high % SIZE
+    return 0, LAST
+
+
+def _lanewise(function: Callable[[int, int], int], a: LaneWord, b: LaneWord) -> tuple[int, ...] | None:
+    if a.lanes is None and b.lanes is None:
+        return None
+    zero = (0,) * LANES
+    return tuple(map(function, a.lanes or zero, b.lanes or zero))
+
+
+def add(a: Held, b: Held) -> Held:
+    """Return the sum."""
+    x, y = a.value, b.value
+    if x.base and y.base:
+        x, y = loose(x), loose(y)
+    lanes = _lanewise(lambda left, right: left + right, x, y)
+    value = word(x.offset + y.offset, min(x.modulus, y.modulus), lanes, _bounds(x.low + y.low, x.high + y.high), x.base or y.base)
+    return _made(value, a, b)
+
+
+def subtract(a: Held, b: Held) -> Held:
+    """Return the difference."""
+    x, y = a.value, loose(b.value)
+    lanes = _lanewise(lambda left, right: left - right, x, y)
+    return _made(word(x.offset - y.offset, min(x.modulus, y.modulus), lanes, _bounds(x.low - y.high, x.high - y.low), x.base), a, b)
+
+
+def negated(a: Held) -> Held:
+    """Return the negative."""
+    return subtract(number(0), a)
+
+
+def inverted(a: Held) -> Held:
+    """Return the complement."""
+    return subtract(number(-1), a)
+
+
+def multiply(a: Held, b: Held) -> Held:
+    """Return the low word of the product."""
+    x, y = loose(a.value), loose(b.value)
+    factor = y.constant
+    if factor is None and x.constant is not None:
+        x, y, factor = y, x, x.constant
+    if factor is not None:
+        signed = factor - SIZE if factor & _SIGN else factor
+        lanes = None if x.lanes is None else tuple([lane * factor for lane in x.lanes])
+        corners = sorted((x.low * signed, x.high * signed))
+        return _made(word(x.offset * factor, x.modulus * (factor & -factor), lanes, _bounds(*corners)), a, b) if factor else number(0)
+    known = _exact(lambda left, right: left * right, a, b)
+    if known is not None:
+        return known
+    x, y = flat(x), flat(y)
+    modulus = min(_power(x.offset * y.modulus), _power(y.offset * x.modulus), x.modulus * y.modulus)
+    return opaque(a, b, modulus=modulus, offset=x.offset * y.offset, bounds=_bounds(x.low * y.low, x.high * y.high))
+
+
+def _power(number: int) -> int:
+    """Return the greatest power of two that divides a number."""
+    return number & -number if number else SIZE
+
+
+def _parts(value: LaneWord, modulus: int) -> tuple[int, ...] | None:
+    """Return words x(l) below a modulus, the value being x(l) plus a multiple of it that lanes share; None where a lane carries over."""
+    if value.base or value.modulus < modulus:
+        return None
+    if value.lanes is None:
+        return (value.offset & modulus - 1,) * LANES
+    if modulus == SIZE:
+        return value.words
+    words = [value.offset + (lane - SIZE if lane & _SIGN else lane) for lane in value.lanes]
+    return tuple([number % modulus for number in words]) if len({number // modulus for number in words}) == 1 else None
+
+
+def bitwise(function: Callable[..., int], *inputs: Held, bounds: tuple[int, int] = (0, LAST)) -> Held:
+    """Return a function that works bit by bit."""
+    values = [each.value for each in inputs]
+    known = _exact(function, *inputs)
+    if known is not None:
+        return known
+    modulus = min(1 if value.base else value.modulus for value in values)
+    parts = [_parts(loose(value), modulus) for value in values]
+    if any(part is None for part in parts):
+        return opaque(*inputs, bounds=bounds)
+    low = tuple([function(*words) & modulus - 1 for words in zip(*[part for part in parts if part is not None], strict=True)])
+    high = _high_bits(function, values, modulus)
+    if high is not None:
+        return Held(from_words(tuple([high | bits for bits in low])), 0)
+    return _made(word(0, modulus, low, bounds), *inputs)
+
+
+def _high_bits(function: Callable[..., int], values: list[LaneWord], modulus: int) -> int | None:
+    """Return the bits from a modulus on of a bitwise function of these values, where they do not depend on those that are not known."""
+    high = LAST & -modulus
+    choices = [
+        (value.words[0] & high,) if value.known and len({each & high for each in value.words}) == 1 else (0, high) for value in values
+    ]
+    results = {function(*chosen) & high for chosen in product(*choices)}
+    return results.pop() if len(results) == 1 else None
+
+
+def bit_and(a: Held, b: Held) -> Held:
+    """Return the conjunction; with a mask below the modulus of a word, what carries over in the word does not matter."""
+    for value, mask in ((a.value, b.value.constant), (b.value, a.value.constant)):
+        if mask is not None and not value.base and mask < value.modulus:
+            return Held(from_words(tuple([number & mask for number in value.words])), 0)
+    held = bitwise(lambda x, y: x & y, a, b, bounds=(0, min(a.value.high, b.value.high)))
+    for mask in (a.value.constant, b.value.constant):
+        if mask is not None and held.value.lanes is None and _power(mask) > held.value.modulus:
+            return Held(word(0, _power(mask), None, (held.value.low, held.value.high)), held.needs)
+    return held
+
+
+def _below(*inputs: Held) -> tuple[int, int]:
+    return 0, (1 << max(each.value.high for each in inputs).bit_length()) - 1
+
+
+def bit_or(a: Held, b: Held) -> Held:
+    """Return the disjunction."""
+    return bitwise(lambda x, y: x | y, a, b, bounds=_below(a, b))
+
+
+def bit_xor(a: Held, b: Held) -> Held:
+    """Return the exclusive disjunction."""
+    return bitwise(lambda x, y: x ^ y, a, b, bounds=_below(a, b))
+
+
+def lop3(a: Held, b: Held, c: Held, table: int) -> Held:
+    """Return a bitwise function by its truth table; inputs that it does not depend on do not matter."""
+    inputs = [each if _matters(table, column) else number(0) for each, column in zip((a, b, c), _COLUMNS, strict=True)]
+    if table == _COLUMNS[0] & _COLUMNS[1]:
+        return bit_and(a, b)
+    if table in _COLUMNS:
+        return (a, b, c)[_COLUMNS.index(table)]
+    for table_part, pair in ((table, (a, b)), (table, (a, c)), (table, (b, c))):
+        columns = [_COLUMNS[(a, b, c).index(each)] for each in pair] if len({id(each) for each in (a, b, c)}) == len(_COLUMNS) else []
+        if columns and table_part == columns[0] & columns[1]:
+            return bit_and(*pair)
+    return bitwise(lambda x, y, z: _looked_up(table, x, y, z), *inputs, bounds=(0, LAST) if table & 1 else _below(*inputs))
+
+
+def _matters(table: int, column: int) -> bool:
+    shift = {0xF0: 4, 0xCC: 2, 0xAA: 1}[column]
+    return (table & column) >> shift != table & ~column & 0xFF
+
+
+def _looked_up(table: int, a: int, b: int, c: int) -> int:
+    out = 0
+    for row in range(8):
+        if table >> row & 1:
+            out |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+    return out & LAST
+
+
+def shift_left(a: Held, b: Held) -> Held:
+    """Return the word shifted by 0 to 31 places."""
+    places = b.value.constant
+    if places is None:
+        return _exact(lambda x, n: x << n if n < _WORD_BITS else 0, a, b) or opaque(a, b)
+    return multiply(a, number(1 << places)) if places < _WORD_BITS else opaque(a)
+
+
+def shift_right(a: Held, b: Held, signed: bool) -> Held:
+    """Return the word shifted by 0 to 31 places, arithmetically where it is signed."""
+    places = b.value.constant
+    known = _exact(lambda x, n: _shifted(x, n, signed), a, b) if places is None or places < _WORD_BITS else None
+    if known is not None:
+        return known
+    if places is None or places >= _WORD_BITS:
+        return opaque(a, b)
+    value = loose(a.value)
+    bounds = (value.low >> places, value.high >> places) if not signed or value.high < _SIGN else (0, LAST)
+    parts = _parts(value, value.modulus) or _integers(value, 1 << places, signed)
+    if parts is None:
+        return opaque(a, bounds=bounds)
+    return _made(word(0, value.modulus >> places or 1, tuple([part >> places for part in parts]), bounds), a)
+
+
+def _integers(value: LaneWord, modulus: int, signed: bool) -> tuple[int, ...] | None:
+    """Return offset plus lanes as integers, where no lane wraps around and the rest is a multiple of a modulus; else None."""
+    if value.lanes is None or value.modulus < modulus or value.high - value.low >= _SIGN or (signed and value.high >= _SIGN):
+        return None
+    parts = tuple([value.offset + _signed(lane) for lane in value.lanes])
+    # Words and parts both lie within half the circle: so the rest is one integer in all lanes, not just one word.
+    return parts if max(parts) - min(parts) < _SIGN else None
+
+
+def _shifted(value: int, places: int, signed: bool) -> int:
+    if places >= _WORD_BITS:
+        return LAST if signed and value & _SIGN else 0
+    return (value - SIZE if signed and value & _SIGN else value) >> places
+
+
+def funnel_left(high: Held, low: Held, places: Held) -> Held:
+    """Return the high word of a shifted pair where one word of the pair is 0."""
+    distance = places.value.constant
+    if low.value.constant == 0:
+        return shift_left(high, places)
+    if high.value.constant == 0 and distance is not None and 1 <= distance < _WORD_BITS:
+        return shift_right(low, number(_WORD_BITS - distance), signed=False)
+    return opaque(high, low, places)
+
+
+def extract(value: Held, field: int) -> Held:
+    """Return an unsigned field: its place in bits 0 to 7, its width in bits 8 to 15."""
+    place, width = field & 255, field >> 8 & 255
+    if place >= _WORD_BITS or width >= _WORD_BITS:
+        return opaque(value)
+    return bit_and(shift_right(value, number(place), signed=False), number((1 << width) - 1))
+
+
+def high(a: Held, b: Held, c: Held, d: Held, signed: bool) -> Held:  # the arguments of the language
+    """Return the high word of a product plus a pair (low, high)."""
+
+    def exact(x: int, y: int, low: int, top: int) -> int:
+        if signed:
+            x, y = (each - SIZE if each & _SIGN else each for each in (x, y))
+        return (x * y + (top << _WORD_BITS | low)) >> _WORD_BITS
+
+    return _exact(exact, a, b, c, d) or opaque(a, b, c, d)
+
+
+def magnitude(a: Held) -> Held:
+    """Return the magnitude of a signed word."""
+    return _exact(lambda x: SIZE - x if x & _SIGN else x, a) or opaque(a)
+
+
+def count_ones(a: Held) -> Held:
+    """Return the number of ones."""
+    return _exact(int.bit_count, a) or opaque(a, bounds=(0, _WORD_BITS))
+
+
+TRUTH = (0, 1)
+"""The bounds of a predicate."""
+
+
+def decided(value: bool) -> Held:
+    """Return a predicate that is known."""
+    return number(int(value))
+
+
+def compare(relation: str, a: Held, b: Held, signed: bool) -> Held:
+    """Return how two words compare.
+
+    A word that shares all but its lowest bits compares with a multiple of 2 to the number of these as its common part does: so threads
+    agree on `i < n` where n is a multiple of 32 and i is 32 w + lane.
+    """
+    holds = _RELATIONS[relation]
+
+    def exact(x: int, y: int) -> int:
+        return int(holds(_signed(x), _signed(y)) if signed else holds(x, y))
+
+    known = _exact(exact, a, b) or _by_bounds(relation, a.value, b.value, signed)
+    if known is not None:
+        return known
+    x, y = a.value, b.value
+    if x.lanes is None and y.lanes is None:
+        return opaque(a, b, bounds=TRUTH)
+    if relation in {"EQ", "NE"}:
+        if x.lanes == y.lanes:
+            return Held(word(0, 1, None, TRUTH), _union((a, b)))
+        apart = not x.base and not y.base and _never_equal(x, y)
+        return decided(relation == "NE") if apart else Held(word(0, 1, None, TRUTH), None)
+    together = _common_side(relation, x, y) or _common_side(_SWAPPED[relation], y, x)
+    return Held(word(0, 1, None, TRUTH), _union((a, b)) if together else None)
+
+
+def _signed(number: int) -> int:
+    return number - SIZE if number & _SIGN else number
+
+
+def _by_bounds(relation: str, x: LaneWord, y: LaneWord, signed: bool) -> Held | None:
+    if signed and (x.high >= _SIGN or y.high >= _SIGN):
+        return None
+    holds = _RELATIONS[relation]
+    corners = {holds(left, right) for left in (x.low, x.high) for right in (y.low, y.high)}
+    if len(corners) > 1 or (relation in {"EQ", "NE"} and not (x.high < y.low or y.high < x.low)):
+        return None
+    return decided(corners.pop())
+
+
+def _never_equal(x: LaneWord, y: LaneWord) -> bool:
+    modulus = min(x.modulus, y.modulus)
+    return all((left - right) % modulus for left, right in zip(x.words, y.words, strict=True))
+
+
+def _common_side(relation: str, x: LaneWord, y: LaneWord) -> bool:
+    """Say whether all lanes of `x` are on one side of `y`, a word without lanes."""
+    if y.lanes is not None or y.base:
+        return False
+    rest = 0 if relation in {"LT", "GE"} else -1
+    modulus = min(x.modulus, _power(y.offset - rest) if y.known else y.modulus, _SIGN)
+    while modulus > 1:
+        if (y.offset - rest) % modulus == 0 and _parts(x, modulus) is not None:
+            return True
+        modulus >>= 1
+    return False
+
+
+def choose(condition: Held, first: Held, second: Held) -> Held:
+    """Return the first value where a condition holds, else the second."""
+    holds = condition.value.constant
+    if holds is not None:
+        return first if holds else second
+    known = _exact(lambda chosen, x, y: x if chosen else y, condition, first, second)
+    if known is not None:
+        return known
+    x, y = first.value, second.value
+    bounds = (min(x.low, y.low), max(x.high, y.high))
+    if x.lanes != y.lanes or x.base != y.base or condition.value.lanes is not None:
+        either = join(x, y)._replace(low=bounds[0], high=bounds[1])
+        return Held(flat(either), None)
+    modulus = min(x.modulus, y.modulus, _power(x.offset - y.offset))
+    return Held(word(x.offset, modulus, x.lanes, bounds, x.base), _union((condition, first, second)))
+
+
+def _logic(function: Callable[..., int], *inputs: Held) -> Held:
+    """Return a function of predicates; one that the known ones decide needs no others."""
+    known = _exact(function, *inputs)
+    if known is not None:
+        return known
+    choices = [TRUTH if each.value.constant is None else (each.value.constant,) for each in inputs]
+    results = {function(*chosen) for chosen in product(*choices)}
+    return number(results.pop()) if len(results) == 1 else opaque(*inputs, bounds=TRUTH)
+
+
+def conjunction(a: Held, b: Held) -> Held:
+    """Return whether both hold."""
+    return _logic(lambda x, y: x & y, a, b)
+
+
+def disjunction(a: Held, b: Held) -> Held:
+    """Return whether one of them holds."""
+    return _logic(lambda x, y: x | y, a, b)
+
+
+def difference(a: Held, b: Held) -> Held:
+    """Return whether exactly one of them holds."""
+    return _logic(lambda x, y: x ^ y, a, b)
+
+
+def negation(a: Held) -> Held:
+    """Return whether it does not hold."""
+    return _logic(lambda x: 1 - x, a)
+
+
+def same(a: Held, b: Held) -> Held:
+    """Return whether both hold, or neither."""
+    return _logic(lambda x, y: 1 - (x ^ y), a, b)
+
+
+def plop3(a: Held, b: Held, c: Held, table: int) -> Held:
+    """Return a function of three predicates by its truth table."""
+    return _logic(lambda x, y, z: table >> (x << 2 | y << 1 | z) & 1, a, b, c)
+
+
+def _equal(a: Held, b: Held) -> Held:
+    return compare("EQ", a, b, signed=False)
+
+
+def _bit(a: Held) -> Held:
+    return a
+
+
+FUNCTIONS: Mapping[str, Callable[..., Held]] = {
+    "add": add,
+    "subtract": subtract,
+    "multiply": multiply,
+    "bit_and": bit_and,
+    "bit_or": bit_or,
+    "bit_xor": bit_xor,
+    "lop3": lop3,
+    "shift_left": shift_left,
+    "shift_right": shift_right,
+    "funnel_left": funnel_left,
+    "extract": extract,
+    "high": high,
+    "abs": magnitude,
+    "popc": count_ones,
+    "equal": _equal,
+    "compare": compare,
+    "conjunction": conjunction,
+    "disjunction": disjunction,
+    "difference": difference,
+    "negation": negation,
+    "same": same,
+    "plop3": plop3,
+    "bit": _bit,
+}
+"""Functions of values alone; those that read operands as they stand are in `operands.py`. What is in neither leaves its result unknown."""
+UNKNOWN_HELD = Held(UNKNOWN, None)

@@ -1,0 +1,218 @@
+"""Words of a warp as 32 numbers: what the words of `domains/lanes.py` stand for, and arguments for the functions over them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, word
+from sassan.values.words import Held
+
+SIGN = 1 << 31
+RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
+    "LT": lambda a, b: a < b,
+    "LE": lambda a, b: a <= b,
+    "GT": lambda a, b: a > b,
+    "GE": lambda a, b: a >= b,
+    "EQ": lambda a, b: a == b,
+    "NE": lambda a, b: a != b,
+}
+
+
+def signed(number: int) -> int:
+    """Return a word as a signed number."""
+    return number - SIZE if number & SIGN else number
+
+
+def _looked_up(table: int, *words: int) -> int:
+    out = 0
+    for place in range(32):
+        row = sum((each >> place & 1) << shift for each, shift in zip(words, (2, 1, 0), strict=True))
+        out |= (table >> row & 1) << place
+    return out
+
+
+def _shifted_right(a: int, places: int, is_signed: bool) -> int:
+    return (signed(a) if is_signed else a) >> places
+
+
+def _high(a: int, b: int, low: int, top: int, is_signed: bool) -> int:
+    factors = (signed(a), signed(b)) if is_signed else (a, b)
+    return (factors[0] * factors[1] + (top << 32) + low) >> 32
+
+
+def _compared(relation: str, a: int, b: int, is_signed: bool) -> int:
+    return int(RELATIONS[relation](signed(a), signed(b)) if is_signed else RELATIONS[relation](a, b))
+
+
+REFERENCES: Mapping[str, tuple[str, Callable[..., int]]] = {
+    "add": ("ww", lambda a, b: a + b),
+    "subtract": ("ww", lambda a, b: a - b),
+    "multiply": ("ww", lambda a, b: a * b),
+    "bit_and": ("ww", lambda a, b: a & b),
+    "bit_or": ("ww", lambda a, b: a | b),
+    "bit_xor": ("ww", lambda a, b: a ^ b),
+    "lop3": ("www8", lambda a, b, c, table: _looked_up(table, a, b, c)),
+    "shift_left": ("wn", lambda a, places: a << places),
+    "shift_right": ("wns", _shifted_right),
+    "funnel_left": ("wwn", lambda top, low, places: (top << 32 | low) << places >> 32),
+    "extract": ("wf", lambda a, field: a >> (field & 255) & (1 << (field >> 8)) - 1),
+    "high": ("wwwws", _high),
+    "abs": ("w", lambda a: abs(signed(a))),
+    "popc": ("w", int.bit_count),
+    "equal": ("ww", lambda a, b: int(a == b)),
+    "compare": ("rwws", _compared),
+    "conjunction": ("tt", lambda a, b: a & b),
+    "disjunction": ("tt", lambda a, b: a | b),
+    "difference": ("tt", lambda a, b: a ^ b),
+    "negation": ("t", lambda a: 1 - a),
+    "same": ("tt", lambda a, b: int(a == b)),
+    "plop3": ("ttt8", lambda a, b, c, table: _looked_up(table, a, b, c) & 1),
+    "bit": ("t", lambda a: a),
+    "choose": ("tww", lambda chosen, a, b: a if chosen else b),
+    "negated": ("w", lambda a: -a),
+    "inverted": ("w", lambda a: ~a),
+}
+"""Kinds of the arguments of each function, and what it computes of numbers.
+
+w word, t predicate, n places, s whether signed, r relation, 8 truth table, f field.
+"""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A word and what the lanes of one warp hold; `shared` says that all lanes have the same rest."""
+
+    held: Held
+    words: tuple[int, ...]
+    shared: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call: arguments, or what the instruction fixes; only the lanes in `live` exist."""
+
+    arguments: tuple[Any, ...]
+    live: tuple[int, ...]
+    bases: Mapping[str, int]
+
+    def complaint(self, function: Callable[..., Held], reference: Callable[..., int]) -> str:
+        """Return what is wrong with the result of a function, '' where nothing is."""
+        held = function(*[each.held if isinstance(each, Argument) else each for each in self.arguments])
+        words = {
+            lane: reference(*[each.words[lane] if isinstance(each, Argument) else each for each in self.arguments]) & LAST
+            for lane in self.live
+        }
+        for lane, number in words.items():
+            if not contains(held.value, lane, number, self.bases):
+                return f"{number:#x} in lane {lane} is not in {held.value}"
+        arguments = [each for each in self.arguments if isinstance(each, Argument)]
+        if held.needs is None or not all(each.shared for index, each in enumerate(arguments) if held.needs >> index & 1):
+            return ""
+        rests = {rest(held.value, lane, number) for lane, number in words.items()}
+        return "" if len(rests) == 1 else f"lanes differ in more than {held.value.lanes}: {words}"
+
+
+def rest(value: LaneWord, lane: int, number: int) -> int:
+    """Return what a number of a lane is without what the lane adds."""
+    return (number - (value.lanes[lane] if value.lanes is not None else 0)) & LAST
+
+
+def contains(value: LaneWord, lane: int, number: int, bases: Mapping[str, int]) -> bool:
+    """Say whether a lane may hold a number."""
+    left = rest(value, lane, number) - value.offset - (bases[value.base] if value.base else 0)
+    return left % value.modulus == 0 and value.low <= number <= value.high
+
+
+_numbers = st.sampled_from([0, 1, 2, 5, 31, 32, 63, 64, 96, SIGN - 1, SIGN, SIGN + 32, SIZE - 64, SIZE - 32, SIZE - 31, LAST])
+numbers = _numbers | st.integers(0, LAST)
+_factors = st.sampled_from([1, 1, 1, 2, 4, 33, 1 << 5, 1 << 16, 1 << 26, 1 << 30, LAST])
+_shapes = st.sampled_from(
+    [
+        tuple(range(LANES)),
+        tuple(range(LANES)),
+        tuple(lane % 16 for lane in range(LANES)),
+        tuple(lane >> 3 for lane in range(LANES)),
+        tuple(31 - lane for lane in range(LANES)),
+        tuple(int(lane == 0) for lane in range(LANES)),
+        tuple(lane ^ 5 for lane in range(LANES)),
+    ]
+)
+_drawn_lanes = st.lists(numbers, min_size=4, max_size=4).map(lambda few: tuple(few[lane * lane // 7 % 4] for lane in range(LANES)))
+_lanes = st.none() | st.builds(lambda shape, factor: tuple(lane * factor & LAST for lane in shape), _shapes, _factors) | _drawn_lanes
+_moduli = st.sampled_from([1, 2, 8, 32, 32, 64, 1 << 16, 1 << 31, SIZE, SIZE])
+_counts = st.integers(-2, 3) | st.sampled_from([1 << 26, 1 << 30, LAST]) | st.integers(0, LAST)
+_tightness = st.sampled_from(["tight", "tight", "low", "high", "open"])
+_live = st.sampled_from([tuple(range(LANES)), tuple(range(LANES)), tuple(range(24)), (3,), (1, 30), (0, 31)])
+_some_bases = st.fixed_dictionaries({"p": numbers, "q": numbers})
+
+
+def _made(value: LaneWord, words: tuple[int, ...], live: tuple[int, ...], tightness: str) -> LaneWord:
+    inside = [words[lane] for lane in live]
+    low = min(inside) if tightness in {"tight", "low"} else 0
+    return value._replace(low=low, high=max(inside) if tightness in {"tight", "high"} else LAST)
+
+
+@st.composite
+def _argument(draw: st.DrawFn, index: int, live: tuple[int, ...], bases: Mapping[str, int]) -> Argument:
+    value = word(draw(_numbers), draw(_moduli), draw(_lanes), base=draw(st.sampled_from(["", "", "", "p", "q"])))
+    shared = draw(st.booleans())
+    counts = [draw(_counts)] * 3 if shared else draw(st.lists(_counts, min_size=3, max_size=3))
+    base = bases[value.base] if value.base else 0
+    words = tuple((base + counts[lane * lane % 3] * value.modulus + each) & LAST for lane, each in enumerate(value.words))
+    value = _made(value, words, live, draw(_tightness))
+    shared = shared or value.modulus == SIZE
+    needs = 0 if value.known else draw(st.sampled_from([1 << index, 1 << index, 0 if shared else None]))
+    return Argument(Held(value, needs), words, shared)
+
+
+@st.composite
+def _predicate(draw: st.DrawFn, index: int, live: tuple[int, ...]) -> Argument:
+    kind = draw(st.sampled_from(["constant", "lanes", "shared", "each"]))
+    few = draw(st.lists(st.integers(0, 1), min_size=4, max_size=4))
+    words = tuple(few[lane * lane // 7 % 4] if kind in {"lanes", "each"} else few[0] for lane in range(LANES))
+    if kind in {"shared", "each"}:
+        return Argument(Held(word(0, 1, None, (0, 1)), 1 << index), words, kind == "shared")
+    return Argument(Held(_made(word(0, SIZE, words), words, live, "tight"), 0), words, shared=True)
+
+
+@st.composite
+def _places(draw: st.DrawFn, index: int, live: tuple[int, ...]) -> Argument:
+    if draw(st.booleans()):
+        places = (draw(st.integers(0, 31)),) * LANES
+        return Argument(Held(_made(word(0, SIZE, places), places, live, "tight"), 0), places, shared=True)
+    few = draw(st.lists(st.integers(0, 31), min_size=4, max_size=4))
+    places = tuple(few[lane % 4] for lane in range(LANES))
+    known = draw(st.booleans())
+    return Argument(
+        Held(_made(word(0, SIZE if known else 1, places if known else None), places, live, "tight"), 0 if known else 1 << index),
+        places,
+        known,
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn, kinds: str) -> Case:
+    """Draw a call of a function with arguments of these kinds."""
+    live, bases = draw(_live), draw(_some_bases)
+    arguments: list[Any] = []
+    index = 0
+    for kind in kinds:
+        match kind:
+            case "w":
+                arguments.append(draw(_argument(index, live, bases)))
+            case "t":
+                arguments.append(draw(_predicate(index, live)))
+            case "n":
+                arguments.append(draw(_places(index, live)))
+            case "s":
+                arguments.append(draw(st.booleans()))
+            case "r":
+                arguments.append(draw(st.sampled_from(list(RELATIONS))))
+            case "8":
+                arguments.append(draw(st.integers(0, 255) | st.sampled_from([0xC0, 0xA0, 0x88, 0xF0, 0xFC, 0x3C])))
+            case _:
+                arguments.append(draw(st.integers(0, 31)) | draw(st.integers(0, 31)) << 8)
+        index += isinstance(arguments[-1], Argument)
+    return Case(tuple(arguments), live, bases)

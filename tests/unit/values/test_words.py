@@ -1,0 +1,99 @@
+"""Every function over words against what it computes of numbers, lane by lane; and when lanes agree on the result up to its lanes."""
+
+from math import prod
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from budget import part
+from sassan.domains.lanes import LANES, flat, join, leq, loose, word
+from sassan.values import words
+from sassan.values.environment import thread_index
+from sassan.values.words import FUNCTIONS, Held, number
+from unit.values.lane_cases import REFERENCES, SIGN, Argument, Case, cases, contains, rest
+
+CALLS = {"choose": words.choose, "negated": words.negated, "inverted": words.inverted, **FUNCTIONS}
+
+
+def test_every_function_has_a_reference():
+    assert REFERENCES.keys() == CALLS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCES))
+@given(data=st.data())
+@settings(max_examples=part(2000))
+def test_a_function_holds_what_its_lanes_compute(name: str, data: st.DataObject):
+    kinds, reference = REFERENCES[name]
+    case = data.draw(cases(kinds))
+    assert case.complaint(CALLS[name], reference) == ""
+
+
+def test_lanes_that_lie_half_the_circle_apart_wrap_around_before_a_shift():
+    lanes = tuple({1: SIGN - 1, 30: SIGN + 9}.get(lane, 0) for lane in range(LANES))
+    words_of_lanes = tuple((96 - SIGN + 5 + lane) % (1 << 32) for lane in lanes)
+    argument = Argument(Held(word(5, 32, lanes, (100, 110)), 1), words_of_lanes, shared=True)
+    _, reference = REFERENCES["shift_right"]
+    places = Argument(number(5), (5,) * LANES, shared=True)
+    assert Case((argument, places, False), (1, 30), {}).complaint(words.shift_right, reference) == ""
+
+
+@given(case=cases("ww"))
+@settings(max_examples=part(2000))
+def test_a_join_holds_both_words(case):
+    a, b = (argument.held.value for argument in case.arguments)
+    both = join(a, b)
+    for argument in case.arguments:
+        for lane in case.live:
+            assert contains(both, lane, argument.words[lane], case.bases)
+            assert not leq(a, b) or argument is case.arguments[1] or contains(b, lane, argument.words[lane], case.bases)
+    assert both.lanes in {a.lanes, None}
+    assert both.lanes in {b.lanes, None}
+
+
+@given(case=cases("w"))
+@settings(max_examples=part(800))
+def test_without_lanes_or_base_a_word_holds_the_same(case):
+    (argument,) = case.arguments
+    for weaker in (flat(argument.held.value), loose(argument.held.value)):
+        assert all(contains(weaker, lane, argument.words[lane], case.bases) for lane in case.live)
+
+
+BLOCKS = st.one_of(
+    st.sampled_from(
+        [(32, 8, 1), (24, 1, 1), (33, 1, 1), (48, 2, 1), (16, 16, 1), (8, 8, 4), (1, 1, 1), (1024, 1, 1), (1, 64, 2), (5, 7, 3)]
+    ),
+    st.tuples(st.integers(1, 100), st.integers(1, 40), st.integers(1, 8)).filter(lambda block: prod(block) <= 1024),
+)
+
+
+@given(block=BLOCKS, axis=st.integers(0, 2))
+@settings(max_examples=part(400))
+def test_a_thread_index_holds_that_of_every_thread(block: tuple[int, int, int], axis: int):
+    held: Held = thread_index(block, axis)
+    rests: dict[int, set[int]] = {}
+    for z in range(block[2]):
+        for y in range(block[1]):
+            for x in range(block[0]):
+                thread = (z * block[1] + y) * block[0] + x
+                number = (x, y, z)[axis]
+                assert contains(held.value, thread % LANES, number, {})
+                rests.setdefault(thread // LANES, set()).add(rest(held.value, thread % LANES, number))
+    assert held.needs is None or all(len(each) == 1 for each in rests.values())
+
+
+@pytest.mark.parametrize(
+    ("block", "agreed"),
+    [
+        ((32, 8, 1), "xyz"),
+        ((256, 1, 1), "xyz"),
+        ((64, 4, 2), "xyz"),
+        ((16, 16, 1), "xyz"),
+        ((8, 8, 4), "xyz"),
+        ((48, 2, 1), "z"),
+        ((24, 1, 1), "xyz"),
+        ((33, 2, 1), "z"),
+    ],
+)
+def test_threads_of_a_warp_agree_on_their_index_up_to_lanes(block, agreed):
+    assert "".join(axis for index, axis in enumerate("xyz") if thread_index(block, index).needs == 0) == agreed
