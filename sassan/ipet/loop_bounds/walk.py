@@ -132,7 +132,7 @@ class Walk:
             if loop is not None:
                 side = self._side_entries(loop, ends)
                 if states or side:
-                    states = [trimmed(self.only(self.at_head(loop, [*states, *side], narrow(loop, states, side)), node))]
+                    states = [trimmed(self.at_head(loop, [*states, *side], narrow(loop, states, side)))]
             late = self._leave(node, states, everything, waiting)
             if node in outside:
                 ends[node] = late
@@ -158,7 +158,8 @@ class Walk:
             registers[name] = _new(name, head, known.get(name), registers.get(name), self.flows.cfg.nodes[head].start)
             if name == CARRY:
                 registers[ZERO] = Truth(Maybe())
-        return State(registers, out.facts, out.decided)
+        # Threads that enter elsewhere may hold what does not matter at the head, so that nothing there would forget it.
+        return self.only(State(registers, out.facts, out.decided), head)
 
     def iterate(self, loop: int, starts: Mapping[int, list[State]], inside_of: Movements | None = None) -> list[State]:
         """Return the states in which a thread goes back to the head, from states at nodes of the loop.
