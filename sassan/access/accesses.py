@@ -30,10 +30,9 @@ from sassan.values.words import Held, add, multiply, number
 
 ALIGNMENT = 256
 """Bytes at whose multiples allocators return arrays."""
-ASSUMPTIONS = (
-    f"arrays begin at multiples of {ALIGNMENT} bytes, as allocators return them",
-    "the addresses of one access lie within 4 GiB: lanes that agree on the low word agree on the address",
-)
+_POINTERS = f"parameters that addresses begin with are multiples of {ALIGNMENT} bytes, as allocators return them"
+_GENERIC = "generic addresses lead to global memory"
+_NEAR = "the addresses of one access lie within 4 GiB: lanes that agree on the low word agree on the address"
 _PLAIN = frozenset({"64", "U32", "reuse"})
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 _SIGN = SIZE >> 1
@@ -95,6 +94,14 @@ class Access:
     def waste(self) -> int | None:
         """Return the transactions beyond the ideal, at most."""
         return None if self.transactions is None or self.ideal is None else self.transactions.most - self.ideal
+
+
+def assumptions(followed: Sequence[Access]) -> tuple[str, ...]:
+    """Return what the transactions of accesses rest on."""
+    counted = [access for access in followed if access.transactions is not None]
+    pointers = (_POINTERS,) if any(access.base for access in counted) else ()
+    generic = (_GENERIC,) if any(access.space is Space.GENERIC for access in counted) else ()
+    return (*pointers, *generic, *((_NEAR,) if counted else ()))
 
 
 def accesses(values: WarpValues) -> tuple[Access, ...]:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from sassan.access import Access, accesses
-from sassan.access.accesses import ASSUMPTIONS
+from sassan.access.accesses import assumptions
 from sassan.access.reasons import reason
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
 from sassan.ir import Function, SourceLine
-from sassan.render.decorations import Decorations
+from sassan.render.graph.decorations import Decorations
 from sassan.values import WarpValues, with_values
 from sassan.warpcfg import explore
 
@@ -36,17 +36,19 @@ class AccessRow:
 class MemoryResult:
     """The accesses of a function, those that waste most first; where they are not followed, there are none and `gaps` say why."""
 
-    result: AnalysisResult
+    analysis: AnalysisResult
     rows: tuple[AccessRow, ...]
     gaps: tuple[Gap, ...] = ()
 
     @property
+    def function(self) -> Function:
+        """The function."""
+        return self.analysis.function
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what the transactions rest on."""
-        if not self.rows:
-            return ()
-        pointers = any(row.access.base for row in self.rows)
-        return ASSUMPTIONS if pointers else ASSUMPTIONS[1:]
+        return assumptions([row.access for row in self.rows])
 
 
 def memory_of(result: AnalysisResult) -> MemoryResult:
