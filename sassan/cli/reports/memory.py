@@ -34,8 +34,8 @@ def show(results: Sequence[MemoryResult]) -> None:
             for row in result.rows:
                 if row.reason:
                     out(f"  {address(row.access.address)} {safe(row.reason)}\n")
-        elif not result.gaps:
-            out("  no access of memory\n")
+        else:
+            out("  accesses not known\n" if result.gaps else "  no access of memory\n")
         out("\n")
     assumptions = dict.fromkeys(text for result in results for text in result.assumptions)
     if assumptions:

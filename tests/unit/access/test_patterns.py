@@ -1,9 +1,12 @@
 """The kernels of `memory_patterns`, compiled for every architecture: their transactions are known from their source."""
 
+import os
 from functools import lru_cache
+from pathlib import Path
 
 import pytest
 
+import cubins
 from samples import EVERY, SAMPLES, explored
 from sassan.access import Access, accesses
 from sassan.access.opcodes import Space
@@ -17,6 +20,14 @@ from sassan.warpcfg import explore
 
 LINE, SQUARE, TILE = (256, 1, 1), (32, 32, 1), (16, 16, 1)
 N = 1024
+
+
+@pytest.fixture(autouse=True)
+def disassembler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Put a disassembler that plays back the recorded listings on PATH."""
+    folder = cubins.recorder(tmp_path / "tools", *(f"{arch}/memory_patterns" for arch in EVERY))
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
 
 
 @lru_cache(maxsize=8)
