@@ -58,13 +58,13 @@ def loop_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator
 
 
 def has_single_witness(steps: Steps, loop: Loop) -> bool:
-    """Whether one thread takes every back edge of the loop, by the exploration and by the stacks at the header."""
-    if not steps.cfg.stack_points:
+    """Whether one thread takes every back edge of the loop, by the exploration and by who waits at the header."""
+    if not steps.cfg.waiting_points:
         return loop.single_witness
     inside = frozenset(loop.nodes)
     waiting = any(
         steps.at.get((point.context, point.address)) in inside and not inside.isdisjoint(steps.pushers.get(point, ()))
-        for point in steps.cfg.stack_points[loop.head]
+        for point in steps.cfg.waiting_points[loop.head]
     )
     return loop.single_witness and not waiting
 
