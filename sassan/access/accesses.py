@@ -59,8 +59,8 @@ class Access:
 
     `bytes` are those of a lane. `stride` is the distance of neighbouring lanes in bytes, where there is one. `sectors` are those of 32
     bytes in global, local and generic memory, `passes` those over the banks of shared memory, or different addresses of constant memory;
-    `ideal` is how many transactions the same bytes need. None: not an access of that kind. `collisions` are the most lanes that an atomic operation
-    may bring to one address. `base` is the parameter that the address begins with, '' where it is not known.
+    `ideal` is how many transactions the same bytes need. None: not an access of that kind. `collisions` are the most lanes that an
+    atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where it is not known.
     """
 
     address: int
