@@ -11,7 +11,7 @@ from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ir import Instruction
 from sassan.isa.effects import Effect
 from sassan.isa.forms import Slot
-from sassan.isa.rows import Row
+from sassan.isa.rows import OpcodeRow
 from sassan.isa.tables import load
 from sassan.machine.launch import Launch
 
@@ -23,7 +23,7 @@ class Case:
     """An effect of a row, and one of the opcodes of the row."""
 
     name: str
-    row: Row
+    row: OpcodeRow
     effect: Effect
 
     def __str__(self) -> str:

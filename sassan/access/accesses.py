@@ -1,6 +1,6 @@
 """The memory accesses of a graph whose registers are followed, each with its pattern and its transactions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -59,8 +59,8 @@ class Access:
 
     `bytes` are those of a lane. `stride` is the distance of neighbouring lanes in bytes, where there is one. `sectors` are those of 32
     bytes in global, local and generic memory, `passes` those over the banks of shared memory, or different addresses of constant memory;
-    `ideal` is how many transactions the same bytes need. None: not an access of that kind. `collisions` are the most lanes that an atomic operation
-    may bring to one address. `base` is the parameter that the address begins with, '' where it is not known.
+    `ideal` is how many transactions the same bytes need. None: not an access of that kind. `collisions` are the most lanes that an
+    atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where it is not known.
     """
 
     address: int
@@ -210,20 +210,33 @@ def _pattern(lanes: Sequence[int], size: int) -> tuple[Pattern, int | None]:
 
 
 def reason(access: Access) -> str:
-    """Return why an access makes more transactions than it needs, and what would help; '' where it does not."""
-    count = access.transactions
-    if count is None or access.ideal is None or count.most <= access.ideal:
+    """Return why an access makes more transactions than it needs, and how many it makes; '' where it does not."""
+    count, why = access.transactions, cause(access)
+    if not why or count is None or access.ideal is None:
         return ""
     at_most = "" if count.exact else "at most "
-    if access.pattern is Pattern.SCATTERED:
-        return f"{at_most}{count.most} {_unit(access, count.most)}: where each lane goes is not known"
-    if access.space is Space.SHARED:
-        passes_needed = f"{count.most} passes where {access.ideal} suffice" if access.ideal != 1 else f"{count.most}-way bank conflict"
-        return at_most + passes_needed + _padding(access)
-    what = f"{at_most}{count.most} {_unit(access, count.most)} where {access.ideal} suffice{'s' if access.ideal == 1 else ''}"
-    if access.pattern is Pattern.STRIDED:
-        return f"lane stride {access.stride} bytes: {what}"
-    return f"misaligned: {what}" if access.pattern is Pattern.CONTIGUOUS else what
+    return f"{why}: {at_most}{count.most} {_unit(access, count.most)} where {access.ideal} suffice{'s' if access.ideal == 1 else ''}"
+
+
+def cause(access: Access) -> str:
+    """Return in a few words why an access makes more transactions than it needs, and what would help; '' where it does not."""
+    if not access.waste or access.transactions is None:
+        return ""
+    match access.pattern:
+        case Pattern.SCATTERED:
+            return "where each lane goes is not known"
+        case Pattern.STRIDED if access.space is not Space.SHARED:
+            return f"lane stride {access.stride} bytes"
+        case Pattern.CONTIGUOUS:
+            return "may begin inside a sector" if access.sectors is not None else "may begin inside a word"
+        case _ if access.space is Space.SHARED:
+            return (
+                f"{access.transactions.most}-way bank conflict{_padding(access)}"
+                if access.ideal == 1
+                else f"bank conflicts{_padding(access)}"
+            )
+        case _:
+            return "lanes are apart"
 
 
 def _unit(access: Access, count: int) -> str:
@@ -236,9 +249,4 @@ def _padding(access: Access) -> str:
     if access.stride is None or access.stride % 4 or not access.stride:
         return ""
     row = abs(access.stride) // 4
-    return f": row length {row} words, pad to {row + 1}" if gcd(row, LANES) > 1 else ""
-
-
-def with_executions(found: Sequence[Access], counts: dict[int, int]) -> Iterator[tuple[Access, int | None]]:
-    """Yield accesses with how often a warp executes each at most; `counts` are by address."""
-    return ((access, counts.get(access.address)) for access in found)
+    return f", rows of {row} words: pad them to {row + 1}" if gcd(row, LANES) > 1 else ""

@@ -117,7 +117,7 @@ class Kernel:
         return documents.analysis(self.analysis)
 
     def _repr_html_(self) -> str:
-        return tables.kernels((tables.Line(self.analysis, self.assumptions),))
+        return tables.kernels((tables.KernelLine(self.analysis, self.assumptions),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,4 +159,4 @@ class Kernels(Sequence[Kernel]):
         return {**documents.tool(), "functions": [one.to_dict() for one in self.found]}
 
     def _repr_html_(self) -> str:
-        return tables.kernels(tuple(tables.Line(one.analysis, one.assumptions) for one in self.found))
+        return tables.kernels(tuple(tables.KernelLine(one.analysis, one.assumptions) for one in self.found))

@@ -14,14 +14,14 @@ _NAME, _STRING = 60, 120
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class KernelLine:
     """One kernel, and what its bounds rest on."""
 
     analysis: AnalysisResult
     assumptions: tuple[str, ...]
 
 
-def kernels(lines: Sequence[Line]) -> str:
+def kernels(lines: Sequence[KernelLine]) -> str:
     """Return the numbers of each kernel, its worst path or how many gaps it has; the gaps and the assumptions stand below."""
     head = ("function", "arch", "instructions", "blocks", "divergent", "WCET", "makespan", "worst path, or gaps")
     rows = "".join(f"<tr>{''.join(map(_cell, _row(one.analysis)))}</tr>" for one in lines)

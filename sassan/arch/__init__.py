@@ -2,11 +2,11 @@
 
 from sassan.arch.architecture import Architecture
 from sassan.arch.facts import architecture, described, known_names, named, rows, unknown, with_code
-from sassan.arch.files import Row, Rows, cached, further, names
+from sassan.arch.files import FactRow, Rows, cached, further, names
 
 __all__ = [
     "Architecture",
-    "Row",
+    "FactRow",
     "Rows",
     "architecture",
     "cached",

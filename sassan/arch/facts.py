@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from sassan.arch.architecture import Architecture
-from sassan.arch.files import FORMAT, File, Row, Rows, cached, find, names
+from sassan.arch.files import FORMAT, FactRow, File, Rows, cached, find, names
 from sassan.errors import InputError
 from sassan.source import Source, Span
 
@@ -63,7 +63,7 @@ def rows(name: str, section: str) -> Rows:
 
     Raises InputError `bad-table`.
     """
-    out: dict[str, Row] = {}
+    out: dict[str, FactRow] = {}
     for file in _sources(name, section):
         for path, row in file.own.get(section, {}).items():
             out.setdefault(path, row)

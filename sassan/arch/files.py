@@ -25,14 +25,14 @@ _STEM = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class FactRow:
     """One fact or group of facts with one source; `source` is the text of the sources that it names. A row equals itself only."""
 
     fields: Fields
     source: str
 
 
-Rows = Mapping[str, Row]
+Rows = Mapping[str, FactRow]
 """The rows of a section by their dotted path in it, '' for a section that is one row; those of an SM before those of its generation."""
 
 
@@ -141,12 +141,12 @@ def _stem(file: Fields, key: str) -> str:
     return name
 
 
-def _rows(fields: Fields, path: str, sources: Mapping[str, str]) -> Iterator[tuple[str, Row]]:
+def _rows(fields: Fields, path: str, sources: Mapping[str, str]) -> Iterator[tuple[str, FactRow]]:
     if "source" in fields:
         keys = (fields.text("source"),) if isinstance(fields.values["source"], str) else fields.texts("source")
         if not keys or any(key not in sources for key in keys):
             raise fields.fail("source", f"must name one of the [sources]: {', '.join(sources)}")
-        yield path, Row(fields, "; ".join(sources[key] for key in keys))
+        yield path, FactRow(fields, "; ".join(sources[key] for key in keys))
         return
     for key, value in fields.values.items():
         if not isinstance(value, dict):

@@ -59,10 +59,10 @@ def expand(paths: Sequence[str], passed: Passed, own: Path | None = None) -> Ite
 
     A path that names nothing is an input, too: whoever reads it says what is wrong with it.
     """
-    mine = os.path.realpath(own) if own is not None else None
-    for one in _named(paths, passed):
-        real = os.path.realpath(one.path)
-        if real == mine:
+    results_path = os.path.realpath(own) if own is not None else None
+    for source in _named(paths, passed):
+        real = os.path.realpath(source.path)
+        if real == results_path:
             passed.other += 1
             continue
         digest = blake2b(os.fsencode(real), digest_size=16).digest()
@@ -70,7 +70,7 @@ def expand(paths: Sequence[str], passed: Passed, own: Path | None = None) -> Ite
             passed.repeated += 1
             continue
         passed.seen.add(digest)
-        yield one
+        yield source
 
 
 def _named(paths: Iterable[str], passed: Passed) -> Iterator[Input]:
@@ -88,11 +88,11 @@ def _named(paths: Iterable[str], passed: Passed) -> Iterator[Input]:
 def _matches(pattern: str) -> Iterator[str]:
     """Yield what a pattern matches; `**` goes through no link, and hidden folders are for patterns that name them."""
     # As glob does it, a tree with two links to itself has no end: each level doubles the paths.
-    found = _ANY_DEPTH.search(pattern)
-    if found is None:
+    any_depth = _ANY_DEPTH.search(pattern)
+    if any_depth is None:
         yield from glob.iglob(pattern)  # noqa: PTH207 - as typed, also from the root
         return
-    head, rest = pattern[: found.start()], pattern[found.end() :]
+    head, rest = pattern[: any_depth.start()], pattern[any_depth.end() :]
     inner = rest.lstrip(os.sep + (os.altsep or ""))
     for top in glob.iglob(head) if head else ("",):  # noqa: PTH207
         for folder in _folders(top):
@@ -115,8 +115,8 @@ def _folders(top: str) -> Iterator[str]:
 
 def _visible(folder: str) -> list[str]:
     """Return the paths in a directory that are neither hidden nor links to directories, none where it cannot be listed."""
-    with suppress(OSError), os.scandir(folder or os.curdir) as found:
-        return [folder + one.name for one in found if not one.name.startswith(".") and not _linked(one)]
+    with suppress(OSError), os.scandir(folder or os.curdir) as entries:
+        return [folder + entry.name for entry in entries if not entry.name.startswith(".") and not _linked(entry)]
     return []
 
 
@@ -159,9 +159,11 @@ def _walk(top: str, passed: Passed) -> Iterator[Input]:
 def _entries(directory: str) -> list[str] | Input:
     """Return the paths in a directory that are looked at, by name, or why there are none to be had."""
     try:
-        with os.scandir(directory) as found:
+        with os.scandir(directory) as entries:
             names = sorted(
-                one.name for one in found if not one.name.startswith(".") and (one.is_dir(follow_symlinks=False) or not _linked(one))
+                entry.name
+                for entry in entries
+                if not entry.name.startswith(".") and (entry.is_dir(follow_symlinks=False) or not _linked(entry))
             )
     except OSError as error:
         return _refused(directory, "unreadable", f"'{directory}' cannot be listed: {error.strerror or error}")

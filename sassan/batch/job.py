@@ -58,7 +58,7 @@ def _spelled(value: object) -> str:
         case Sequence():
             return "(" + ", ".join(map(_spelled, value)) + ")"
         case _ if is_dataclass(value):
-            held = ", ".join(f"{one.name}={_spelled(getattr(value, one.name))}" for one in fields(value) if one.compare)
+            held = ", ".join(f"{member.name}={_spelled(getattr(value, member.name))}" for member in fields(value) if member.compare)
             return f"{type(value).__name__}({held})"
         case _:
             raise SelfCheckError("settings", f"a {type(value).__name__} among the settings cannot be distinguished from another")

@@ -77,7 +77,7 @@ def outcome(document: Mapping[str, object], seconds: float | None = None) -> Lin
         case {"file": str(file), "error": {"code": str(code), "message": str(message), "status": int(status)}}:
             return LineOutcome(file, str(document.get("name", "")), error=code, message=message, status=status, seconds=seconds)
         case {"file": str(file), "name": str(name), "wcet": {"value": value}, "gaps": [*gaps]}:
-            codes = {str(one["code"]) for one in gaps if isinstance(one, Mapping)}
+            codes = {str(gap["code"]) for gap in gaps if isinstance(gap, Mapping)}
             return LineOutcome(file, name, value is not None, tuple(sorted(codes)), seconds=seconds)
         case {"file": str(file), "input": {"functions": 0}}:
             return LineOutcome(file)

@@ -167,10 +167,10 @@ def _follows(places: list[Place], where: Place) -> bool:
 
 def _parsed(text: bytes) -> Mapping[str, Any] | None:
     try:
-        found: object = json.loads(text)
+        document: object = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else None
+    return cast("Mapping[str, Any]", document) if isinstance(document, dict) else None
 
 
 def _open(path: str) -> Any:  # noqa: ANN401 - a binary file

@@ -53,11 +53,11 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
         watch(summary)
     summary.passed, summary.repeated, summary.seconds = passed.other, passed.repeated, monotonic() - begin
     if not summary.files:
-        where = ", ".join(f"'{one}'" for one in paths[:3]) + (", …" if len(paths) > 3 else "")  # noqa: PLR2004 - enough to see what is meant
+        where = ", ".join(f"'{path}'" for path in paths[:3]) + (", …" if len(paths) > 3 else "")  # noqa: PLR2004 - enough to see what is meant
         others = f"; {passed.other} other files were skipped" if passed.other else ""
         raise InputError("no-input", f"there is nothing to analyze in {where}{others}", hint="name files to take them whatever they are")
     if job.request.patterns and not summary.functions and not summary.refused:
-        wanted = ", ".join(f"'{one}'" for one in job.request.patterns)
+        wanted = ", ".join(f"'{pattern}'" for pattern in job.request.patterns)
         raise UsageError(
             "unknown-function", f"no function of {summary.files} files matches {wanted}", hint="write patterns as in '*saxpy*'"
         )
@@ -72,32 +72,32 @@ def count(paths: Sequence[str], own: Path | None = None) -> int:
 def _items(inputs: Iterator[Input], places: Sequence[Place], summary: Summary) -> Iterator[Item]:
     """Yield what is left to do; raises UsageError `inputs-changed`."""
     for place in places:
-        one = next(inputs, None)
-        if one is None or one.file != place.file or _digest(one) != place.digest:
-            raise _changed(place, one)
+        source = next(inputs, None)
+        if source is None or source.file != place.file or _digest(source) != place.digest:
+            raise _changed(place, source)
         if place.done:
             summary.files += 1
         else:
-            yield Item((one,), start=(place.function or 0) + 1, digest=place.digest, functions=place.functions)
+            yield Item((source,), start=(place.function or 0) + 1, digest=place.digest, functions=place.functions)
     together: list[Input] = []
     size = 0
-    for one in inputs:
-        if together and (size + one.size > TOGETHER_BYTES or len(together) >= TOGETHER_FILES):
+    for source in inputs:
+        if together and (size + source.size > TOGETHER_BYTES or len(together) >= TOGETHER_FILES):
             yield Item(tuple(together))
             together, size = [], 0
-        together.append(one)
-        size += one.size
+        together.append(source)
+        size += source.size
     if together:
         yield Item(tuple(together))
 
 
-def _digest(one: Input) -> str | None:
-    return None if one.error is not None else digest_of(content_of(one.path))
+def _digest(source: Input) -> str | None:
+    return None if source.error is not None else digest_of(content_of(source.path))
 
 
-def _changed(place: Place, found: Input | None) -> UsageError:
-    if found is None or found.file != place.file:
-        there = "there is no such input any more" if found is None else f"now '{os.fspath(found.file)}' stands in its place"
+def _changed(place: Place, now: Input | None) -> UsageError:
+    if now is None or now.file != place.file:
+        there = "there is no such input any more" if now is None else f"now '{os.fspath(now.file)}' stands in its place"
     else:
         there = "its content has changed"
     hint = "pass the same inputs, start again with --overwrite, or name another file"

@@ -65,20 +65,20 @@ Result = Part | More[Item, Part]
 def work(job: Job, item: Item) -> Result:
     """Return the lines of an item, or of its beginning with the items that are left."""
     parts: list[Part] = []
-    for number, one in enumerate(item.inputs):
-        found = _file(job, replace(item, inputs=(one,)))
-        if isinstance(found, More):
+    for number, source in enumerate(item.inputs):
+        result = _file(job, replace(item, inputs=(source,)))
+        if isinstance(result, More):
             rest = item.inputs[number + 1 :]
-            left = (*found.items, replace(item, inputs=rest)) if rest else found.items
-            return More(_joined([*parts, found.first]), left)
-        parts.append(found)
+            left = (*result.items, replace(item, inputs=rest)) if rest else result.items
+            return More(_joined([*parts, result.first]), left)
+        parts.append(result)
     return _joined(parts)
 
 
 def lost(item: Item, error: SassanError) -> Result:
     """Return what stands for an item that ended its worker: smaller items, or the line that says so."""
     if len(item.inputs) > 1:
-        return More(Part(), tuple(replace(item, inputs=(one,)) for one in item.inputs))
+        return More(Part(), tuple(replace(item, inputs=(source,)) for source in item.inputs))
     if not item.apart and not item.name:
         return More(Part(), (replace(item, apart=True),))
     file = next(iter(item.inputs)).file
@@ -86,7 +86,7 @@ def lost(item: Item, error: SassanError) -> Result:
         place = Place(file, item.digest, item.start or None)
         return _part([(refusal(place, error), None)], ended=1)
     places = [Place(file, item.digest, number, item.functions) for number in range(item.start, item.stop)]
-    return _part([(refusal(one, error, item.name, item.arch), None) for one in places], ended=int(places[-1].done))
+    return _part([(refusal(place, error, item.name, item.arch), None) for place in places], ended=int(places[-1].done))
 
 
 def content_of(path: str) -> bytes | None:
@@ -119,47 +119,47 @@ def _part(documents: Sequence[tuple[Mapping[str, Value], float | None]], ended: 
 
 
 def _file(job: Job, item: Item) -> Result:
-    one = item.inputs[0]
-    data = content_of(one.path) if one.error is None else None
+    source = item.inputs[0]
+    data = content_of(source.path) if source.error is None else None
     digest = digest_of(data)
     try:
-        functions = _chosen(job, one, data)
+        functions = _chosen(job, source, data)
         if item.digest not in (None, digest):
-            raise InputError("file-changed", f"'{one.file}' has changed since it was read first", hint="start again with --overwrite")
+            raise InputError("file-changed", f"'{source.file}' has changed since it was read first", hint="start again with --overwrite")
     except SassanError as error:
         return lost(replace(item, digest=item.digest or digest, apart=True), error)
     if not functions:
-        return _part([(nothing(Place(one.file, digest, functions=0)), None)], ended=1)
+        return _part([(nothing(Place(source.file, digest, functions=0)), None)], ended=1)
     whole = replace(item, stop=len(functions) if item.stop is None else item.stop, digest=digest, functions=len(functions))
     if item.apart:
         return More(Part(), tuple(_single(whole, number, functions) for number in _range(whole)))
     portions = tuple(_portions(whole, functions))
     if item.stop is None and len(portions) > 1:
         return More(Part(), portions)
-    found = [_analyzed(job, Place(one.file, digest, number, len(functions)), functions[number]) for number in _range(whole)]
-    return _part(found, ended=int(whole.stop == whole.functions))
+    analyzed = [_analyzed(job, Place(source.file, digest, number, len(functions)), functions[number]) for number in _range(whole)]
+    return _part(analyzed, ended=int(whole.stop == whole.functions))
 
 
 def _range(item: Item) -> range:
     return range(item.start, item.stop or item.start)
 
 
-def _chosen(job: Job, one: Input, data: bytes | None) -> tuple[Function, ...]:
+def _chosen(job: Job, source: Input, data: bytes | None) -> tuple[Function, ...]:
     """Return the functions of a file that are asked for; raises SassanError."""
-    if one.error is not None:
-        raise one.error
+    if source.error is not None:
+        raise source.error
     with _defects():
-        found = _functions(one.file, data, job.request.arch, job.request.cached) if data is not None else _none(one)
-    return tuple(function for function in found if wanted(function.name, job.request.patterns))
+        functions = _functions(source.file, data, job.request.arch, job.request.cached) if data is not None else _none(source)
+    return tuple(function for function in functions if wanted(function.name, job.request.patterns))
 
 
-def _none(one: Input) -> tuple[Function, ...]:
+def _none(source: Input) -> tuple[Function, ...]:
     """Say why a file cannot be read; raises InputError."""
     try:
-        frontend.load(one.path)
+        frontend.load(source.path)
     except InputError as error:
-        raise InputError(error.code, error.message.replace(one.path, one.file), hint=error.hint) from None
-    raise InputError("unreadable", f"'{one.file}' cannot be read")
+        raise InputError(error.code, error.message.replace(source.path, source.file), hint=error.hint) from None
+    raise InputError("unreadable", f"'{source.file}' cannot be read")
 
 
 @lru_cache(maxsize=1)
@@ -169,8 +169,8 @@ def _functions(file: str, data: bytes, arch: str | None, cached: bool) -> tuple[
 
 
 def _single(item: Item, number: int, functions: tuple[Function, ...]) -> Item:
-    one = functions[number]
-    return replace(item, start=number, stop=number + 1, apart=False, name=one.name, arch=one.arch)
+    function = functions[number]
+    return replace(item, start=number, stop=number + 1, apart=False, name=function.name, arch=function.arch)
 
 
 def _portions(item: Item, functions: tuple[Function, ...]) -> Iterator[Item]:

@@ -12,6 +12,7 @@ SUMMARIES: Mapping[str, str] = {
     "cfg": "Draw the graph of a warp, or print it.",
     "strings": "Print the strings of blocks and of the worst path.",
     "listing": "Print one row per instruction, with its control code.",
+    "memory": "Print one row per memory access: its pattern, its transactions, and which of them are wasted.",
     "ipet": "Bound the WCET, and write the integer program behind it.",
     "makespan": "Find the longest makespan of W warps on one SM.",
     "report": "Write everything into one page of HTML.",

@@ -26,8 +26,8 @@ class Sources:
         """Return the text of a line, '' where there is none to show."""
         if self._folder is None:
             return ""
-        found = _lines(self._folder, line.file.replace("\\", "/").rpartition("/")[2])
-        return found[line.line - 1] if 0 < line.line <= len(found) else ""
+        matches = _lines(self._folder, line.file.replace("\\", "/").rpartition("/")[2])
+        return matches[line.line - 1] if 0 < line.line <= len(matches) else ""
 
 
 @lru_cache(maxsize=64)

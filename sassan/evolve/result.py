@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sassan.evolve.config import Config
 from sassan.evolve.genes import Choice, Genome
 from sassan.evolve.outcome import INFINITE, Outcome, OutcomeStatus
-from sassan.evolve.state import State
+from sassan.evolve.state import SearchState
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SearchResult:
     """The best of random search."""
 
 
-def search_result(config: Config, state: State) -> SearchResult:
+def search_result(config: Config, state: SearchState) -> SearchResult:
     """Return the result of a search so far."""
 
     def individual(genome: Genome) -> Individual:
@@ -60,13 +60,13 @@ def search_result(config: Config, state: State) -> SearchResult:
     )
 
 
-def _sorted(state: State, genomes: Sequence[Genome]) -> list[Genome]:
+def _sorted(state: SearchState, genomes: Sequence[Genome]) -> list[Genome]:
     """Return the genomes with costs, least costs first; on equal costs the one with the most defaults."""
     bounded = [genome for genome in genomes if state.known[genome].status is OutcomeStatus.BOUNDED]
     return sorted(bounded, key=lambda genome: (state.known[genome].costs, sum(map(bool, genome)), genome))
 
 
-def _front(state: State, ordered: Sequence[Genome]) -> list[Genome]:
+def _front(state: SearchState, ordered: Sequence[Genome]) -> list[Genome]:
     """Return one genome per non-dominated cost vector."""
     front: list[Genome] = []
     for genome in ordered:
@@ -76,7 +76,7 @@ def _front(state: State, ordered: Sequence[Genome]) -> list[Genome]:
     return front
 
 
-def curve(state: State, order: Sequence[Genome], objectives: int) -> tuple[tuple[float, ...], ...]:
+def curve(state: SearchState, order: Sequence[Genome], objectives: int) -> tuple[tuple[float, ...], ...]:
     """Return the best cost so far of each objective after each evaluation."""
     best = (INFINITE,) * objectives
     out: list[tuple[float, ...]] = []

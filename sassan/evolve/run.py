@@ -15,7 +15,7 @@ from sassan.evolve.evaluate import EvaluationTask, evaluate, lost
 from sassan.evolve.genes import Genome
 from sassan.evolve.outcome import Outcome, OutcomeStatus
 from sassan.evolve.result import SearchResult, search_result
-from sassan.evolve.search import Hooks, Search, SearchProgress
+from sassan.evolve.search import GenomeSearch, Hooks, SearchProgress
 from sassan.executor import Executor
 
 
@@ -76,13 +76,13 @@ def run(runner: Runner, folder: Path, *, resume: bool = False, watch: Callable[[
         raise UsageError("bad-state", f"'{folder / state.FILE}' does not exist: nothing to resume", hint="omit --resume")
     start = saved if saved is not None else state.initial_state(config.plan.seed)
     hooks = Hooks(save=partial(_save, config, folder, toolchain), watch=watch)
-    search = Search(config, runner, hooks)
+    search = GenomeSearch(config, runner, hooks)
     if saved is None:
         _save(config, folder, toolchain, start)
     return search_result(config, start if start.done else search.run(start))
 
 
-def _save(config: Config, folder: Path, toolchain: str, current: state.State) -> None:
+def _save(config: Config, folder: Path, toolchain: str, current: state.SearchState) -> None:
     state.save(current, config, folder, toolchain)
 
 

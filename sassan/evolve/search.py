@@ -13,7 +13,7 @@ from sassan.evolve.config import Config
 from sassan.evolve.genes import Genome
 from sassan.evolve.operators import Operators
 from sassan.evolve.outcome import Outcome, OutcomeStatus
-from sassan.evolve.state import State
+from sassan.evolve.state import SearchState
 
 Evaluator = Callable[[Sequence[Genome]], Iterable[Outcome]]
 """Outcomes in the order of the genomes."""
@@ -35,11 +35,11 @@ class SearchProgress:
 class Hooks:
     """`save` is called between generations, with a state that may be saved; `watch` after each outcome."""
 
-    save: Callable[[State], None] = lambda _: None
+    save: Callable[[SearchState], None] = lambda _: None
     watch: Callable[[SearchProgress], None] = lambda _: None
 
 
-class Search:
+class GenomeSearch:
     """A search over a configuration."""
 
     def __init__(self, config: Config, evaluate: Evaluator, hooks: Hooks | None = None) -> None:
@@ -49,7 +49,7 @@ class Search:
         self._hooks = hooks or Hooks()
         self._operators = Operators(config.space, config.plan, len(config.objectives))
 
-    def run(self, state: State) -> State:
+    def run(self, state: SearchState) -> SearchState:
         """Continue from `state` until the budgets or the space are exhausted; return the final state. Raises as the evaluator does."""
         self._evolve(state)
         if self._config.plan.baseline:
@@ -58,7 +58,7 @@ class Search:
         self._hooks.save(state)
         return state
 
-    def _evolve(self, state: State) -> None:
+    def _evolve(self, state: SearchState) -> None:
         budget = self._config.plan.budget
         while len(state.evolved) < budget:
             children = self._children(state)[: budget - len(state.evolved)]
@@ -70,7 +70,7 @@ class Search:
             state.generation += 1
             self._hooks.save(state)
 
-    def _children(self, state: State) -> list[Genome]:
+    def _children(self, state: SearchState) -> list[Genome]:
         if not state.population:
             return self._distinct(state.evolution_random, set(), self._config.plan.population, [self._config.space.default])
         if len(state.population) < self._config.plan.population:
@@ -79,7 +79,7 @@ class Search:
             state.population, self._fitness(state, state.population), set(state.evolved), state.evolution_random
         )
 
-    def _sample(self, state: State) -> None:
+    def _sample(self, state: SearchState) -> None:
         plan = self._config.plan
         while len(state.sampled) < plan.budget:
             first = [] if state.sampled else [self._config.space.default]
@@ -106,7 +106,7 @@ class Search:
             )
         return list(genomes)[:count]
 
-    def _evaluate_all(self, state: State, search: str, genomes: Sequence[Genome], order: list[Genome]) -> None:
+    def _evaluate_all(self, state: SearchState, search: str, genomes: Sequence[Genome], order: list[Genome]) -> None:
         """Evaluate genomes; the state changes only after all are evaluated, so that saved states are consistent."""
         fresh = [genome for genome in genomes if genome not in state.known]
         outcomes: dict[Genome, Outcome] = {}
@@ -123,5 +123,5 @@ class Search:
         state.known.update(outcomes)
         order.extend(genomes)
 
-    def _fitness(self, state: State, genomes: Sequence[Genome]) -> dict[Genome, tuple[float, ...]]:
+    def _fitness(self, state: SearchState, genomes: Sequence[Genome]) -> dict[Genome, tuple[float, ...]]:
         return {genome: state.known[genome].fitness(len(self._config.objectives)) for genome in genomes}

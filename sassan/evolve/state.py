@@ -20,7 +20,7 @@ _FORMAT = 2
 
 
 @dataclass(slots=True)
-class State:
+class SearchState:
     """The state of a search between two generations.
 
     `evolved` and `sampled` are the distinct genomes evaluated by evolution and random search, in order; `known` has the outcomes of both.
@@ -37,12 +37,12 @@ class State:
     done: bool = False
 
 
-def initial_state(seed: int) -> State:
+def initial_state(seed: int) -> SearchState:
     """Return the state before the first generation."""
-    return State(Random(f"evolution {seed}"), Random(f"random search {seed}"))  # noqa: S311 - not used for cryptography
+    return SearchState(Random(f"evolution {seed}"), Random(f"random search {seed}"))  # noqa: S311 - not used for cryptography
 
 
-def save(state: State, config: Config, folder: Path, toolchain: str = "") -> None:
+def save(state: SearchState, config: Config, folder: Path, toolchain: str = "") -> None:
     """Write a state with the hash of the tools that computed its costs (`run.toolchain_hash`); raises UsageError `cannot-write`."""
     document: dict[str, Value] = {
         "format": _FORMAT,
@@ -70,7 +70,7 @@ def put(path: Path, data: bytes) -> None:
         raise UsageError("cannot-write", f"cannot write '{path}': {error.strerror or error}") from None
 
 
-def load(config: Config, folder: Path, toolchain: str = "") -> State | None:
+def load(config: Config, folder: Path, toolchain: str = "") -> SearchState | None:
     """Return the state in a folder, None if there is none.
 
     Raises UsageError `bad-state` for a state that is damaged, of another configuration, or computed by other tools.
@@ -97,7 +97,7 @@ def _bad(path: Path, problem: str) -> UsageError:
     return UsageError("bad-state", f"'{path}' {problem}", hint="start a new search in another folder (-o DIR), or remove this one")
 
 
-def _state(document: Mapping[str, object]) -> State:
+def _state(document: Mapping[str, object]) -> SearchState:
     known = {
         _genome(entry["genome"]): from_json(cast("Mapping[str, object]", entry["outcome"]))
         for entry in cast("Sequence[Mapping[str, object]]", document["known"])
@@ -106,7 +106,7 @@ def _state(document: Mapping[str, object]) -> State:
         list(map(_genome, cast("Sequence[object]", document[name]))) for name in ("population", "evolved", "sampled")
     )
     generation = int(cast("int", document["generation"]))
-    return State(
+    return SearchState(
         _random_from(document["chance"]),
         _random_from(document["luck"]),
         generation,
@@ -118,7 +118,7 @@ def _state(document: Mapping[str, object]) -> State:
     )
 
 
-def _checked(state: State, config: Config) -> State:
+def _checked(state: SearchState, config: Config) -> SearchState:
     """Return the state after checking that its genomes belong to the space and are evaluated; raises ValueError."""
     genomes = {*state.population, *state.evolved, *state.sampled}
     if not genomes <= state.known.keys() or not all(map(config.space.contains, state.known)):

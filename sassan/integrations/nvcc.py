@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from sassan.errors import InputError, MissingToolError, SassanError, UsageError
-from sassan.integrations.nvcc_line import Line, line
+from sassan.integrations.nvcc_line import CommandLine, line
 
 VARIABLE = "SASSAN_NVCC"
 _OPTION = "--sassan"
@@ -37,7 +37,7 @@ class Task:
 
     compiler: tuple[str, ...]
     command: tuple[str, ...]
-    line: Line
+    line: CommandLine
 
     @property
     def checks(self) -> bool:

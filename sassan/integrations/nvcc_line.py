@@ -47,7 +47,7 @@ _DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CommandLine:
     """What a command line makes: whether GPU code may come of it, and the files where it will be."""
 
     compiles: bool
@@ -67,7 +67,7 @@ class _Words:
         return next((self.values[name] for name in names if name in self.values), None)
 
 
-def line(arguments: Sequence[str], environment: Mapping[str, str]) -> Line:
+def line(arguments: Sequence[str], environment: Mapping[str, str]) -> CommandLine:
     """Return what nvcc makes for these arguments, in this environment."""
     before, after = (_split(environment.get(f"NVCC_{one}_FLAGS", "")) for one in ("PREPEND", "APPEND"))
     words = _words(list(_expanded((*before, *arguments, *after))))
@@ -76,17 +76,17 @@ def line(arguments: Sequence[str], environment: Mapping[str, str]) -> Line:
     device = bool(_DEVICE_LINKS & words.flags)
     links = device or bool(_LINK_TIME & words.flags) or words.value("-rdc", "--relocatable-device-code") == "true"
     if words.flags.intersection(_QUERIES.split()) or not (sources or links or phase):
-        return Line(compiles=False)
+        return CommandLine(compiles=False)
     if _UNREADABLE & words.flags or not (sources or (links and words.inputs)):
-        return Line(compiles=True)
+        return CommandLine(compiles=True)
     named = words.value("-o", "--output-file")
     if named is not None:
-        return Line(compiles=True, outputs=(Path(named),))
+        return CommandLine(compiles=True, outputs=(Path(named),))
     folder = Path(words.value("-odir", "--output-directory") or ".")
     if phase is not None and not device:
-        return Line(compiles=True, outputs=tuple(folder / Path(source).with_suffix(phase).name for source in sources))
+        return CommandLine(compiles=True, outputs=tuple(folder / Path(source).with_suffix(phase).name for source in sources))
     program = "a_dlink" + (phase or ".o") if device else "a.a" if {"-lib", "--lib"} & words.flags else "a.out"
-    return Line(compiles=True, outputs=(folder / program,))
+    return CommandLine(compiles=True, outputs=(folder / program,))
 
 
 def _sources(words: _Words, phase: str | None) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from sassan.isa.effects import slot_names
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Slot, assign, kind
 from sassan.isa.registers import bit, span
-from sassan.isa.rows import Agree, Letters, Row, Table
+from sassan.isa.rows import Agree, Letters, OpcodeRow, OpcodeTable
 from sassan.isa.template import CARRY, Access, Needs, Template
 
 _NEVER, _ALWAYS, _READS = Needs("never"), Needs("places"), Needs("reads")
@@ -30,7 +30,7 @@ class Uncovered(Exception):  # noqa: N818 - no error: the caller answers with No
 class Builder:
     """Walks the operands of one instruction along the slots of its row and collects register accesses."""
 
-    def __init__(self, table: Table, instruction: Instruction) -> None:
+    def __init__(self, table: OpcodeTable, instruction: Instruction) -> None:
         """Find the row and the slots of the instruction; raises Uncovered."""
         self.table = table
         self.instruction = instruction
@@ -228,7 +228,7 @@ class Builder:
         return {Flow.BRANCH: Flow.INDIRECT_BRANCH, Flow.CALL: Flow.INDIRECT_CALL}.get(flow, Flow.UNSUPPORTED)
 
 
-def select(table: Table, instruction: Instruction) -> tuple[Row, tuple[Slot, ...]]:
+def select(table: OpcodeTable, instruction: Instruction) -> tuple[OpcodeRow, tuple[Slot, ...]]:
     """Return the first row that covers the opcode with all its modifiers and these operands, and one slot per operand; raises Uncovered."""
     base, *modifiers = instruction.opcode.split(".")
     kinds = [kind(operand) for operand in instruction.operands]
@@ -240,5 +240,5 @@ def select(table: Table, instruction: Instruction) -> tuple[Row, tuple[Slot, ...
     raise Uncovered
 
 
-def _candidates(table: Table, base: str, modifiers: frozenset[str]) -> Iterator[Row]:
+def _candidates(table: OpcodeTable, base: str, modifiers: frozenset[str]) -> Iterator[OpcodeRow]:
     return (row for row in table.rows.get(base, ()) if row.required <= modifiers <= row.modifiers)

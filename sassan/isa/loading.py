@@ -9,7 +9,7 @@ from sassan.checked import Fields, Format
 from sassan.isa.effects import BadEffect, Effect, parse_effect
 from sassan.isa.facts import Flow
 from sassan.isa.forms import Form, parse_form
-from sassan.isa.rows import Agree, LetterRule, Letters, Row, Table, Unit, Width
+from sassan.isa.rows import Agree, LetterRule, Letters, OpcodeRow, OpcodeTable, Unit, Width
 
 TABLES = Format("bad-table")
 _FILE_KEYS = ("base", "sources", "rule", "modifiers", "widths", "operands", "special", "op")
@@ -27,7 +27,7 @@ def data_text(name: str) -> str:
     return data.decode("utf-8")
 
 
-def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Table:
+def read_table(name: str, text: str, find: Callable[[str], OpcodeTable | None]) -> OpcodeTable:
     """Return the checked table; its rows come before those of the table that it names as its base, which `find` returns.
 
     Raises InputError `bad-table` with the file and the key.
@@ -40,7 +40,7 @@ def read_table(name: str, text: str, find: Callable[[str], Table | None]) -> Tab
         raise file.fail("base", "must be the name of another table")
     operands, special = file.table("operands"), file.table("special")
     widths = dict(base.widths if base else {}) | _widths(file.table("widths"))
-    return Table(
+    return OpcodeTable(
         name=name,
         rows=_merged(_rows(file, widths), base.rows if base else {}),
         widths=widths,
@@ -66,17 +66,17 @@ def read_letters(name: str, text: str, mapping: str) -> Letters:
     return Letters(tuple(rules), section.choice("default", Letter, Letter.COMPUTE))
 
 
-def _merged(first: Mapping[str, tuple[Row, ...]], then: Mapping[str, tuple[Row, ...]]) -> dict[str, tuple[Row, ...]]:
+def _merged(first: Mapping[str, tuple[OpcodeRow, ...]], then: Mapping[str, tuple[OpcodeRow, ...]]) -> dict[str, tuple[OpcodeRow, ...]]:
     out = dict(then)
     for name, rows in first.items():
         out[name] = rows + out.get(name, ())
     return out
 
 
-def _rows(file: Fields, widths: Mapping[str, Width]) -> dict[str, tuple[Row, ...]]:
+def _rows(file: Fields, widths: Mapping[str, Width]) -> dict[str, tuple[OpcodeRow, ...]]:
     groups = {f"@{key}": file.table("modifiers").texts(key) for key in file.table("modifiers").values}
     sources = sorted(file.table("sources").values)
-    out: dict[str, tuple[Row, ...]] = {}
+    out: dict[str, tuple[OpcodeRow, ...]] = {}
     for fields in file.tables("op"):
         fields.only(*_ROW_KEYS)
         fields.choice("source", sources)
@@ -100,7 +100,7 @@ def _row_units(row: Fields) -> tuple[Unit, ...]:
     return tuple(map(Unit, units))
 
 
-def _row(fields: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> Row:
+def _row(fields: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[str, Width]) -> OpcodeRow:
     modifiers: list[str] = [*fields.texts("with"), *fields.texts("partial")]
     for name in fields.texts("modifiers"):
         if name.startswith("@") and name not in groups:
@@ -114,7 +114,7 @@ def _row(fields: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[
             raise fields.fail("forms", f"unknown width rule '{name}'")
         modifiers += widths[name].spans
     effects = tuple(_effects(fields, forms, groups, frozenset(modifiers)))
-    row = Row(
+    row = OpcodeRow(
         required=frozenset(fields.texts("with")),
         modifiers=frozenset(modifiers),
         forms=forms,

@@ -15,7 +15,7 @@ from sassan.alphabet import Letter
 from sassan.ir import Frame, Function, Immediate, Instruction, Operand, OperandGroup, PtxAddress, Special, Symbol, Target, Variable, Word
 from sassan.isa.facts import Effect, Facts, Flow
 from sassan.isa.loading import data_text, read_letters
-from sassan.isa.ptx_table import Agree, Carry, Row, Table, Writes, table, width
+from sassan.isa.ptx_table import Agree, Carry, PtxRow, PtxTable, Writes, table, width
 from sassan.isa.rows import Letters
 
 RET = "RET"
@@ -30,7 +30,7 @@ _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 class PtxIsa:
     """The instruction facts of one function; a pure function of the instruction."""
 
-    def __init__(self, function: Function, rows: Table, letters: Letters) -> None:
+    def __init__(self, function: Function, rows: PtxTable, letters: Letters) -> None:
         """Take the table, and look at what the calls of the function pass."""
         self._table, self._letters = rows, letters
         self._function = function
@@ -38,7 +38,7 @@ class PtxIsa:
         self._by_start = {frame.start: frame for frame in function.frames}
         self._by_name = {frame.name: frame for frame in function.frames}
         self._carry = 1 << max((frame.last for frame in function.frames), default=0)
-        self._rows: dict[str, Row | None] = {}
+        self._rows: dict[str, PtxRow | None] = {}
         self._received: dict[int, list[Effect]] = {}
         for one in function.instructions:
             if one.opcode.startswith("call"):
@@ -65,7 +65,7 @@ class PtxIsa:
         return self._control(row, instruction, reads, effects)
 
     def _results(
-        self, row: Row, instruction: Instruction, destinations: Sequence[Variable], sources: Sequence[Operand]
+        self, row: PtxRow, instruction: Instruction, destinations: Sequence[Variable], sources: Sequence[Operand]
     ) -> tuple[Effect, ...]:
         if row.writes is Writes.PARAMETER:
             return _stored(instruction)
@@ -107,7 +107,7 @@ class PtxIsa:
         index = bisect_right(self._starts, address) - 1
         return self._function.frames[index] if index >= 0 else None
 
-    def _with_carry(self, row: Row, opcode: str, reads: int, effects: tuple[Effect, ...]) -> tuple[int, tuple[Effect, ...]]:
+    def _with_carry(self, row: PtxRow, opcode: str, reads: int, effects: tuple[Effect, ...]) -> tuple[int, tuple[Effect, ...]]:
         if row.carry is Carry.NONE:
             return reads, effects
         if row.carry is Carry.ALWAYS:
@@ -117,7 +117,7 @@ class PtxIsa:
             effects = tuple(Effect(effect.writes | self._carry, effect.needs) for effect in effects)
         return reads, effects
 
-    def _control(self, row: Row, instruction: Instruction, reads: int, effects: tuple[Effect, ...]) -> Facts:
+    def _control(self, row: PtxRow, instruction: Instruction, reads: int, effects: tuple[Effect, ...]) -> Facts:
         guard = 1 << instruction.guard.index if instruction.guard is not None and instruction.guard.index is not None else 0
         flow, tag = row.flow, ""
         target = next((operand.address for operand in instruction.operands if isinstance(operand, Target)), None)
@@ -189,7 +189,7 @@ class PtxIsa:
                 self._received.setdefault(callee.start, []).append(Effect(written, needs))
 
 
-def _split(row: Row, instruction: Instruction) -> tuple[tuple[Variable, ...], tuple[Operand, ...]] | None:
+def _split(row: PtxRow, instruction: Instruction) -> tuple[tuple[Variable, ...], tuple[Operand, ...]] | None:
     """Return the registers that an instruction writes and the operands that it reads, None where the first is neither."""
     operands = instruction.operands
     if row.writes in {Writes.NONE, Writes.PARAMETER} or (

@@ -69,7 +69,7 @@ class Carry(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PtxRow:
     """What one row of the table says; see the head of this file."""
 
     required: tuple[frozenset[str], ...]
@@ -81,16 +81,16 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PtxTable:
     """The rows per mnemonic, and the special registers: those on which a warp agrees, and all."""
 
-    rows: Mapping[str, tuple[Row, ...]]
+    rows: Mapping[str, tuple[PtxRow, ...]]
     agreeing: frozenset[str]
     specials: frozenset[str]
     modifiers: frozenset[str]
     patterns: re.Pattern[str]
 
-    def row(self, opcode: str) -> Row | None:
+    def row(self, opcode: str) -> PtxRow | None:
         """Return the row of an opcode with its modifiers, None where none covers it."""
         mnemonic, *modifiers = opcode.split(".")
         if not all(name in self.modifiers or self.patterns.match(name) for name in modifiers):
@@ -100,19 +100,19 @@ class Table:
 
 
 @lru_cache(maxsize=1)
-def table() -> Table:
+def table() -> PtxTable:
     """Return the table; raises InputError `bad-table`."""
     return read(FILE, data_text(FILE))
 
 
-def read(name: str, text: str) -> Table:
+def read(name: str, text: str) -> PtxTable:
     """Return the checked table of a file; raises InputError `bad-table` with the file and the key."""
     file = TABLES.toml(name, text)
     file.only("sources", "special", "modifiers", "op")
     special, modifiers = file.table("special"), file.table("modifiers")
     special.only("agree", "differ")
     patterns = modifiers.texts("patterns")
-    return Table(
+    return PtxTable(
         _rows(file),
         frozenset(special.texts("agree")),
         frozenset((*special.texts("agree"), *special.texts("differ"))),
@@ -121,9 +121,9 @@ def read(name: str, text: str) -> Table:
     )
 
 
-def _rows(file: Fields) -> dict[str, tuple[Row, ...]]:
+def _rows(file: Fields) -> dict[str, tuple[PtxRow, ...]]:
     sources = sorted(file.table("sources").values)
-    out: dict[str, tuple[Row, ...]] = {}
+    out: dict[str, tuple[PtxRow, ...]] = {}
     for fields in file.tables("op"):
         row = _row(fields, sources)
         for name in fields.texts("names"):
@@ -131,12 +131,12 @@ def _rows(file: Fields) -> dict[str, tuple[Row, ...]]:
     return out
 
 
-def _row(fields: Fields, sources: Sequence[str]) -> Row:
+def _row(fields: Fields, sources: Sequence[str]) -> PtxRow:
     fields.only(*_KEYS)
     fields.choice("source", sources)
     if not fields.texts("names"):
         raise fields.fail("names", "must name a mnemonic")
-    return Row(
+    return PtxRow(
         tuple(frozenset(alternatives.split("|")) for alternatives in fields.texts("with")),
         fields.choice("writes", Writes, Writes.FIRST),
         fields.choice("agree", Agree, Agree.NEVER),

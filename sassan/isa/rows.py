@@ -55,7 +55,7 @@ class Unit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class OpcodeRow:
     """What holds for the opcodes that share it: their forms, the modifiers that it covers, and its effects.
 
     `required` are modifiers that an opcode must have for the row to apply; `partial` those that keep part of the old destination.
@@ -121,11 +121,11 @@ class LetterRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class OpcodeTable:
     """One generation: `rows` per mnemonic in file order, the first that applies decides."""
 
     name: str
-    rows: Mapping[str, tuple[Row, ...]]
+    rows: Mapping[str, tuple[OpcodeRow, ...]]
     widths: Mapping[str, Width]
     carry_in: frozenset[str]
     selectors: frozenset[str]

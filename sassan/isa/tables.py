@@ -14,7 +14,7 @@ from sassan.ir import Instruction
 from sassan.isa.build import Builder, Uncovered
 from sassan.isa.facts import Facts
 from sassan.isa.loading import data_text, read_letters, read_table
-from sassan.isa.rows import Letters, Table, Unit
+from sassan.isa.rows import Letters, OpcodeTable, Unit
 from sassan.isa.shape import Shape, shape
 from sassan.isa.template import Template
 
@@ -31,7 +31,7 @@ class Isa:
     does without them.
     """
 
-    def __init__(self, table: Table, letters: Letters, agreeing: frozenset[str] = frozenset()) -> None:
+    def __init__(self, table: OpcodeTable, letters: Letters, agreeing: frozenset[str] = frozenset()) -> None:
         """Take one table; `agreeing` as for `load`."""
         self.table = table
         self._letters = letters
@@ -105,7 +105,7 @@ def units() -> tuple[str, ...]:
 
 
 @cached
-def _table_of(arch: str) -> tuple[Architecture, Table]:
+def _table_of(arch: str) -> tuple[Architecture, OpcodeTable]:
     architecture = with_code(arch)
     if architecture is None:
         raise unknown(arch)
@@ -116,7 +116,7 @@ def _table_of(arch: str) -> tuple[Architecture, Table]:
 
 
 @cached
-def _table(name: str, above: frozenset[str] = frozenset()) -> Table | None:
+def _table(name: str, above: frozenset[str] = frozenset()) -> OpcodeTable | None:
     """Return the table of a name, from opcodes/ in the folder of further architectures or from this package.
 
     None where there is none, or it would be its own base.

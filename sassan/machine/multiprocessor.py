@@ -8,7 +8,7 @@ from math import floor
 from types import MappingProxyType
 
 from sassan.alphabet import Letter
-from sassan.arch import Row, architecture, described, named, names, rows
+from sassan.arch import FactRow, architecture, described, named, names, rows
 from sassan.checked import Fields
 from sassan.errors import InputError
 from sassan.machine.pipes import LANES, PARTITION, SM, Pipe, pipes_of
@@ -174,7 +174,7 @@ def capabilities() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _load(name: str, row: Row) -> Multiprocessor:
+def _load(name: str, row: FactRow) -> Multiprocessor:
     row.fields.only(*NUMBERS, *PAIRS, "partitions", "unsure", "source")
     return entry(described(name).capability, row.fields, row.source, pipes_of(name))
 

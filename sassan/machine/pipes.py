@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from sassan.arch import Row, rows
+from sassan.arch import FactRow, rows
 
 LANES = ("fp32", "int32", "fp64", "fp16", "sfu", "ldst", "tex", "conv64")
 """The keys of the SM table that count lanes."""
@@ -77,7 +77,7 @@ def pipes_of(arch: str) -> tuple[Pipe, ...]:
     return tuple(sorted(pipes, key=lambda pipe: not pipe.names))
 
 
-def _pipe(path: str, row: Row) -> Pipe:
+def _pipe(path: str, row: FactRow) -> Pipe:
     fields = row.fields
     fields.only("unit", "names", "lanes", "passes", "cycles", "scope", "unsure", "source")
     if ("lanes" in fields) == ("cycles" in fields):

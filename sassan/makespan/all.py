@@ -28,7 +28,7 @@ LIKELY = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SearchStep:
     """One engine and the share of the time left that it may use."""
 
     engine: Engine
@@ -40,7 +40,7 @@ class All:
 
     name = "all"
 
-    def __init__(self, first: Engine, searches: Sequence[Step], last: Engine) -> None:
+    def __init__(self, first: Engine, searches: Sequence[SearchStep], last: Engine) -> None:
         """Compose engines: `first` bounds from above at once, `last` decides when it has the time."""
         self._first = first
         self._searches = tuple(searches)
@@ -62,9 +62,9 @@ class All:
         watched = replace(budget, stop=lambda: budget.stop() or merged.exact is not None)
         hasty = replace(budget, stop=lambda: budget.stop() or bool(merged.last))
         refused = self._run_engine(
-            Step(self._first, _FIRST), problem, hasty if states(problem) <= LIKELY or _short(budget) else watched, record
+            SearchStep(self._first, _FIRST), problem, hasty if states(problem) <= LIKELY or _short(budget) else watched, record
         )
-        for step in (Step(self._last),) if quick else self._steps(problem):
+        for step in (SearchStep(self._last),) if quick else self._steps(problem):
             if merged.exact is not None or _over(budget):
                 break
             refused = self._run_engine(step, problem, replace(watched, known_result=self._together(merged, begin)), record) or refused
@@ -72,15 +72,15 @@ class All:
             raise refused
         return self._together(merged, begin)
 
-    def _steps(self, problem: Problem) -> tuple[Step, ...]:
-        usual = (*self._searches, Step(self._first, _BOUNDS), Step(self._last))
-        return (Step(self._last, _EXACT), *usual) if states(problem) <= LIKELY else usual
+    def _steps(self, problem: Problem) -> tuple[SearchStep, ...]:
+        usual = (*self._searches, SearchStep(self._first, _BOUNDS), SearchStep(self._last))
+        return (SearchStep(self._last, _EXACT), *usual) if states(problem) <= LIKELY else usual
 
     def _together(self, merged: Merged, begin: float) -> EngineResult:
         proof = next((result.proof for result in merged.last.values() if result.upper == merged.upper and result.proof), "")
         return EngineResult(self.name, merged.lower, merged.upper, merged.schedule, proof, clock.now() - begin)
 
-    def _run_engine(self, step: Step, problem: Problem, budget: Budget, report: Reporter) -> UsageError | None:
+    def _run_engine(self, step: SearchStep, problem: Problem, budget: Budget, report: Reporter) -> UsageError | None:
         """Run one engine and report its result; return its error where it refuses the instance."""
         begin = clock.now()
         try:

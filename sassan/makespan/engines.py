@@ -14,9 +14,9 @@ def load(name: str, rows: str | None = None, executor: Executor | None = None) -
     """
     match name:
         case "all":
-            from sassan.makespan.all import All, Step  # noqa: PLC0415
+            from sassan.makespan.all import All, SearchStep  # noqa: PLC0415
 
-            searches = (Step(load("beam"), 0.3), Step(load("anneal", executor=executor), 0.15))
+            searches = (SearchStep(load("beam"), 0.3), SearchStep(load("anneal", executor=executor), 0.15))
             return All(load("bounds"), searches, load("exact"))
         case "exact":
             from sassan.makespan.exact.engine import Exact  # noqa: PLC0415

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from sassan.alphabet import Letter
 from sassan.errors import InputError, UsageError
-from sassan.strings.kernel_string import Group, KernelString, Run, of
+from sassan.strings.kernel_string import Group, KernelString, LetterRun, of
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ def _factor(letter: Letter, processor: Processor) -> int:
     return latency * (-(-capacity.denominator // capacity.numerator) if capacity < 1 else 1)
 
 
-def runs_of(string: KernelString) -> Iterator[Run]:
+def runs_of(string: KernelString) -> Iterator[LetterRun]:
     """Yield the maximal runs of equal letters in order; no more of the string is expanded than the caller takes."""
-    last: Run | None = None
+    last: LetterRun | None = None
     for run in _flat(string):
         if last is not None and last.letter is run.letter:
-            last = Run(last.letter, last.count + run.count)
+            last = LetterRun(last.letter, last.count + run.count)
             continue
         if last is not None:
             yield last
@@ -112,9 +112,9 @@ def runs_of(string: KernelString) -> Iterator[Run]:
         yield last
 
 
-def _flat(string: KernelString) -> Iterator[Run]:
+def _flat(string: KernelString) -> Iterator[LetterRun]:
     for part in string.parts:
-        if isinstance(part, Run):
+        if isinstance(part, LetterRun):
             yield part
         else:
             for _ in range(part.times):
@@ -124,8 +124,8 @@ def _flat(string: KernelString) -> Iterator[Run]:
 def transform(string: KernelString, factors: Mapping[Letter, int]) -> KernelString:
     """Return the string with each letter repeated `factors[letter]` times, without expanding it."""
     return of(
-        Run(part.letter, part.count * factors.get(part.letter, 1))
-        if isinstance(part, Run)
+        LetterRun(part.letter, part.count * factors.get(part.letter, 1))
+        if isinstance(part, LetterRun)
         else Group(transform(part.body, factors), part.times)
         for part in string.parts
     )

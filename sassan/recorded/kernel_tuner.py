@@ -57,11 +57,11 @@ def read_cache(document: Document, notes: tuple[str, ...]) -> TuningSpace:
         raise document.fail("tune_params_keys", "must have the names of the parameters, without duplicates")
     values = document.table("tune_params")
     domains = {name: values.scalars(name) for name in names if name in values}
-    found = list(notes)
+    messages = list(notes)
     if domains and len(domains) != len(names):
-        found.append("tune_params does not have the values of every parameter")
+        messages.append("tune_params does not have the values of every parameter")
     entries = document.table("cache")
-    configurations = [_configuration(entries, key, domains, names, found) for key in entries.values]
+    configurations = [_configuration(entries, key, domains, names, messages) for key in entries.values]
     return TuningSpace(
         document.name,
         FORMAT,
@@ -71,7 +71,7 @@ def read_cache(document: Document, notes: tuple[str, ...]) -> TuningSpace:
         tuple(configurations),
         document.scalars("problem_size"),
         domains,
-        (*_summed(found), *documents.repeated(configurations)),
+        (*_summed(messages), *documents.repeated(configurations)),
     )
 
 

@@ -51,7 +51,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SarifRun:
     """One run of the tool; `notices` are (id, text, file) of refused inputs, `warnings` (id, text) of checks that were not made."""
 
     version: str
@@ -64,7 +64,7 @@ class Run:
     warnings: tuple[tuple[str, str], ...] = ()
 
 
-def log(run: Run) -> Mapping[str, Value]:
+def log(run: SarifRun) -> Mapping[str, Value]:
     """Return the document; the same run gives the same bytes."""
     driver: dict[str, Value] = {"name": "sassan", "version": run.version, "rules": [_rule(rule) for rule in run.rules]}
     if all(part.isdecimal() for part in run.version.split(".")):
@@ -96,7 +96,7 @@ def _rule(rule: Rule) -> Value:
     }
 
 
-def _invocation(run: Run) -> Value:
+def _invocation(run: SarifRun) -> Value:
     """Return the end of the run (3.20): it was successful if every input was analyzed, whatever the findings."""
     notices: list[Value] = []
     for code, text, file in run.notices:
@@ -107,7 +107,7 @@ def _invocation(run: Run) -> Value:
     return {"executionSuccessful": not run.notices, "exitCode": run.status, "toolExecutionNotifications": notices}
 
 
-def _results(run: Run) -> Sequence[Value]:
+def _results(run: SarifRun) -> Sequence[Value]:
     index = {rule.id: place for place, rule in enumerate(run.rules)}
     occurrences: Counter[tuple[str, ...]] = Counter()
     results: list[Value] = []

@@ -216,9 +216,9 @@ def lower(function: Function, decoder: Decoder, leaders: Iterable[int] = ()) -> 
 
     Raises `SassanError` `unsupported-instruction` where the decoder refuses one, and `bad-target` where control goes to no instruction.
     """
-    decoded = {one.address: decoder.decode(one) for one in function.instructions}
+    decoded = {instruction.address: decoder.decode(instruction) for instruction in function.instructions}
     starts = _leaders(function, decoded) | set(leaders)
-    known = {one.address for one in function.instructions}
+    known = {instruction.address for instruction in function.instructions}
     strange = sorted(starts - known)
     if strange:
         raise SassanError("bad-target", f"{function.name}: {strange[0]:#x} is not the address of an instruction")
@@ -230,17 +230,17 @@ def lower(function: Function, decoder: Decoder, leaders: Iterable[int] = ()) -> 
 
 
 def _leaders(function: Function, decoded: dict[int, Decoded]) -> set[int]:
-    known = {one.address for one in function.instructions}
+    known = {instruction.address for instruction in function.instructions}
     starts = {function.entry}
-    for one in function.instructions:
-        match decoded[one.address]:
+    for instruction in function.instructions:
+        match decoded[instruction.address]:
             case Push(target=target):
                 starts.add(target)
             case Control(target=target, targets=targets, flow=flow):
-                starts |= {one.following} & known
+                starts |= {instruction.following} & known
                 starts |= set(targets) | ({target} if target is not None else set())
                 if flow in AGAIN:
-                    starts.add(one.address)
+                    starts.add(instruction.address)
             case _:
                 pass
     return starts
@@ -249,38 +249,38 @@ def _leaders(function: Function, decoded: dict[int, Decoded]) -> set[int]:
 def _groups(function: Function, decoded: dict[int, Decoded], starts: set[int]) -> list[list[Instruction]]:
     groups: list[list[Instruction]] = []
     fresh = True
-    for one in function.instructions:
-        if fresh or one.address in starts:
+    for instruction in function.instructions:
+        if fresh or instruction.address in starts:
             groups.append([])
-        groups[-1].append(one)
-        fresh = isinstance(decoded[one.address], Control)
+        groups[-1].append(instruction)
+        fresh = isinstance(decoded[instruction.address], Control)
     return groups
 
 
 def _tags(decoded: dict[int, Decoded]) -> tuple[str, ...]:
-    found = {one.tag for one in decoded.values() if isinstance(one, (Push, Clear, Control))}
-    found |= {one.moves.tag for one in decoded.values() if isinstance(one, Control) and one.moves is not None}
-    found |= {RELEASED_TAG} if WARPSYNC_TAG in found else set()
-    return (SIDE, RETURN_TAG, *sorted(found - {SIDE, RETURN_TAG}))
+    tags = {effect.tag for effect in decoded.values() if isinstance(effect, (Push, Clear, Control))}
+    tags |= {effect.moves.tag for effect in decoded.values() if isinstance(effect, Control) and effect.moves is not None}
+    tags |= {RELEASED_TAG} if WARPSYNC_TAG in tags else set()
+    return (SIDE, RETURN_TAG, *sorted(tags - {SIDE, RETURN_TAG}))
 
 
 def _registers(decoded: dict[int, Decoded]) -> tuple[int, ...]:
-    found: set[int] = set()
-    for one in decoded.values():
-        match one:
+    registers: set[int] = set()
+    for effect in decoded.values():
+        match effect:
             case Operation():
-                found |= {*one.reads, *one.gathered, *one.writes, *(test.register for test in one.condition.tests)}
+                registers |= {*effect.reads, *effect.gathered, *effect.writes, *(test.register for test in effect.condition.tests)}
             case Control():
-                found |= {*one.selector, *(test.register for test in one.condition.tests)}
-                if one.moves is not None and one.moves.register is not None:
-                    found.add(one.moves.register)
+                registers |= {*effect.selector, *(test.register for test in effect.condition.tests)}
+                if effect.moves is not None and effect.moves.register is not None:
+                    registers.add(effect.moves.register)
             case _:
                 pass
-    return tuple(sorted(found))
+    return tuple(sorted(registers))
 
 
 def _block(group: list[Instruction], decoded: dict[int, Decoded], numbers: dict[int, int], tags: tuple[str, ...]) -> Block:
-    things = [decoded[one.address] for one in group]
+    things = [decoded[instruction.address] for instruction in group]
     last = things[-1]
     control = last if isinstance(last, Control) else None
     target = control.target if control is not None else None
@@ -288,19 +288,19 @@ def _block(group: list[Instruction], decoded: dict[int, Decoded], numbers: dict[
         address=group[0].address,
         last=group[-1].address,
         size=len(group),
-        operations=tuple(one for one in things if isinstance(one, Operation)),
+        operations=tuple(effect for effect in things if isinstance(effect, Operation)),
         pushes=tuple(_pushes(things, numbers, tags)),
         control=control,
         follow=numbers.get(group[-1].following, -1),
         target=numbers[target] if target is not None else -1,
-        targets=tuple(numbers[one] for one in control.targets) if control is not None else (),
+        targets=tuple(numbers[target_address] for target_address in control.targets) if control is not None else (),
         tag=tags.index(control.tag) if control is not None else 0,
     )
 
 
 def _pushes(things: list[Decoded], numbers: dict[int, int], tags: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    for one in things:
-        if isinstance(one, Push):
-            yield tags.index(one.tag), numbers[one.target]
-        elif isinstance(one, Clear):
-            yield tags.index(one.tag), -1
+    for effect in things:
+        if isinstance(effect, Push):
+            yield tags.index(effect.tag), numbers[effect.target]
+        elif isinstance(effect, Clear):
+            yield tags.index(effect.tag), -1

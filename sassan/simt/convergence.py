@@ -29,9 +29,9 @@ def synchronize(session: Session, block: Block, rows: Rows, taken: Words) -> tup
     """
     warps = session.warps
     level, _ = warps.stacks.nearest(rows, block.tag)
-    found = level >= 0
+    present = level >= 0
     resumes, context, mask = warps.stacks.at(rows, np.maximum(level, 0))
-    mask = np.where(found, mask, 0).astype(np.uint32)
+    mask = np.where(present, mask, 0).astype(np.uint32)
     leaves = taken & mask
     register = warps.barriers[rows, session.barriers[block.tag]]
     elsewhere = (leaves != 0) & ((resumes != block.follow) | (context != warps.context[rows]))
@@ -51,8 +51,8 @@ def leave_barrier(session: Session, block: Block, rows: Rows, taken: Words) -> N
     warps = session.warps
     warps.barriers[rows, session.barriers[block.tag]] &= ~taken
     level, _ = warps.stacks.nearest(rows, block.tag)
-    found = level >= 0
-    warps.stacks.thin(rows[found], level[found], taken[found])
+    present = level >= 0
+    warps.stacks.thin(rows[present], level[present], taken[present])
 
 
 def move_barrier(session: Session, block: Block, at: Moment, taken: Words) -> Truth:
@@ -91,7 +91,7 @@ def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Wo
     own = code.tags.index(WARPSYNC_TAG)
     blocks, contexts, tags = warps.stacks.entries(rows)
     levels = np.arange(len(tags))[:, None]
-    waits = np.isin(tags, [code.tags.index(one) for one in (SIDE, RELEASED_TAG)])
+    waits = np.isin(tags, [code.tags.index(tag) for tag in (SIDE, RELEASED_TAG)])
     token = np.where((tags >= 0) & ~waits & (tags != own), levels, -1).max(axis=0, initial=-1)
     unreachable = some & (waits & (levels < token)).any(axis=0)
     session.recorder.fault(block.last, "sides wait below the token that encloses a WARPSYNC", int(unreachable.sum()))
@@ -152,10 +152,10 @@ def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
     first, inside = place[leader], into[leader]
     alike = ((place == first[:, None]) & (into == inside[:, None]) | ~lanes(taken)).all(axis=1)
     goes = unite(LOST, context, active, Move.FALLTHROUGH)
-    for where, one in ((alike & ~lost, True), (~alike & ~lost, False)):
+    for where, together in ((alike & ~lost, True), (~alike & ~lost, False)):
         if where.any():
             part = Moment(at.rows[where], at.time[where], at.executing[where])
-            if one:
+            if together:
                 goes.put(where, branch(session, number, part, taken[where], JumpTarget(first[where], inside[where], Move.RETURN)))
             else:
                 goes.put(where, spread(session, number, part, taken[where], Places(place[where], into[where], Move.RETURN)))
@@ -170,11 +170,11 @@ def returns(session: Session, number: int, at: Moment, taken: Truth) -> tuple[In
     addresses = warps.registers[session.slots[block.control.selector[0]], at.rows] + np.uint32(block.control.base & 0xFFFFFFFF)
     place = np.full(addresses.shape, block.follow, dtype=np.int32)
     into = np.broadcast_to(context[:, None], addresses.shape).copy()
-    for one in np.unique(context):
-        here = (context[:, None] == one) & taken
+    for caller in np.unique(context):
+        here = (context[:, None] == caller) & taken
         for address in np.unique(addresses[here]).tolist():
-            back = session.contexts.after(int(one), address, session.sites)
+            back = session.contexts.after(int(caller), address, session.sites)
             where = here & (addresses == np.uint32(address))
             place[where] = session.starts[address] if back >= 0 else LOST
-            into[where] = back if back >= 0 else one
+            into[where] = back if back >= 0 else caller
     return place, into

@@ -51,8 +51,8 @@ class _Registers:
         truth = self.at.executing
         for test in condition.tests:
             word = self.get(test.register)
-            one = (word != 0) if test.flags is None else self.values.holds(test.flags, word, self.at)
-            truth = truth & (one != test.negated)
+            outcome = (word != 0) if test.flags is None else self.values.holds(test.flags, word, self.at)
+            truth = truth & (outcome != test.negated)
         return truth
 
 

@@ -21,17 +21,17 @@ def _add(work: Work) -> None:
     if "64" in modifiers:
         _add_pairs(work, to, words)
         return
-    values = [_summand(work, one) for one in words]
+    values = [_summand(work, word) for word in words]
     total = reduce(lambda a, b: a + b, values, work.full(0))
     # -x is ~x + 1: the carry of a difference counts the 1.
-    minus_zero = [getattr(one, "negated", False) and not getattr(one, "inverted", False) for one in words]
+    minus_zero = [getattr(word, "negated", False) and not getattr(word, "inverted", False) for word in words]
     carry = total + sum((value == 0).astype(np.uint64) << np.uint64(32) for value, flag in zip(values, minus_zero, strict=True) if flag)
     if "X" in modifiers:
         if not ins and any(minus_zero):
             raise UnknownError
-        for one in [work.truth(one) for one in ins] or [(work.inputs[_CC] & 1) != 0]:
-            total = total + one
-            carry = carry + one
+        for carry_in in [work.truth(carry_in) for carry_in in ins] or [(work.inputs[_CC] & 1) != 0]:
+            total = total + carry_in
+            carry = carry + carry_in
     work.put(to, total)
     for out in outs:
         work.put(out, carry >> np.uint64(32) != 0)
@@ -48,9 +48,9 @@ def _summand(work: Work, operand: Operand) -> Longs:
 
 
 def _add_pairs(work: Work, to: Operand, words: list[Operand]) -> None:
-    low = sum(work.word(one) for one in words)
-    high = sum(work.word(one, 1) for one in words)
-    if any(getattr(one, "negated", False) for one in words):
+    low = sum(work.word(word) for word in words)
+    high = sum(work.word(word, 1) for word in words)
+    if any(getattr(word, "negated", False) for word in words):
         raise UnknownError
     work.put(to, np.asarray(low))
     work.put(to, np.asarray(high) + (np.asarray(low) >> np.uint64(32)), 1)
@@ -71,8 +71,8 @@ def _multiply(work: Work) -> None:
         return
     total = a * b + work.word(addend)
     if "X" in modifiers:
-        for one in [work.truth(one) for one in ins] or [(work.inputs[_CC] & 1) != 0]:
-            total = total + one
+        for carry_in in [work.truth(carry_in) for carry_in in ins] or [(work.inputs[_CC] & 1) != 0]:
+            total = total + carry_in
     work.put(to, total)
 
 
@@ -88,14 +88,14 @@ def _short_multiply(work: Work) -> None:
     modifiers = work.modifiers
     if modifiers - {"PSL", "MRG", "CBCC"} or (isinstance(to, Register) and "CC" in to.modifiers):
         raise UnknownError
-    found = _half(work, left) * _half(work, right)
+    product = _half(work, left) * _half(work, right)
     whole, c = work.word(_plain(right)), work.word(addend)
-    found = found << np.uint64(16) if "PSL" in modifiers else found
+    product = product << np.uint64(16) if "PSL" in modifiers else product
     c = c + (whole << np.uint64(16)) if "CBCC" in modifiers else c
-    found = found + c
+    product = product + c
     if "MRG" in modifiers:
-        found = (found & np.uint64(0xFFFF)) | whole << np.uint64(16)
-    work.put(to, found)
+        product = (product & np.uint64(0xFFFF)) | whole << np.uint64(16)
+    work.put(to, product)
 
 
 def _half(work: Work, operand: Operand) -> Longs:
@@ -158,14 +158,14 @@ def _scaled_add(work: Work) -> None:
     source, places = work.word(words[0]), np.uint64(work.integer(words[-1]) & 31)
     match sorted(work.modifiers):
         case []:
-            found = source << places
+            shifted = source << places
         case ["HI"]:
-            found = (source | work.word(words[2]) << np.uint64(32)) >> (np.uint64(32) - places)
+            shifted = (source | work.word(words[2]) << np.uint64(32)) >> (np.uint64(32) - places)
         case ["HI", "SX32"]:
-            found = back(as_signed(source) >> (32 - places.astype(np.int64)))
+            shifted = back(as_signed(source) >> (32 - places.astype(np.int64)))
         case _:
             raise UnknownError
-    work.put(to, found + work.word(words[1]))
+    work.put(to, shifted + work.word(words[1]))
 
 
 OPERATIONS: Mapping[str, Callable[[Work], None]] = {

@@ -20,18 +20,18 @@ def _bitwise(work: Work) -> None:
     a, b = work.word(left), work.word(right)
     match sorted(work.modifiers - {"NZ"}):
         case ["AND"]:
-            found = a & b
+            result = a & b
         case ["OR"]:
-            found = a | b
+            result = a | b
         case ["XOR"]:
-            found = a ^ b
+            result = a ^ b
         case ["PASS_B"]:
-            found = b
+            result = b
         case _:
             raise UnknownError
-    work.put(to, found)
+    work.put(to, result)
     if out is not None:
-        work.put(out, found != 0)
+        work.put(out, result != 0)
 
 
 def _table(work: Work) -> None:
@@ -39,19 +39,19 @@ def _table(work: Work) -> None:
     out = operands.pop(0) if is_truth(operands[0]) else None
     to, *inputs, code = operands[:5]
     a, b, c = (work.word(operand) for operand in inputs)
-    found = work.full(0)
+    result = work.full(0)
     for row in range(8):
         if work.integer(code) >> row & 1:
-            found |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c) & MASK
-    work.put(to, found)
+            result |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c) & MASK
+    work.put(to, result)
     if out is not None:
-        more = work.truth(operands[5]) if len(operands) > 5 else np.zeros_like(found, dtype=np.bool_)  # noqa: PLR2004  # behind the table
-        work.put(out, (found != 0) | more)
+        more = work.truth(operands[5]) if len(operands) > 5 else np.zeros_like(result, dtype=np.bool_)  # noqa: PLR2004  # behind the table
+        work.put(out, (result != 0) | more)
 
 
 def _truth_table(work: Work) -> None:
     operands = work.instruction.operands
-    a, b, c = (work.truth(one).astype(np.uint64) for one in operands[2:5])
+    a, b, c = (work.truth(operand).astype(np.uint64) for operand in operands[2:5])
     row = a << np.uint64(2) | b << np.uint64(1) | c
     for to, code in ((operands[0], operands[5]), (operands[1], operands[6])):
         work.put(to, np.uint64(work.integer(code)) >> row & np.uint64(1))
@@ -62,7 +62,7 @@ _COMBINE: Mapping[str, Callable[[Truth, Truth], Truth]] = {"AND": np.logical_and
 
 def _two_truths(work: Work) -> None:
     to, other, *inputs = work.instruction.operands
-    first, second = (_COMBINE[one] for one in work.instruction.opcode.split(".")[1:])
+    first, second = (_COMBINE[name] for name in work.instruction.opcode.split(".")[1:])
     a, b, c = (work.truth(operand) for operand in inputs)
     work.put(to, second(first(a, b), c))
     work.put(other, second(~first(a, b), c))
@@ -102,7 +102,7 @@ def _integer_test(work: Work, left: Operand, right: Operand, low: list[Operand])
 
 
 def _how(work: Work) -> Callable[[Truth, Truth], Truth]:
-    return _COMBINE[next(one for one in work.instruction.opcode.split(".")[2:] if one in _COMBINE)]
+    return _COMBINE[next(name for name in work.instruction.opcode.split(".")[2:] if name in _COMBINE)]
 
 
 def _set_truth(work: Work) -> None:
@@ -150,7 +150,7 @@ def _extreme(work: Work) -> None:
     to, *sources, which = work.instruction.operands
     if work.modifiers - {"U32", "S32"}:
         raise UnknownError
-    words = [work.word(one) for one in sources if not is_truth(one)]
+    words = [work.word(source) for source in sources if not is_truth(source)]
     if len(words) == 3:  # noqa: PLR2004  # a sum and another
         words = [(words[0] + words[1]) & MASK, words[2]]
     lesser = numbers(words[0], work.signed) <= numbers(words[1], work.signed)

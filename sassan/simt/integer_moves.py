@@ -42,8 +42,8 @@ def _load_constant(work: Work) -> None:
     to, source = work.instruction.operands
     if not isinstance(source, Constant) or work.modifiers - {*_WIDTHS, "64", "128"}:
         raise UnknownError
-    size, signed = next((_WIDTHS[one] for one in work.modifiers if one in _WIDTHS), (4, False))
-    if size < 4 and any(one.index is not None for one in source.base):  # noqa: PLR2004  # bytes of a word
+    size, signed = next((_WIDTHS[modifier] for modifier in work.modifiers if modifier in _WIDTHS), (4, False))
+    if size < 4 and any(part.index is not None for part in source.base):  # noqa: PLR2004  # bytes of a word
         raise UnknownError
     if size < 4:  # noqa: PLR2004  # bytes of a word
         aligned = Constant(source.bank, source.base, source.offset & ~3)

@@ -79,14 +79,14 @@ class Work:
 
     def _constant(self, operand: Constant, half: int) -> Longs:
         """Return a word of the constant bank, which each lane may read elsewhere; 0 where no word begins."""
-        base = sum((self._register(one, 0) for one in operand.base), self.full(operand.offset & _WORD)) & MASK
+        base = sum((self._register(register, 0) for register in operand.base), self.full(operand.offset & _WORD)) & MASK
         words = self.full(0)
         for address in np.unique(base[(base < _BANK) & (base % np.uint64(4) == 0)]).tolist():
             words = np.where(base == address, self.place.bank(address + 4 * half)[self.rows][:, None], words)
         return words
 
-    def _register(self, one: Register, half: int) -> Longs:
-        name = number(one.file, one.index)
+    def _register(self, register: Register, half: int) -> Longs:
+        name = number(register.file, register.index)
         return self.full(0) if name is None else self.inputs[name + half].astype(np.uint64)
 
     def _sign(self, words: Longs, negated: bool, inverted: bool) -> Longs:
@@ -138,7 +138,7 @@ def is_truth(operand: Operand) -> bool:
 def split(operands: tuple[Operand, ...]) -> tuple[Operand, list[Operand], list[Operand], list[Operand]]:
     """Return destination, condition destinations, words, and conditions at the end."""
     to, *rest = operands
-    outs = rest[: next((place for place, one in enumerate(rest) if not is_truth(one)), 0)]
+    outs = rest[: next((place for place, operand in enumerate(rest) if not is_truth(operand)), 0)]
     rest = rest[len(outs) :]
-    late = next((place for place, one in enumerate(reversed(rest)) if not is_truth(one)), 0)
+    late = next((place for place, operand in enumerate(reversed(rest)) if not is_truth(operand)), 0)
     return to, outs, rest[: len(rest) - late], rest[len(rest) - late :]

@@ -14,7 +14,7 @@ from sassan.simt.code import RETURN_TAG, Block, Code
 from sassan.simt.control import leave
 from sassan.simt.data import compute
 from sassan.simt.stack import Suspended
-from sassan.simt.state import LOST, STOPPED, Order, Session, Status, begin, lanes, pack
+from sassan.simt.state import LOST, STOPPED, Order, RunStatus, Session, begin, lanes, pack
 from sassan.simt.trace import Contexts, Outcome, Recorder, Steps
 from sassan.simt.values import Moment, Rows, Truth, Values, Words
 
@@ -85,16 +85,16 @@ class Machine:
         live = _push(session, block, rows)
         goes = leave(session, number, at, pack(taken))
         goes.block[live] = LOST
-        found = goes.block != LOST
+        alive = goes.block != LOST
         steps = Steps(number, before, goes.block, goes.context, goes.move, goes.tag, goes.origin)
-        session.recorder.moved(rows[found], steps if found.all() else steps.only(found))
-        warps.block[rows] = np.where(found, goes.block, STOPPED)
+        session.recorder.moved(rows[alive], steps if alive.all() else steps.only(alive))
+        warps.block[rows] = np.where(alive, goes.block, STOPPED)
         warps.context[rows] = goes.context
         warps.active[rows] = goes.active
         warps.time[rows] += np.uint32(1)
         stopped = rows[warps.block[rows] == STOPPED]
-        warps.status[stopped] = np.where(warps.stacks.depth[stopped] > 0, Status.TRAPPED, Status.ENDED)
-        warps.status[rows[~found]] = Status.FAULT
+        warps.status[stopped] = np.where(warps.stacks.depth[stopped] > 0, RunStatus.TRAPPED, RunStatus.ENDED)
+        warps.status[rows[~alive]] = RunStatus.FAULT
 
     def _cut(self, session: Session, rows: Rows) -> None:
         """Stop the runs that are at a limit: what they did is the prefix of a path, up to the entry of the block."""
@@ -102,7 +102,7 @@ class Machine:
         deep = warps.stacks.depth[rows] > limits.depth
         crowded = warps.local.full[rows] | (len(session.contexts) > limits.contexts)
         over = rows[deep | crowded | (warps.time[rows] >= limits.steps)]
-        warps.status[over] = Status.CUT
+        warps.status[over] = RunStatus.CUT
         warps.block[over] = STOPPED
 
 

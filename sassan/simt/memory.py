@@ -20,17 +20,17 @@ class LocalMemory:
 
     def load(self, rows: Rows, address: Words, unknown: Words) -> Words:
         """Return the words (G, 32) at these addresses, and `unknown` where nothing was stored."""
-        slot, found = self._find(rows, address)
-        if not found.any():
+        slot, present = self._find(rows, address)
+        if not present.any():
             return unknown
         word = self._word[slot, rows[:, None], np.arange(LANES)]
-        return np.where(found, word, unknown)
+        return np.where(present, word, unknown)
 
     def store(self, rows: Rows, executing: Truth, address: Words, word: Words) -> None:
         """Store words (G, 32) for the executing threads."""
-        slot, found = self._find(rows, address)
+        slot, present = self._find(rows, address)
         used = self._used[rows]
-        slot = np.where(found, slot, used)
+        slot = np.where(present, slot, used)
         over = executing & (slot >= SLOTS)
         self.full[rows] |= over.any(axis=1)
         group, lane = np.nonzero(executing & ~over)

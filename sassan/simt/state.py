@@ -19,7 +19,7 @@ LOST = -2
 """The next block of a run that met a fault."""
 
 
-class Status(IntEnum):
+class RunStatus(IntEnum):
     """How a run stands: CUT is the prefix of a path, FAULT what the semantics do not allow, TRAPPED an end with threads waiting."""
 
     RUNNING = 0
@@ -138,6 +138,6 @@ def pack(truth: Truth) -> Words:
     return np.packbits(truth, axis=1, bitorder="little").view(np.uint32)[:, 0]
 
 
-def choose(where: Truth, one: Ints | int, other: Ints | int) -> Ints:
+def choose(where: Truth, chosen: Ints | int, other: Ints | int) -> Ints:
     """Return numbers picked by a condition."""
-    return np.where(where, one, other).astype(np.int32)
+    return np.where(where, chosen, other).astype(np.int32)

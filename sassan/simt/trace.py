@@ -89,8 +89,8 @@ class Contexts:
 
     def inside(self, contexts: Ints, site: int) -> Ints:
         """Return the contexts that a call at `site` enters."""
-        found, back = np.unique(contexts, return_inverse=True)
-        return np.array([self._enter(int(one), site) for one in found], dtype=np.int32)[back]
+        distinct, back = np.unique(contexts, return_inverse=True)
+        return np.array([self._enter(int(context), site) for context in distinct], dtype=np.int32)[back]
 
     def after(self, context: int, address: int, sites: dict[int, tuple[int, ...]]) -> int:
         """Return the context in which threads go on that return to `address` out of `context`, -1 where nothing called from before it.
@@ -153,8 +153,8 @@ class Recorder:
                 number = self._number(steps.source << _BITS | int(keys[0]))
                 self._counts[number, rows] += 1
             return
-        found, back = np.unique(keys, return_inverse=True)
-        numbers = np.array([self._number(steps.source << _BITS | int(one)) for one in found])
+        distinct, back = np.unique(keys, return_inverse=True)
+        numbers = np.array([self._number(steps.source << _BITS | int(step_key)) for step_key in distinct])
         self._counts[numbers[back], rows] += 1
 
     def fault(self, address: int, what: str, runs: int) -> None:
@@ -171,7 +171,7 @@ class Recorder:
         named = sorted(((self._transition(code), number) for code, number in self._numbers.items()), key=lambda pair: _order(pair[0]))
         order = [number for _, number in named]
         return Outcome(
-            transitions=tuple(one for one, _ in named),
+            transitions=tuple(transition for transition, _ in named),
             counts=self._counts[order].T.copy(),
             status=status.copy(),
             leaves=frozenset(self._leaves),
@@ -214,7 +214,7 @@ class Recorder:
         if not late:
             return Entry(here, self._code.blocks[block.follow].address, SIDE)
         if flow is Flow.RETURN:
-            site = next(one for one in self._code.blocks if one.last == here[-1])
+            site = next(site_block for site_block in self._code.blocks if site_block.last == here[-1])
             return Entry(here[:-1], self._code.blocks[site.follow].address, SIDE, block.last)
         context = (*here, block.last) if flow is Flow.CALL else here
         return Entry(context, self._code.blocks[block.target].address, SIDE, block.last)

@@ -15,7 +15,7 @@ from sassan.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class LetterRun:
     """`count` times the same letter; `count` is at least 1."""
 
     letter: Letter
@@ -30,7 +30,7 @@ class Group:
     times: int
 
 
-Part = Union[Run, Group]  # noqa: UP007  # `|` cannot name a class that follows
+Part = Union[LetterRun, Group]  # noqa: UP007  # `|` cannot name a class that follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class KernelString:
     def expand(self) -> Iterator[Letter]:
         """Yield every letter in order; check the length first."""
         for part in self.parts:
-            if isinstance(part, Run):
+            if isinstance(part, LetterRun):
                 for _ in range(part.count):
                     yield part.letter
             else:
@@ -71,7 +71,7 @@ class KernelString:
 
 def _printed(parts: Iterable[Part], *, inside: bool) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, Run):
+        if isinstance(part, LetterRun):
             yield part.letter.value if part.count == 1 and not inside else f"{part.letter.value}{part.count}"
         else:
             yield f"({''.join(_printed(part.body.parts, inside=True))})^{part.times}"
@@ -79,7 +79,7 @@ def _printed(parts: Iterable[Part], *, inside: bool) -> Iterator[str]:
 
 def _count(parts: Iterable[Part], times: int, totals: dict[Letter, int]) -> None:
     for part in parts:
-        if isinstance(part, Run):
+        if isinstance(part, LetterRun):
             totals[part.letter] += times * part.count
         else:
             _count(part.body.parts, times * part.times, totals)
@@ -95,7 +95,7 @@ def of(parts: Iterable[Part]) -> KernelString:
 
 def letters(row: Iterable[Letter]) -> KernelString:
     """Return the string of single letters in order."""
-    return of(Run(letter, 1) for letter in row)
+    return of(LetterRun(letter, 1) for letter in row)
 
 
 def repeat(body: KernelString, times: int) -> KernelString:
@@ -104,18 +104,18 @@ def repeat(body: KernelString, times: int) -> KernelString:
 
 
 def _append(out: list[Part], part: Part) -> None:
-    if isinstance(part, Run):
+    if isinstance(part, LetterRun):
         _append_run(out, part)
     else:
         _append_group(out, part.body, part.times)
 
 
-def _append_run(out: list[Part], run: Run) -> None:
+def _append_run(out: list[Part], run: LetterRun) -> None:
     last = out[-1] if out else None
     if run.count <= 0:
         return
-    if isinstance(last, Run) and last.letter is run.letter:
-        out[-1] = Run(run.letter, last.count + run.count)
+    if isinstance(last, LetterRun) and last.letter is run.letter:
+        out[-1] = LetterRun(run.letter, last.count + run.count)
     else:
         out.append(run)
 
@@ -125,8 +125,8 @@ def _append_group(out: list[Part], body: KernelString, times: int) -> None:
         return
     only = body.parts[0] if len(body.parts) == 1 else None
     last = out[-1] if out else None
-    if isinstance(only, Run):
-        _append_run(out, Run(only.letter, only.count * times))
+    if isinstance(only, LetterRun):
+        _append_run(out, LetterRun(only.letter, only.count * times))
     elif isinstance(only, Group):
         _append_group(out, only.body, only.times * times)
     elif isinstance(last, Group) and last.body == body:
@@ -180,7 +180,7 @@ def _add_token(levels: list[list[Part]], token: re.Match[str], text: str, name: 
     if len(count) > _MOST_DIGITS or int(count) == 0:
         raise _refused(text, name, token.start(), f"a count must be 1 or more, with at most {_MOST_DIGITS} digits")
     if token["letter"]:
-        levels[-1].append(Run(Letter(token["letter"].upper()), int(count)))
+        levels[-1].append(LetterRun(Letter(token["letter"].upper()), int(count)))
     elif token["open"]:
         levels.append([])
         if len(levels) > _MOST_NESTING:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from sassan.arch import Row, cached, described, rows, with_code
+from sassan.arch import FactRow, cached, described, rows, with_code
 from sassan.arch import names as arch_names
 from sassan.errors import InputError, UsageError
 from sassan.isa.tables import unit
@@ -155,7 +155,7 @@ def load(arch: str) -> LatencyTable:
     return LatencyTable(classes, figures)
 
 
-def _class(name: str, row: Row) -> Class:
+def _class(name: str, row: FactRow) -> Class:
     fields = row.fields
     fields.only("names", "units", "blocks", "drains", "source")
     patterns, units = fields.texts("names"), fields.texts("units")
@@ -164,6 +164,6 @@ def _class(name: str, row: Row) -> Class:
     return Class(name, patterns, units, fields.flag("blocks"), fields.flag("drains"))
 
 
-def _figure(row: Row) -> Figure:
+def _figure(row: FactRow) -> Figure:
     row.fields.only("cycles", "unsure", "source")
     return Figure(row.fields.whole("cycles"), row.fields.flag("unsure"), row.source)

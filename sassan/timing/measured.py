@@ -93,11 +93,11 @@ def read(name: str, text: str) -> Measured:
     return Measured(name, {function: Measurements(texts[function], cycles[function]) for function in texts})
 
 
-Row = tuple[str, str, int, int]
+MeasuredRow = tuple[str, str, int, int]
 """Function, text, start, cycles."""
 
 
-def _toml(name: str, text: str) -> Iterator[Row]:
+def _toml(name: str, text: str) -> Iterator[MeasuredRow]:
     file = TABLES.toml(name, text)
     file.only("function")
     functions = file.table("function")
@@ -109,7 +109,7 @@ def _toml(name: str, text: str) -> Iterator[Row]:
             yield function, fields.text("text"), block.address("start"), block.whole("cycles", least=0)
 
 
-def _csv(name: str, text: str) -> Iterator[Row]:
+def _csv(name: str, text: str) -> Iterator[MeasuredRow]:
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     if tuple(next(rows, ())) != COLUMNS:
         raise InputError("bad-measurements", f"{name}:1: expected the columns {','.join(COLUMNS)}", hint=_HINT)

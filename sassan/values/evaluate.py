@@ -1,10 +1,11 @@
 """One instruction over the words of a thread: what its registers hold afterwards, and when the threads of a warp agree on that."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass
 from typing import cast
 
 from sassan.domains.bits import bits
-from sassan.domains.lanes import UNKNOWN, LaneWord, flat, join
+from sassan.domains.lanes import SIZE, UNKNOWN, LaneWord, flat, join
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register, Special
 from sassan.isa.computations import Apply, Certain, Fixed, Local, Number, Read, Select, Step, Term, Write
 from sassan.isa.facts import Effect, Facts
@@ -28,7 +29,7 @@ class Words:
     def __init__(self, held: Mapping[int, LaneWord]) -> None:
         """Take the words by bit number of their register."""
         self.held = dict(held)
-        self.laned = sum(1 << name for name, value in held.items() if value.lanes is not None)
+        self.laned = sum([1 << name for name, value in held.items() if value.lanes is not None])
 
     def put(self, name: int, value: LaneWord) -> None:
         """Write a register."""
@@ -41,204 +42,259 @@ class Words:
         else:
             self.laned |= 1 << name
 
-    @property
-    def kept(self) -> int:
-        """Return the set of registers of which something is known."""
-        return sum(1 << name for name in self.held)
-
     def forget_lanes(self, registers: int) -> None:
         """Take these registers as words without lanes."""
         for name in bits(registers & self.laned):
             self.put(name, flat(self.held[name]))
 
 
-class Evaluator:
-    """Runs instructions of one function for a launch; `facts` are those of the tables, by address."""
+Locals = dict[str, Held]
+"""What earlier steps of an effect have computed, by name."""
+Evaluate = Callable[[Words, Locals], Held]
 
-    def __init__(self, environment: Environment, facts: Mapping[int, Facts]) -> None:
-        """Take the launch and the facts."""
-        self._environment = environment
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """An instruction ready to be run: how its registers are computed, and what the tables say of those that are not.
+
+    `results` are (registers, local name, value, whether threads always agree on it). `rest` are the effects on other registers.
+    """
+
+    results: tuple[tuple[tuple[int, ...], str, Evaluate, bool], ...]
+    rest: tuple[Effect, ...]
+    runs: bool
+    guarded: bool
+
+
+class Evaluator:
+    """Runs instructions of one function for a launch; `facts` are those of the tables, by address.
+
+    Only those instructions are followed whose addresses are `wanted`: what others write is unknown.
+    """
+
+    def __init__(self, environment: Environment, facts: Mapping[int, Facts], wanted: Container[int]) -> None:
+        """Take the launch, the facts, and which instructions matter."""
+        self._wanted = wanted
+        self._compiler = _Compiler(environment)
         self._facts = facts
-        self._steps: dict[int, tuple[Step, ...]] = {}
+        self._plans: dict[int, _Plan] = {}
 
     def run(self, words: Words, instruction: Instruction) -> tuple[Effect, ...]:
         """Write what an instruction computes, and return its effects on agreement, meant up to lanes."""
-        facts = self._facts[instruction.address]
-        if not facts.effects:
+        plan = self._plans.get(instruction.address)
+        if plan is None:
+            plan = self._plans[instruction.address] = self._plan(instruction)
+        if not plan.runs:
             return ()
-        guard = instruction.guard
-        if guard is not None and guard.index is None:
-            return ()  # @!PT: no thread runs it
-        results = self._results(words, instruction, facts)
         effects: list[Effect] = []
         new: dict[int, LaneWord] = {}
-        for effect in facts.effects:
-            rest = effect.writes
-            for name, (value, needs) in results.items():
-                if rest >> name & 1 and not (effect.needs == 0 and value.lanes is not None):
-                    rest &= ~(1 << name)
-                    new[name] = value
-                    effects.append(Effect(1 << name, 0 if effect.needs == 0 else _altogether(name, value, needs)))
-            if rest:
-                new.update(dict.fromkeys(bits(rest & words.kept), UNKNOWN))
-                effects.append(Effect(rest, None if effect.needs is None or effect.needs & words.laned else effect.needs))
-        if guard is not None:
-            lost = self._mixed(words, new)
+        local: Locals = {}
+        held = words.held
+        for targets, name, evaluate, shared in plan.results:
+            value, needs = local[name] = evaluate(words, local)
+            for target in targets:
+                if value.lanes is None or not (shared or 1 << target & (_WARP_WIDE | PREDICATES)):
+                    new[target] = value
+                    effects.append(Effect(1 << target, 0 if shared else needs))
+                else:
+                    # One word for a warp, or a predicate that lanes decide: what is known of lanes makes no agreement.
+                    new[target] = value if 1 << target & PREDICATES and not 1 << target & _WARP_WIDE else UNKNOWN
+                    effects.append(Effect(1 << target, 0 if shared else None))
+        for effect in plan.rest:
+            new.update([(name, UNKNOWN) for name in held if effect.writes >> name & 1])
+            effects.append(effect if effect.needs is None or not effect.needs & words.laned else Effect(effect.writes, None))
+        if plan.guarded:
+            lost = _mixed(words, new)
             effects = [Effect(effect.writes & ~lost, effect.needs) for effect in effects] + [Effect(lost, None)]
-        for name, value in new.items():
-            words.put(name, value)
-        return _together(effects)
+        for target, word in new.items():
+            words.put(target, word)
+        return _together(effects) if len(effects) > 1 else tuple(effects)
 
-    @staticmethod
-    def _mixed(words: Words, new: dict[int, LaneWord]) -> int:
-        """Let registers hold what they held or what is written; return those whose lanes are not the same in both."""
-        lost = 0
-        for name, value in new.items():
-            old = words.held.get(name, UNKNOWN)
-            new[name] = join(old, value)
-            lost |= 1 << name if old.lanes != value.lanes else 0
-        return lost
+    def _plan(self, instruction: Instruction) -> _Plan:
+        facts = self._facts[instruction.address]
+        guard = instruction.guard
+        steps = () if facts.computes is None or instruction.address not in self._wanted else facts.computes.of(instruction)
+        results: list[tuple[tuple[int, ...], str, Evaluate, bool]] = []
+        known = 0
+        always = _union(effect.writes for effect in facts.effects if effect.needs == 0)
+        for targets, name, evaluate in self._compiler.steps(steps):
+            kept = tuple(target for target in targets if target >= 0 and facts.writes >> target & 1)
+            results.append((kept, name, evaluate, any(always >> target & 1 for target in kept)))
+            known |= sum(1 << target for target in kept)
+        rest = tuple(Effect(effect.writes & ~known, effect.needs) for effect in facts.effects if effect.writes & ~known)
+        runs = bool(facts.effects) and not (guard is not None and guard.index is None)  # @!PT: no thread runs it
+        return _Plan(tuple(results), rest, runs, guard is not None)
 
-    def _results(self, words: Words, instruction: Instruction, facts: Facts) -> dict[int, Held]:
-        """Return what is known of the registers that an instruction computes, as if no guard kept it from running."""
-        steps = self._steps.get(instruction.address)
-        if steps is None:
-            steps = self._steps[instruction.address] = () if facts.computes is None else facts.computes.of(instruction)
-        results: dict[int, Held] = {}
-        local: dict[str, Held | None] = {}
+
+def _mixed(words: Words, new: dict[int, LaneWord]) -> int:
+    """Let registers hold what they held or what is written; return those whose lanes are not the same in both."""
+    lost = 0
+    for name, value in new.items():
+        old = words.held.get(name, UNKNOWN)
+        new[name] = join(old, value)
+        lost |= 1 << name if old.lanes != value.lanes else 0
+    return lost
+
+
+class _Compiler:
+    """Translates the steps of effects into functions of words; what is not followed has none."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    def steps(self, steps: tuple[Step, ...]) -> list[tuple[tuple[int, ...], str, Evaluate]]:
+        out: list[tuple[tuple[int, ...], str, Evaluate]] = []
+        known: set[str] = set()
         for step in steps:
             if isinstance(step, Write):
-                local[step.name] = value = self._value(step.value, words, local)
-                results.update({name: value for name in step.targets if value is not None})
+                evaluate = self.term(step.value, known)
+                if evaluate is not None:
+                    known.add(step.name)
+                    out.append((step.targets, step.name, evaluate))
             else:
-                results.update(self._selected(step, words, local))
-        # The uniform datapath has one word for a warp, whatever the lanes of what it reads.
-        return {name: held for name, held in results.items() if name >= 0 and not (held.value.lanes is not None and _WARP_WIDE >> name & 1)}
-
-    def _selected(self, step: Select, words: Words, local: Mapping[str, Held | None]) -> dict[int, Held]:
-        condition = self._value(step.condition, words, local)
-        out: dict[int, Held] = {}
-        for name, one, other in zip(step.targets, step.first, step.second, strict=True):
-            first, second = self._value(one, words, local), self._value(other, words, local)
-            if first is not None and second is not None:
-                out[name] = choose(condition or Held(UNKNOWN, None), first, second)
+                out += self.selection(step, known)
         return out
 
-    def _value(self, term: Term, words: Words, local: Mapping[str, Held | None]) -> Held | None:
-        """Return the value of a term, None where it is not followed."""
+    def selection(self, step: Select, known: set[str]) -> list[tuple[tuple[int, ...], str, Evaluate]]:
+        condition = self.term(step.condition, known) or (lambda _words, _local: Held(UNKNOWN, None))
+        pairs = [(self.term(first, known), self.term(second, known)) for first, second in zip(step.first, step.second, strict=True)]
+        return [
+            ((target,), "", _chosen(condition, first, second))
+            for target, (first, second) in zip(step.targets, pairs, strict=True)
+            if first is not None and second is not None
+        ]
+
+    def term(self, term: Term, known: set[str]) -> Evaluate | None:
+        """Return what evaluates a term, None where it is not followed."""
         match term:
             case Number(value):
-                return number(value)
+                return _fixed(number(value))
             case Certain(value):
-                return decided(value)
+                return _fixed(decided(value))
             case Read(operand, place):
-                return self._operand(operand, place, words)
+                return self.operand(operand, place)
             case Local(name):
-                return local[name]
+                return (lambda _, local: local[name]) if name in known else None
             case Apply(function, arguments):
-                return self._applied(function, arguments, words, local)
+                return self.applied(function, arguments, known)
             case _:
                 return None
 
-    def _applied(self, function: str, arguments: tuple[Term, ...], words: Words, local: Mapping[str, Held | None]) -> Held | None:
-        first = arguments[0]
-        if isinstance(first, Fixed) and function not in FUNCTIONS:
-            return self._of_operand(function, cast("Operand", first.value), arguments, words)
-        known = FUNCTIONS.get(function)
-        if known is None:
+    def applied(self, function: str, arguments: tuple[Term, ...], known: set[str]) -> Evaluate | None:
+        if isinstance(arguments[0], Fixed) and function not in FUNCTIONS:
+            return self.of_operand(function, cast("Operand", arguments[0].value), arguments)
+        computed = FUNCTIONS.get(function)
+        parts = [_argument(each) if isinstance(each, Fixed) else self.term(each, known) for each in arguments]
+        followed = [part for part in parts if part is not None]
+        if computed is None or len(followed) < len(parts):
             return None
-        values: list[object] = []
-        for argument in arguments:
-            value = argument.value if isinstance(argument, Fixed) else self._value(argument, words, local)
-            if value is None:
-                return None
-            values.append(value)
-        return known(*values)
+        if len(followed) == 2:  # noqa: PLR2004  # two arguments, the commonest case
+            first, second = followed
+            return lambda words, local: computed(first(words, local), second(words, local))
+        return lambda words, local: computed(*[part(words, local) for part in followed])
 
-    def _of_operand(self, function: str, operand: Operand, arguments: tuple[Term, ...], words: Words) -> Held | None:
+    def of_operand(self, function: str, operand: Operand, arguments: tuple[Term, ...]) -> Evaluate | None:
         """Return a function that reads an operand as it stands."""
         match function, operand:
             case "special", Special(name):
-                return self._environment.special(name)
+                held = self._environment.special(name)
+                return None if held is None else _fixed(held)
             case "constant", Constant(bank=0, base=base, offset=offset) if all(register.index is None for register in base):
                 behind, size, signed = (cast("Fixed", argument).value for argument in arguments[1:])
-                return self._environment.constant(offset + cast("int", behind), cast("int", size), signed=bool(signed))
+                return _fixed(self._environment.constant(offset + cast("int", behind), cast("int", size), signed=bool(signed)))
             case "half", _:
-                return self._half(operand, words)
+                return self.half(operand)
             case "whole", _:
-                return self._whole(operand, words)
+                return self.whole(operand)
             case _:
                 return None
 
-    def _whole(self, operand: Operand, words: Words) -> Held | None:
+    def whole(self, operand: Operand) -> Evaluate | None:
         """Return a register or a constant without signs and part selectors."""
         match operand:
             case Register():
-                return self._register(Register(operand.file, operand.index), 0, words)
+                return self.operand(Register(operand.file, operand.index), 0)
             case Constant():
-                return self._operand(Constant(operand.bank, operand.base, operand.offset), 0, words)
+                return self.operand(Constant(operand.bank, operand.base, operand.offset), 0)
             case _:
-                return self._operand(operand, 0, words)
+                return self.operand(operand, 0)
 
-    def _half(self, operand: Operand, words: Words) -> Held | None:
+    def half(self, operand: Operand) -> Evaluate | None:
         selectors = {*getattr(operand, "modifiers", ())} - {"reuse"}
-        whole = self._whole(operand, words)
+        whole = self.whole(operand)
         if whole is None or getattr(operand, "negated", False) or selectors - {"H1"}:
             return None
-        return shift_right(whole, number(_HALF_BITS), signed=False) if selectors else bit_and(whole, number(_HALF_MASK))
+        if selectors:
+            return lambda words, local: shift_right(whole(words, local), number(_HALF_BITS), signed=False)
+        return lambda words, local: bit_and(whole(words, local), number(_HALF_MASK))
 
-    def _operand(self, operand: Operand, place: int, words: Words) -> Held | None:
+    def operand(self, operand: Operand, place: int) -> Evaluate | None:
         match operand:
-            case Register(file="R" | "UR") if _NO_MEANING.issuperset(operand.modifiers):
-                return self._register(operand, place, words)
+            case Register(file="R" | "UR", absolute=False) if _NO_MEANING.issuperset(operand.modifiers):
+                return _signs(_register(operand, place), operand)
             case Register(file="P" | "UP", negated=inverse):
-                truth = decided(value=True) if operand.index is None else self._held(operand, 0, words)
-                return negation(truth) if inverse else truth
+                truth = _fixed(decided(value=True)) if operand.index is None else _register(operand, 0)
+                return (lambda words, local: negation(truth(words, local))) if inverse else truth
             case Immediate(value=int() as value, modifiers=()):
-                return number(value >> 32 * place)
+                return _fixed(number(value >> 32 * place))
             case Constant(bank=int() as bank, modifiers=(), absolute=False) if all(register.index is None for register in operand.base):
                 # Every bank reads the same in all lanes.
-                return _signs(Held(UNKNOWN, 0) if bank else self._environment.constant(operand.offset + 4 * place), operand)
+                held = Held(UNKNOWN, 0) if bank else self._environment.constant(operand.offset + 4 * place)
+                return _fixed(_signs(_fixed(held), operand)(_NOTHING, {}))
             case _:
                 return None
 
-    def _register(self, register: Register, place: int, words: Words) -> Held | None:
-        return None if register.absolute else _signs(self._held(register, place, words), register)
 
-    @staticmethod
-    def _held(register: Register, place: int, words: Words) -> Held:
-        if register.index is None:
-            return number(0)
-        registers = bit(register.file, register.index) << place
-        value = words.held.get(registers.bit_length() - 1, UNKNOWN)
-        return Held(value, 0 if value.known else registers)
+_NOTHING = Words({})
 
 
-def _altogether(name: int, value: LaneWord, needs: int | None) -> int | None:
-    """Return what a register needs so that threads agree on it: on a predicate altogether, on a word up to lanes."""
-    return None if value.lanes is not None and 1 << name & PREDICATES else needs
+def _chosen(condition: Evaluate, first: Evaluate, second: Evaluate) -> Evaluate:
+    return lambda words, local: choose(condition(words, local), first(words, local), second(words, local))
 
 
-def _signs(held: Held, operand: Register | Constant) -> Held:
+def _fixed(held: Held) -> Evaluate:
+    return lambda _words, _local: held
+
+
+def _argument(term: Fixed) -> Callable[[Words, Locals], object]:
+    value = term.value
+    return lambda _words, _local: value
+
+
+def _register(register: Register, place: int) -> Evaluate:
+    if register.index is None:
+        return _fixed(number(0))
+    registers = bit(register.file, register.index) << place
+    name = registers.bit_length() - 1
+    unknown = Held(UNKNOWN, registers)
+
+    def read(words: Words, _local: Locals) -> Held:
+        value = words.held.get(name)
+        if value is None:
+            return unknown
+        return Held(value, 0 if value.modulus == SIZE and not value.base else registers)
+
+    return read
+
+
+def _signs(read: Evaluate, operand: Register | Constant) -> Evaluate:
     if operand.negated:
-        return negated(held)
-    return inverted(held) if operand.inverted else held
+        return lambda words, local: negated(read(words, local))
+    return (lambda words, local: inverted(read(words, local))) if operand.inverted else read
 
 
 def _together(effects: list[Effect]) -> tuple[Effect, ...]:
     """Return effects that happen at once in an order in which none needs what one before it writes; a cycle becomes one effect."""
     left = [effect for effect in effects if effect.writes]
     out: list[Effect] = []
-    while left:
-        needed = [0] * len(left)
+    while len(left) > 1:
         for place, effect in enumerate(left):
-            for other in range(len(left)):
-                needed[other] |= (effect.needs or 0) if other != place else 0
-        first = next((place for place, effect in enumerate(left) if not effect.writes & needed[place]), None)
-        if first is None:
+            if all(other is effect or not effect.writes & (other.needs or 0) for other in left):
+                out.append(left.pop(place))
+                break
+        else:
             return (*out, _joined(left))
-        out.append(left.pop(first))
-    return tuple(out)
+    return (*out, *left)
 
 
 def _joined(effects: list[Effect]) -> Effect:
@@ -247,3 +303,10 @@ def _joined(effects: list[Effect]) -> Effect:
         writes |= effect.writes
         needs |= effect.needs or 0
     return Effect(writes, None if any(effect.needs is None for effect in effects) else needs)
+
+
+def _union(sets: Iterable[int]) -> int:
+    out = 0
+    for registers in sets:
+        out |= registers
+    return out

@@ -12,6 +12,7 @@ from sassan.isa.facts import Effect, Facts, Flow
 from sassan.machine.launch import Launch
 from sassan.values.environment import Environment
 from sassan.values.evaluate import PREDICATES, Evaluator, Words
+from sassan.values.slicing import mattering
 from sassan.warpcfg.graph import WarpCfg
 
 _CHOOSE_BY_WORD = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
@@ -99,14 +100,16 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
         for dst in reached:
             before[starts[dst]] += (starts[src],)
     entry = index[cfg.nodes[cfg.entry].start]
-    evaluator = Evaluator(Environment(cfg.function, launch), facts)
+    order = [starts[node] for node in weak_order(len(starts), successors, entry)]
+    following = {start: [starts[dst] for dst in successors[index[start]]] for start in starts}
+    evaluator = Evaluator(Environment(cfg.function, launch), facts, mattering(blocks, facts, before, following, order))
 
     def transfer(start: int, state: LaneState) -> Iterator[tuple[int, LaneState]]:
         ends = LaneState(_run(blocks[start], state, evaluator, facts).held)
-        return ((starts[dst], ends) for dst in successors[index[start]])
+        return ((dst, ends) for dst in following[start])
 
     heads = {starts[loop.head] for loop in nest(len(starts), successors, entry)}
-    places = {starts[node]: place for place, node in enumerate(weak_order(len(starts), successors, entry))}
+    places = {start: place for place, start in enumerate(order)}
     problem = Problem(LaneDomain(), transfer, {starts[entry]: LaneState()}, lambda start: (places[start],), widens=heads.__contains__)
     solution = solve(problem)
     verify(problem, solution.states, name=lambda start: f"words at 0x{start:04x}")

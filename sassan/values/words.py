@@ -150,7 +150,10 @@ def bitwise(function: Callable[..., int], *inputs: Held, bounds: tuple[int, int]
     known = _exact(function, *inputs)
     if known is not None:
         return known
-    modulus = min(1 if value.base else value.modulus for value in values)
+    modulus = min([1 if value.base else value.modulus for value in values])
+    if modulus == 1 and all(value.lanes is None for value in values):
+        high = _high_bits(function, values, 1)
+        return number(high) if high is not None else Held(LaneWord(0, 1, None, *bounds), _union(inputs))
     parts = [_parts(loose(value), modulus) for value in values]
     if any(part is None for part in parts):
         return opaque(*inputs, bounds=bounds)
@@ -169,6 +172,14 @@ def _high_bits(function: Callable[..., int], values: list[LaneWord], modulus: in
     ]
     results = {function(*chosen) & high for chosen in product(*choices)}
     return results.pop() if len(results) == 1 else None
+
+
+def _fixed_bits(value: LaneWord, mask: int) -> tuple[int, ...]:
+    """Return the bits of a word under a mask where they are known and the same in all lanes, else nothing."""
+    if value.lanes is None:
+        return (value.offset & mask,) if value.known else ()
+    bits = {number & mask for number in value.words} if value.known else set[int]()
+    return tuple(bits) if len(bits) == 1 else ()
 
 
 def bit_and(a: Held, b: Held) -> Held:

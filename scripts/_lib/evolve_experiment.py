@@ -16,8 +16,8 @@ from sassan.evolve import config as configurations
 from sassan.evolve.config import Config, Objective
 from sassan.evolve.result import search_result
 from sassan.evolve.run import Runner, tools_of
-from sassan.evolve.search import Search
-from sassan.evolve.state import State, initial_state
+from sassan.evolve.search import GenomeSearch
+from sassan.evolve.state import SearchState, initial_state
 from sassan.executor import Processes
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ def run(files: Sequence[str], output: Path | None, seeds: int) -> int:
 
 
 def _searched(config: Config, runner: Runner, seeds: Sequence[int]) -> Iterator[Row]:
-    known: State | None = None
+    known: SearchState | None = None
     for seed in seeds:
         seeded = replace(config, plan=replace(config.plan, seed=seed, baseline=True))
         state = initial_state(seed)
         if known is not None:
             state.known = known.known  # an outcome is a function of its genome: no seed need compile it again
-        result = search_result(seeded, Search(seeded, runner).run(state))
+        result = search_result(seeded, GenomeSearch(seeded, runner).run(state))
         known = state
         if result.best is None or result.sampled is None or not result.default.outcome.costs:
             raise InputError("unbounded", f"{config.file}: seed {seed} found nothing that is bounded")

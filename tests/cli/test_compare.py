@@ -26,8 +26,8 @@ def test_the_document_holds_both_sides_of_each_pair(sassan: Sassan):
     found = sassan("cfg", ptx, "--compare", sass, "--json")
     (function,) = found.document["functions"]
     assert function["pairs"][3] == {
-        "left": {"address": "0x0118", "text": "@%p4 bra $L__BB0_6", "divergent": True, "meets": "0x0148"},
-        "right": {"address": "0x0210", "text": "@P1 BRA `(.L_x_1)", "divergent": True, "meets": "0x02a0"},
+        "left": {"address": "0x0118", "text": "@%p4 bra $L__BB0_6", "divergent": True, "reconverges": "0x0148"},
+        "right": {"address": "0x0210", "text": "@P1 BRA `(.L_x_1)", "divergent": True, "reconverges": "0x02a0"},
         "same_divergence": True,
         "same_reconvergence": True,
     }

@@ -14,7 +14,7 @@ from sassan.errors import MissingToolError, UsageError
 from sassan.frontend.cubin.tools import tools
 from sassan.integrations.gpu_code import is_host_only
 from sassan.integrations.nvcc import task
-from sassan.integrations.nvcc_line import Line, line
+from sassan.integrations.nvcc_line import CommandLine, line
 
 pytestmark = pytest.mark.slow
 
@@ -87,18 +87,18 @@ QUIET = ["--version", "-E k.cu", "-M k.cu", "--dryrun -c k.cu", "a.o b.o -o prog
 
 @pytest.mark.parametrize("words", QUIET)
 def test_what_compiles_nothing_makes_nothing(words):
-    assert line(words.split(), {}) == Line(compiles=False)
+    assert line(words.split(), {}) == CommandLine(compiles=False)
 
 
 @pytest.mark.parametrize("words", ["-cuda k.cu", "-cubin host.cpp", "-optix-ir k.cu", "-c"])
 def test_what_compiles_to_something_else_still_compiles(words):
-    assert line(words.split(), {}) == Line(compiles=True)
+    assert line(words.split(), {}) == CommandLine(compiles=True)
 
 
 def test_variables_and_files_of_options_are_read_as_nvcc_reads_them(tmp_path):
     told = {"NVCC_PREPEND_FLAGS": "-cubin", "NVCC_APPEND_FLAGS": "-o z.cubin"}
     assert line(["a.cu"], told) == line(["-cubin", "a.cu", "-o", "z.cubin"], {})
-    assert line(["-c", "a.cu"], {"NVCC_APPEND_FLAGS": "--dryrun"}) == Line(compiles=False)
+    assert line(["-c", "a.cu"], {"NVCC_APPEND_FLAGS": "--dryrun"}) == CommandLine(compiles=False)
     (tmp_path / "more").write_text('-cubin -o "a b.cubin"\n')
     assert line(["-optf", str(tmp_path / "more"), "a.cu"], {}).outputs == (Path("a b.cubin"),)
     (tmp_path / "endless").write_text(f"--options-file={tmp_path}/endless a.cu -c")

@@ -4,10 +4,10 @@ from hypothesis import strategies as st
 from sassan.alphabet import Letter
 from sassan.strings.fold import Item, Loop, counts, expand, length, normal, total
 from sassan.strings.fold import Sequence as Items
-from sassan.strings.kernel_string import Group, KernelString, Part, Run, letters, of, parse, repeat
+from sassan.strings.kernel_string import Group, KernelString, LetterRun, Part, letters, of, parse, repeat
 
 LETTERS = st.sampled_from(list(Letter))
-RUNS = st.builds(Run, LETTERS, st.integers(1, 3))
+RUNS = st.builds(LetterRun, LETTERS, st.integers(1, 3))
 
 
 def grouped(parts: st.SearchStrategy[Part]) -> st.SearchStrategy[Part]:

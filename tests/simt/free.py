@@ -15,7 +15,7 @@ from sassan.simt.code import Code
 from sassan.simt.data import compute
 from sassan.simt.machine import DEFAULT_LIMITS, Limits, Observer, new_session
 from sassan.simt.stack import Ints
-from sassan.simt.state import STOPPED, Order, Session, Status, lanes, pack
+from sassan.simt.state import STOPPED, Order, RunStatus, Session, lanes, pack
 from sassan.simt.values import Moment, Rows, Truth, Values, Words
 from simt.free_moves import Group, move, push
 from simt.free_state import Threads
@@ -69,7 +69,7 @@ class FreeMachine:
     def _cut(self, session: Session, rows: Rows) -> Rows:
         warps, limits = session.warps, self._limits
         over = (warps.time[rows] >= limits.steps) | warps.local.full[rows] | (len(session.contexts) > limits.contexts)
-        warps.status[rows[over]] = Status.CUT
+        warps.status[rows[over]] = RunStatus.CUT
         warps.block[rows[over]] = STOPPED
         return rows[~over]
 
@@ -79,7 +79,7 @@ class FreeMachine:
         taken = compute(session, block, at)
         bad = push(session, threads, block, at) | move(session, threads, Group(number, block, at, taken))
         session.warps.time[rows] += np.uint32(1)
-        session.warps.status[rows[bad]] = Status.FAULT
+        session.warps.status[rows[bad]] = RunStatus.FAULT
         threads.place[rows[bad]] = STOPPED
 
     def _schedule(self, session: Session, threads: Threads, rows: Rows) -> int:
@@ -88,9 +88,9 @@ class FreeMachine:
         ready = threads.runnable(rows)
         alive = (threads.place[rows] != STOPPED).any(axis=1)
         some = ready.any(axis=1)
-        ended = ~alive & (warps.status[rows] == Status.RUNNING)
-        warps.status[rows[ended]] = Status.ENDED
-        warps.status[rows[alive & ~some]] = Status.CUT
+        ended = ~alive & (warps.status[rows] == RunStatus.RUNNING)
+        warps.status[rows[ended]] = RunStatus.ENDED
+        warps.status[rows[alive & ~some]] = RunStatus.CUT
         word = session.values.coin(Moment(rows, warps.time[rows], ready)) >> np.uint32(8)
         before = lanes(warps.active[rows])
         last = ready & before & (threads.group[rows] == _of_first(threads.group[rows], before)[:, None])

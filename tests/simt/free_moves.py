@@ -9,7 +9,7 @@ from sassan.isa.facts import Flow
 from sassan.simt.code import Block
 from sassan.simt.convergence import returns
 from sassan.simt.divergence import first_lane, targets, united
-from sassan.simt.state import LOST, STOPPED, Session, Status, lanes, pack
+from sassan.simt.state import LOST, STOPPED, RunStatus, Session, lanes, pack
 from sassan.simt.values import LANES, Moment, Rows, Truth
 from simt.free_state import NOBODY, Threads
 
@@ -58,7 +58,7 @@ def move(session: Session, threads: Threads, group: Group) -> Truth:
             _pass(threads, group)
             ended = group.taken.any(axis=1)
             threads.place[rows[ended]] = STOPPED
-            session.warps.status[rows[ended]] = Status.TRAPPED
+            session.warps.status[rows[ended]] = RunStatus.TRAPPED
         case _:
             bad = _converge(session, threads, group)
     return bad

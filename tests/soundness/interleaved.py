@@ -12,7 +12,7 @@ from sassan.ipet.flow_facts import LoopBounds
 from sassan.ipet.wcet import problem, wcet
 from sassan.simt.code import Code
 from sassan.simt.machine import Limits
-from sassan.simt.state import Status
+from sassan.simt.state import RunStatus
 from sassan.timing import CostModel
 from sassan.warpcfg.graph import WarpCfg
 from simt.free import FreeMachine, FreeOutcome
@@ -55,7 +55,7 @@ def interleave(code: Code, cfg: WarpCfg, turns: Turns) -> Interleaved:
 def _costs(code: Code, cfg: WarpCfg, turns: Turns, watch: Watch, outcome: FreeOutcome) -> Iterator[tuple[str, int, str]]:
     sizes = np.array([block.size for block in code.blocks], dtype=np.int64)
     costs = outcome.visits.astype(np.int64) @ sizes
-    whole = (outcome.status == Status.ENDED) | (outcome.status == Status.TRAPPED)
+    whole = (outcome.status == RunStatus.ENDED) | (outcome.status == RunStatus.TRAPPED)
     for run in [int(run) for run in np.argsort(-costs, kind="stable") if whole[run]][: turns.solve]:
         bounds = LoopBounds(tuple(max(int(one) - turns.short, 0) for one in watch.turns[:, run]))
         best = wcet(problem(cfg, turns.costs, bounds))

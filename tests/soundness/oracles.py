@@ -26,7 +26,7 @@ from sassan.ir import Function
 from sassan.simt.code import Code, Decoder, Move, lower
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
-from sassan.simt.state import Order, Status
+from sassan.simt.state import Order, RunStatus
 from sassan.simt.trace import Entry, Outcome, Transition
 from sassan.timing import CostModel, Unit
 from sassan.warpcfg.graph import Edge, Point, WarpCfg
@@ -151,7 +151,7 @@ class _Inspection:
             findings=tuple(self._findings),
             runs=self._plan.runs,
             transitions=int(self._outcome.counts.sum()),
-            ended=int((status == Status.ENDED).sum()),
+            ended=int((status == RunStatus.ENDED).sum()),
             edges_seen=seen,
             edges=len(self._cfg.edges),
             claims_checked=self._watch.checked,
@@ -185,7 +185,7 @@ class _Inspection:
             if target not in targets.get(address, ()) and not tags[address].startswith("RET"):
                 self._find("token", -1, f"threads of {tags[address]} at {address:04x} resume at {target:04x}")
         for address, runs, what in self._outcome.faults:
-            first = int(np.argmax(self._outcome.status == Status.FAULT))
+            first = int(np.argmax(self._outcome.status == RunStatus.FAULT))
             self._find("fault", first, f"{tags[address]} at {address:04x}: {what}, in {runs} runs")
 
     def _interleaved(self, code: Code) -> None:
@@ -211,8 +211,8 @@ class _Inspection:
             self._find("self-check", -1, error.message)
             return
         count = len(self._outcome.status)
-        ended = self._outcome.status == Status.ENDED
-        whole = ended | (self._outcome.status == Status.TRAPPED)
+        ended = self._outcome.status == RunStatus.ENDED
+        whole = ended | (self._outcome.status == RunStatus.TRAPPED)
         columns = np.concatenate([np.ones((count, 1), dtype=np.int64), self._edge_counts, self._watch.threads], axis=1)
         for low, high in zip(self._rows(steps, 0), self._rows(steps, 1), strict=True):
             family = low.name.split("_")[0]

@@ -8,7 +8,7 @@ from sassan.ir import Function, Guard, Immediate, Instruction, Register, Special
 from sassan.simt import code as simt
 from sassan.simt.code import Condition, Control, Decoded, Flow, Operation, lower
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.state import Order, Status
+from sassan.simt.state import Order, RunStatus
 from sassan.simt.trace import Outcome
 from simt.uninterpreted import Uninterpreted, draw
 from soundness.drafts import NOWHERE
@@ -140,17 +140,17 @@ def test_a_diverged_indirect_branch_runs_again_for_the_other_targets():
 
 def test_a_trap_of_one_thread_ends_the_warp():
     outcome = execute(function(LANE, ("BRA", Target(0x18), ON_P0), ("EXIT",), ("BPT.TRAP", Immediate(1))))
-    assert (steps(outcome), outcome.status.tolist()) == ({"0008 -> 0018 diverge": 1, "0018 -> end exit": 1}, [Status.TRAPPED])
+    assert (steps(outcome), outcome.status.tolist()) == ({"0008 -> 0018 diverge": 1, "0018 -> end exit": 1}, [RunStatus.TRAPPED])
 
 
 def test_a_run_that_goes_on_is_cut():
     outcome = execute(function(("BRA", Target(0x0))), steps=7)
-    assert (steps(outcome), outcome.status.tolist()) == ({"0000 -> 0000 taken": 7}, [Status.CUT])
+    assert (steps(outcome), outcome.status.tolist()) == ({"0000 -> 0000 taken": 7}, [RunStatus.CUT])
 
 
 def test_a_token_instruction_without_its_token_is_a_fault():
     outcome = execute(function(("PBK", Target(0x8)), ("SYNC",), ("EXIT",)))
-    assert (outcome.faults, outcome.status.tolist()) == (((0x8, 1, "there is no token"),), [Status.FAULT])
+    assert (outcome.faults, outcome.status.tolist()) == (((0x8, 1, "there is no token"),), [RunStatus.FAULT])
 
 
 def test_the_token_of_a_leave_is_noted_even_when_another_side_resumes():

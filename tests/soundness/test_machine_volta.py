@@ -7,7 +7,7 @@ from sassan.errors import SassanError
 from sassan.ir import CodeAddress, Function, Guard, Immediate, Instruction, Memory, Register, Special, Target
 from sassan.simt.code import Decoded, Operation, lower
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.state import Order, Status
+from sassan.simt.state import Order, RunStatus
 from sassan.simt.trace import Outcome
 from simt.free import FreeMachine, FreeOutcome
 from simt.uninterpreted import Uninterpreted, draw
@@ -100,7 +100,7 @@ def test_a_barrier_that_all_broke_out_of_is_dropped():
 
 def test_an_exit_takes_its_threads_out_of_the_barrier():
     program = function(LANE, ("BSSY", B0, Target(0x40)), ("EXIT", ODD), ("BSYNC", B0), ("EXIT",))
-    assert (what_went_wrong(execute(program)), execute(program).status.tolist()) == ([], [Status.ENDED])
+    assert (what_went_wrong(execute(program)), execute(program).status.tolist()) == ([], [RunStatus.ENDED])
 
 
 def test_a_bsync_that_does_not_stand_before_the_place_of_its_barrier_is_a_fault():
@@ -134,7 +134,7 @@ def test_with_the_break_they_are_not():
         ("BSYNC", B0),
         ("EXIT",),
     )
-    assert (what_went_wrong(execute(program)), execute(program).status.tolist()) == ([], [Status.ENDED])
+    assert (what_went_wrong(execute(program)), execute(program).status.tolist()) == ([], [RunStatus.ENDED])
 
 
 def test_a_register_that_is_used_again_while_threads_wait_is_a_fault():
@@ -160,7 +160,7 @@ SAVED = (
 
 
 def test_a_saved_barrier_is_restored():
-    assert (what_went_wrong(execute(function(*SAVED))), execute(function(*SAVED)).status.tolist()) == ([], [Status.ENDED])
+    assert (what_went_wrong(execute(function(*SAVED))), execute(function(*SAVED)).status.tolist()) == ([], [RunStatus.ENDED])
 
 
 def test_a_barrier_that_is_not_restored_is_a_fault():
@@ -298,7 +298,7 @@ def test_a_guarded_bssy_is_refused():
 
 def test_sides_that_take_turns_execute_the_same_blocks():
     found = take_turns(IF_ELSE)
-    assert (set(found.status.tolist()), found.visits.sum(axis=0).tolist(), found.faults) == ({Status.ENDED}, [20, 20, 40, 20], ())
+    assert (set(found.status.tolist()), found.visits.sum(axis=0).tolist(), found.faults) == ({RunStatus.ENDED}, [20, 20, 40, 20], ())
 
 
 def test_sides_that_take_turns_merge_at_a_warpsync():
@@ -306,7 +306,7 @@ def test_sides_that_take_turns_merge_at_a_warpsync():
 
 
 def test_sides_that_take_turns_restore_their_barriers():
-    assert (take_turns(function(*SAVED)).faults, set(take_turns(function(*SAVED)).status.tolist())) == ((), {Status.ENDED})
+    assert (take_turns(function(*SAVED)).faults, set(take_turns(function(*SAVED)).status.tolist())) == ((), {RunStatus.ENDED})
 
 
 def test_threads_that_wait_for_each_other_forever_are_stuck():

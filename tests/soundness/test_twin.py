@@ -8,7 +8,7 @@ from budget import part
 from sassan.simt.code import lower
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
-from sassan.simt.state import Order, Status
+from sassan.simt.state import Order, RunStatus
 from sassan.simt.trace import Outcome
 from simt.plain import PlainRun
 from simt.uninterpreted import Uninterpreted, draw
@@ -52,7 +52,7 @@ def test_the_plain_machine_takes_the_same_steps_since_volta(seed: int):
         plain = PlainRun(code, runs, run, order=Order.RANDOM)
         plain.execute(STEPS)
         counted = {step: int(count) for step, count in zip(found.transitions, found.counts[run], strict=True) if count}
-        assert (counted, bool(plain.fault)) == (Counter(plain.path), found.status[run] == Status.FAULT)
+        assert (counted, bool(plain.fault)) == (Counter(plain.path), found.status[run] == RunStatus.FAULT)
 
 
 @pytest.mark.parametrize("seed", range(0, 36, 4))

@@ -11,7 +11,7 @@ _Same = Callable[[Result], tuple[str, ...] | None]
 _Pairing = tuple[Callable[[Mapping[_Key, Result], Mapping[_Key, Result], _Same], dict[_Key, Result]], _Same]
 
 
-class State(StrEnum):
+class ChangeState(StrEnum):
     """What became of a function."""
 
     ADDED = "added"
@@ -46,7 +46,7 @@ class Change:
     `code` is None where a document does not tell the instructions.
     """
 
-    state: State
+    state: ChangeState
     old: Result | None
     new: Result | None
     numbers: tuple[Number, ...] = ()
@@ -54,7 +54,7 @@ class Change:
     code: bool | None = None
 
     @property
-    def one(self) -> Result:
+    def latest(self) -> Result:
         """Return the function as it is now, or as it was before it was removed."""
         found = self.new or self.old
         assert found is not None
@@ -70,8 +70,8 @@ def changes(old: Sequence[Result], new: Sequence[Result]) -> tuple[Change, ...]:
     """
     before, after = _numbered(old), _numbered(new)
     pairs, gone = _paired(before, after, (*_SURE, (_in_order, _named), (_matched, _code), (_matched, _name)))
-    found = [_change(pairs[key], one) if key in pairs else Change(State.ADDED, None, one) for key, one in after.items()]
-    return (*found, *(Change(State.REMOVED, one, None) for one in gone.values()))
+    found = [_change(pairs[key], one) if key in pairs else Change(ChangeState.ADDED, None, one) for key, one in after.items()]
+    return (*found, *(Change(ChangeState.REMOVED, one, None) for one in gone.values()))
 
 
 def counterparts(old: Sequence[Result], new: Sequence[Result]) -> tuple[tuple[tuple[Result, ...], ...], tuple[Result, ...]]:
@@ -173,7 +173,7 @@ def _change(old: Result, new: Result) -> Change:
     code = None if old.text is None or new.text is None else old.text != new.text
     renamed = old.name != new.name
     differs = bool(numbers or lines or code)
-    state = State.RENAMED if renamed else State.CHANGED if differs else State.SAME
+    state = ChangeState.RENAMED if renamed else ChangeState.CHANGED if differs else ChangeState.SAME
     return Change(state, old, new, numbers, lines, code)
 
 

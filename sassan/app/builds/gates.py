@@ -225,7 +225,7 @@ def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
             message = f"the {named(new, measure)} was {before} and is now unknown ({_why(new, measure)})"
             yield Failure(Rule.GROWTH, message, _first(new), limit=before)
         elif not allowed.allows(before, after):
-            message = f"the {named(new, measure)} grew from {before} to {after} ({change(before, after)}); allowed is {allowed}"
+            message = f"the {named(new, measure)} grew from {before} to {after} ({growth_text(before, after)}); allowed is {allowed}"
             yield Failure(Rule.GROWTH, message, value=after, limit=before)
 
 
@@ -251,7 +251,7 @@ def unheld(old: Sequence[Result], new: Result) -> tuple[Measure, ...]:
     )
 
 
-def change(old: int, new: int) -> str:
+def growth_text(old: int, new: int) -> str:
     """Return by how much a number changed: `+3.1%`, or `+4` where it was 0."""
     if not old:
         return f"{new - old:+d}"

@@ -166,8 +166,8 @@ def _report(summary: Summary, output: str | None, *, json: bool) -> None:
             out(f"  {safe(outcome.file)}{name}: {outcome.error}: {safe(outcome.message)}\n")
         if summary.slowest:
             out("\nslowest, in seconds:\n")
-        for one in summary.slowest:
-            out(f"  {one.seconds:.2f}  {middle(safe(one.name), 40)} in {middle(safe(one.file), 60)}\n")
+        for slow in summary.slowest:
+            out(f"  {slow.seconds:.2f}  {middle(safe(slow.name), 40)} in {middle(safe(slow.file), 60)}\n")
 
 
 def _document(summary: Summary) -> None:

@@ -49,7 +49,7 @@ def cfg(
         if output is not None:
             hint = "omit -o, or draw each file by itself"
             raise UsageError("nothing-to-draw", "--compare prints a table and draws nothing", hint=hint)
-        left, right = (replace(request, files=(one,), settings=Settings()).inputs(asked.observer) for one in (file, compare))
+        left, right = (replace(request, files=(path,), settings=Settings()).inputs(asked.observer) for path in (file, compare))
         compared.run(left, right, request.settings, json=json, quiet=quiet)
         finish(left)
         finish(right)
@@ -62,11 +62,11 @@ def cfg(
     for path, result in zip(paths, results, strict=output is not None):
         _draw(path, kind, result, level, listing=listing, quiet=quiet)
     if json:
-        document.show([_document(one, level) for one in results], inputs.refused)
+        document.show([_document(result, level) for result in results], inputs.refused)
     elif output is None:
         for result in results:
             _blocks(result, level)
-        list_gaps([(one.function.name, one.cfg.gaps) for one in results])
+        list_gaps([(result.function.name, result.cfg.gaps) for result in results])
     finish(inputs)
 
 
@@ -75,7 +75,7 @@ def _draw(path: Path, kind: str, result: AnalysisResult, level: Level, *, listin
     drawing = draw(result, kind, level=level.value, listing=listing)
     write_atomically(path, drawing.data)
     if not quiet:
-        notes = "".join(f" ({safe(one)})" for one in drawing.notes)
+        notes = "".join(f" ({safe(text)})" for text in drawing.notes)
         note(f"wrote {safe(str(path))}{notes}\n")
 
 

@@ -95,7 +95,7 @@ def check(
     if sarif is not None:
         check_report.write_sarif(checked, inputs, remarks, sarif, _status(checked, inputs), quiet=asked.observer.quiet)
     if json:
-        document.show([check_report.row(one) for one in checked], inputs.refused, missing=checker.missing)
+        document.show([check_report.row(entry) for entry in checked], inputs.refused, missing=checker.missing)
     elif sarif != _OUT:
         check_report.show(checked, len(inputs.refused), remarks)
     if _status(checked, inputs):
@@ -103,7 +103,7 @@ def check(
 
 
 def _status(checked: list[Checked], inputs: Inputs) -> int:
-    return inputs.status or (FAILED if any(one.failures for one in checked) else 0)
+    return inputs.status or (FAILED if any(entry.failures for entry in checked) else 0)
 
 
 def _writable(output: str | None, inputs: Sequence[str | None]) -> None:
@@ -116,6 +116,6 @@ def _writable(output: str | None, inputs: Sequence[str | None]) -> None:
     folder = Path(output).parent
     if not folder.is_dir():
         raise UsageError("unwritable-output", f"there is no folder '{folder}'", hint="name a file in an existing folder")
-    for one in inputs:
-        if one is not None and one != _OUT and Path(one).exists() and Path(output).exists() and Path(output).samefile(one):
+    for path in inputs:
+        if path is not None and path != _OUT and Path(path).exists() and Path(output).exists() and Path(output).samefile(path):
             raise UsageError("unwritable-output", f"--sarif {output} would replace what is read", hint="name another file")

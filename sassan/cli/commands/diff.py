@@ -61,16 +61,16 @@ def diff(
     _all_known(asked, (*before, *after), refused=bool(missing.refused or lost.refused))
     if fail_on_growth:
         refuse_experiments((*before, *after))
-    found = changes(before, after)
+    changed = changes(before, after)
     refused = (*missing.refused, *lost.refused)
     if json:
-        doubts = {one.code: list(one.names) for one in diff_report.unknown(found, growth=True)}
-        rows = [diff_report.row(one) for one in found]
-        document.show(rows, refused, old=old, new=new, summary=diff_report.summary(found), unknown=doubts)
+        doubts = {remark.code: list(remark.names) for remark in diff_report.unknown(changed, growth=True)}
+        rows = [diff_report.row(change) for change in changed]
+        document.show(rows, refused, old=old, new=new, summary=diff_report.summary(changed), unknown=doubts)
     else:
-        diff_report.show(found, growth=fail_on_growth)
+        diff_report.show(changed, growth=fail_on_growth)
     status = max(missing.status, lost.status)
-    if not status and fail_on_growth and _grew(found, allowed):
+    if not status and fail_on_growth and _grew(changed, allowed):
         status = GREW
     if status:
         raise typer.Exit(status)
@@ -81,9 +81,9 @@ def _side(asked: Asked, path: str) -> tuple[tuple[Result, ...], Inputs]:
     request, observer = asked.request, asked.observer
     if saved_results.is_results(path):
         saved = saved_results.load(path)
-        refused = tuple(Refused(one.file, one.error) for one in saved.refused)
-        for one in refused:
-            observer.refused(replace(one, file=one.file or path))
+        refused = tuple(Refused(refusal.file, refusal.error) for refusal in saved.refused)
+        for refusal in refused:
+            observer.refused(replace(refusal, file=refusal.file or path))
         return tuple(result for result in saved.results if wanted(result.name, request.patterns)), Inputs((), refused)
     # A pattern may match functions of one side alone.
     inputs = replace(request, files=(path,), patterns=()).inputs(observer)
@@ -99,12 +99,12 @@ def _all_known(asked: Asked, results: Sequence[Result], *, refused: bool) -> Non
             raise UsageError("unknown-function", f"no function of either side matches '{pattern}'")
 
 
-def _grew(found: Sequence[Change], allowed: Growth) -> bool:
+def _grew(changed: Sequence[Change], allowed: Growth) -> bool:
     """Say whether a number grew beyond what is allowed, and print which."""
     failed = False
-    for one in found:
-        if one.old is not None and one.new is not None:
-            for each in grown(one.old, one.new, allowed):
+    for change in changed:
+        if change.old is not None and change.new is not None:
+            for each in grown(change.old, change.new, allowed):
                 failed = True
-                note(f"{safe(one.new.name)} ({safe(one.new.arch)}): {safe(each.message)}\n")
+                note(f"{safe(change.new.name)} ({safe(change.new.arch)}): {safe(each.message)}\n")
     return failed

@@ -56,9 +56,11 @@ def ipet(
     check(output, inputs.names)
     results, inputs = request.results_of(inputs, observer, label="solving")
     paths = outputs(output, tuple(result.function.name for result in results)) if output is not None else ()
-    unwritten = [one for path, one in zip(paths, results, strict=output is not None) if not _write(path, kind, one, quiet=observer.quiet)]
+    unwritten = [
+        result for path, result in zip(paths, results, strict=output is not None) if not _write(path, kind, result, quiet=observer.quiet)
+    ]
     if json:
-        document.show([_document(one) for one in results], inputs.refused)
+        document.show([_document(result) for result in results], inputs.refused)
     else:
         report.show(results)
     finish(inputs, results if request.patterns and settings.solve else unwritten)
@@ -66,7 +68,7 @@ def ipet(
 
 def _template(inputs: Inputs, settings: Settings, output: str | None) -> None:
     """Print or write the flow-fact file of everything that was chosen: one file speaks of many functions."""
-    text = flow_fact_template(tuple(one.function for one in inputs.selected), settings)
+    text = flow_fact_template(tuple(selected.function for selected in inputs.selected), settings)
     if output is None:
         out(text)
     else:
@@ -85,11 +87,11 @@ def _write(path: Path, kind: str, result: AnalysisResult, *, quiet: bool) -> boo
     return True
 
 
-def _document(one: AnalysisResult) -> Mapping[str, documents.Value]:
+def _document(result: AnalysisResult) -> Mapping[str, documents.Value]:
     return {
-        **documents.head(one),
-        "wcet": documents.wcet(one),
-        "strings": {"worst_path": documents.string(one.worst_path)},
-        "loops": documents.loops(one),
-        "gaps": documents.gaps(one.gaps),
+        **documents.head(result),
+        "wcet": documents.wcet(result),
+        "strings": {"worst_path": documents.string(result.worst_path)},
+        "loops": documents.loops(result),
+        "gaps": documents.gaps(result.gaps),
     }

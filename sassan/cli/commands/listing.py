@@ -66,7 +66,7 @@ def listing(
     observer = CommandObserver(quiet=quiet)
     inputs = AnalysisRequest((file,), patterns=tuple(function or ()), arch=architecture(sm), cached=not no_cache).inputs(observer)
     if check:
-        checked, inputs = each_function(inputs, lambda one: (one, check_control(one.function)), "checking", observer)
+        checked, inputs = each_function(inputs, lambda selected: (selected, check_control(selected.function)), "checking", observer)
         if json:
             document.show(listing_check.rows(checked), inputs.refused)
         else:
@@ -75,23 +75,23 @@ def listing(
     else:
         settings = AnalysisOptions(letters=letters, order=order, call_depth=call_depth).settings()
         sources = Sources(source)
-        listings, inputs = each_function(inputs, lambda one: (one, listing_of(one.function, settings)), "listing", observer)
+        listings, inputs = each_function(inputs, lambda selected: (selected, listing_of(selected.function, settings)), "listing", observer)
         if json:
-            document.show([_document(one, found) for one, found in listings], inputs.refused)
+            document.show([_document(selected, shown) for selected, shown in listings], inputs.refused)
         else:
-            for one, found in listings:
-                _text(one, found.rows, sources, agreement=agreement)
-            list_gaps([(one.function.name, found.gaps) for one, found in listings])
-        if not quiet and any(row.control is None for _, found in listings for row in found.rows):
+            for selected, shown in listings:
+                _text(selected, shown.rows, sources, agreement=agreement)
+            list_gaps([(selected.function.name, shown.gaps) for selected, shown in listings])
+        if not quiet and any(row.control is None for _, shown in listings for row in shown.rows):
             note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
     finish(inputs)
 
 
-def _text(one: Selected, rows: tuple[ListingRow, ...], sources: Sources, *, agreement: bool) -> None:
+def _text(selected: Selected, rows: tuple[ListingRow, ...], sources: Sources, *, agreement: bool) -> None:
 
     styled = colourful(sys.stdout)
     body = "".join(_line(line, styled=styled) for line in lines(rows, sources.text, agreement=agreement))
-    out(f"{safe(one.function.name)} ({one.function.arch})\n{body}\n")
+    out(f"{safe(selected.function.name)} ({selected.function.arch})\n{body}\n")
 
 
 def _line(line: TextLine, *, styled: bool) -> str:
@@ -105,13 +105,13 @@ def _line(line: TextLine, *, styled: bool) -> str:
     return "".join(f"\x1b[{colour}m{text}\x1b[0m" if colour and text else text for text, colour in pieces) + "\n"
 
 
-def _document(one: Selected, found: Listing) -> Mapping[str, object]:
+def _document(selected: Selected, shown: Listing) -> Mapping[str, object]:
     return {
-        "name": one.function.name,
-        "arch": one.function.arch,
-        "file": one.file,
-        "rows": [_row(row) for row in found.rows],
-        "gaps": documents.gaps(found.gaps),
+        "name": selected.function.name,
+        "arch": selected.function.arch,
+        "file": selected.file,
+        "rows": [_row(row) for row in shown.rows],
+        "gaps": documents.gaps(shown.gaps),
     }
 
 

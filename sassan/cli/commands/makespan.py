@@ -103,7 +103,7 @@ def makespan(
       sassan makespan --config samples/makespan/figure-2.toml
     """
     texts = inputs or []
-    listing = bool(texts) and not all(is_string(one) for one in texts)
+    listing = bool(texts) and not all(is_string(text) for text in texts)
     given = Configuration(
         strings=() if listing else strings_of(texts),
         warps=warps,
@@ -134,14 +134,14 @@ def makespan(
         )
         request = AnalysisRequest((*texts,), options.settings(), tuple(function or ()), architecture(chosen.sm), not no_cache)
         observer = CommandObserver(quiet=quiet)
-        found = request.inputs(observer)
-        check(output, found.names)
-        check(lp, found.names)
-        asked, found = kernels.ask(found, request.settings, chosen, path or Paths.WORST, limit or _PATHS, observer)
-        answers, found = _answers(asked, lambda one: _answer(one, chosen, how, quiet=quiet), found, observer)
-        makespan_report.listing(asked, answers, found.refused, wanted)
-        _end([one for some in answers for one in some])
-        finish(found, [one.result for one in asked] if function else [])
+        selection = request.inputs(observer)
+        check(output, selection.names)
+        check(lp, selection.names)
+        asked, selection = kernels.ask(selection, request.settings, chosen, path or Paths.WORST, limit or _PATHS, observer)
+        answers, selection = _answers(asked, lambda problem: _answer(problem, chosen, how, quiet=quiet), selection, observer)
+        makespan_report.listing(asked, answers, selection.refused, wanted)
+        _end([answer for some in answers for answer in some])
+        finish(selection, [kernel.result for kernel in asked] if function else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,38 +181,40 @@ def _refuse(given: dict[str, object]) -> None:
 def _strings(chosen: Configuration, wanted: makespan_report.Wanted, how: _How) -> None:
     if not chosen.strings:
         raise UsageError("usage", "the input is missing", hint="pass a kernel string, a listing or --config: sassan makespan LCL -W 4")
-    one = instance(_name(chosen), chosen.strings, chosen, None)
-    answer = _answer(one, chosen, how, quiet=wanted.quiet)
+    problem = instance(_name(chosen), chosen.strings, chosen, None)
+    answer = _answer(problem, chosen, how, quiet=wanted.quiet)
     makespan_report.single(answer, wanted)
     _end([answer])
 
 
 def _name(chosen: Configuration) -> str:
-    return " ".join(str(one) for one in chosen.strings)
+    return " ".join(str(string) for string in chosen.strings)
 
 
-def _answer(one: Instance, chosen: Configuration, how: _How, *, quiet: bool) -> Answer:
+def _answer(problem: Instance, chosen: Configuration, how: _How, *, quiet: bool) -> Answer:
 
     seconds = chosen.time_limit if chosen.time_limit is not None else _TIME_LIMIT
-    return watched_search(one, load(chosen.engine or "all", how.rows, how.executor), seconds=seconds, seed=chosen.seed or 0, quiet=quiet)
+    return watched_search(
+        problem, load(chosen.engine or "all", how.rows, how.executor), seconds=seconds, seed=chosen.seed or 0, quiet=quiet
+    )
 
 
 def _answers(
-    asked: tuple[kernels.KernelInstances, ...], run: Callable[[Instance], Answer], found: Inputs, observer: Observer
+    asked: tuple[kernels.KernelInstances, ...], run: Callable[[Instance], Answer], inputs: Inputs, observer: Observer
 ) -> tuple[tuple[tuple[Answer, ...], ...], Inputs]:
     """Search every path of every function, one after the other; an instance that an engine refuses does not hide the others."""
     every: list[tuple[Answer, ...]] = []
-    refused = list(found.refused)
+    refused = list(inputs.refused)
     for kernel in asked:
         answers: list[Answer] = []
-        for one in kernel.instances:
+        for problem in kernel.instances:
             try:
-                answers.append(kernels.capped(kernels.serial(one) if kernel.barrier else run(one), kernel.bound))
+                answers.append(kernels.capped(kernels.serial(problem) if kernel.barrier else run(problem), kernel.bound))
             except SassanError as error:
                 refused.append(Refused(kernel.result.file, error))
                 observer.refused(refused[-1])
         every.append(tuple(answers))
-    return tuple(every), Inputs(found.selected, tuple(refused))
+    return tuple(every), Inputs(inputs.selected, tuple(refused))
 
 
 def _end(answers: list[Answer]) -> None:
@@ -220,5 +222,5 @@ def _end(answers: list[Answer]) -> None:
 
     Raises typer.Exit.
     """
-    if any(one.stopped == INTERRUPT for one in answers):
+    if any(answer.stopped == INTERRUPT for answer in answers):
         raise typer.Exit(_INTERRUPTED)

@@ -87,7 +87,7 @@ def _check(output: str) -> None:
 
 
 def _title(asked: Asked) -> str:
-    names = [Path(one).name if one != _STANDARD_OUTPUT else "standard input" for one in asked.request.files]
+    names = [Path(path).name if path != _STANDARD_OUTPUT else "standard input" for path in asked.request.files]
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
@@ -96,26 +96,26 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: Asked) -> M
 
     Raises InputError for the recording, UsageError for one of a tuning space.
     """
-    found = recorded.read(path)
-    if not isinstance(found, recorded.Recording):
+    recording = recorded.read(path)
+    if not isinstance(recording, recorded.Recording):
         message = f"'{path}' holds the configurations of a tuning space, and no launches"
         raise UsageError("no-launches", message, hint="pass a report of Nsight Compute or a table of times")
-    for text in found.notes:
+    for text in recording.notes:
         note(f"note: {path}: {safe(text)}\n")
     settings = asked.request.settings
     if settings.costs.name == Unit().name:
         settings = replace(settings, costs=models.model(Model.CONTROL.value, Tables(settings.machine)))
-    functions = [one.function for one in results]
+    functions = [result.function for result in results]
     measured: dict[str, list[object]] = {}
-    for one in validate(found.launches, {None: functions}, settings, Hardware(), asked.request.recording):
-        if one.analysis is not None:
-            measured.setdefault(one.analysis.function.name, []).append(launch(one))
+    for validation in validate(recording.launches, {None: functions}, settings, Hardware(), asked.request.recording):
+        if validation.analysis is not None:
+            measured.setdefault(validation.analysis.function.name, []).append(launch(validation))
     return measured
 
 
 def _page(title: str, functions: list[Mapping[str, Any]], inputs: Inputs) -> str:
 
-    refused = [documents.refusal(one.file, one.error) for one in inputs.refused]
+    refused = [documents.refusal(refusal.file, refusal.error) for refusal in inputs.refused]
     return html(Page(title, documents.tool(), functions, refused))
 
 
@@ -123,22 +123,22 @@ def _functions(
     results: tuple[AnalysisResult, ...], observer: Observer, how: PageSearch, measured: Mapping[str, list[object]]
 ) -> list[Mapping[str, Any]]:
     graphs = _graphs(results, observer)
-    searches = [searched(one, how) for one in observer.steps(results, "scheduling")]
+    searches = [searched(result, how) for result in observer.steps(results, "scheduling")]
     return [
         {
-            **documents.analysis(one),
+            **documents.analysis(result),
             "graph": graph,
             "search": search,
-            "measured": measured.get(one.function.name, []),
+            "measured": measured.get(result.function.name, []),
         }
-        for one, graph, search in zip(results, graphs, searches, strict=True)
+        for result, graph, search in zip(results, graphs, searches, strict=True)
     ]
 
 
 def _graphs(results: tuple[AnalysisResult, ...], observer: Observer) -> Iterator[GraphRecord]:
 
-    sketches = [page_sketch(one) for one in results]
-    places = place([one.text for one in sketches])
+    sketches = [page_sketch(result) for result in results]
+    places = place([sketch.text for sketch in sketches])
     for sketch, placed in zip(observer.steps(sketches, "laying out"), places, strict=True):
         yield sketch.record(placed)
 

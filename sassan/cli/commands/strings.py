@@ -27,7 +27,7 @@ def strings(asked: Asked, file: File, *, json: Json = False) -> None:
     """
     results, inputs = replace(asked.request, files=(file,)).results(asked.observer)
     if json:
-        document.show([_document(one) for one in results], inputs.refused)
+        document.show([_document(result) for result in results], inputs.refused)
     else:
         for result in results:
             _text(result)
@@ -35,16 +35,16 @@ def strings(asked: Asked, file: File, *, json: Json = False) -> None:
     finish(inputs)
 
 
-def _document(one: AnalysisResult) -> Mapping[str, documents.Value]:
+def _document(result: AnalysisResult) -> Mapping[str, documents.Value]:
     blocks: list[documents.Value] = [
         {"id": node.id, "start": documents.address(node.start), "end": documents.address(node.end), "string": documents.string(letters)}
-        for node, letters in zip(one.cfg.nodes, one.strings, strict=True)
+        for node, letters in zip(result.cfg.nodes, result.strings, strict=True)
     ]
     return {
-        **documents.head(one),
-        "strings": {"worst_path": documents.string(one.worst_path), "blocks": blocks},
-        "wcet": documents.wcet(one),
-        "gaps": documents.gaps(one.gaps),
+        **documents.head(result),
+        "strings": {"worst_path": documents.string(result.worst_path), "blocks": blocks},
+        "wcet": documents.wcet(result),
+        "gaps": documents.gaps(result.gaps),
     }
 
 

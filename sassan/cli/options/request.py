@@ -63,22 +63,24 @@ def _giving(*, without: frozenset[str]) -> Callable[[Command], Command]:
     """
 
     def decorate(command: Command) -> Command:
-        own = [one for one in inspect.signature(command).parameters.values() if one.name != _PLACE]
-        arguments = [one for one in own if one.kind is one.POSITIONAL_OR_KEYWORD]
+        own = [parameter for parameter in inspect.signature(command).parameters.values() if parameter.name != _PLACE]
+        arguments = [parameter for parameter in own if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
         left_out = without | {_OCCUPANCY, *([_FILES] if arguments else ())}
-        common = {name: one for name, one in inspect.signature(_asked).parameters.items() if name not in left_out}
-        first = [one for one in common.values() if one.name == _FILES]
-        several = [one for one in own if one not in arguments] + [one for one in common.values() if one.name != _FILES]
+        common = {name: parameter for name, parameter in inspect.signature(_asked).parameters.items() if name not in left_out}
+        first = [parameter for parameter in common.values() if parameter.name == _FILES]
+        several = [parameter for parameter in own if parameter not in arguments] + [
+            parameter for parameter in common.values() if parameter.name != _FILES
+        ]
         signature = inspect.Signature([*arguments, *first, *several])
 
         @wraps(command)
         def run(**given: object) -> None:
             asked = _asked(**{_FILES: [], _OCCUPANCY: not without & _OF_AN_SM, **{name: given[name] for name in common}})  # type: ignore[arg-type]  # typer has held them to this signature
-            command(asked, **{one.name: given[one.name] for one in own})
+            command(asked, **{parameter.name: given[parameter.name] for parameter in own})
 
         # What typer reads: the command as if every option stood in its own head.
         run.__dict__["__signature__"] = signature
-        run.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()}
         return run
 
     return decorate

@@ -35,29 +35,29 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
         Column("blocks", number=True),
         Column("div", number=True),
         Column("reconv.", number=True),
-        Column("WCET" if all(one.wcet.bound for one in results) else "(not a bound)", number=True),
+        Column("WCET" if all(result.wcet.bound for result in results) else "(not a bound)", number=True),
     ]
-    warps = sorted({one.makespan.residents.warps for one in results if one.makespan})
+    warps = sorted({result.makespan.residents.warps for result in results if result.makespan})
     if warps:
         columns.append(Column(f"{warps[0]} warps" if len(warps) == 1 else "full SM", number=True))
-    grids = any(one.makespan.grid for one in results if one.makespan)
+    grids = any(result.makespan.grid for result in results if result.makespan)
     if grids:
         columns.append(Column("grid", number=True))
-    rows = [_row(one)[: len(columns)] for one in results]
+    rows = [_row(result)[: len(columns)] for result in results]
     table.show(Table(tuple(columns), tuple(rows)))
 
 
 def _row(analysis: AnalysisResult) -> tuple[str, ...]:
     numbers = (len(analysis.function.instructions), len(analysis.cfg.nodes), analysis.divergent_branches, analysis.reactivation_edges)
-    found = analysis.makespan
-    bounds = (analysis.wcet.value, found.bound.value if found else None, found.grid.value if found and found.grid else None)
-    shown = (NONE if one is None else str(one) for one in bounds)
+    makespan = analysis.makespan
+    bounds = (analysis.wcet.value, makespan.bound.value if makespan else None, makespan.grid.value if makespan and makespan.grid else None)
+    shown = (NONE if bound is None else str(bound) for bound in bounds)
     return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown)
 
 
 def _launches(results: Sequence[AnalysisResult]) -> None:
     """Print how many warps are resident, and the bound in the partition model, where they were asked for."""
-    rows = [(one.function.name, text) for one in results for text in _launch(one)]
+    rows = [(result.function.name, text) for result in results for text in _launch(result)]
     if rows:
         _section("launch:")
     for name, text in rows:
@@ -65,21 +65,21 @@ def _launches(results: Sequence[AnalysisResult]) -> None:
 
 
 def _launch(analysis: AnalysisResult) -> Iterator[str]:
-    found, residency = analysis.makespan, analysis.residency
+    makespan, residency = analysis.makespan, analysis.residency
     known = residency.occupancy if residency is not None else None
     if known is not None:
         limited = ", ".join(known.limited_by)
         yield f"{known.blocks} blocks of {known.block_warps} warps on an SM (limited by {limited})"
     elif residency is not None:
         yield f"occupancy not known: {residency.why}"
-    if found is not None and found.partition is not None:
-        yield f"partition model: {NONE if found.partition.value is None else found.partition.value}"
+    if makespan is not None and makespan.partition is not None:
+        yield f"partition model: {NONE if makespan.partition.value is None else makespan.partition.value}"
 
 
 def paths(results: Sequence[AnalysisResult]) -> None:
     """Print the string of each worst path, or why there is none."""
     columns = (NAME, Column("worst path, or gaps"))
-    rows = tuple((one.function.name, str(one.worst_path or _codes(one))) for one in results)
+    rows = tuple((result.function.name, str(result.worst_path or _codes(result))) for result in results)
     _section()
     table.show(Table(columns, rows))
 
@@ -94,12 +94,12 @@ def _codes(analysis: AnalysisResult) -> str:
 def assumptions(results: Sequence[AnalysisResult]) -> None:
     """Print what the numbers above rest on, each assumption once; one that not every function needs names those that do."""
     users: dict[str, list[str]] = {}
-    for one in results:
-        for text in _assumed(one):
-            users.setdefault(text, []).append(one.function.name)
+    for result in results:
+        for text in _assumed(result):
+            users.setdefault(text, []).append(result.function.name)
     if not users:
         return
-    bounded = sum(bool(_assumed(one)) for one in results)
+    bounded = sum(bool(_assumed(result)) for result in results)
     _section("assumptions:")
     for text, names in users.items():
         only = "" if len(names) == bounded else f" ({_some(names)})"
@@ -108,9 +108,9 @@ def assumptions(results: Sequence[AnalysisResult]) -> None:
 
 def _assumed(analysis: AnalysisResult) -> tuple[str, ...]:
     """Return what the numbers of one function rest on; where there is none, nothing is assumed."""
-    found = analysis.makespan
-    bounds = (found.bound, found.partition, found.grid) if found else ()
-    several = (one.assumptions for one in bounds if one is not None and one.value is not None)
+    makespan = analysis.makespan
+    bounds = (makespan.bound, makespan.partition, makespan.grid) if makespan else ()
+    several = (bound.assumptions for bound in bounds if bound is not None and bound.value is not None)
     wcet = analysis.wcet.assumptions if analysis.wcet.value is not None else ()
     return tuple(dict.fromkeys((*wcet, *chain.from_iterable(several))))
 
@@ -122,15 +122,15 @@ def _some(names: Sequence[str]) -> str:
 
 def gaps(results: Sequence[AnalysisResult]) -> None:
     """Print every gap with its address; nothing of its message is cut."""
-    list_gaps([(one.function.name, one.gaps) for one in results])
+    list_gaps([(result.function.name, result.gaps) for result in results])
 
 
-def list_gaps(found: Sequence[tuple[str, tuple[Gap, ...]]]) -> None:
+def list_gaps(functions: Sequence[tuple[str, tuple[Gap, ...]]]) -> None:
     """Print the gaps of each function, under its name."""
-    if not any(some for _, some in found):
+    if not any(some for _, some in functions):
         return
     _section("gaps:")
-    for name, some in found:
+    for name, some in functions:
         for gap in some:
             out(f"  {middle(safe(name), 30)} {address(gap.address)} {gap.code}: {safe(gap.message)}\n")
 

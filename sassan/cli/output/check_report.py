@@ -27,14 +27,14 @@ _NAMED, _WIDEST = 3, 140
 def show(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) -> None:
     """Print one line per failure, then how many functions failed, how many inputs were not checked at all, and what is left open."""
     start, end = (_RED, _PLAIN) if colourful(sys.stdout) else ("", "")
-    for one in checked:
-        for failure in one.failures:
-            place = safe(f"{one.result.file}:{one.result.function.name}:{documents.address(_address(one, failure))}")
-            out(f"{place}: {start}{failure.rule}{end}: {safe(failure.message)}{_behind(one, failure)}\n")
-    failed = sum(bool(one.failures) for one in checked)
+    for entry in checked:
+        for failure in entry.failures:
+            place = safe(f"{entry.result.file}:{entry.result.function.name}:{documents.address(_address(entry, failure))}")
+            out(f"{place}: {start}{failure.rule}{end}: {safe(failure.message)}{_behind(entry, failure)}\n")
+    failed = sum(bool(entry.failures) for entry in checked)
     count = f"{len(checked)} function" + ("" if len(checked) == 1 else "s")
     verdict = [f"{number} {what}" for number, what in ((failed, "failed"), (refused, "refused")) if number]
-    out("; ".join([f"{count} checked, {', '.join(verdict) or 'all pass'}", *(brief(one) for one in remarks)]) + "\n")
+    out("; ".join([f"{count} checked, {', '.join(verdict) or 'all pass'}", *(brief(remark) for remark in remarks)]) + "\n")
 
 
 def brief(remark: Remark) -> str:
@@ -44,39 +44,39 @@ def brief(remark: Remark) -> str:
     return f"{remark.what}: {shown}" + (f" and {more} more" if more > 0 else "")
 
 
-def _behind(one: Checked, failure: Failure) -> str:
+def _behind(entry: Checked, failure: Failure) -> str:
     """Return the source line that the place was made from, where the input knows it."""
-    source = _source(one, _address(one, failure))
+    source = _source(entry, _address(entry, failure))
     return safe(f" [{source[0]}:{source[1]}]") if source else ""
 
 
-def _address(one: Checked, failure: Failure) -> int:
-    return one.result.function.entry if failure.address is None else failure.address
+def _address(entry: Checked, failure: Failure) -> int:
+    return entry.result.function.entry if failure.address is None else failure.address
 
 
-def _source(one: Checked, address: int) -> tuple[str, int] | None:
+def _source(entry: Checked, address: int) -> tuple[str, int] | None:
     """Return the file and the line that an instruction was made from, None where the input has no line information."""
-    lines = one.result.function.lines
+    lines = entry.result.function.lines
     place = bisect_right([line.address for line in lines], address)
     return (lines[place - 1].file, lines[place - 1].line) if place else None
 
 
-def row(one: Checked) -> Mapping[str, object]:
+def row(entry: Checked) -> Mapping[str, object]:
     """Return the document of a function: that of `analyze`, its failures, what holds it, and what of it the baseline holds to nothing."""
     return {
-        **one.row,
-        "failures": [_failure(one, failure) for failure in one.failures],
-        "held_by": list(one.held_by),
-        "unheld": [measure.name.lower() for measure in one.unheld] if one.unheld is not None else None,
-        "conditions": list(one.conditions) if one.conditions is not None else None,
+        **entry.row,
+        "failures": [_failure(entry, failure) for failure in entry.failures],
+        "held_by": list(entry.held_by),
+        "unheld": [measure.name.lower() for measure in entry.unheld] if entry.unheld is not None else None,
+        "conditions": list(entry.conditions) if entry.conditions is not None else None,
     }
 
 
-def _failure(one: Checked, failure: Failure) -> Mapping[str, documents.Value]:
-    source = _source(one, _address(one, failure))
+def _failure(entry: Checked, failure: Failure) -> Mapping[str, documents.Value]:
+    source = _source(entry, _address(entry, failure))
     return {
         "gate": failure.rule.value,
-        "address": documents.address(_address(one, failure)),
+        "address": documents.address(_address(entry, failure)),
         "source": {"file": source[0], "line": source[1]} if source else None,
         "code": failure.code or None,
         "value": failure.value,
@@ -90,11 +90,11 @@ def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Re
 
     Raises UsageError where the file cannot be written.
     """
-    refused = tuple((one.error.code, one.error.message, one.file) for one in inputs.refused)
-    files = tuple(dict.fromkeys([*(one.result.file for one in checked), *(one.file for one in inputs.refused)]))
-    findings = tuple(_finding(one, failure) for one in checked for failure in one.failures)
-    warnings = tuple((one.code, f"{one.what}: {', '.join(one.names)}") for one in remarks)
-    run = sarif.Run(__version__, _rules(), findings, files, status, Path.cwd().as_posix(), refused, warnings)
+    refused = tuple((refusal.error.code, refusal.error.message, refusal.file) for refusal in inputs.refused)
+    files = tuple(dict.fromkeys([*(entry.result.file for entry in checked), *(refusal.file for refusal in inputs.refused)]))
+    findings = tuple(_finding(entry, failure) for entry in checked for failure in entry.failures)
+    warnings = tuple((remark.code, f"{remark.what}: {', '.join(remark.names)}") for remark in remarks)
+    run = sarif.SarifRun(__version__, _rules(), findings, files, status, Path.cwd().as_posix(), refused, warnings)
     text = json.dumps(sarif.log(run), indent=2) + "\n"
     if path == "-":
         out(text)
@@ -112,11 +112,11 @@ def _rules() -> tuple[Rule, ...]:
     return tuple(Rule(rule.value, name(rule), *gates.EXPLAINED[rule]) for rule in gates.Rule)
 
 
-def _finding(one: Checked, failure: Failure) -> Finding:
+def _finding(entry: Checked, failure: Failure) -> Finding:
 
-    function = one.result.function
-    first, *more = _places(one, _address(one, failure))
-    related = [place for at, text in (*failure.related, *_costly(one, failure)) for place in _places(one, at, text)]
+    function = entry.result.function
+    first, *more = _places(entry, _address(entry, failure))
+    related = [place for at, text in (*failure.related, *_costly(entry, failure)) for place in _places(entry, at, text)]
     properties = (
         ("function", function.name),
         ("arch", function.arch),
@@ -134,24 +134,24 @@ def _finding(one: Checked, failure: Failure) -> Finding:
     )
 
 
-def _costly(one: Checked, failure: Failure) -> tuple[tuple[int, str], ...]:
+def _costly(entry: Checked, failure: Failure) -> tuple[tuple[int, str], ...]:
     """Return the blocks in which the most of a WCET that is too high is spent."""
-    found = one.result
-    if failure.value is None or failure.value != found.wcet.value or failure.rule not in {gates.Rule.MAX_WCET, gates.Rule.GROWTH}:
+    result = entry.result
+    if failure.value is None or failure.value != result.wcet.value or failure.rule not in {gates.Rule.MAX_WCET, gates.Rule.GROWTH}:
         return ()
-    counts = [0] * len(found.cfg.nodes)
-    for edge, count in zip(found.cfg.edges, found.wcet.counts, strict=False):  # an optimum has them all, another bound none
+    counts = [0] * len(result.cfg.nodes)
+    for edge, count in zip(result.cfg.edges, result.wcet.counts, strict=False):  # an optimum has them all, another bound none
         counts[edge.src] += count
-    spent = sorted(zip(found.cfg.nodes, counts, found.problem.costs, strict=True), key=lambda row: (-row[1] * row[2], row[0].start))
+    spent = sorted(zip(result.cfg.nodes, counts, result.problem.costs, strict=True), key=lambda row: (-row[1] * row[2], row[0].start))
     return tuple((node.start, f"{count} times {cost} cycles in this block") for node, count, cost in spent[:_COSTLY] if count * cost)
 
 
-def _places(one: Checked, address: int, message: str = "") -> Iterator[Location]:
+def _places(entry: Checked, address: int, message: str = "") -> Iterator[Location]:
     """Yield the source line of an instruction, where it is known, then its place in the input: a line of a listing, or an address."""
-    function = one.result.function
-    source = _source(one, address)
+    function = entry.result.function
+    source = _source(entry, address)
     if source is not None:
         yield Location(source[0], source[1], function.name, address, message)
     spans = {each.address: each.span.line for each in function.instructions}
     line = None if function.compiler is not None else spans.get(address)
-    yield Location(one.result.file, line, function.name, address, message)
+    yield Location(entry.result.file, line, function.name, address, message)

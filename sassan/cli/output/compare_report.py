@@ -21,49 +21,50 @@ def run(left: Inputs, right: Inputs, settings: Settings, *, json: bool, quiet: b
 
     Raises UsageError where they have none in common, SelfCheckError.
     """
-    others = {one.function.name: one for one in right.selected}
-    both = [(one, others[one.function.name]) for one in left.selected if one.function.name in others]
+    others = {selected.function.name: selected for selected in right.selected}
+    both = [(selected, others[selected.function.name]) for selected in left.selected if selected.function.name in others]
     if not both:
         raise UsageError("nothing-to-compare", "the two inputs have no function of one name", hint="sassan cfg FILE lists their functions")
-    found = [(one, other, compare_functions(one.function, other.function, settings)) for one, other in both]
+    comparisons = [(selected, other, compare_functions(selected.function, other.function, settings)) for selected, other in both]
     if json:
-        document.show([_document(*one) for one in found], (*left.refused, *right.refused))
+        document.show([_document(*compared) for compared in comparisons], (*left.refused, *right.refused))
         return
-    for one, other, comparison in found:
-        _table(one, other, comparison)
-    missing = sorted({one.function.name for one in left.selected} ^ set(others))
+    for selected, other, comparison in comparisons:
+        _table(selected, other, comparison)
+    missing = sorted({selected.function.name for selected in left.selected} ^ set(others))
     if missing and not quiet:
         note(f"only in one of the two: {', '.join(safe(name) for name in missing)}\n")
 
 
-def _table(one: Selected, other: Selected, found: Comparison) -> None:
+def _table(left: Selected, right: Selected, comparison: Comparison) -> None:
     columns = (
-        Column(one.function.arch if one.function.arch != other.function.arch else "left"),
+        Column(left.function.arch if left.function.arch != right.function.arch else "left"),
         Column("", widest=_LONGEST),
-        Column("parts"),
-        Column("meets"),
-        Column(other.function.arch if one.function.arch != other.function.arch else "right"),
+        Column("diverges"),
+        Column("reconv."),
+        Column(right.function.arch if left.function.arch != right.function.arch else "right"),
         Column("", widest=_LONGEST),
-        Column("parts"),
-        Column("meets"),
+        Column("diverges"),
+        Column("reconv."),
         Column("verdict"),
     )
-    sides = [(pair.left.address, pair.left, pair.right, _verdict(pair)) for pair in found.pairs]
-    alone = [(branch.address, branch, None, "no match") for branch in found.left_only]
-    rest = [(None, branch, "no match") for branch in found.right_only]
+    sides = [(pair.left.address, pair.left, pair.right, _verdict(pair)) for pair in comparison.pairs]
+    alone = [(branch.address, branch, None, "no match") for branch in comparison.left_only]
+    rest = [(None, branch, "no match") for branch in comparison.right_only]
     rows = [(*_cells(left), *_cells(right), verdict) for _, left, right, verdict in sorted([*sides, *alone], key=lambda row: row[0])]
     rows += [(*_cells(left), *_cells(right), verdict) for left, right, verdict in rest]
-    agree = sum(_verdict(pair) == "agree" for pair in found.pairs)
-    out(f"{safe(one.function.name)}: {safe(one.file)} against {safe(other.file)}\n")
+    agree = sum(_verdict(pair) == "agree" for pair in comparison.pairs)
+    out(f"{safe(left.function.name)}: {safe(left.file)} against {safe(right.file)}\n")
     show_table(Table(columns, tuple(rows)))
-    out(f"{agree} of {len(found.pairs)} matched branches agree; {len(found.left_only)} and {len(found.right_only)} have no match\n\n")
+    alone_in = f"{len(comparison.left_only)} and {len(comparison.right_only)}"
+    out(f"{agree} of {len(comparison.pairs)} matched branches agree; {alone_in} have no match\n\n")
 
 
 def _cells(branch: Branch | None) -> tuple[str, str, str, str]:
     if branch is None:
         return "", "", "", ""
-    meets = "-" if not branch.divergent else "end" if branch.reconverges is None else documents.address(branch.reconverges)
-    return documents.address(branch.address), branch.text, "yes" if branch.divergent else "no", meets
+    place = "-" if not branch.divergent else "end" if branch.reconverges is None else documents.address(branch.reconverges)
+    return documents.address(branch.address), branch.text, "yes" if branch.divergent else "no", place
 
 
 def _verdict(pair: Pair) -> str:
@@ -72,11 +73,11 @@ def _verdict(pair: Pair) -> str:
     return "agree" if pair.same_reconvergence in {None, True} else "reconvergence differs"
 
 
-def _document(one: Selected, other: Selected, found: Comparison) -> Mapping[str, object]:
+def _document(left: Selected, right: Selected, comparison: Comparison) -> Mapping[str, object]:
     return {
-        "name": one.function.name,
-        "left": {"file": one.file, "arch": one.function.arch},
-        "right": {"file": other.file, "arch": other.function.arch},
+        "name": left.function.name,
+        "left": {"file": left.file, "arch": left.function.arch},
+        "right": {"file": right.file, "arch": right.function.arch},
         "pairs": [
             {
                 "left": _branch(pair.left),
@@ -84,21 +85,21 @@ def _document(one: Selected, other: Selected, found: Comparison) -> Mapping[str,
                 "same_divergence": pair.same_divergence,
                 "same_reconvergence": pair.same_reconvergence,
             }
-            for pair in found.pairs
+            for pair in comparison.pairs
         ],
-        "left_only": _branches(found.left_only),
-        "right_only": _branches(found.right_only),
+        "left_only": _branches(comparison.left_only),
+        "right_only": _branches(comparison.right_only),
     }
 
 
 def _branches(several: Sequence[Branch]) -> list[Mapping[str, documents.Value]]:
-    return [_branch(one) for one in several]
+    return [_branch(branch) for branch in several]
 
 
-def _branch(one: Branch) -> Mapping[str, documents.Value]:
+def _branch(branch: Branch) -> Mapping[str, documents.Value]:
     return {
-        "address": documents.address(one.address),
-        "text": one.text,
-        "divergent": one.divergent,
-        "meets": None if one.reconverges is None or not one.divergent else documents.address(one.reconverges),
+        "address": documents.address(branch.address),
+        "text": branch.text,
+        "divergent": branch.divergent,
+        "reconverges": None if branch.reconverges is None or not branch.divergent else documents.address(branch.reconverges),
     }

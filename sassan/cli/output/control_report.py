@@ -26,18 +26,21 @@ def text(checked: Sequence[Checked]) -> None:
     if not checked:
         return
     columns = (NAME, Column("arch"), Column("instr", number=True), Column("findings", number=True))
-    rows = tuple((one.function.name, one.function.arch, str(len(one.function.instructions)), _count(report)) for one, report in checked)
+    rows = tuple(
+        (selected.function.name, selected.function.arch, str(len(selected.function.instructions)), _count(report))
+        for selected, report in checked
+    )
     show(Table(columns, rows))
     if any(report.findings for _, report in checked):
         out("\nfindings:\n")
-    for one, report in checked:
+    for selected, report in checked:
         for finding in report.findings:
-            name = middle(safe(one.function.name), 30)
-            out(f"  {name} {documents.address(finding.address)} {finding.code}: {safe(_message(one, finding))}\n")
+            name = middle(safe(selected.function.name), 30)
+            out(f"  {name} {documents.address(finding.address)} {finding.code}: {safe(_message(selected, finding))}\n")
     inherited = dict.fromkeys(text for _, report in checked for text in report.assumptions)
     if inherited:
         out("\nassumptions:\n" + "".join(f"  - {safe(text)}\n" for text in inherited))
-    list_gaps([(one.function.name, report.gaps) for one, report in checked if not _is_unchecked(report)])
+    list_gaps([(selected.function.name, report.gaps) for selected, report in checked if not _is_unchecked(report)])
 
 
 def _count(report: Report) -> str:
@@ -48,8 +51,8 @@ def _is_unchecked(report: Report) -> bool:
     return any(gap.code == _UNCHECKED for gap in report.gaps)
 
 
-def _message(one: Selected, finding: Finding) -> str:
-    code = {each.address: each.text for each in one.function.instructions}
+def _message(selected: Selected, finding: Finding) -> str:
+    code = {each.address: each.text for each in selected.function.instructions}
     return finding.message(code[finding.address], code[finding.producer])
 
 
@@ -57,19 +60,19 @@ def rows(checked: Sequence[Checked]) -> list[Mapping[str, object]]:
     """Return the document of each function; `findings` is null where nothing could be checked."""
     return [
         {
-            "name": one.function.name,
-            "arch": one.function.arch,
-            "file": one.file,
-            "instructions": len(one.function.instructions),
-            "findings": None if _is_unchecked(report) else [_finding(one, finding) for finding in report.findings],
+            "name": selected.function.name,
+            "arch": selected.function.arch,
+            "file": selected.file,
+            "instructions": len(selected.function.instructions),
+            "findings": None if _is_unchecked(report) else [_finding(selected, finding) for finding in report.findings],
             "gaps": documents.gaps(report.gaps),
             "assumptions": list(report.assumptions),
         }
-        for one, report in checked
+        for selected, report in checked
     ]
 
 
-def _finding(one: Selected, finding: Finding) -> Mapping[str, documents.Value]:
+def _finding(selected: Selected, finding: Finding) -> Mapping[str, documents.Value]:
 
     return {
         "code": finding.code,
@@ -80,7 +83,7 @@ def _finding(one: Selected, finding: Finding) -> Mapping[str, documents.Value]:
         "barrier": _known(finding.barrier),
         "have": _known(finding.have),
         "need": _known(finding.need),
-        "message": _message(one, finding),
+        "message": _message(selected, finding),
     }
 
 
@@ -93,7 +96,7 @@ def finish(checked: Sequence[Checked], inputs: Inputs) -> None:
 
     Raises typer.Exit.
     """
-    unchecked = [one for one, report in checked if _is_unchecked(report)]
+    unchecked = [selected for selected, report in checked if _is_unchecked(report)]
     if unchecked and not inputs.status:
         message = f"{middle(unchecked[0].function.name, 40)}: the listing has no encodings, so there are no control codes to check"
         error = InputError(_UNCHECKED, message, hint="cuobjdump -sass and nvdisasm -c -hex print encodings")

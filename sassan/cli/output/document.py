@@ -12,5 +12,5 @@ def show(functions: Sequence[Mapping[str, object]], refused: Sequence[Refused], 
     """Print the document of a command, with its further keys; files that were refused are listed under `errors`."""
     document: dict[str, object] = {**documents.tool(), **more, "functions": list(functions)}
     if refused:
-        document["errors"] = [documents.refusal(one.file, one.error) for one in refused]
+        document["errors"] = [documents.refusal(refusal.file, refusal.error) for refusal in refused]
     out(json.dumps(document, indent=2) + "\n")

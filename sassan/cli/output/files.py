@@ -24,11 +24,11 @@ def extension(path: str, known: tuple[str, ...]) -> str:
 
     Raises UsageError `output-format` when it is not one of `known`.
     """
-    found = Path(path).suffix.lower().removeprefix(".")
-    if found not in known:
-        names = ", ".join(f".{one}" for one in known)
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in known:
+        names = ", ".join(f".{kind}" for kind in known)
         raise UsageError("output-format", f"cannot tell the format of '{path}'", hint=f"end the name in one of {names}")
-    return found
+    return suffix
 
 
 def check(pattern: str | None, names: tuple[str, ...]) -> None:

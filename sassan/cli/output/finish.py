@@ -19,7 +19,9 @@ def finish(inputs: Inputs, results: Sequence[AnalysisResult] = ()) -> None:
 
     Raises typer.Exit.
     """
-    without = [one for one in results if one.wcet.value is None or (one.makespan is not None and one.makespan.bound.value is None)]
+    without = [
+        result for result in results if result.wcet.value is None or (result.makespan is not None and result.makespan.bound.value is None)
+    ]
     if without and not inputs.status:
         error = _no_number(without)
         failure.show(error)
@@ -29,8 +31,8 @@ def finish(inputs: Inputs, results: Sequence[AnalysisResult] = ()) -> None:
 
 
 def _no_number(without: Sequence[AnalysisResult]) -> InputError:
-    codes = sorted({gap.code for one in without for gap in one.gaps})
-    names = ", ".join(shorten(one.function.name, 40) for one in without[:_NAMED]) + (", …" if len(without) > _NAMED else "")
+    codes = sorted({gap.code for result in without for gap in result.gaps})
+    names = ", ".join(shorten(result.function.name, 40) for result in without[:_NAMED]) + (", …" if len(without) > _NAMED else "")
     reason = f"gaps forbid a bound ({', '.join(codes)})" if codes else f"no bound was proved ({without[0].wcet.status})"
     hint = (
         "pass loop bounds with --bounds or --loop-bound; 'sassan ipet --facts-template' writes the file"

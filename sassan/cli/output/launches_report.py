@@ -23,30 +23,32 @@ _COLUMNS = (
 )
 
 
-def show(found: Sequence[LaunchResult], *, cut: str) -> None:
+def show(launches: Sequence[LaunchResult], *, cut: str) -> None:
     """Print every launch; `cut` says why the recording ends early."""
-    table.show(Table(_COLUMNS, tuple(_row(one) for one in found)))
-    total = sum(one.launch.count for one in found)
-    bounded = sum(one.launch.count for one in found if one.cycles is not None)
+    table.show(Table(_COLUMNS, tuple(_row(launch_result) for launch_result in launches)))
+    total = sum(launch_result.launch.count for launch_result in launches)
+    bounded = sum(launch_result.launch.count for launch_result in launches if launch_result.cycles is not None)
     out(f"\n{total} launches, {bounded} of them bounded")
-    whole = sum(one.launch.count * one.cycles for one in found if one.cycles is not None)
-    out(f"; one after the other at most {whole} cycles\n" if total == bounded and found else "\n")
+    whole = sum(launch_result.launch.count * launch_result.cycles for launch_result in launches if launch_result.cycles is not None)
+    out(f"; one after the other at most {whole} cycles\n" if total == bounded and launches else "\n")
     if cut:
         out(f"the recording was cut off {safe(cut)}: later launches are missing\n")
-    results = tuple({id(one.result): one.result for one in found if one.result is not None}.values())
+    results = tuple(
+        {id(launch_result.result): launch_result.result for launch_result in launches if launch_result.result is not None}.values()
+    )
     report.assumptions(results)
-    for text in dict.fromkeys(text for one in found if one.wcet is not None for text in one.assumptions):
+    for text in dict.fromkeys(text for launch_result in launches if launch_result.wcet is not None for text in launch_result.assumptions):
         out(f"  - {safe(text)}\n")
     gaps = defaultdict[str, dict[Gap, None]](dict)
-    for one in found:
-        gaps[one.launch.kernel].update(dict.fromkeys(one.gaps))
+    for launch_result in launches:
+        gaps[launch_result.launch.kernel].update(dict.fromkeys(launch_result.gaps))
     report.list_gaps([(kernel, tuple(several)) for kernel, several in gaps.items()])
 
 
-def _row(one: LaunchResult) -> tuple[str, ...]:
-    launch = one.launch
-    numbers = (report.NONE if number is None else str(number) for number in (one.wcet, one.cycles))
-    codes = ", ".join(sorted({gap.code for gap in one.gaps}))
+def _row(launch_result: LaunchResult) -> tuple[str, ...]:
+    launch = launch_result.launch
+    numbers = (report.NONE if number is None else str(number) for number in (launch_result.wcet, launch_result.cycles))
+    codes = ", ".join(sorted({gap.code for gap in launch_result.gaps}))
     return (launch.kernel, _shape(launch.grid), _shape(launch.block), str(launch.shared), str(launch.count), *numbers, codes)
 
 

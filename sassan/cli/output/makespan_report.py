@@ -48,7 +48,7 @@ def single(answer: Answer, wanted: Wanted) -> None:
 
 def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]], refused: Sequence[Refused], wanted: Wanted) -> None:
     """Print and write the answers for the functions of a listing."""
-    flat = [one for some in answers for one in some]
+    flat = [answer for some in answers for answer in some]
     _write(flat, wanted)
     if wanted.json:
         document.show([makespan_document.function(kernel, some) for kernel, some in zip(asked, answers, strict=True)], refused)
@@ -59,7 +59,7 @@ def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]
         out("\n")
         _text(flat[0])
     elif flat:
-        _assumptions([text for one in flat for text in one.instance.assumptions])
+        _assumptions([text for answer in flat for text in answer.instance.assumptions])
     report.list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
 
 
@@ -67,9 +67,9 @@ def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]])
     columns = (report.NAME, Column("cost", number=True), *_INTERVAL, Column("SM-level", number=True), Column("warps take"))
     rows: list[tuple[str, ...]] = []
     for kernel, some in zip(asked, answers, strict=True):
-        for one in some:
-            cost = report.NONE if not one.instance.costs else str(max(one.instance.costs))
-            rows.append((one.instance.name, cost, *_interval(one), _number(kernel.bound), strings_of(one)))
+        for answer in some:
+            cost = report.NONE if not answer.instance.costs else str(max(answer.instance.costs))
+            rows.append((answer.instance.name, cost, *_interval(answer), _number(kernel.bound), strings_of(answer)))
     table.show(Table(columns, tuple(rows)))
     for label in dict.fromkeys(kernel.label for kernel in asked):
         out(f"lower, upper: {label}\n")
@@ -80,49 +80,49 @@ def _rows(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]])
 _INTERVAL = (Column("warps", number=True), Column("lower", number=True), Column("upper", number=True), Column("gap", number=True))
 
 
-def _interval(one: Answer) -> tuple[str, ...]:
-    known = one.known
+def _interval(answer: Answer) -> tuple[str, ...]:
+    known = answer.known
     gap = "exact" if known.exact is not None else report.NONE if known.gap is None else f"{100 * known.gap:.1f}%"
-    return (str(one.instance.warps), _number(known.lower), _number(known.upper), gap)
+    return (str(answer.instance.warps), _number(known.lower), _number(known.upper), gap)
 
 
 def _number(value: int | None) -> str:
     return report.NONE if value is None else str(value)
 
 
-def _text(one: Answer) -> None:
-    out(f"{cut(safe(strings_of(one)), width())}\n{units(one)}\n\n")
-    _engines(one)
-    out(f"\n{verdict(one)}\n")
-    _estimates(one)
-    _assumptions(one.instance.assumptions)
-    if one.known.schedule is not None:
-        out(f"\nschedule of {one.known.lower} slots, slots from 1:\n")
-        _chart(chart(one))
+def _text(answer: Answer) -> None:
+    out(f"{cut(safe(strings_of(answer)), width())}\n{units(answer)}\n\n")
+    _engines(answer)
+    out(f"\n{verdict(answer)}\n")
+    _estimates(answer)
+    _assumptions(answer.instance.assumptions)
+    if answer.known.schedule is not None:
+        out(f"\nschedule of {answer.known.lower} slots, slots from 1:\n")
+        _chart(chart(answer))
 
 
-def _engines(one: Answer) -> None:
+def _engines(answer: Answer) -> None:
     columns = (Column("engine"), *_INTERVAL[1:3], Column("seconds", number=True), Column("proof"))
     rows = tuple(
         (
-            found.engine,
-            _number(found.lower if found.schedule else None),
-            _number(found.upper),
-            f"{found.seconds:.3f}",
-            found.note or found.proof,
+            outcome.engine,
+            _number(outcome.lower if outcome.schedule else None),
+            _number(outcome.upper),
+            f"{outcome.seconds:.3f}",
+            outcome.note or outcome.proof,
         )
-        for found in one.known.last.values()
+        for outcome in answer.known.last.values()
     )
     if rows:
         table.show(Table(columns, rows))
 
 
-def _estimates(one: Answer) -> None:
-    found = makespan_document.estimates(one)
-    if not found:
+def _estimates(answer: Answer) -> None:
+    estimates = makespan_document.estimates(answer)
+    if not estimates:
         return
     out("\nestimates of the 2011 paper, which are no bounds:\n")
-    for name, value, caution in found:
+    for name, value, caution in estimates:
         out(f"  {name.ljust(23)} {value}  ({caution})\n")
 
 
@@ -153,16 +153,16 @@ def _chart(picture: Chart) -> None:
 def _write(answers: Sequence[Answer], wanted: Wanted) -> None:
     """Write the charts and the programs that were asked for, before anything is printed."""
     if wanted.output is not None:
-        for path, one in zip(_files(wanted.output, answers), answers, strict=True):
-            text = draw(chart(one), path.suffix.lower().removeprefix("."), _page(one))
+        for path, answer in zip(_files(wanted.output, answers), answers, strict=True):
+            text = draw(chart(answer), path.suffix.lower().removeprefix("."), _page(answer))
             _save(path, text, quiet=wanted.quiet)
     if wanted.program is not None:
-        for path, one in zip(_files(wanted.program, answers), answers, strict=True):
-            _save(path, makespan_document.program(one, path.suffix.lower().removeprefix("."), wanted.rows), quiet=wanted.quiet)
+        for path, answer in zip(_files(wanted.program, answers), answers, strict=True):
+            _save(path, makespan_document.program(answer, path.suffix.lower().removeprefix("."), wanted.rows), quiet=wanted.quiet)
 
 
 def _files(pattern: str, answers: Sequence[Answer]) -> tuple[Path, ...]:
-    return outputs(pattern, tuple(one.instance.name if one.instance.costs else "schedule" for one in answers))
+    return outputs(pattern, tuple(answer.instance.name if answer.instance.costs else "schedule" for answer in answers))
 
 
 def _save(path: Path, text: str, *, quiet: bool) -> None:
@@ -172,10 +172,12 @@ def _save(path: Path, text: str, *, quiet: bool) -> None:
         note(f"wrote {safe(str(path))}\n")
 
 
-def _page(one: Answer) -> tuple[tuple[str, ...], ...]:
+def _page(answer: Answer) -> tuple[tuple[str, ...], ...]:
     """Return the table below a chart on a page."""
-    rows: list[tuple[str, str]] = [("string", strings_of(one)), ("instance", units(one)), ("result", verdict(one))]
-    rows += [(f"engine {found.engine}", f"{found.seconds:.3f} s {found.note or found.proof}") for found in one.known.last.values()]
-    rows += [(f"estimate {name}", f"{value}: {caution}") for name, value, caution in makespan_document.estimates(one)]
-    rows += [("assumption", text) for text in one.instance.assumptions]
+    rows: list[tuple[str, str]] = [("string", strings_of(answer)), ("instance", units(answer)), ("result", verdict(answer))]
+    rows += [
+        (f"engine {outcome.engine}", f"{outcome.seconds:.3f} s {outcome.note or outcome.proof}") for outcome in answer.known.last.values()
+    ]
+    rows += [(f"estimate {name}", f"{value}: {caution}") for name, value, caution in makespan_document.estimates(answer)]
+    rows += [("assumption", text) for text in answer.instance.assumptions]
     return (("", ""), *rows)

@@ -29,7 +29,7 @@ def safe(text: str) -> str:
     """Return `text` with every character that could steer a terminal (control, direction, surrogate, line end) spelled as an escape."""
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def cut(text: str, width: int) -> str:

@@ -29,7 +29,7 @@ from sassan.ilp.model import Model, Row, Variable, combine
 from sassan.ilp.solve import upper_bound
 from sassan.makespan.bounds.waiting import waiting_slots_of
 from sassan.makespan.problem import Problem
-from sassan.strings.kernel_string import KernelString, Run
+from sassan.strings.kernel_string import KernelString, LetterRun
 
 MOST_ARCS = 8_000
 """Limit on the arcs of a linear program: about a second to solve."""
@@ -143,7 +143,7 @@ def _count(string: KernelString, times: int, groups: Groups, steps: Counter[Step
     """Add the steps inside `times` copies of the string, and return its first and last group."""
     ends: list[Step] = []
     for part in string.parts:
-        if isinstance(part, Run):
+        if isinstance(part, LetterRun):
             ends.append(_count_run(part, times, groups.of[part.letter], steps))
         else:
             first, last = _count(part.body, times * part.times, groups, steps)
@@ -154,7 +154,7 @@ def _count(string: KernelString, times: int, groups: Groups, steps: Counter[Step
     return ends[0][0], ends[-1][1]
 
 
-def _count_run(run: Run, times: int, groups: Sequence[int], steps: Counter[Step]) -> Step:
+def _count_run(run: LetterRun, times: int, groups: Sequence[int], steps: Counter[Step]) -> Step:
     parts = min(len(groups), run.count)
     for index, group in enumerate(groups[:parts]):
         steps[group, group] += times * (run.count // parts + (index < run.count % parts) - 1)

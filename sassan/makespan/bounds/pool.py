@@ -30,7 +30,7 @@ from math import comb, lcm
 from typing import TYPE_CHECKING
 
 from sassan.makespan.problem import Problem, runs_of
-from sassan.strings.kernel_string import Run
+from sassan.strings.kernel_string import LetterRun
 
 if TYPE_CHECKING:
     from sassan.makespan.bounds.pool_kernel import CutArrays
@@ -100,7 +100,7 @@ def cuts(problem: Problem, most_states: int = MOST_STATES) -> Iterator[Cut]:
     tried: set[tuple[int, ...]] = set()
     for several, single in (*((pieces, 1) for pieces in range(1, wide + 1)), (wide, narrow)):
         parts = [(run.letter, several if problem.capacity[run.letter] >= _SEVERAL else single, run.count) for run in runs]
-        stretches = [Run(letter, length) for letter, pieces, count in parts for length in _pieces(count, pieces)]
+        stretches = [LetterRun(letter, length) for letter, pieces, count in parts for length in _pieces(count, pieces)]
         if comb(problem.warps + len(stretches), problem.warps) > most_states:
             return
         lengths = tuple(stretch.count for stretch in stretches)
@@ -121,13 +121,13 @@ def finest(problem: Problem, *, whole: bool) -> Cut | None:
     if comb(problem.warps + sum(pieces), problem.warps) >= _NUMBERS:
         return None
     return cut_string(
-        problem, [Run(run.letter, length) for run, many in zip(runs, pieces, strict=True) for length in _pieces(run.count, many)]
+        problem, [LetterRun(run.letter, length) for run, many in zip(runs, pieces, strict=True) for length in _pieces(run.count, many)]
     )
 
 
-def _runs(problem: Problem, most_states: int) -> list[Run] | None:
+def _runs(problem: Problem, most_states: int) -> list[LetterRun] | None:
     """Return the maximal runs of the string, or None as soon as there are too many of them."""
-    runs: list[Run] = []
+    runs: list[LetterRun] = []
     for run in runs_of(problem.strings[0]):
         if comb(problem.warps + len(runs) + 1, problem.warps) > most_states:
             return None
@@ -140,7 +140,7 @@ def _pieces(count: int, pieces: int) -> list[int]:
     return [count // pieces + (index < count % pieces) for index in range(pieces)]
 
 
-def cut_string(problem: Problem, stretches: Sequence[Run]) -> Cut:
+def cut_string(problem: Problem, stretches: Sequence[LetterRun]) -> Cut:
     """Return the cut of the common string into these stretches, which spell it."""
     letters = sorted({stretch.letter for stretch in stretches})
     capacity = tuple(int(problem.capacity[letter]) for letter in letters)

@@ -44,7 +44,7 @@ def refuted(fine: Cut, guide: Pooled, slots: int, stop: Callable[[], bool] = lam
     places = (np.array(_place(cut), np.int64) for cut in (fine, guide.cut))
     ends = np.array(_ends(fine, guide.cut), np.int64)
     guided = kernel.Guide(next(places), ends, next(places), np.frombuffer(guide.waste, np.int32))
-    search = kernel.Search(compiled(fine), work, guided, kernel.visited_states(most_states, most + 1))
+    search = kernel.SearchArrays(compiled(fine), work, guided, kernel.visited_states(most_states, most + 1))
     kernel.begin(search)
     answer = kernel.PAUSED
     while answer == kernel.PAUSED and not stop():

@@ -47,7 +47,7 @@ def visited_states(states: int, levels: int) -> VisitedStates:
     )
 
 
-class Search(NamedTuple):
+class SearchArrays(NamedTuple):
     """The data of the search."""
 
     tables: CutArrays
@@ -57,7 +57,7 @@ class Search(NamedTuple):
 
 
 @compiled
-def begin(search: Search) -> None:
+def begin(search: SearchArrays) -> None:
     """Enter the state in which all warps are in the first stretch, whose numbers are the last."""
     waste = search.guide.waste[len(search.guide.waste) - 1]
     if waste < len(search.seen.heads):
@@ -65,7 +65,7 @@ def begin(search: Search) -> None:
 
 
 @compiled
-def advance(expansions: int, search: Search) -> int:
+def advance(expansions: int, search: SearchArrays) -> int:
     """Expand at most so many states; return FOUND, REFUTED, FULL (the tables) or PAUSED."""
     visited = search.seen
     for _ in range(expansions):
@@ -145,7 +145,7 @@ def _decode(number: int, place: Ints, up_to: Ints) -> None:
 
 
 @compiled
-def _expand(number: int, level: int, search: Search) -> bool:
+def _expand(number: int, level: int, search: SearchArrays) -> bool:
     """Enter every state that can follow; False if the tables are full."""
     work = search.work
     _decode(number, search.guide.place, work.up_to)
@@ -161,7 +161,7 @@ def _expand(number: int, level: int, search: Search) -> bool:
 
 
 @compiled
-def _follow(number: int, done: int, first: int, search: Search) -> bool:
+def _follow(number: int, done: int, first: int, search: SearchArrays) -> bool:
     """Enter every state that can follow if `work.runs` letters of each unit run: `work.gone` enumerates the warps that may leave."""
     tables, work, guide, visited = search
     weight = reset_departures(tables, work)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.app.builds.changes import Change, Number, State, changes, counterparts
+from sassan.app.builds.changes import Change, ChangeState, Number, changes, counterparts
 from sassan.app.builds.saved_results import Measure, Result
 
 BASE = Result("k", "sm_80", "k.sass", "sha256:1", (10,) * len(Measure), "unit", "optimal", None, "L", (), (), ("a", "b"))
@@ -19,13 +19,13 @@ RESULTS = st.builds(
 BUILDS = st.lists(RESULTS, max_size=6)
 
 
-def states(*found: Change) -> list[tuple[str, State]]:
-    return [(one.one.name, one.state) for one in found]
+def states(*found: Change) -> list[tuple[str, ChangeState]]:
+    return [(one.latest.name, one.state) for one in found]
 
 
 @given(BUILDS)
 def test_a_build_does_not_differ_from_itself(build: list[Result]):
-    assert {one.state for one in changes(build, build)} <= {State.SAME}
+    assert {one.state for one in changes(build, build)} <= {ChangeState.SAME}
 
 
 @given(BUILDS, BUILDS)
@@ -38,8 +38,8 @@ def test_every_function_is_told_once(old: list[Result], new: list[Result]):
 @given(BUILDS, BUILDS)
 def test_what_was_added_one_way_was_removed_the_other_way(old: list[Result], new: list[Result]):
     there, back = changes(old, new), changes(new, old)
-    assert sorted(id(one.new) for one in there if one.state is State.ADDED) == sorted(
-        id(one.old) for one in back if one.state is State.REMOVED
+    assert sorted(id(one.new) for one in there if one.state is ChangeState.ADDED) == sorted(
+        id(one.old) for one in back if one.state is ChangeState.REMOVED
     )
 
 
@@ -61,21 +61,24 @@ def test_functions_of_one_name_hold_their_own_file_then_their_code_then_each_oth
 
 
 def test_a_new_name_of_the_same_code_is_a_rename():
-    assert states(*changes([BASE], [replace(BASE, name="n")])) == [("n", State.RENAMED)]
+    assert states(*changes([BASE], [replace(BASE, name="n")])) == [("n", ChangeState.RENAMED)]
 
 
 def test_a_rename_that_could_be_two_is_none():
     twins = [replace(BASE, name="x"), replace(BASE, name="y")]
-    assert states(*changes([BASE], twins)) == [("x", State.ADDED), ("y", State.ADDED), ("k", State.REMOVED)]
+    assert states(*changes([BASE], twins)) == [("x", ChangeState.ADDED), ("y", ChangeState.ADDED), ("k", ChangeState.REMOVED)]
 
 
 def test_code_that_is_not_told_is_no_rename():
-    assert states(*changes([replace(BASE, text=None)], [replace(BASE, name="n", text=None)])) == [("n", State.ADDED), ("k", State.REMOVED)]
+    assert states(*changes([replace(BASE, text=None)], [replace(BASE, name="n", text=None)])) == [
+        ("n", ChangeState.ADDED),
+        ("k", ChangeState.REMOVED),
+    ]
 
 
 def test_functions_of_one_name_are_paired_in_order():
     second = replace(BASE, text="sha256:2")
-    assert states(*changes([BASE, second], [BASE, second])) == [("k", State.SAME), ("k", State.SAME)]
+    assert states(*changes([BASE, second], [BASE, second])) == [("k", ChangeState.SAME), ("k", ChangeState.SAME)]
 
 
 def test_a_number_is_told_with_both_of_its_values():
@@ -93,10 +96,10 @@ def test_a_file_that_came_does_not_take_the_place_of_another_with_the_same_kerne
     old = replace(BASE, file="b.sass", numbers=(22, *BASE.numbers[1:]))
     came = replace(BASE, file="a.sass", text="sha256:2", numbers=(10, *BASE.numbers[1:]))
     grown = replace(old, text="sha256:3", numbers=(30, *BASE.numbers[1:]))
-    assert [(one.state, one.old) for one in changes([old], [came, grown])] == [(State.ADDED, None), (State.CHANGED, old)]
+    assert [(one.state, one.old) for one in changes([old], [came, grown])] == [(ChangeState.ADDED, None), (ChangeState.CHANGED, old)]
 
 
 def test_of_several_with_one_name_those_with_the_same_instructions_are_the_same():
     one, two, three = (replace(BASE, file=f"old/{name}", text=f"sha256:{name}") for name in "123")
     moved, other = replace(two, file="new/2"), replace(three, file="new/3")
-    assert [(each.state, each.old) for each in changes([one, two], [moved, other])] == [(State.SAME, two), (State.CHANGED, one)]
+    assert [(each.state, each.old) for each in changes([one, two], [moved, other])] == [(ChangeState.SAME, two), (ChangeState.CHANGED, one)]

@@ -114,9 +114,9 @@ def test_the_bound_of_a_grid_is_compared_for_the_same_launch_only():
 
 
 def test_growth_of_numbers_beyond_a_float_has_a_percentage():
-    assert gates.change(10**400, 2 * 10**400) == "+100.0%"
-    assert gates.change(1000, 969) == "-3.1%"
-    assert gates.change(8, 9) == "+12.5%"
+    assert gates.growth_text(10**400, 2 * 10**400) == "+100.0%"
+    assert gates.growth_text(1000, 969) == "-3.1%"
+    assert gates.growth_text(8, 9) == "+12.5%"
 
 
 def test_growth_from_nothing_has_no_percentage():

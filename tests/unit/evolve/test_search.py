@@ -12,7 +12,7 @@ from sassan.evolve.outcome import Outcome, OutcomeStatus, to_json
 from sassan.evolve.plot import convergence
 from sassan.evolve.result import search_result
 from sassan.evolve.run import Runner, toolchain_hash
-from sassan.evolve.search import Hooks, Search, SearchProgress
+from sassan.evolve.search import GenomeSearch, Hooks, SearchProgress
 from sassan.evolve.state import initial_state
 from sassan.executor import Serial
 
@@ -23,12 +23,12 @@ TINY = Space((Gene(GeneKind.MACRO, "A", (0, 1, 2)), Gene(GeneKind.MACRO, "B", (0
 
 
 def searched(config, objectives: int = 1):
-    return Search(config, CountingEvaluator(objectives)).run(initial_state(config.plan.seed))
+    return GenomeSearch(config, CountingEvaluator(objectives)).run(initial_state(config.plan.seed))
 
 
 def test_the_budget_counts_different_genomes_and_nothing_is_evaluated_twice():
     config, prices = toy(), CountingEvaluator()
-    result = Search(config, prices).run(initial_state(3))
+    result = GenomeSearch(config, prices).run(initial_state(3))
     assert len(result.evolved) == len(set(result.evolved)) == 40
     assert len(result.sampled) == len(set(result.sampled)) == 40
     assert len(prices.asked) == len(set(prices.asked)) == len(result.known)
@@ -56,7 +56,7 @@ def test_where_every_individual_fails_there_is_no_best():
     def nothing(genomes):
         return [outcome_of((5, 0, 0)) for _ in genomes]
 
-    result = search_result(config, Search(config, nothing).run(initial_state(1)))
+    result = search_result(config, GenomeSearch(config, nothing).run(initial_state(1)))
     assert (result.best, result.front, result.status_counts["failed"]) == (None, (), 2)
     pytest.importorskip("matplotlib", reason="the extra 'plots' is not installed")
     assert convergence(config, result).render("svg").startswith(b"<?xml")  # it has nothing to name in a legend, and warns of nothing
@@ -102,7 +102,7 @@ def test_the_curve_never_rises():
 def test_each_outcome_is_shown_with_the_best_so_far():
     steps: list[SearchProgress] = []
     config = toy()
-    Search(config, CountingEvaluator(), Hooks(watch=steps.append)).run(initial_state(3))
+    GenomeSearch(config, CountingEvaluator(), Hooks(watch=steps.append)).run(initial_state(3))
     assert [step.done for step in steps if step.search == "evolution"] == list(range(1, 41))
     assert steps[0].best == (100.0,)
     assert steps[-1].budget == 40
@@ -118,10 +118,10 @@ def test_a_search_interrupted_anywhere_ends_as_if_it_had_not_been(tmp_path, obje
         fresh = initial_state(config.plan.seed)
         state.save(fresh, config, tmp_path)
         with pytest.raises(KeyboardInterrupt):
-            Search(config, CountingEvaluator(objectives, interrupted=stop), hooks).run(fresh)
+            GenomeSearch(config, CountingEvaluator(objectives, interrupted=stop), hooks).run(fresh)
         resumed = state.load(config, tmp_path)
         assert resumed is not None
-        result = Search(config, CountingEvaluator(objectives), hooks).run(resumed)
+        result = GenomeSearch(config, CountingEvaluator(objectives), hooks).run(resumed)
         assert (result.evolved, result.sampled, result.known, result.population) == (
             whole.evolved,
             whole.sampled,

@@ -9,7 +9,7 @@ import pytest
 from sassan.alphabet import Letter
 from sassan.errors import SelfCheckError, UsageError
 from sassan.makespan import clock
-from sassan.makespan.all import All, Step, easy, states
+from sassan.makespan.all import All, SearchStep, easy, states
 from sassan.makespan.engine import Budget, EngineResult, Reporter
 from sassan.makespan.merge import Merged
 from sassan.makespan.problem import Problem
@@ -61,7 +61,7 @@ def test_bounds_that_meet_end_the_search(monkeypatch: pytest.MonkeyPatch):
     reported, report = collect()
     met = Schedule(tuple(tuple(range(17 * warp, 17 * warp + 17)) for warp in range(2)))
     both = Problem((parse("L17"),) * 2, ONE)
-    result = All(fake("bounds", None, 34), [Step(fake("beam", 34, None, met))], exact).run(both, Budget(), report)
+    result = All(fake("bounds", None, 34), [SearchStep(fake("beam", 34, None, met))], exact).run(both, Budget(), report)
     assert (result.lower, result.upper) == (34, 34)
     assert [one.engine for one in reported] == ["bounds", "beam"]
     assert exact.runs == []
@@ -69,14 +69,14 @@ def test_bounds_that_meet_end_the_search(monkeypatch: pytest.MonkeyPatch):
 
 def test_an_easy_instance_goes_straight_to_the_exact_engine():
     beam = fake("beam", 8, None, EIGHT)
-    result = All(fake("bounds", None, 12), [Step(beam)], fake("exact", 9, 9, NINE, "exhaustive")).run(LCL, Budget(), lambda _: None)
+    result = All(fake("bounds", None, 12), [SearchStep(beam)], fake("exact", 9, 9, NINE, "exhaustive")).run(LCL, Budget(), lambda _: None)
     assert beam.runs == []
     assert (result.lower, result.upper, result.proof) == (9, 9, "exhaustive")
 
 
 def test_an_instance_with_many_states_is_searched_first():
     beam = fake("beam")
-    All(fake("bounds", None, 300), [Step(beam)], fake("exact")).run(LARGE, Budget(), lambda _: None)
+    All(fake("bounds", None, 300), [SearchStep(beam)], fake("exact")).run(LARGE, Budget(), lambda _: None)
     assert len(beam.runs) == 1
 
 
@@ -84,7 +84,7 @@ def test_an_instance_that_is_likely_to_be_decided_is_first_given_to_the_exact_en
     beam, exact = fake("beam"), fake("exact", None, 100)
     eight = Problem((parse("L5C9L2C9"),) * 8, ONE)
     reported, report = collect()
-    All(fake("bounds", None, 300), [Step(beam)], exact).run(eight, Budget(), report)
+    All(fake("bounds", None, 300), [SearchStep(beam)], exact).run(eight, Budget(), report)
     assert [one.engine for one in reported] == ["bounds", "exact", "beam", "bounds", "exact"]
 
 
@@ -111,7 +111,7 @@ def test_an_instance_that_every_engine_refuses_is_refused():
 def test_a_step_gets_its_share_of_the_time_that_is_left():
     beam, exact = fake("beam"), fake("exact")
     deadline = clock.now() + 100
-    All(fake("bounds", None, 300), [Step(beam, 0.25)], exact).run(LARGE, Budget(deadline), lambda _: None)
+    All(fake("bounds", None, 300), [SearchStep(beam, 0.25)], exact).run(LARGE, Budget(deadline), lambda _: None)
     assert beam.runs[0].deadline == pytest.approx(deadline - 75, abs=5)
     assert exact.runs[0].deadline == pytest.approx(deadline, abs=1)
 

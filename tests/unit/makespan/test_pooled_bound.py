@@ -6,7 +6,7 @@ from makespan_instances import number_of, slots_left
 from sassan.alphabet import Letter
 from sassan.makespan.bounds.pool import Cut, cut_string, cuts, pooled, waste_plain
 from sassan.makespan.problem import Problem, Processor, problem
-from sassan.strings.kernel_string import Run, parse
+from sassan.strings.kernel_string import LetterRun, parse
 
 pytestmark = pytest.mark.slow
 
@@ -120,7 +120,13 @@ def test_nothing_remains_when_all_are_done() -> None:
 
 
 def test_a_cut_may_be_chosen_by_hand() -> None:
-    pieces = [Run(Letter.LOAD, 5), Run(Letter.COMPUTE, 3), Run(Letter.COMPUTE, 6), Run(Letter.LOAD, 2), Run(Letter.COMPUTE, 9)]
+    pieces = [
+        LetterRun(Letter.LOAD, 5),
+        LetterRun(Letter.COMPUTE, 3),
+        LetterRun(Letter.COMPUTE, 6),
+        LetterRun(Letter.LOAD, 2),
+        LetterRun(Letter.COMPUTE, 9),
+    ]
     table = pooled(cut_string(case_study(5), pieces))
     assert table is not None
     assert table.bound == 68

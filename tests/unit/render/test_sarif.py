@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from sarif import assert_valid
-from sassan.render.sarif import Finding, Location, Rule, Run, log
+from sassan.render.sarif import Finding, Location, Rule, SarifRun, log
 
 RULE = Rule("max-wcet", "MaxWcet", "A sentence.", "Help.")
 
 
 def run(*findings: Finding, **others: Any) -> Any:
     values: dict[str, Any] = {"version": "0.1.0", "rules": (RULE,), "files": ("k.sass",), "status": 1, "folder": "/home/me/project"}
-    return log(Run(findings=findings, **(values | others)))["runs"][0]
+    return log(SarifRun(findings=findings, **(values | others)))["runs"][0]
 
 
 def finding(place: Location, message: str = "text") -> Finding:
@@ -21,7 +21,7 @@ def finding(place: Location, message: str = "text") -> Finding:
 
 def test_hostile_text_is_valid_and_neither_link_nor_placeholder():
     name = "<img src=x onerror=alert(1)> [a](b) {0} \x1b[31m\ud800\n"
-    document = log(Run("0.1.0", (RULE,), (finding(Location(name, 1, name, 8, name), name),), (name,), 1, "/", ((name, name, name),)))
+    document = log(SarifRun("0.1.0", (RULE,), (finding(Location(name, 1, name, 8, name), name),), (name,), 1, "/", ((name, name, name),)))
     assert_valid(document)
     message = document["runs"][0]["results"][0]["message"]["text"]
     assert "[a] (b) {{0}}" in message

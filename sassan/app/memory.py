@@ -1,0 +1,83 @@
+"""The memory accesses of a function, for the launch of its result."""
+
+from dataclasses import dataclass
+
+from sassan.access import Access, accesses
+from sassan.access.accesses import ASSUMPTIONS, reason
+from sassan.app.result import AnalysisResult
+from sassan.errors import Gap
+from sassan.ir import Function, SourceLine
+from sassan.values import WarpValues, with_values
+from sassan.warpcfg import explore
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRow:
+    """One access, how often a warp executes it on the worst path (None: not known), and where it stands in the source."""
+
+    access: Access
+    executions: int | None
+    source: SourceLine | None
+
+    @property
+    def wasted(self) -> int:
+        """Return the transactions beyond the ideal that a warp makes at most, one execution where their number is not known."""
+        return (self.access.waste or 0) * (1 if self.executions is None else self.executions)
+
+    @property
+    def reason(self) -> str:
+        """Return why it wastes transactions, and how many it makes, '' where it does not."""
+        return reason(self.access)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryResult:
+    """The accesses of a function, those that waste most first; where they are not followed, there are none and `gaps` say why."""
+
+    result: AnalysisResult
+    rows: tuple[AccessRow, ...]
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what the transactions rest on."""
+        if not self.rows:
+            return ()
+        pointers = any(row.access.base for row in self.rows)
+        return ASSUMPTIONS if pointers else ASSUMPTIONS[1:]
+
+
+def memory_of(result: AnalysisResult) -> MemoryResult:
+    """Return the accesses of a function with their transactions.
+
+    Raises SelfCheckError.
+    """
+    values = result.values or _followed(result)
+    if values is None:
+        return MemoryResult(result, (), result.cfg.gaps or (_not_followed(result.function),))
+    counts: dict[int, int] = {}
+    for node, count in zip(result.cfg.nodes, result.wcet.counts or (), strict=False):
+        for instruction in node.instructions:
+            counts[instruction.address] = counts.get(instruction.address, 0) + count
+    known = result.wcet.counts is not None
+    rows = [
+        AccessRow(access, counts.get(access.address, 0) if known else None, _line(result.function, access.address))
+        for access in accesses(values)
+    ]
+    return MemoryResult(result, tuple(sorted(rows, key=lambda row: (-row.wasted, row.access.address))))
+
+
+def _followed(result: AnalysisResult) -> WarpValues | None:
+    """Return what registers hold where nothing of the launch is given: lanes are known by their number alone."""
+    function, settings = result.function, result.settings
+    return with_values(result.cfg, result.isa.facts, settings.launch, lambda facts: explore(function, facts, settings.exploration))
+
+
+def _not_followed(function: Function) -> Gap:
+    why = "the registers of PTX are not followed: compile it" if function.frames else "calls of functions that the input does not hold"
+    return Gap(function.entry, "values-not-followed", f"accesses are not known: {why}")
+
+
+def _line(function: Function, address: int) -> SourceLine | None:
+    lines = [line for line in function.lines if line.address <= address]
+    return lines[-1] if lines else None

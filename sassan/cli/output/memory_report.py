@@ -1,0 +1,90 @@
+"""The report of `memory`: a table of accesses for each function, what it rests on, its gaps."""
+
+from collections.abc import Mapping, Sequence
+
+from sassan.app import documents
+from sassan.app.documents import address
+from sassan.app.memory import AccessRow, MemoryResult
+from sassan.cli.output import table
+from sassan.cli.output.analysis_report import NONE, list_gaps
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import out, safe
+
+_COLUMNS = (
+    Column("address"),
+    Column("line"),
+    Column("instruction", widest=24),
+    Column("space"),
+    Column("pattern"),
+    Column("trans.", number=True),
+    Column("ideal", number=True),
+    Column("exec.", number=True),
+)
+
+
+def show(found: Sequence[MemoryResult]) -> None:
+    """Print the accesses of each function."""
+    for one in found:
+        out(f"{safe(one.result.function.name)} ({one.result.function.arch})\n")
+        if one.rows:
+            lines = any(row.source is not None for row in one.rows)
+            shown = [_cells(each) for each in one.rows]
+            kept = [place for place, column in enumerate(_COLUMNS) if lines or column.title != "line"]
+            table.show(Table(tuple(_COLUMNS[place] for place in kept), tuple(tuple(cells[place] for place in kept) for cells in shown)))
+            for row in one.rows:
+                if row.reason:
+                    out(f"  {address(row.access.address)} {safe(row.reason)}\n")
+        elif not one.gaps:
+            out("  no access of memory\n")
+        out("\n")
+    assumptions = dict.fromkeys(text for one in found for text in one.assumptions)
+    if assumptions:
+        out("assumptions:\n" + "".join(f"  - {text}\n" for text in assumptions))
+    list_gaps([(one.result.function.name, one.gaps) for one in found])
+
+
+def _cells(row: AccessRow) -> tuple[str, ...]:
+    access, count = row.access, row.access.transactions
+    transactions = NONE if count is None else str(count.most) if count.exact else f"<= {count.most}"
+    line = f"{row.source.file.rpartition('/')[2]}:{row.source.line}" if row.source is not None else NONE
+    return (
+        address(access.address),
+        line,
+        access.opcode,
+        access.space.value,
+        access.pattern.value,
+        transactions,
+        NONE if access.ideal is None else str(access.ideal),
+        NONE if row.executions is None else str(row.executions),
+    )
+
+
+def row(one: MemoryResult) -> Mapping[str, documents.Value]:
+    """Return what the document says of one function."""
+    return {
+        **documents.head(one.result),
+        "accesses": [_document(each) for each in one.rows],
+        "assumptions": list(one.assumptions),
+        "gaps": documents.gaps(one.gaps),
+    }
+
+
+def _document(row: AccessRow) -> Mapping[str, documents.Value]:
+    access = row.access
+    return {
+        "address": address(access.address),
+        "opcode": access.opcode,
+        "space": access.space.value,
+        "bytes": access.bytes or None,
+        "pattern": access.pattern.value,
+        "stride": access.stride,
+        "sectors": access.sectors.most if access.sectors is not None else None,
+        "passes": access.passes.most if access.passes is not None else None,
+        "ideal": access.ideal,
+        "collisions": access.collisions,
+        "executions": row.executions,
+        "exact": access.exact,
+        "base": access.base or None,
+        "reason": row.reason or None,
+        "source": {"file": row.source.file, "line": row.source.line} if row.source is not None else None,
+    }
