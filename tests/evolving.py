@@ -8,10 +8,10 @@ from textwrap import dedent
 import pytest
 
 from sassan.errors import MissingToolError
-from sassan.evolve import compilers
-from sassan.evolve.config import Config, KernelSource, LaunchShape, Objective, SearchPlan
-from sassan.evolve.genes import Gene, GeneKind, Genome, Space
+from sassan.evolve.compilation import compilers
 from sassan.evolve.outcome import Outcome, OutcomeStatus
+from sassan.evolve.space.config import Config, KernelSource, LaunchShape, Objective, SearchPlan
+from sassan.evolve.space.genes import Gene, GeneKind, Genome, Space
 
 KERNEL = """\
 extern "C" __global__ void tiny(float *x, int n) {

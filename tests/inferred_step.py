@@ -5,7 +5,7 @@ from random import Random
 from integer_step import number, outputs
 from sassan.arch import described
 from sassan.domains import ranges
-from sassan.ipet.loop_bounds.execute import Machine
+from sassan.ipet.loop_bounds.execute import Machine, writers
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
 from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Value, constant, unknown
 from sassan.ir import Instruction
@@ -52,8 +52,10 @@ def is_computed(random: Random, one: Instruction, around: LaunchEnvironment) -> 
     held |= {name: YES if value else NO for name, value in truths.items() if random.random() < 0.6}
     if random.random() < 0.7:
         held |= {CARRY: YES if flags & 1 else NO, ZERO: YES if flags & 2 else NO}
-    machine = Machine(around, {0: facts}, {0: facts.writes}, 12)
-    states = machine.run([State(registers=held)], one)
+    machine = Machine(around, {0: facts.writes}, 12)
+    states = [State(registers=held)]
+    for plan in machine.plans(writers([one], {0: facts}), -1):
+        states = machine.run(states, plan)
     contents, short = {**values, **truths, CARRY: flags}, described(arch).short_immediates
     found, again = (outputs(one, arch, contents, short=short, time=time) for time in (0, 77))
     sure = frozenset(name for name in found if found[name] == again[name])

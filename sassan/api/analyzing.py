@@ -91,7 +91,7 @@ def analyze(
     program = subject if isinstance(subject, Program) else read(subject)
     check_settings(settings, program.functions)
     functions = chosen(program, function)
-    return Kernels(program.name, tuple(Kernel(program.name, analysis.analyze(one, settings, program.name)) for one in functions))
+    return Kernels(program.name, tuple(Kernel(program.name, analysis.analyze(function, settings, program.name)) for function in functions))
 
 
 def _checked(choices: Mapping[str, object]) -> Choices:

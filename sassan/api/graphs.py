@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from sassan.app.result import AnalysisResult
 from sassan.app.views import draw, graph_document
-from sassan.render.cfg_json import CfgDocument
 from sassan.render.files import write_atomically
+from sassan.render.graph.cfg_json import CfgDocument
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -30,8 +30,8 @@ def read(origin: Origin, *, name: str | None = None, arch: str | None = None, ca
     _ = arch is None or checking.text("arch", arch)
     if isinstance(origin, bytes):
         return frontend.read(frontend.content(name or IN_MEMORY, origin), arch=arch, cached=cached)
-    found = frontend.read(frontend.load(_path(origin)), arch=arch, cached=cached)
-    return found if name is None else Program(name, found.functions)
+    program = frontend.read(frontend.load(_path(origin)), arch=arch, cached=cached)
+    return program if name is None else Program(name, program.functions)
 
 
 def _path(origin: object) -> str:

@@ -66,20 +66,20 @@ class Kernel:
     @property
     def makespan(self) -> int | None:
         """Return the bound of the warps that were asked for, or are resident, on one SM; None also where none was asked for."""
-        found = self.analysis.makespan
-        return found.bound.value if found is not None else None
+        makespan = self.analysis.makespan
+        return makespan.bound.value if makespan is not None else None
 
     @property
     def warps(self) -> int | None:
         """Return of how many warps `makespan` speaks."""
-        found = self.analysis.makespan
-        return found.residents.warps if found is not None else None
+        makespan = self.analysis.makespan
+        return makespan.residents.warps if makespan is not None else None
 
     @property
     def grid(self) -> int | None:
         """Return the bound of the whole grid; None also where no grid was given."""
-        found = self.analysis.makespan
-        return found.grid.value if found is not None and found.grid is not None else None
+        makespan = self.analysis.makespan
+        return makespan.grid.value if makespan is not None and makespan.grid is not None else None
 
     @property
     def worst_path(self) -> str | None:
@@ -133,7 +133,7 @@ class Kernels(Sequence[Kernel]):
 
     def __contains__(self, key: object) -> bool:
         """Return whether this kernel is there, or one of this name."""
-        return any(one.name == key for one in self.found) if isinstance(key, str) else key in self.found
+        return any(kernel.name == key for kernel in self.found) if isinstance(key, str) else key in self.found
 
     def __iter__(self) -> Iterator[Kernel]:
         """Yield them in order."""
@@ -149,14 +149,14 @@ class Kernels(Sequence[Kernel]):
             return Kernels(self.file, self.found[key])
         if isinstance(key, int):
             return self.found[key]
-        for one in self.found:
-            if one.name == key:
-                return one
+        for kernel in self.found:
+            if kernel.name == key:
+                return kernel
         raise KeyError(key)
 
     def to_dict(self) -> Mapping[str, Value]:
         """Return the document of `sassan analyze --json`."""
-        return {**documents.tool(), "functions": [one.to_dict() for one in self.found]}
+        return {**documents.tool(), "functions": [kernel.to_dict() for kernel in self.found]}
 
     def _repr_html_(self) -> str:
-        return tables.kernels(tuple(tables.KernelLine(one.analysis, one.assumptions) for one in self.found))
+        return tables.kernels(tuple(tables.KernelLine(kernel.analysis, kernel.assumptions) for kernel in self.found))

@@ -87,7 +87,7 @@ class Makespan:
 
     def to_dict(self) -> Mapping[str, Value]:
         """Return what `sassan makespan --json` says."""
-        return {**documents.tool(), **document.answer(self.answer), "schedule": document.schedule(self.answer)}
+        return {**documents.tool(), **document.numbers(self.answer), "schedule": document.schedule(self.answer)}
 
     def _repr_svg_(self) -> str | None:
         return self.svg() if self.schedule is not None else None
@@ -111,7 +111,7 @@ def makespan_of(  # noqa: PLR0913 - every choice of a user is a parameter
     slot. `latency` is in slots by letter, `issue` bounds the instructions of one slot, `time_limit` is in seconds.
     Raises InputError for a string, UsageError for numbers that mean nothing.
     """
-    parsed = tuple(instructions(checking.text("a kernel string", one)) for one in _several(strings))
+    parsed = tuple(instructions(checking.text("a kernel string", string)) for string in _several(strings))
     count = checking.whole("warps", warps) if warps is not None else len(parsed)
     if not parsed or count < 1:
         raise UsageError("no-warps", "there is no warp to run", hint="pass warps=16")

@@ -24,12 +24,12 @@ class KernelLine:
 def kernels(lines: Sequence[KernelLine]) -> str:
     """Return the numbers of each kernel, its worst path or how many gaps it has; the gaps and the assumptions stand below."""
     head = ("function", "arch", "instructions", "blocks", "divergent", "WCET", "makespan", "worst path, or gaps")
-    rows = "".join(f"<tr>{''.join(map(_cell, _row(one.analysis)))}</tr>" for one in lines)
-    table = f"<table><thead><tr>{''.join(f'<th>{one}</th>' for one in head)}</tr></thead><tbody>{rows}</tbody></table>"
+    rows = "".join(f"<tr>{''.join(map(_cell, _row(line.analysis)))}</tr>" for line in lines)
+    table = f"<table><thead><tr>{''.join(f'<th>{title}</th>' for title in head)}</tr></thead><tbody>{rows}</tbody></table>"
     missing = [
-        f"{one.analysis.function.name} {address(gap.address)} {gap.code}: {gap.message}" for one in lines for gap in one.analysis.gaps
+        f"{line.analysis.function.name} {address(gap.address)} {gap.code}: {gap.message}" for line in lines for gap in line.analysis.gaps
     ]
-    said = dict.fromkeys(text for one in lines for text in one.assumptions)
+    said = dict.fromkeys(text for line in lines for text in line.assumptions)
     return table + _list("gaps", missing) + _list("assumptions", said)
 
 
@@ -38,12 +38,12 @@ def gaps(count: int) -> str:
     return f"{count} gap{'' if count == 1 else 's'}"
 
 
-def _row(one: AnalysisResult) -> tuple[str, ...]:
-    numbers = (len(one.function.instructions), len(one.cfg.nodes), one.divergent_branches)
-    bounds = (one.wcet.value if one.wcet.bound else None, one.makespan.bound.value if one.makespan else None)
-    last = gaps(len(one.gaps)) if one.gaps else str(one.worst_path or one.wcet.note or one.wcet.status)
+def _row(result: AnalysisResult) -> tuple[str, ...]:
+    numbers = (len(result.function.instructions), len(result.cfg.nodes), result.divergent_branches)
+    bounds = (result.wcet.value if result.wcet.bound else None, result.makespan.bound.value if result.makespan else None)
+    last = gaps(len(result.gaps)) if result.gaps else str(result.worst_path or result.wcet.note or result.wcet.status)
     shown = (_NONE if value is None else str(value) for value in bounds)
-    return (shorten(one.function.name, _NAME), one.function.arch, *map(str, numbers), *shown, shorten(last, _STRING))
+    return (shorten(result.function.name, _NAME), result.function.arch, *map(str, numbers), *shown, shorten(last, _STRING))
 
 
 def _cell(text: str) -> str:
@@ -51,7 +51,7 @@ def _cell(text: str) -> str:
 
 
 def _list(title: str, items: Iterable[str]) -> str:
-    rows = "".join(f"<li>{_text(one)}</li>" for one in items)
+    rows = "".join(f"<li>{_text(item)}</li>" for item in items)
     return f"<p>{title}</p><ul>{rows}</ul>" if rows else ""
 
 

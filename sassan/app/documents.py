@@ -32,67 +32,67 @@ def address(value: int) -> str:
     return f"0x{value:04x}"
 
 
-def gaps(found: Sequence["Gap"]) -> Sequence[Value]:
+def gaps(several: Sequence["Gap"]) -> Sequence[Value]:
     """Return the list of gaps."""
-    return [{"code": gap.code, "address": address(gap.address), "message": gap.message} for gap in found]
+    return [{"code": gap.code, "address": address(gap.address), "message": gap.message} for gap in several]
 
 
-def head(one: "AnalysisResult") -> Mapping[str, Value]:
+def head(result: "AnalysisResult") -> Mapping[str, Value]:
     """Return the keys with which every function begins."""
-    return {"name": one.function.name, "arch": one.function.arch, "file": one.file}
+    return {"name": result.function.name, "arch": result.function.arch, "file": result.file}
 
 
-def analysis(one: "AnalysisResult") -> Mapping[str, Value]:
+def analysis(result: "AnalysisResult") -> Mapping[str, Value]:
     """Return what `analyze` says of one function."""
-    targets: dict[str, Value] = {address(at): [address(to) for to in targets] for at, targets in one.cfg.token_targets}
+    targets: dict[str, Value] = {address(at): [address(to) for to in targets] for at, targets in result.cfg.token_targets}
     return {
-        **head(one),
-        "instructions": len(one.function.instructions),
-        "blocks": len(one.cfg.nodes),
-        "edges": len(one.cfg.edges),
-        "registers": one.function.registers,
-        "text": one.function.text_hash,
-        "divergent_branches": one.divergent_branches,
-        "reactivation_edges": one.reactivation_edges,
+        **head(result),
+        "instructions": len(result.function.instructions),
+        "blocks": len(result.cfg.nodes),
+        "edges": len(result.cfg.edges),
+        "registers": result.function.registers,
+        "text": result.function.text_hash,
+        "divergent_branches": result.divergent_branches,
+        "reactivation_edges": result.reactivation_edges,
         "token_targets": targets,
-        "strings": {"worst_path": string(one.worst_path)},
-        "wcet": wcet(one),
-        "makespan": makespan(one.makespan),
-        "occupancy": _occupancy(one.residency),
-        "grid": _grid(one.makespan),
-        "paths": _paths(one),
-        "loops": loops(one),
-        "gaps": gaps(one.gaps),
+        "strings": {"worst_path": string(result.worst_path)},
+        "wcet": wcet(result),
+        "makespan": makespan(result.makespan),
+        "occupancy": _occupancy(result.residency),
+        "grid": _grid(result.makespan),
+        "paths": _paths(result),
+        "loops": loops(result),
+        "gaps": gaps(result.gaps),
     }
 
 
-def launch(one: "LaunchResult") -> Mapping[str, Value]:
+def launch(result: "LaunchResult") -> Mapping[str, Value]:
     """Return what is known of one recorded launch; microseconds and estimates need a product."""
-    recorded = one.launch
+    recorded = result.launch
     return {
         "kernel": recorded.kernel,
-        "file": one.file,
+        "file": result.file,
         "grid": list(recorded.grid),
         "block": list(recorded.block),
         "shared": recorded.shared,
         "count": recorded.count,
-        "wcet": wcet(one.result) if one.result is not None else None,
-        "bound": {"cycles": one.cycles, "us": None, "assumptions": _of_grid(one)} if one.cycles is not None else None,
+        "wcet": wcet(result.result) if result.result is not None else None,
+        "bound": {"cycles": result.cycles, "us": None, "assumptions": _of_grid(result)} if result.cycles is not None else None,
         "estimate": None,
-        "gaps": gaps(one.gaps),
+        "gaps": gaps(result.gaps),
     }
 
 
-def _of_grid(one: "LaunchResult") -> list[Value]:
-    makespan = one.result.makespan if one.result is not None else None
+def _of_grid(result: "LaunchResult") -> list[Value]:
+    makespan = result.result.makespan if result.result is not None else None
     grid = makespan.grid if makespan is not None else None
-    return [*(grid.assumptions if grid is not None else ()), *one.assumptions]
+    return [*(grid.assumptions if grid is not None else ()), *result.assumptions]
 
 
-def loops(one: "AnalysisResult") -> Sequence[Value]:
+def loops(result: "AnalysisResult") -> Sequence[Value]:
     """Return the loops with their bounds, where each bound comes from, and the argument of an inferred one."""
-    nodes, bounds = one.cfg.nodes, one.bounds
-    rows = zip(one.cfg.loops, bounds.of_loop, bounds.origins, bounds.reasons, strict=True)
+    nodes, bounds = result.cfg.nodes, result.bounds
+    rows = zip(result.cfg.loops, bounds.of_loop, bounds.origins, bounds.reasons, strict=True)
     return [
         {
             "head": address(nodes[loop.head].start),
@@ -105,37 +105,37 @@ def loops(one: "AnalysisResult") -> Sequence[Value]:
     ]
 
 
-def string(one: "KernelString | None") -> str | None:
+def string(letters: "KernelString | None") -> str | None:
     """Return the printed form of a string, None where it is not known."""
-    return None if one is None else str(one)
+    return None if letters is None else str(letters)
 
 
-def wcet(one: "AnalysisResult") -> Value:
+def wcet(result: "AnalysisResult") -> Value:
     """Return the bound of the execution time, with what it rests on; the result of an experiment, which is none, has its own key."""
-    found = one.wcet
-    common: dict[str, Value] = {"model": found.model, "assumptions": list(found.assumptions), "proof": found.proof, "note": found.note}
-    if not found.bound:
-        return {"value": None, "status": "experiment", "experiment": found.value} | common
-    return {"value": found.value, "status": found.status} | common
+    bound = result.wcet
+    common: dict[str, Value] = {"model": bound.model, "assumptions": list(bound.assumptions), "proof": bound.proof, "note": bound.note}
+    if not bound.bound:
+        return {"value": None, "status": "experiment", "experiment": bound.value} | common
+    return {"value": bound.value, "status": bound.status} | common
 
 
-def makespan(found: "Makespan | None") -> Value:
+def makespan(bounds: "Makespan | None") -> Value:
     """Return the bounds of the warps on an SM over all paths, None where it is not requested."""
-    if found is None:
+    if bounds is None:
         return None
-    common = {"warps": found.residents.warps, "lower": None, "upper": found.bound.value, "assumptions": list(found.bound.assumptions)}
-    if found.partition is None:
+    common = {"warps": bounds.residents.warps, "lower": None, "upper": bounds.bound.value, "assumptions": list(bounds.bound.assumptions)}
+    if bounds.partition is None:
         return common
-    return common | {"partition": {"upper": found.partition.value, "assumptions": list(found.partition.assumptions)}}
+    return common | {"partition": {"upper": bounds.partition.value, "assumptions": list(bounds.partition.assumptions)}}
 
 
-def _occupancy(found: "Residency | None") -> Value:
+def _occupancy(residency: "Residency | None") -> Value:
     """Return how many blocks are resident on an SM, None where no launch is given; `why` says why there is no number."""
-    if found is None:
+    if residency is None:
         return None
-    known = found.occupancy
+    known = residency.occupancy
     if known is None:
-        return {"blocks": None, "warps": None, "why": found.why}
+        return {"blocks": None, "warps": None, "why": residency.why}
     return {
         "blocks": known.blocks,
         "warps": known.warps,
@@ -150,24 +150,24 @@ def _occupancy(found: "Residency | None") -> Value:
     }
 
 
-def _grid(found: "Makespan | None") -> Value:
-    if found is None or found.grid is None or found.residents.grid is None:
+def _grid(bounds: "Makespan | None") -> Value:
+    if bounds is None or bounds.grid is None or bounds.residents.grid is None:
         return None
-    grid = found.residents.grid
+    grid = bounds.residents.grid
     return {
         "blocks": grid.blocks,
         "sms": grid.sms,
         "resident": grid.places,
-        "upper": found.grid.value,
-        "assumptions": list(found.grid.assumptions),
+        "upper": bounds.grid.value,
+        "assumptions": list(bounds.grid.assumptions),
     }
 
 
-def _paths(one: "AnalysisResult") -> Sequence[Value]:
-    if one.worst_path is None:
+def _paths(result: "AnalysisResult") -> Sequence[Value]:
+    if result.worst_path is None:
         return []
-    upper = one.makespan.worst_path if one.makespan else None
-    return [{"string": str(one.worst_path), "cost": one.wcet.value, "makespan": {"lower": None, "upper": upper}}]
+    upper = result.makespan.worst_path if result.makespan else None
+    return [{"string": str(result.worst_path), "cost": result.wcet.value, "makespan": {"lower": None, "upper": upper}}]
 
 
 def refusal(file: str, error: "SassanError") -> Mapping[str, Value]:

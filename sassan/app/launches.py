@@ -38,7 +38,7 @@ class LaunchResult:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what the numbers of the launch rest on beside those of its result."""
-        return (_POINTERS,) if any(one.buffer is not None for one in self.launch.arguments or ()) else ()
+        return (_POINTERS,) if any(argument.buffer is not None for argument in self.launch.arguments or ()) else ()
 
     @property
     def wcet(self) -> int | None:
@@ -71,7 +71,7 @@ def analyze_launches(functions: Sequence[tuple[str, Function]], recording: Launc
 
 def kernel_of(functions: Sequence[tuple[str, Function]], launch: ProgramLaunch) -> int | Gap:
     """Return which function is the kernel of a launch: that of its name and, where both are known, of its code; a gap where none is."""
-    named = [index for index, (_, one) in enumerate(functions) if one.name == launch.kernel and one.kernel]
+    named = [index for index, (_, function) in enumerate(functions) if function.name == launch.kernel and function.kernel]
     if not named:
         return Gap(0, "unknown-kernel", f"the inputs hold no kernel {launch.kernel}: name the program or library that holds it")
     same = [index for index in named if functions[index][1].image in ("", launch.code) or launch.code is None]
@@ -92,7 +92,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
 
 
 def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | None:
-    return None if arguments is None else tuple(replace(one, buffer=None) for one in arguments)
+    return None if arguments is None else tuple(replace(argument, buffer=None) for argument in arguments)
 
 
 def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Settings) -> LaunchResult:

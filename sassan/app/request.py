@@ -47,14 +47,14 @@ class AnalysisRequest:
         `standard-input` when `-` is named twice; where every file was read, `unknown-function` when a pattern matches nothing,
         `unknown-parameter` when no kernel has one that the launch sets, InputError for facts of a function that is missing or has changed.
         """
-        found = read_functions(self.files, self.arch, observer, cached=self.cached)
-        if not found.refused:
-            check_patterns(self.patterns, found.names)
-            check_settings(self.settings, [selected.function for selected in found.selected], partial=partial)
-        chosen = tuple(selected for selected in found.selected if wanted(selected.function.name, self.patterns))
+        inputs = read_functions(self.files, self.arch, observer, cached=self.cached)
+        if not inputs.refused:
+            check_patterns(self.patterns, inputs.names)
+            check_settings(self.settings, [selected.function for selected in inputs.selected], partial=partial)
+        chosen = tuple(selected for selected in inputs.selected if wanted(selected.function.name, self.patterns))
         for text in inherited(selected.function for selected in chosen):
             observer.assumed(text)
-        return replace(found, selected=chosen)
+        return replace(inputs, selected=chosen)
 
     def results(
         self, observer: Observer = _UNOBSERVED, *, partial: bool = False, label: str = "analyzing"
@@ -78,8 +78,8 @@ class AnalysisRequest:
         assert self.recording is not None
         chosen = tuple(launch for launch in self.recording.launches if wanted(launch.kernel, self.patterns))
         functions = [(selected.file, selected.function) for selected in inputs.selected]
-        found = analyze_launches(functions, replace(self.recording, launches=chosen), self.settings)
-        yield from observer.steps(found, "analyzing", len(chosen))
+        results = analyze_launches(functions, replace(self.recording, launches=chosen), self.settings)
+        yield from observer.steps(results, "analyzing", len(chosen))
 
     def _of_launches(self, inputs: Inputs, observer: Observer) -> tuple[tuple[AnalysisResult, ...], Inputs]:
         """One result for each different launch; a kernel that the inputs do not hold is refused like a file that cannot be read."""

@@ -8,14 +8,14 @@ from sassan.ipet.wcet import Wcet
 from sassan.ir import Function
 from sassan.isa import tables
 from sassan.isa.languages import isa_of
-from sassan.render.cfg_json import CfgDocument, cfg_document
-from sassan.render.decorations import Decorations
-from sassan.render.dot import dot_text
-from sassan.render.draw import FORMATS, Drawing
-from sassan.render.draw import draw as render
+from sassan.render.graph.cfg_json import CfgDocument, cfg_document
+from sassan.render.graph.decorations import Decorations
+from sassan.render.graph.dot import dot_text
+from sassan.render.graph.draw import FORMATS, Drawing
+from sassan.render.graph.draw import draw as render
+from sassan.render.graph.levels import Arc, Level, arcs
 from sassan.render.html.sketch import Sketch
 from sassan.render.html.sketch import sketch as render_sketch
-from sassan.render.levels import Arc, Level, arcs
 from sassan.render.listing import Listing
 from sassan.render.listing import listing as render_listing
 from sassan.timing import hazards

@@ -22,28 +22,28 @@ def architecture(text: str) -> Architecture | None:
     Raises InputError `bad-table` for a file that is not well formed.
     """
     name, variant = named(text)
-    found = _architecture(name) if name else None
-    return replace(found, variant=variant) if found is not None and variant else found
+    known = _architecture(name) if name else None
+    return replace(known, variant=variant) if known is not None and variant else known
 
 
 def named(text: str) -> tuple[str, str]:
     """Return the name and the variant of an architecture, described or not: `sm_90` and `a` of `sm_90a` or `9.0a`; '' for no name."""
-    found = _NAME.fullmatch(text)
-    return (f"sm_{int(found[1] + found[2])}", found[3].lower()) if found is not None else ("", "")
+    match = _NAME.fullmatch(text)
+    return (f"sm_{int(match[1] + match[2])}", match[3].lower()) if match is not None else ("", "")
 
 
 def described(text: str) -> Architecture:
     """Return the architecture of a name; raises InputError `unsupported-architecture` where no file describes it."""
-    found = architecture(text)
-    if found is None:
+    known = architecture(text)
+    if known is None:
         raise unknown(text)
-    return found
+    return known
 
 
 def with_code(text: str) -> Architecture | None:
     """Return the architecture of a name, None where no file describes its machine code."""
-    found = architecture(text)
-    return found if found is not None and found.isa else None
+    known = architecture(text)
+    return known if known is not None and known.isa else None
 
 
 def unknown(text: str, source: Source | None = None, span: Span | None = None) -> InputError:
@@ -74,14 +74,14 @@ def _architecture(name: str) -> Architecture | None:
     file = find(name)
     if file is None:
         return None
-    found = Architecture(name, int(name.removeprefix("sm_")), generation=_generation(file), inherited=tuple(_inherited(file)))
+    plain = Architecture(name, int(name.removeprefix("sm_")), generation=_generation(file), inherited=tuple(_inherited(file)))
     code = rows(name, "code").get("")
     if code is None:
-        return found
+        return plain
     fields = code.fields
     fields.only("isa", "instruction_bytes", "control_words", "convergence_barriers", "short_immediates", "half_unit", "source")
     return replace(
-        found,
+        plain,
         isa=fields.text("isa"),
         instruction_bytes=fields.whole("instruction_bytes"),
         control_words=fields.flag("control_words"),
@@ -104,16 +104,19 @@ def _sources(name: str, section: str) -> Iterator[File]:
 
 
 def _parent(file: File, name: str) -> File:
-    found = find(name)
-    if found is None:
+    parent = find(name)
+    if parent is None:
         raise FORMAT.refused(f"{file.name}: no file describes {name}, which it extends")
-    return found
+    return parent
 
 
 def _inherited(file: File) -> Iterator[tuple[str, str]]:
     """Yield each section that is taken from another SM with that SM: the one whose facts they are, however many SMs are between."""
     for section in file.inherits:
-        yield section, next(one for one in _donors(file) if one is not file and (section in one.own or section not in one.inherits)).name
+        yield (
+            section,
+            next(donor for donor in _donors(file) if donor is not file and (section in donor.own or section not in donor.inherits)).name,
+        )
 
 
 def _donors(file: File) -> Iterator[File]:
@@ -127,4 +130,4 @@ def _donors(file: File) -> Iterator[File]:
 
 
 def _generation(file: File) -> str:
-    return next((one.generation for one in _donors(file) if one.generation), "")
+    return next((donor.generation for donor in _donors(file) if donor.generation), "")

@@ -65,8 +65,8 @@ def further_digest() -> str:
 
 def names() -> tuple[str, ...]:
     """Return the SMs that have a file, by number; raises UsageError where the folder of further ones cannot be read."""
-    found = {path.stem for folder in _folders() for path in folder.glob(f"{_SM}*.toml")}
-    return tuple(sorted((name for name in found if name.removeprefix(_SM).isdecimal()), key=lambda name: int(name.removeprefix(_SM))))
+    stems = {path.stem for folder in _folders() for path in folder.glob(f"{_SM}*.toml")}
+    return tuple(sorted((name for name in stems if name.removeprefix(_SM).isdecimal()), key=lambda name: int(name.removeprefix(_SM))))
 
 
 def cached(function: Callable[P, T]) -> Callable[P, T]:

@@ -19,9 +19,9 @@ SUMMARIES: Mapping[str, str] = {
     "check": "Hold every function to gates, for CI: status 1 where one fails.",
     "diff": "Show what changed between two builds.",
     "batch": "Analyze many files.",
-    "measure": "Estimate the time of a kernel from timing samples, or take them on a GPU.",
+    "measure": "Estimate the time of a kernel from timing samples, or take samples on a GPU.",
     "record": "Run a program without a GPU and write down its kernel launches.",
-    "evolve": "Search for the choices with the least cost of a kernel.",
+    "evolve": "Search for the compiler choices that minimize the cost of a kernel.",
     "validate": "Compare the bounds of recorded launches with measurements on a GPU.",
 }
 """The commands in the order of the help, each with the first sentence of its own. `sassan.cli.commands.NAME` holds the function NAME."""

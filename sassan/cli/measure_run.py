@@ -12,10 +12,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from sassan.cli.output.terminal import is_terminal
 from sassan.cli.searching import interrupts
 from sassan.errors import SassanError
-from sassan.measure.device import Device, MeasureTask
-from sassan.measure.request import MeasureRequest, prepared
-from sassan.measure.runner import Clock, MeasurePlan, about, groups
 from sassan.measure.samples import Group, Samples
+from sassan.measure.sampling.device import Device, MeasureTask
+from sassan.measure.sampling.request import MeasureRequest, prepared
+from sassan.measure.sampling.runner import Clock, MeasurePlan, about, groups
 from sassan.measure.verdict import time as formatted
 
 _SLICE = 0.05

@@ -148,7 +148,7 @@ class WarpDomain:
 
     def learn(self, warp: Warp, registers: int) -> Warp:
         """Return the state in which the active threads are known to agree on `registers` too."""
-        if self._no_agreement or not registers & ~warp.active:
+        if not registers or self._no_agreement or not registers & ~warp.active:
             return warp
         return Warp(warp.names, warp.shape, (warp.active | registers, *warp.agreed[1:]))
 

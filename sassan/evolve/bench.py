@@ -9,15 +9,15 @@ import numpy as np
 
 from sassan.arch import architecture, described
 from sassan.errors import InputError, MissingToolError
-from sassan.evolve.compile import CompileStatus
-from sassan.evolve.compilers import Tools
-from sassan.evolve.config import Config, Objective
+from sassan.evolve.compilation.compile import CompileStatus
+from sassan.evolve.compilation.compilers import Tools
 from sassan.evolve.evaluate import EvaluationTask, compiled
-from sassan.evolve.genes import Genome
 from sassan.evolve.outcome import Outcome, OutcomeStatus
+from sassan.evolve.space.config import Config, Objective
+from sassan.evolve.space.genes import Genome
 from sassan.measure import MeasureTask
-from sassan.measure.device import Device
-from sassan.measure.gpu import Gpu
+from sassan.measure.sampling.device import Device
+from sassan.measure.sampling.gpu import Gpu
 
 _TOLERANCE = 1e-3
 """Relative tolerance of floats where flags that change rounding are allowed."""

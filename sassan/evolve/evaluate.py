@@ -13,12 +13,12 @@ from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import Gap, InputError, SelfCheckError, UsageError
 from sassan.evolve.cache import Cache, key, program
-from sassan.evolve.compile import CompileJob, CompileResult, CompileStatus, build
-from sassan.evolve.compilers import Tools
-from sassan.evolve.config import Config, Objective
-from sassan.evolve.genes import Choice, Genome
+from sassan.evolve.compilation.compile import CompileJob, CompileResult, CompileStatus, build
+from sassan.evolve.compilation.compilers import Tools
 from sassan.evolve.outcome import LoopBound, Outcome, OutcomeStatus, from_json, to_json
-from sassan.evolve.shapes import ShapeProblem
+from sassan.evolve.space.config import Config, Objective
+from sassan.evolve.space.genes import Choice, Genome
+from sassan.evolve.space.shapes import ShapeProblem
 from sassan.frontend import Image, read
 from sassan.ipet.flow_facts import REMEDY
 from sassan.ir import Function

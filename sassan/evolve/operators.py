@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from sassan.errors import MissingToolError
-from sassan.evolve.config import SearchPlan
-from sassan.evolve.genes import Genome, Space
+from sassan.evolve.space.config import SearchPlan
+from sassan.evolve.space.genes import Genome, Space
 from sassan.extras import install
 
 _SWAPPED = 0.5

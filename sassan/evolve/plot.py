@@ -3,8 +3,8 @@
 from functools import partial
 from math import isfinite
 
-from sassan.evolve.config import Config
 from sassan.evolve.result import SearchResult
+from sassan.evolve.space.config import Config
 from sassan.measure.figure import Axes
 from sassan.measure.pictures import Picture
 

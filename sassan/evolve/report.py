@@ -10,13 +10,13 @@ from pathlib import Path
 from sassan.app import documents
 from sassan.app.documents import Value
 from sassan.errors import MissingToolError, SelfCheckError
-from sassan.evolve.compile import CompileResult, CompileStatus
-from sassan.evolve.config import Config, Objective
+from sassan.evolve.compilation.compile import CompileResult, CompileStatus
 from sassan.evolve.evaluate import ONE_LAUNCH, SAME_WORK, EvaluationTask, compiled, content, job
 from sassan.evolve.outcome import to_json
 from sassan.evolve.plot import convergence
 from sassan.evolve.result import Individual, SearchResult
 from sassan.evolve.run import Runner
+from sassan.evolve.space.config import Config, Objective
 from sassan.evolve.state import put
 from sassan.extras import install
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sassan.evolve.config import Config
-from sassan.evolve.genes import Choice, Genome
 from sassan.evolve.outcome import INFINITE, Outcome, OutcomeStatus
+from sassan.evolve.space.config import Config
+from sassan.evolve.space.genes import Choice, Genome
 from sassan.evolve.state import SearchState
 
 

@@ -6,16 +6,17 @@ from functools import partial
 from pathlib import Path
 
 from sassan.errors import InputError, UsageError
-from sassan.evolve import compilers, state
+from sassan.evolve import state
 from sassan.evolve.bench import Bench
 from sassan.evolve.cache import key, program
-from sassan.evolve.compilers import Tools
-from sassan.evolve.config import Config
+from sassan.evolve.compilation import compilers
+from sassan.evolve.compilation.compilers import Tools
 from sassan.evolve.evaluate import EvaluationTask, evaluate, lost
-from sassan.evolve.genes import Genome
 from sassan.evolve.outcome import Outcome, OutcomeStatus
 from sassan.evolve.result import SearchResult, search_result
 from sassan.evolve.search import GenomeSearch, Hooks, SearchProgress
+from sassan.evolve.space.config import Config
+from sassan.evolve.space.genes import Genome
 from sassan.executor import Executor
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import islice, product
 from random import Random
 
-from sassan.evolve.config import Config
-from sassan.evolve.genes import Genome
 from sassan.evolve.operators import Operators
 from sassan.evolve.outcome import Outcome, OutcomeStatus
+from sassan.evolve.space.config import Config
+from sassan.evolve.space.genes import Genome
 from sassan.evolve.state import SearchState
 
 Evaluator = Callable[[Sequence[Genome]], Iterable[Outcome]]

@@ -10,9 +10,9 @@ from typing import cast
 from sassan import __version__
 from sassan.app.documents import Value
 from sassan.errors import UsageError
-from sassan.evolve.config import Config
-from sassan.evolve.genes import Genome
 from sassan.evolve.outcome import Outcome, from_json, to_json
+from sassan.evolve.space.config import Config
+from sassan.evolve.space.genes import Genome
 from sassan.files import write
 
 FILE = "state.json"

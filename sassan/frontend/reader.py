@@ -116,10 +116,10 @@ def refuse_other_kinds(source: Source) -> None:
 def _forced(arch: str | None) -> Architecture | None:
     if arch is None:
         return None
-    found = with_code(arch)
-    if found is None:
+    known = with_code(arch)
+    if known is None:
         raise UsageError("unsupported-architecture", f"unknown architecture {arch}", hint=f"known: {known_names()}")
-    return found
+    return known
 
 
 def _sections(source: Source, text: str, forced: bool) -> "list[TextSection]":
@@ -155,9 +155,9 @@ def _refuse_cut_line(source: Source, text: str) -> None:
 
 
 def _architecture_of(source: Source, section: "TextSection") -> Architecture:
-    found = with_code(section.arch)
-    if found is not None:
-        return found
+    known = with_code(section.arch)
+    if known is not None:
+        return known
     if section.arch:
         raise unknown(section.arch, source, section.span)
     raise InputError(

@@ -61,12 +61,12 @@ def combine(terms: Iterable[tuple[int, int]]) -> Terms:
     total: dict[int, int] = {}
     for index, factor in terms:
         total[index] = total.get(index, 0) + factor
-    return tuple(sorted((index, factor) for index, factor in total.items() if factor))
+    return tuple(sorted([term for term in total.items() if term[1]]))
 
 
 def evaluate(terms: Terms, values: tuple[int, ...]) -> int:
     """Return the value of the linear form, exactly."""
-    return sum(factor * values[index] for index, factor in terms)
+    return sum([factor * values[index] for index, factor in terms])
 
 
 def violated(model: Model, values: tuple[int, ...]) -> str | None:
@@ -75,9 +75,8 @@ def violated(model: Model, values: tuple[int, ...]) -> str | None:
         if value < variable.lower:
             return variable.name
     for row in model.rows:
-        left = evaluate(row.terms, values)
-        holds = {"<=": left <= row.rhs, "=": left == row.rhs, ">=": left >= row.rhs}[row.sense]
-        if not holds:
+        above = evaluate(row.terms, values) - row.rhs
+        if (above > 0 and row.sense != ">=") or (above < 0 and row.sense != "<="):
             return row.name
     return None
 

@@ -69,7 +69,7 @@ class _Words:
 
 def line(arguments: Sequence[str], environment: Mapping[str, str]) -> CommandLine:
     """Return what nvcc makes for these arguments, in this environment."""
-    before, after = (_split(environment.get(f"NVCC_{one}_FLAGS", "")) for one in ("PREPEND", "APPEND"))
+    before, after = (_split(environment.get(f"NVCC_{place}_FLAGS", "")) for place in ("PREPEND", "APPEND"))
     words = _words(list(_expanded((*before, *arguments, *after))))
     phase = next((suffix for name, suffix in _PHASES.items() if name in words.flags), None)
     sources = _sources(words, phase)
@@ -121,9 +121,9 @@ def _expanded(words: Sequence[str], depth: int = _DEPTH) -> Iterator[str]:
         yield word
         name, _, value = word.partition("=")
         files = value if name in {"-optf", "--options-file"} else word if before in {"-optf", "--options-file"} else ""
-        for one in files.split(",") if depth and files else ():
+        for file in files.split(",") if depth and files else ():
             with suppress(OSError, ValueError):
-                yield from _expanded([part.strip('"') for part in _split(Path(one).read_text("utf-8"))], depth - 1)
+                yield from _expanded([part.strip('"') for part in _split(Path(file).read_text("utf-8"))], depth - 1)
 
 
 def _split(text: str) -> tuple[str, ...]:

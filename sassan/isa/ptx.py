@@ -40,9 +40,9 @@ class PtxIsa:
         self._carry = 1 << max((frame.last for frame in function.frames), default=0)
         self._rows: dict[str, PtxRow | None] = {}
         self._received: dict[int, list[Effect]] = {}
-        for one in function.instructions:
-            if one.opcode.startswith("call"):
-                self._note_call(one)
+        for instruction in function.instructions:
+            if instruction.opcode.startswith("call"):
+                self._note_call(instruction)
 
     def facts(self, instruction: Instruction) -> Facts | None:
         """Return the facts, or None when the table has no row for the opcode, its modifiers or its operands."""

@@ -3,13 +3,13 @@
     samples = measure(device, MeasureTask(cubin, "kernel", grid, block, arguments), MeasurePlan(runs=20))
     least = minimum(samples.groups[0].seconds)
 
-`Gpu()` of `sassan.measure.gpu` is the device of this machine; any implementation of the protocol `Device` can replace it.
+`Gpu()` of `sassan.measure.sampling.gpu` is the device of this machine; any implementation of the protocol `Device` can replace it.
 """
 
-from sassan.measure.device import Argument, Device, LoadedKernel, MeasureTask, Timing
 from sassan.measure.estimators import Estimator, estimate, minimum
-from sassan.measure.runner import Clock, MeasurePlan, groups, measure
 from sassan.measure.samples import Group, Samples
+from sassan.measure.sampling.device import Argument, Device, LoadedKernel, MeasureTask, Timing
+from sassan.measure.sampling.runner import Clock, MeasurePlan, groups, measure
 
 __all__ = [
     "Argument",

@@ -9,8 +9,8 @@ from sassan.recorded import documents, kernel_tuner
 from sassan.recorded.documents import Document
 from sassan.recorded.faults import CODE, LIMIT
 from sassan.recorded.ktt import is_ktt, read_ktt
-from sassan.recorded.ncu_csv import is_ncu, read_ncu
-from sassan.recorded.ncu_report import MAGIC, read_report
+from sassan.recorded.ncu.csv import is_ncu, read_ncu
+from sassan.recorded.ncu.launches import MAGIC, read_report
 from sassan.recorded.t4 import is_t4, read_t4
 from sassan.recorded.table import is_table, read_table
 from sassan.recorded.types import Recording, TuningSpace

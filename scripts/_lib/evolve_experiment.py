@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from scipy.stats import mannwhitneyu, wilcoxon
 
 from sassan.errors import InputError
-from sassan.evolve import config as configurations
-from sassan.evolve.config import Config, Objective
 from sassan.evolve.result import search_result
 from sassan.evolve.run import Runner, tools_of
 from sassan.evolve.search import GenomeSearch
+from sassan.evolve.space import config as configurations
+from sassan.evolve.space.config import Config, Objective
 from sassan.evolve.state import SearchState, initial_state
 from sassan.executor import Processes
 

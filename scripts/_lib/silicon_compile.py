@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from sassan.entries import Entries
 from sassan.errors import InputError
-from sassan.evolve import compilers
-from sassan.evolve.includes import IncludeProblem, headers
+from sassan.evolve.compilation import compilers
+from sassan.evolve.space.includes import IncludeProblem, headers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from sassan.evolve.includes import Header
+    from sassan.evolve.space.includes import Header
     from sassan.recorded.types import Value
 
 ENTRIES = Entries("silicon", b"sassan silicon 1", limit=1024 * 1024 * 1024)

@@ -12,7 +12,7 @@ from math import ceil, prod
 from typing import TYPE_CHECKING
 
 from sassan.errors import InputError
-from sassan.evolve.shapes import ShapeProblem, extent, names
+from sassan.evolve.space.shapes import ShapeProblem, extent, names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sassan.checked import Format
 from sassan.errors import InputError
-from sassan.evolve.shapes import ShapeProblem, names
+from sassan.evolve.space.shapes import ShapeProblem, names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

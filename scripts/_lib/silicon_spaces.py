@@ -13,7 +13,7 @@ from _lib.silicon_rows import Row, shape_text
 from sassan import frontend, recorded
 from sassan.app.settings import Settings
 from sassan.errors import InputError, SassanError
-from sassan.evolve.compilers import CompileProblem
+from sassan.evolve.compilation.compilers import CompileProblem
 from sassan.frontend.image import Image
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting

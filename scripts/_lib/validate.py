@@ -19,9 +19,9 @@ from sassan.errors import InputError
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting
-from sassan.measure.cuda_source import timed
-from sassan.measure.device import DATA_BYTES, Argument
-from sassan.measure.gpu import scalar, small_integers
+from sassan.measure.sampling.cuda_source import timed
+from sassan.measure.sampling.device import DATA_BYTES, Argument
+from sassan.measure.sampling.gpu import scalar, small_integers
 from sassan.timing.control import Control
 from sassan.timing.table import Table
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from _samples.tools import Nvrtc
 
     from sassan.app.result import AnalysisResult
-    from sassan.measure.cuda_source import CudaKernel
+    from sassan.measure.sampling.cuda_source import CudaKernel
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "kernels"
 MODELS = (Table(), Control())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sassan.measure.device import DATA_LARGEST
+from sassan.measure.sampling.device import DATA_LARGEST
 
 THREADS = 256
 

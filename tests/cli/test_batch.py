@@ -120,7 +120,7 @@ def test_an_interrupt_before_the_first_line_says_that_nothing_is_there(sassan: S
     result = sassan("batch", "d", "-o", "r.jsonl", "--executor", "serial")
     assert (result.status, result.err) == (
         130,
-        "interrupted before the first result: there is no 'r.jsonl', and the same command starts again\n",
+        "interrupted before the first result: there is no 'r.jsonl'; the same command starts again\n",
     )
     assert not Path("r.jsonl").exists()
 
@@ -222,7 +222,7 @@ def test_an_interrupted_run_goes_on_to_the_same_lines(sassan: Sassan, folder: Pa
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, "")
-    assert err == "interrupted: 'r.jsonl' holds what is done, and the same command with --resume goes on\n"
+    assert err == "interrupted: 'r.jsonl' has the results so far; the same command with --resume continues\n"
     done = len(lines("r.jsonl"))
     assert 3 <= done < 26
     found = sassan("batch", "d", "-o", "r.jsonl", "--resume", "--executor", "serial", "--json").document["batch"]

@@ -141,7 +141,7 @@ def test_one_side_may_come_through_a_pipe(sassan: Sassan):
 
 
 def test_a_terminal_shows_growth_in_red(sassan: Sassan, old: Path, monkeypatch: pytest.MonkeyPatch):
-    for module in ("sassan.cli.output.table", "sassan.cli.output.diff_report"):
+    for module in ("sassan.cli.output.table", "sassan.cli.reports.diff"):
         monkeypatch.setattr(f"{module}.colourful", lambda _: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")

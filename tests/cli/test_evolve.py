@@ -15,9 +15,10 @@ from cli.shell import SAMPLES, assert_refused
 from evolving import CONFIG, PTX, config_file, copying, need_nvrtc, ptxas, toy
 from sassan.cli.commands.evolve import progress_text
 from sassan.errors import MissingToolError
-from sassan.evolve import bench, compilers, report
+from sassan.evolve import bench, report
 from sassan.evolve.cache import program
-from sassan.evolve.compile import CompileResult, CompileStatus
+from sassan.evolve.compilation import compilers
+from sassan.evolve.compilation.compile import CompileResult, CompileStatus
 from sassan.evolve.search import SearchProgress
 from sassan.extras import install
 

@@ -11,7 +11,7 @@ import pytest
 
 from cli.shell import ROOT, SAMPLES, Sassan, assert_refused
 from sassan.extras import install
-from sassan.measure import gpu
+from sassan.measure.sampling import gpu
 from unit.measure.simulated import Simulated
 
 DELAYS = SAMPLES / "measure" / "synthetic-delays.csv"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.shell import ROOT
-from sassan.measure.cuda_source import timed
+from sassan.measure.sampling.cuda_source import timed
 
 SCRIPT = ROOT / "scripts" / "validate_on_gpu"
 HEAD = "device,capability,driver,date,kernel,model,launch,block,blocks,warps,repeats,measured,bound,gaps\n"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolving import outcome_of, toy
-from sassan.evolve.genes import Choice, Gene, GeneKind, Space
 from sassan.evolve.operators import Operators
+from sassan.evolve.space.genes import Choice, Gene, GeneKind, Space
 
 pytest.importorskip("deap", reason="the extra 'evolve' is not installed")
 GENES = st.one_of(

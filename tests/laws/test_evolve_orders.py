@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptx import kernel, source
-from sassan.evolve.order import reordered
+from sassan.evolve.compilation.order import reordered
 
 SAMPLES = [f"sm_80/{name}.ptx" for name in ("matmul_tiled", "nbody", "int64_divide", "switch_loop", "stencil2d_halo", "histogram_atomic")]
 SCALARS = st.sampled_from([f"%r{number}" for number in range(1, 6)])

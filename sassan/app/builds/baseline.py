@@ -26,15 +26,15 @@ class Baseline:
         if path in request.files and path == "-":
             raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
         self._path, self._allowed = path, allowed
-        self._old = tuple(one for one in saved_results.load(path).results if wanted(one.name, request.patterns))
+        self._old = tuple(result for result in saved_results.load(path).results if wanted(result.name, request.patterns))
         gates.refuse_experiments(self._old)
         self._held: tuple[tuple[Result, ...], ...] = ()
         self.missing: tuple[Result, ...] = ()
 
-    def pair(self, found: Sequence[Result], *, partial: bool = False) -> None:
+    def pair(self, results: Sequence[Result], *, partial: bool = False) -> None:
         """Find what each function is held to; a baseline of none is an error, unless the functions are a part of a project."""
-        self._held, self.missing = counterparts(self._old, found)
-        if found and not partial and not any(self._held):
+        self._held, self.missing = counterparts(self._old, results)
+        if results and not partial and not any(self._held):
             message = f"{self._path}: holds none of the functions that are checked"
             raise InputError("baseline", message, hint=f"{_BY_NAME}; --allow-unmatched where they are a part of a project")
 
@@ -62,16 +62,16 @@ class Baseline:
             return name if len(archs) == 1 else f"{name} ({arch})"
 
         free: list[str] = []
-        for old, one in zip(self._held, checked, strict=True):
-            function = one.result.function
+        for old, entry in zip(self._held, checked, strict=True):
+            function = entry.result.function
             # Of a function that the baseline has, only some bound may be unknown there.
-            what = f": {', '.join(one.unheld or ())}" if old else ""
-            free.extend([named(function.name, function.arch) + what] if one.unheld else [])
+            what = f": {', '.join(entry.unheld or ())}" if old else ""
+            free.extend([named(function.name, function.arch) + what] if entry.unheld else [])
         yield Remark("not-in-baseline", "not held by the baseline", tuple(free))
-        yield Remark("only-in-baseline", "only in the baseline", tuple(named(one.name, one.arch) for one in self.missing))
+        yield Remark("only-in-baseline", "only in the baseline", tuple(named(result.name, result.arch) for result in self.missing))
         others: dict[str, list[str]] = {}
-        for one in checked:
-            for text in one.conditions or ():
-                others.setdefault(text, []).append(one.result.function.name)
+        for entry in checked:
+            for text in entry.conditions or ():
+                others.setdefault(text, []).append(entry.result.function.name)
         texts = tuple(f"{text} ({names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''})" for text, names in others.items())
         yield Remark("other-assumptions", "the baseline was made under other assumptions", texts)

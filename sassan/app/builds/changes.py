@@ -56,9 +56,9 @@ class Change:
     @property
     def latest(self) -> Result:
         """Return the function as it is now, or as it was before it was removed."""
-        found = self.new or self.old
-        assert found is not None
-        return found
+        latest = self.new or self.old
+        assert latest is not None
+        return latest
 
 
 def changes(old: Sequence[Result], new: Sequence[Result]) -> tuple[Change, ...]:
@@ -70,8 +70,8 @@ def changes(old: Sequence[Result], new: Sequence[Result]) -> tuple[Change, ...]:
     """
     before, after = _numbered(old), _numbered(new)
     pairs, gone = _paired(before, after, (*_SURE, (_in_order, _named), (_matched, _code), (_matched, _name)))
-    found = [_change(pairs[key], one) if key in pairs else Change(ChangeState.ADDED, None, one) for key, one in after.items()]
-    return (*found, *(Change(ChangeState.REMOVED, one, None) for one in gone.values()))
+    current = [_change(pairs[key], result) if key in pairs else Change(ChangeState.ADDED, None, result) for key, result in after.items()]
+    return (*current, *(Change(ChangeState.REMOVED, result, None) for result in gone.values()))
 
 
 def counterparts(old: Sequence[Result], new: Sequence[Result]) -> tuple[tuple[tuple[Result, ...], ...], tuple[Result, ...]]:
@@ -82,14 +82,14 @@ def counterparts(old: Sequence[Result], new: Sequence[Result]) -> tuple[tuple[tu
     """
     before, after = _numbered(old), _numbered(new)
     pairs, gone = _paired(before, after, _SURE)
-    held: dict[_Key, tuple[Result, ...]] = {key: (one,) for key, one in pairs.items()}
-    left, came = _groups(gone, _named), _groups({key: one for key, one in after.items() if key not in pairs}, _named)
+    held: dict[_Key, tuple[Result, ...]] = {key: (result,) for key, result in pairs.items()}
+    left, came = _groups(gone, _named), _groups({key: result for key, result in after.items() if key not in pairs}, _named)
     for what, keys in came.items():
         was = left.pop(what, [])
         alike = len(was) == len(keys)
-        held.update({key: (gone[was[place]],) if alike else tuple(gone[one] for one in was) for place, key in enumerate(keys)})
+        held.update({key: (gone[was[place]],) if alike else tuple(gone[index] for index in was) for place, key in enumerate(keys)})
     unused = {key for keys in left.values() for key in keys}
-    return tuple(held[key] for key in after), tuple(one for key, one in gone.items() if key in unused)
+    return tuple(held[key] for key in after), tuple(result for key, result in gone.items() if key in unused)
 
 
 def _paired(
@@ -99,8 +99,8 @@ def _paired(
     pairs: dict[_Key, Result] = {}
     gone, came = dict(before), dict(after)
     for match, same in pairings:
-        for key, one in match(gone, came, same).items():
-            pairs[key] = one
+        for key, counterpart in match(gone, came, same).items():
+            pairs[key] = counterpart
             del came[key]
         gone = _left(before, pairs.values())
     return pairs, gone
@@ -108,38 +108,38 @@ def _paired(
 
 def _numbered(results: Iterable[Result]) -> dict[_Key, Result]:
     """Return the functions by name, architecture, and how many of these come before."""
-    found: dict[_Key, Result] = {}
-    for one in results:
+    numbered: dict[_Key, Result] = {}
+    for result in results:
         number = 0
-        while (one.name, one.arch, number) in found:
+        while (result.name, result.arch, number) in numbered:
             number += 1
-        found[one.name, one.arch, number] = one
-    return found
+        numbered[result.name, result.arch, number] = result
+    return numbered
 
 
 def _left(before: Mapping[_Key, Result], taken: Iterable[Result]) -> dict[_Key, Result]:
-    gone = {id(one) for one in taken}
-    return {key: one for key, one in before.items() if id(one) not in gone}
+    gone = {id(result) for result in taken}
+    return {key: result for key, result in before.items() if id(result) not in gone}
 
 
-def _place(one: Result) -> tuple[str, ...]:
-    return (one.name, one.arch, one.file)
+def _place(result: Result) -> tuple[str, ...]:
+    return (result.name, result.arch, result.file)
 
 
-def _named_code(one: Result) -> tuple[str, ...] | None:
-    return None if one.text is None else (one.name, one.arch, one.text)
+def _named_code(result: Result) -> tuple[str, ...] | None:
+    return None if result.text is None else (result.name, result.arch, result.text)
 
 
-def _named(one: Result) -> tuple[str, ...]:
-    return (one.name, one.arch)
+def _named(result: Result) -> tuple[str, ...]:
+    return (result.name, result.arch)
 
 
-def _code(one: Result) -> tuple[str, ...] | None:
-    return None if one.text is None else (one.text, one.arch)
+def _code(result: Result) -> tuple[str, ...] | None:
+    return None if result.text is None else (result.text, result.arch)
 
 
-def _name(one: Result) -> tuple[str, ...] | None:
-    return (one.name,)
+def _name(result: Result) -> tuple[str, ...] | None:
+    return (result.name,)
 
 
 def _matched(gone: Mapping[_Key, Result], came: Mapping[_Key, Result], same: _Same) -> dict[_Key, Result]:
@@ -155,12 +155,12 @@ def _in_order(gone: Mapping[_Key, Result], came: Mapping[_Key, Result], same: _S
 
 
 def _groups(results: Mapping[_Key, Result], same: _Same) -> dict[tuple[str, ...], list[_Key]]:
-    found: dict[tuple[str, ...], list[_Key]] = {}
-    for key, one in results.items():
-        what = same(one)
+    groups: dict[tuple[str, ...], list[_Key]] = {}
+    for key, result in results.items():
+        what = same(result)
         if what is not None:
-            found.setdefault(what, []).append(key)
-    return found
+            groups.setdefault(what, []).append(key)
+    return groups
 
 
 _SURE: tuple[_Pairing, ...] = ((_matched, _place), (_matched, _named_code))
@@ -168,8 +168,8 @@ _SURE: tuple[_Pairing, ...] = ((_matched, _place), (_matched, _named_code))
 
 
 def _change(old: Result, new: Result) -> Change:
-    numbers = tuple(Number(one, old.number(one), new.number(one)) for one in Measure if _differs(one, old, new))
-    lines = tuple(one for one in _lists(old, new) if one.removed or one.added)
+    numbers = tuple(Number(measure, old.number(measure), new.number(measure)) for measure in Measure if _differs(measure, old, new))
+    lines = tuple(listing for listing in _lists(old, new) if listing.removed or listing.added)
     code = None if old.text is None or new.text is None else old.text != new.text
     renamed = old.name != new.name
     differs = bool(numbers or lines or code)
@@ -192,7 +192,7 @@ def _lists(old: Result, new: Result) -> Iterator[Lines]:
     yield _difference("string", _known(old.string), _known(new.string))
     yield _difference("loops", _loops(old), _loops(new))
     yield _difference(
-        "gaps", [f"0x{one.address:04x} {one.code}" for one in old.gaps], [f"0x{one.address:04x} {one.code}" for one in new.gaps]
+        "gaps", [f"0x{gap.address:04x} {gap.code}" for gap in old.gaps], [f"0x{gap.address:04x} {gap.code}" for gap in new.gaps]
     )
     yield _difference("assumptions", old.assumptions, new.assumptions)
 
@@ -201,19 +201,19 @@ def _known(value: object) -> list[str]:
     return [] if value is None else [str(value)]
 
 
-def _loops(one: Result) -> list[str]:
+def _loops(result: Result) -> list[str]:
     return [
         f"{loop.head}{''.join(f' in {site}' for site in loop.context)}: "
         + ("no bound" if loop.bound is None else f"bound {loop.bound} ({loop.source})")
-        for loop in one.loops
+        for loop in result.loops
     ]
 
 
 def _difference(what: str, old: Sequence[str], new: Sequence[str]) -> Lines:
     """Return what only one side lists; one that is listed twice counts twice."""
     removed, added = list(old), list(new)
-    for one in old:
-        if one in added:
-            added.remove(one)
-            removed.remove(one)
+    for text in old:
+        if text in added:
+            added.remove(text)
+            removed.remove(text)
     return Lines(what, tuple(removed), tuple(added))

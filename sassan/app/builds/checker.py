@@ -65,16 +65,16 @@ class Checker:
         """What the check of control codes takes for granted, each once."""
         self._facts, self._partial = request.settings.facts, partial
 
-    def checked(self, found: tuple[AnalysisResult, ...], inputs: Inputs) -> list[Checked]:
+    def checked(self, results: tuple[AnalysisResult, ...], inputs: Inputs) -> list[Checked]:
         """Return every function with the gates that it fails; a gate that is for no function, or a baseline of none, is an error."""
         if not inputs.refused:
-            self._all_used([one.function.name for one in found])
-        rows = [documents.analysis(one) for one in found]
+            self._all_used([result.function.name for result in results])
+        rows = [documents.analysis(result) for result in results]
         numbers = [replace(saved_results.of(row), version=__version__) for row in rows]
         if self._baseline is not None:
             self._baseline.pair(numbers, partial=self._partial)
-        held = enumerate(zip(found, rows, numbers, strict=True))
-        return [self._held(place, one, row, now) for place, (one, row, now) in held]
+        held = enumerate(zip(results, rows, numbers, strict=True))
+        return [self._held(place, result, row, now) for place, (result, row, now) in held]
 
     def _all_used(self, names: list[str]) -> None:
 
@@ -93,7 +93,7 @@ class Checker:
             unmatched.extend(f"{facts.name}: no function that is checked is '{name}'" for name, _ in facts.functions if name not in names)
         self.unmatched = tuple(unmatched)
 
-    def _held(self, place: int, one: AnalysisResult, row: Mapping[str, documents.Value], numbers: Result) -> Checked:
+    def _held(self, place: int, result: AnalysisResult, row: Mapping[str, documents.Value], numbers: Result) -> Checked:
 
         wanted = [gate for demand in self._demands if matches(numbers.name, demand.pattern) for gate in demand.gates]
         failed = list(gates.failures(numbers, wanted))
@@ -103,25 +103,25 @@ class Checker:
             failed.extend(base.failures(place, numbers))
             rules.extend([gates.Rule.GROWTH] if base.holds(place, numbers) else [])
         if self._control:
-            function = one.function
+            function = result.function
             report = check_control(function)
             self.assumptions |= dict.fromkeys(report.assumptions)
             failed.extend(gates.control(function, report))
             rules.append(gates.Rule.CONTROL)
         held_by = tuple(dict.fromkeys(rule.value for rule in rules))
         if base is None:
-            return Checked(one, row, tuple(failed), held_by)
-        return Checked(one, row, tuple(failed), held_by, base.unheld(place, numbers), base.conditions(place, numbers))
+            return Checked(result, row, tuple(failed), held_by)
+        return Checked(result, row, tuple(failed), held_by, base.unheld(place, numbers), base.conditions(place, numbers))
 
     def remarks(self, checked: list[Checked]) -> tuple[Remark, ...]:
         """Return what the verdict leaves open: functions without any gate, and what the baseline does not hold."""
-        free = tuple(one.result.function.name for one in checked if not one.held_by)
+        free = tuple(entry.result.function.name for entry in checked if not entry.held_by)
         # Where the baseline is all there is, it says of the same functions that it does not hold them.
-        found = [Remark("no-gate", "held by no gate", free)] if self._demands else []
-        found.extend(self._baseline.remarks(checked) if self._baseline is not None else ())
-        return tuple(one for one in found if one.names)
+        remarks = [Remark("no-gate", "held by no gate", free)] if self._demands else []
+        remarks.extend(self._baseline.remarks(checked) if self._baseline is not None else ())
+        return tuple(remark for remark in remarks if remark.names)
 
     @property
     def missing(self) -> list[str] | None:
         """Return the names that only the baseline has, None without one."""
-        return [one.name for one in self._baseline.missing] if self._baseline is not None else None
+        return [result.name for result in self._baseline.missing] if self._baseline is not None else None

@@ -15,20 +15,20 @@ _SM = "SM of compute capability "
 
 def other(old: Result, new: Result) -> tuple[str, ...]:
     """Return in what the options of two results differ, as far as the results tell: `--loop-bound 9, now 10`."""
-    before, after = dict(_told(old)), dict(_told(new))
-    found = [f"{what} {before[what]}, now {after[what]}" for what in after if what in before and before[what] != after[what]]
-    found.extend(_launch(old, new))
-    found.extend(_bounds(old, new))
-    if not found and old.text is not None and old.text == new.text:
-        found.extend(_same_code(old, new))
-    return tuple(found)
+    before, after = dict(_stated(old)), dict(_stated(new))
+    differing = [f"{what} {before[what]}, now {after[what]}" for what in after if what in before and before[what] != after[what]]
+    differing.extend(_launch(old, new))
+    differing.extend(_bounds(old, new))
+    if not differing and old.text is not None and old.text == new.text:
+        differing.extend(_same_code(old, new))
+    return tuple(differing)
 
 
-def _told(one: Result) -> Iterator[tuple[str, str]]:
+def _stated(result: Result) -> Iterator[tuple[str, str]]:
     """Yield what is given on both sides, whatever the code: what it is, and its value."""
-    if one.version:
-        yield "version", one.version
-    for text in one.assumptions:
+    if result.version:
+        yield "version", result.version
+    for text in result.assumptions:
         latencies = _LATENCIES.search(text)
         if text in _ORDERS:
             yield "order:", text
@@ -56,8 +56,8 @@ def _spelled(number: int | None, what: str) -> str:
     return "" if number is None else f"{number} {what}"
 
 
-def _grid(one: Result) -> str:
-    return "" if one.grid is None else f"{one.grid[0]} blocks on {one.grid[1]} SM" + ("" if one.grid[1] == 1 else "s")
+def _grid(result: Result) -> str:
+    return "" if result.grid is None else f"{result.grid[0]} blocks on {result.grid[1]} SM" + ("" if result.grid[1] == 1 else "s")
 
 
 def _bounds(old: Result, new: Result) -> Iterator[str]:
@@ -70,12 +70,12 @@ def _bounds(old: Result, new: Result) -> Iterator[str]:
             yield f"{name} {_listed(was)}, now {_listed(now)}"
 
 
-def _assumed(one: Result) -> Mapping[str, set[int]]:
-    found: dict[str, set[int]] = {}
-    for loop in one.loops:
+def _assumed(result: Result) -> Mapping[str, set[int]]:
+    arguments: dict[str, set[int]] = {}
+    for loop in result.loops:
         if loop.bound is not None:
-            found.setdefault(loop.source, set()).add(loop.bound)
-    return found
+            arguments.setdefault(loop.source, set()).add(loop.bound)
+    return arguments
 
 
 def _listed(bounds: set[int]) -> str:
@@ -85,12 +85,12 @@ def _listed(bounds: set[int]) -> str:
 def _same_code(old: Result, new: Result) -> Iterator[str]:
     """Yield the first that differs where the code does not, so that whatever differs comes from the options."""
     if old.warps == new.warps and old.assumptions != new.assumptions:
-        was = next((one for one in old.assumptions if one not in new.assumptions), "nothing")
-        now = next((one for one in new.assumptions if one not in old.assumptions), "nothing")
+        was = next((text for text in old.assumptions if text not in new.assumptions), "nothing")
+        now = next((text for text in new.assumptions if text not in old.assumptions), "nothing")
         yield f"'{was}', now '{now}'"
     elif old.loops != new.loops:
         yield f"other loop bounds: {_all(old)}, now {_all(new)}"
 
 
-def _all(one: Result) -> str:
-    return ", ".join("none" if loop.bound is None else str(loop.bound) for loop in one.loops) or "no loops"
+def _all(result: Result) -> str:
+    return ", ".join("none" if loop.bound is None else str(loop.bound) for loop in result.loops) or "no loops"

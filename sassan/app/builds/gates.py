@@ -123,12 +123,12 @@ def growth(text: str) -> Growth:
 
     Raises UsageError.
     """
-    found = re.fullmatch(r"([0-9]{1,9})(\.[0-9]{1,6})?(%?)", text.strip(), re.ASCII)
-    if found is None or (found[2] and not found[3]):
+    match = re.fullmatch(r"([0-9]{1,9})(\.[0-9]{1,6})?(%?)", text.strip(), re.ASCII)
+    if match is None or (match[2] and not match[3]):
         raise UsageError("growth", f"'{text}' is not a growth", hint="write it as 5% or, in cycles, as 12")
-    if found[3]:
-        return Growth(share=Fraction(found[1] + (found[2] or "")) / 100)
-    return Growth(cycles=int(found[1]))
+    if match[3]:
+        return Growth(share=Fraction(match[1] + (match[2] or "")) / 100)
+    return Growth(cycles=int(match[1]))
 
 
 def failures(result: Result, gates: Sequence[Gate]) -> Iterator[Failure]:
@@ -231,9 +231,9 @@ def grown(old: Result, new: Result, allowed: Growth) -> Iterator[Failure]:
 
 def refuse_experiments(results: Iterable[Result]) -> None:
     """Raise UsageError where a number is that of an ablation or of the paper's experiment."""
-    for one in results:
-        if one.experiment:
-            message = f"'{one.name}': the numbers are those of --ablate or --paper-experiment, which give no bounds to hold to"
+    for result in results:
+        if result.experiment:
+            message = f"'{result.name}': the numbers are those of --ablate or --paper-experiment, which give no bounds to hold to"
             raise UsageError("experiment", message, hint="analyze without these options")
 
 
@@ -247,7 +247,9 @@ def unheld(old: Sequence[Result], new: Result) -> tuple[Measure, ...]:
     One that knows the bound of a grid of another launch does not know that of this one.
     """
     return tuple(
-        one for one in asked(new) if all(each.number(one) is None or (one is Measure.GRID and not _same_launch(each, new)) for each in old)
+        measure
+        for measure in asked(new)
+        if all(each.number(measure) is None or (measure is Measure.GRID and not _same_launch(each, new)) for each in old)
     )
 
 
@@ -267,7 +269,7 @@ def _incomparable(old: Result, before: str, after: str) -> UsageError:
 
 def control(function: "Function", report: "Report") -> Iterator[Failure]:
     """Yield every consumer that does not wait for its producer; where control codes could not be followed, that, too."""
-    code = {one.address: one.text for one in function.instructions}
+    code = {instruction.address: instruction.text for instruction in function.instructions}
     for finding in report.findings:
         message = f"{finding.code}: {finding.message(code[finding.address], code[finding.producer])}"
         related = ((finding.producer, f"producer: {code[finding.producer]}"),)
@@ -294,7 +296,7 @@ def read(name: str, text: str) -> tuple[Demand, ...]:
     file.only("function")
     functions = file.table("function")
     demands = tuple(_demand(pattern, functions.table(pattern)) for pattern in functions.values)
-    if not any(one.gates for one in demands):
+    if not any(demand.gates for demand in demands):
         raise UsageError("no-gate", f"{name}: no gate stands in it, so nothing can fail", hint=_EXAMPLE)
     return demands
 

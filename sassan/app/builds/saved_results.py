@@ -87,7 +87,7 @@ class Result:
     @property
     def experiment(self) -> bool:
         """Say whether the numbers are those of an ablation or of the paper's experiment, which are no bounds."""
-        return self.status == "experiment" or any(one.startswith(_EXPERIMENTS) for one in self.assumptions)
+        return self.status == "experiment" or any(text.startswith(_EXPERIMENTS) for text in self.assumptions)
 
     def number(self, measure: Measure) -> int | None:
         """Return a number, None where it is not known."""
@@ -117,13 +117,13 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
         arch=fields.text("arch"),
         file=fields.text("file", ""),
         text=fields.text("text") if "text" in fields else None,
-        numbers=tuple(numbers[one] for one in Measure),
+        numbers=tuple(numbers[measure] for measure in Measure),
         model=wcet.text("model", ""),
         status=wcet.text("status", ""),
         warps=_whole(makespan, "warps"),
         string=strings.text("worst_path") if "worst_path" in strings else None,
-        loops=tuple(_loop(one) for one in fields.tables("loops")),
-        gaps=tuple(Gap(one.text("code"), one.address("address"), one.text("message", "")) for one in fields.tables("gaps")),
+        loops=tuple(_loop(loop) for loop in fields.tables("loops")),
+        gaps=tuple(Gap(gap.text("code"), gap.address("address"), gap.text("message", "")) for gap in fields.tables("gaps")),
         assumptions=tuple(dict.fromkeys((*wcet.texts("assumptions"), *makespan.texts("assumptions")))),
         launched=bool(occupancy.values),
         block=_whole(occupancy, "threads"),
@@ -131,8 +131,8 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
     )
 
 
-def _loop(one: Fields) -> Loop:
-    return Loop(one.text("head"), tuple(one.texts("context")), _whole(one, "bound"), one.text("source", ""))
+def _loop(fields: Fields) -> Loop:
+    return Loop(fields.text("head"), tuple(fields.texts("context")), _whole(fields, "bound"), fields.text("source", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +176,14 @@ def load(path: str) -> Saved:
         raise InputError("bad-results", f"{path}: not UTF-8 text", hint=_HINT) from None
     except (OSError, ValueError) as error:
         raise InputError("cannot-read", f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
-    found: list[Result] = []
+    results: list[Result] = []
     refused: list[Refused] = []
     version = ""
     for document in _documents(path, text):
         version = document.table("tool").text("version", "") or version  # of lines, the first tells it
-        found.extend(replace(of(values, path), version=version) for values in _functions(document))
+        results.extend(replace(of(values, path), version=version) for values in _functions(document))
         refused.extend(map(_refused, _errors(document)))
-    return Saved(tuple(found), tuple(refused))
+    return Saved(tuple(results), tuple(refused))
 
 
 def _documents(path: str, text: str) -> Iterator[Fields]:
@@ -225,9 +225,11 @@ def _errors(fields: Fields) -> Iterator[Fields]:
         yield replace(error, values={**error.values, "file": fields.text("file", "")})
 
 
-def _refused(one: Fields) -> Refused:
-    error = InputError(one.text("code"), one.text("message", "no reason given"), hint=one.text("hint") if "hint" in one else None)
-    return Refused(one.text("file", ""), error)
+def _refused(fields: Fields) -> Refused:
+    error = InputError(
+        fields.text("code"), fields.text("message", "no reason given"), hint=fields.text("hint") if "hint" in fields else None
+    )
+    return Refused(fields.text("file", ""), error)
 
 
 def _whole(table: Fields, key: str) -> int | None:

@@ -21,20 +21,20 @@ _MOST_WARPS = 9
 _FEW_STATES = 500
 
 
-def text(one: Answer) -> str:
+def text(answer: Answer) -> str:
     """The document of one question about strings, as text."""
     # The schedule may hold 100,000 rows: each on a line of its own, not on five.
-    document = json.dumps({**documents.tool(), **answer(one), "schedule": None}, indent=2)
-    rows = schedule(one)
+    document = json.dumps({**documents.tool(), **numbers(answer), "schedule": None}, indent=2)
+    rows = schedule(answer)
     shown = "null" if rows is None else "[\n    " + ",\n    ".join(json.dumps(row) for row in rows) + "\n  ]"
     return document.replace('"schedule": null', f'"schedule": {shown}') + "\n"
 
 
-def answer(one: Answer) -> dict[str, Value]:
+def numbers(answer: Answer) -> dict[str, Value]:
     """Return what is known of one instance."""
-    known, processor = one.known, one.instance.processor
-    strings = [str(string) for string in one.instance.strings]
-    used = {letter for string in one.instance.strings for letter, count in string.counts().items() if count}
+    known, processor = answer.known, answer.instance.processor
+    strings = [str(string) for string in answer.instance.strings]
+    used = {letter for string in answer.instance.strings for letter, count in string.counts().items() if count}
     capacities: dict[str, Value] = {
         letter.value: value.numerator if value.denominator == 1 else str(value)
         for letter, value in processor.capacity.items()
@@ -44,7 +44,7 @@ def answer(one: Answer) -> dict[str, Value]:
     return {
         "string": strings[0] if len(strings) == 1 else None,
         "strings": strings,
-        "warps": one.instance.warps,
+        "warps": answer.instance.warps,
         "capacities": capacities,
         "latency": latency,
         "issue": processor.issue,
@@ -52,36 +52,36 @@ def answer(one: Answer) -> dict[str, Value]:
         "lower": known.lower,
         "upper": known.upper,
         "gap": known.gap,
-        "engines": [_engine(found) for found in known.last.values()],
-        "estimates": [{"name": name, "value": value, "bound": False, "note": unsafe} for name, value, unsafe in estimates(one)],
-        "assumptions": list(one.instance.assumptions),
-        "stopped": one.stopped or None,
-        "seconds": round(one.seconds, 3),
+        "engines": [_engine(outcome) for outcome in known.last.values()],
+        "estimates": [{"name": name, "value": value, "bound": False, "note": unsafe} for name, value, unsafe in estimates(answer)],
+        "assumptions": list(answer.instance.assumptions),
+        "stopped": answer.stopped or None,
+        "seconds": round(answer.seconds, 3),
         "schedule": None,
     }
 
 
-def _engine(found: EngineResult) -> Value:
-    lower = found.lower if found.schedule is not None else None
+def _engine(outcome: EngineResult) -> Value:
+    lower = outcome.lower if outcome.schedule is not None else None
     return {
-        "name": found.engine,
-        "value": found.upper if lower is None else lower,
+        "name": outcome.engine,
+        "value": outcome.upper if lower is None else lower,
         "lower": lower,
-        "upper": found.upper,
-        "proof": found.proof,
-        "seconds": round(found.seconds, 6),
-        "note": found.note,
+        "upper": outcome.upper,
+        "proof": outcome.proof,
+        "seconds": round(outcome.seconds, 6),
+        "note": outcome.note,
     }
 
 
-def schedule(one: Answer) -> list[list[int | str]] | None:
+def schedule(answer: Answer) -> list[list[int | str]] | None:
     """Return the best schedule as rows of cycle (from 1), warp (from 0), unit, by cycle and warp."""
-    best = one.known.schedule
+    best = answer.known.schedule
     if best is None:
         return None
     cells = [
         (slot + 1, warp, letter.value)
-        for warp, (string, row) in enumerate(zip(one.instance.problem.strings, best.slots, strict=True))
+        for warp, (string, row) in enumerate(zip(answer.instance.problem.strings, best.slots, strict=True))
         for letter, slot in zip(string.expand(), row, strict=True)
     ]
     return [list(cell) for cell in sorted(cells)]
@@ -89,58 +89,58 @@ def schedule(one: Answer) -> list[list[int | str]] | None:
 
 def function(kernel: KernelInstances, answers: Sequence[Answer]) -> Mapping[str, Value]:
     """Return the entry of one function of a listing."""
-    one = kernel.result
+    result = kernel.result
     paths: list[Value] = [
         {
-            "string": str(found.instance.strings[0]) if len(found.instance.strings) == 1 else None,
-            "cost": max(found.instance.costs),
+            "string": str(answer.instance.strings[0]) if len(answer.instance.strings) == 1 else None,
+            "cost": max(answer.instance.costs),
             "condition": kernel.label,
-            "makespan": {**answer(found), "schedule": schedule(found)},
+            "makespan": {**numbers(answer), "schedule": schedule(answer)},
         }
-        for found in answers
+        for answer in answers
     ]
     return {
-        **documents.head(one),
-        "strings": {"worst_path": documents.string(one.worst_path)},
-        "wcet": documents.wcet(one),
-        "makespan": documents.makespan(one.makespan) if kernel.bound is not None else None,
+        **documents.head(result),
+        "strings": {"worst_path": documents.string(result.worst_path)},
+        "wcet": documents.wcet(result),
+        "makespan": documents.makespan(result.makespan) if kernel.bound is not None else None,
         "paths": paths,
-        "gaps": documents.gaps(one.gaps),
+        "gaps": documents.gaps(result.gaps),
     }
 
 
-def estimates(one: Answer) -> list[tuple[str, int, str]]:
+def estimates(answer: Answer) -> list[tuple[str, int, str]]:
     """Return the formulas of the 2011 paper, which are no bounds: name, value, and what must be said of it."""
-    problem, lower = one.instance.problem, one.known.lower
+    problem, lower = answer.instance.problem, answer.known.lower
     if not problem.identical:
         return []
-    found = [papers.pessimistic(problem)]
-    exact = _few(one)
+    from_papers = [papers.pessimistic(problem)]
+    exact = _few(answer)
     if exact:
-        found.append(papers.extrapolated(problem.warps, exact))
-    exceeded = {estimate.name: "; the schedule found is longer" for estimate in found if lower is not None and lower > estimate.slots}
-    return [(estimate.name, estimate.slots, estimate.caution + exceeded.get(estimate.name, "")) for estimate in found]
+        from_papers.append(papers.extrapolated(problem.warps, exact))
+    exceeded = {estimate.name: "; the schedule found is longer" for estimate in from_papers if lower is not None and lower > estimate.slots}
+    return [(estimate.name, estimate.slots, estimate.caution + exceeded.get(estimate.name, "")) for estimate in from_papers]
 
 
-def _few(one: Answer) -> dict[int, int]:
+def _few(answer: Answer) -> dict[int, int]:
     """Return the longest makespans of fewer warps, as far as they cost next to nothing."""
-    problem = one.instance.problem
+    problem = answer.instance.problem
     exact: dict[int, int] = {}
     for warps in range(1, min(problem.warps, _MOST_WARPS)):
         fewer = replace(problem, strings=problem.strings[:warps])
         if states(fewer) > _FEW_STATES:
             break
-        found = load("exact").run(fewer, Budget(), lambda _: None)
-        if found.upper is not None and found.upper == found.lower:
-            exact[warps] = found.upper
+        outcome = load("exact").run(fewer, Budget(), lambda _: None)
+        if outcome.upper is not None and outcome.upper == outcome.lower:
+            exact[warps] = outcome.upper
     return exact
 
 
-def program(one: Answer, form: str, rows: str) -> str:
+def program(answer: Answer, form: str, rows: str) -> str:
     """Return the integer program of an instance as LP or MPS text; its horizon is the best bound that is known.
 
     Raises UsageError `too-large`.
     """
-    horizon = one.known.upper if one.known.upper is not None else waiting_slots(one.instance.problem)
-    model = build(one.instance.problem, horizon, Form(rows)).model
+    horizon = answer.known.upper if answer.known.upper is not None else waiting_slots(answer.instance.problem)
+    model = build(answer.instance.problem, horizon, Form(rows)).model
     return write.lp(model) if form == "lp" else write.mps(model)

@@ -61,9 +61,9 @@ def strings_of(texts: list[str]) -> tuple[KernelString, ...]:
 
     Raises InputError that marks the place, UsageError when strings and files are mixed.
     """
-    if not all(is_string(one) for one in texts):
+    if not all(is_string(text) for text in texts):
         raise UsageError("usage", "strings and files exclude each other", hint="pass the file alone")
-    return tuple(_parse(one) for one in texts)
+    return tuple(_parse(text) for text in texts)
 
 
 def _parse(text: str) -> KernelString:

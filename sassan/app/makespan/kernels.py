@@ -76,19 +76,19 @@ def kernel_of(result: AnalysisResult, chosen: Configuration, wanted: Paths, limi
 
     Raises UsageError and InputError for a processor that is not known.
     """
-    one = at_cluster_barriers(result, chosen.warps)
-    if one is not result:
-        return KernelInstances(one, (), LABELS[wanted], barrier=True)
-    paths = listed_paths(one, 1 if wanted is Paths.WORST else limit)
-    if wanted is Paths.WORST and one.worst_path is None:
+    fitted = at_cluster_barriers(result, chosen.warps)
+    if fitted is not result:
+        return KernelInstances(fitted, (), LABELS[wanted], barrier=True)
+    paths = listed_paths(fitted, 1 if wanted is Paths.WORST else limit)
+    if wanted is Paths.WORST and fitted.worst_path is None:
         paths = ()  # the first path that comes is not the worst
-    barrier = has_block_barrier(one)
-    bound, why = _sm_level(one, chosen)
-    taken = one.makespan.bound.assumptions if one.makespan is not None and bound is not None else ()
-    said = tuple(dict.fromkeys((*one.wcet.assumptions, *taken, *((BARRIER,) if barrier else ()))))
+    barrier = has_block_barrier(fitted)
+    bound, why = _sm_level(fitted, chosen)
+    taken = fitted.makespan.bound.assumptions if fitted.makespan is not None and bound is not None else ()
+    said = tuple(dict.fromkeys((*fitted.wcet.assumptions, *taken, *((BARRIER,) if barrier else ()))))
     every = [paths] if wanted is Paths.EACH and paths else [(path,) for path in paths]
     return KernelInstances(
-        result, tuple(_instance(one.function, some, chosen, said) for some in every), LABELS[wanted], barrier, bound, why
+        result, tuple(_instance(fitted.function, some, chosen, said) for some in every), LABELS[wanted], barrier, bound, why
     )
 
 
@@ -97,31 +97,31 @@ def _is_sm(chosen: Configuration) -> bool:
     return not (chosen.capacity or chosen.latency or chosen.partition or chosen.issue is not None)
 
 
-def _sm_level(one: AnalysisResult, chosen: Configuration) -> tuple[int | None, str]:
+def _sm_level(result: AnalysisResult, chosen: Configuration) -> tuple[int | None, str]:
     """Return the bound of the warps over all paths, and why there is none."""
     if not _is_sm(chosen):
         return None, "not with --cap, --issue, --latency or --partition"
     if chosen.warps is None:
         return None, "the number of warps is missing: pass -W"
-    if one.makespan is None or one.makespan.residents.warps != chosen.warps:
-        return None, f"no SM holds {chosen.warps} such warps at once" if one.wcet.value is not None else ""
-    return one.makespan.bound.value, ""
+    if result.makespan is None or result.makespan.residents.warps != chosen.warps:
+        return None, f"no SM holds {chosen.warps} such warps at once" if result.wcet.value is not None else ""
+    return result.makespan.bound.value, ""
 
 
-def capped(one: Answer, bound: int | None) -> Answer:
+def capped(answer: Answer, bound: int | None) -> Answer:
     """Return an answer that also knows the bound over all paths, if that is the least."""
-    if bound is not None and (one.known.upper is None or bound < one.known.upper):
-        one.known(EngineResult("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
-    return one
+    if bound is not None and (answer.known.upper is None or bound < answer.known.upper):
+        answer.known(EngineResult("sm-level", upper=bound, proof="all-paths", note="the bound over all paths"))
+    return answer
 
 
 def _instance(function: Function, paths: tuple[ListedPath, ...], chosen: Configuration, said: tuple[str, ...]) -> Instance:
-    one = instance(function.name, tuple(path.string for path in paths), chosen, function.arch)
-    return replace(one, costs=tuple(path.cost for path in paths), assumptions=(*said, *one.assumptions))
+    problem = instance(function.name, tuple(path.string for path in paths), chosen, function.arch)
+    return replace(problem, costs=tuple(path.cost for path in paths), assumptions=(*said, *problem.assumptions))
 
 
-def serial(one: Instance) -> Answer:
+def serial(problem: Instance) -> Answer:
     """Return the bound of warps that wait for each other: in each slot at least one of them runs."""
-    known = Merged(one.problem)
-    known(EngineResult("serial", upper=sum(string.length for string in one.problem.strings), proof="one-at-a-time", note=BARRIER))
-    return Answer(one, "serial", known, 0.0)
+    known = Merged(problem.problem)
+    known(EngineResult("serial", upper=sum(string.length for string in problem.problem.strings), proof="one-at-a-time", note=BARRIER))
+    return Answer(problem, "serial", known, 0.0)

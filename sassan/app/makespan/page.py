@@ -50,11 +50,11 @@ def searched(result: AnalysisResult, how: PageSearch) -> SearchRecord | None:
     chosen = Configuration(warps=bound.residents.warps, machine=result.settings.machine)
     try:
         kernel = kernels.kernel_of(result, chosen, Paths.WORST, 1)
-        one = kernel.instances[0]
+        problem = kernel.instances[0]
         if kernel.barrier:
             return _without("", kernels.BARRIER)
         moves: list[tuple[float, int | None, int | None]] = []
-        answer = _simple(one) if how.engine is None else _engine(one, how, moves)
+        answer = _simple(problem) if how.engine is None else _engine(problem, how, moves)
         _every_path(answer, result)
     except (InputError, UsageError) as error:
         return _without("longest makespan: not known", f"{error.code}: {error.message}")
@@ -68,31 +68,31 @@ def _every_path(answer: Answer, result: AnalysisResult) -> None:
         answer.known(EngineResult("every path", upper=bound.bound.value, proof="integer program over the graph"))
 
 
-def _engine(one: Instance, how: PageSearch, moves: list[tuple[float, int | None, int | None]]) -> Answer:
+def _engine(problem: Instance, how: PageSearch, moves: list[tuple[float, int | None, int | None]]) -> Answer:
     begin = time.monotonic()
 
     def watch(now: Merged) -> None:
         moves.append((time.monotonic() - begin, now.lower, now.upper))
 
-    answer = how.run(one, load(how.engine or "all"), seconds=how.seconds, seed=how.seed, watch=watch)
+    answer = how.run(problem, load(how.engine or "all"), seconds=how.seconds, seed=how.seed, watch=watch)
     if answer.stopped == INTERRUPT:
         raise KeyboardInterrupt
     moves.append((answer.seconds, answer.known.lower, answer.known.upper))
     return answer
 
 
-def _simple(one: Instance) -> Answer:
+def _simple(problem: Instance) -> Answer:
 
     begin = time.monotonic()
-    known = Merged(one.problem)
-    known(EngineResult("waiting slots", upper=waiting_slots(one.problem), proof="waiting-slots"))
-    known(_schedule(one.problem))
-    return Answer(one, _SIMPLE, known, time.monotonic() - begin)
+    known = Merged(problem.problem)
+    known(EngineResult("waiting slots", upper=waiting_slots(problem.problem), proof="waiting-slots"))
+    known(_schedule(problem.problem))
+    return Answer(problem, _SIMPLE, known, time.monotonic() - begin)
 
 
 def _schedule(problem: Problem) -> EngineResult:
     """Return the longest schedule that a few simple rules make, or why there is none."""
-    total = sum(one.length for one in problem.strings)
+    total = sum(string.length for string in problem.strings)
     if total > _MOST:
         return EngineResult(_SIMPLE, note=f"the warps run {total} instructions, too many for a report; sassan makespan takes them")
     case = start.instance(problem)
@@ -113,24 +113,24 @@ def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int
     known = answer.known
     warps = answer.instance.warps
     drawn = known.schedule is not None and known.schedule.makespan * warps <= MOST_CELLS
-    said = [found.note for found in known.last.values() if found.note]
+    said = [outcome.note for outcome in known.last.values() if outcome.note]
     large = f"the schedule has {known.lower} slots of {warps} warps: too large to draw" if known.schedule is not None else ""
     return {
         "label": label,
-        "string": " ".join(str(one) for one in answer.instance.strings),
+        "string": " ".join(str(string) for string in answer.instance.strings),
         "units": units(answer),
         "verdict": verdict,
         "lower": known.lower,
         "upper": known.upper,
         "engines": [
             {
-                "name": found.engine,
-                "lower": found.lower if found.schedule is not None else None,
-                "upper": found.upper,
-                "seconds": round(found.seconds, 3),
-                "proof": found.note or found.proof,
+                "name": outcome.engine,
+                "lower": outcome.lower if outcome.schedule is not None else None,
+                "upper": outcome.upper,
+                "seconds": round(outcome.seconds, 3),
+                "proof": outcome.note or outcome.proof,
             }
-            for found in known.last.values()
+            for outcome in known.last.values()
         ],
         "trace": trace(moves),
         "chart": chart_record(chart(answer)) if drawn else None,

@@ -5,9 +5,10 @@ from sassan.app.inputs import Observer
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options.inputs import Json
 from sassan.cli.options.request import Asked, analysis
-from sassan.cli.output import analysis_report as report
-from sassan.cli.output import document, launches_report
+from sassan.cli.output import document
 from sassan.cli.output.finish import finish
+from sassan.cli.reports import analysis as report
+from sassan.cli.reports import launches as launches_report
 
 
 @analysis

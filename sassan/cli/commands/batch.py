@@ -27,17 +27,25 @@ _STANDARD_OUTPUT = "-"
 
 Paths = Annotated[
     list[str],
-    typer.Argument(metavar="PATH", help="A file, a directory (all below it that holds GPU code), or a pattern such as 'build/**/*.cubin'."),
+    typer.Argument(metavar="PATH", help="A file, a directory (every file with GPU code in it), or a pattern such as 'build/**/*.cubin'."),
 ]
 Output = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="X.jsonl", help="Write JSON Lines: a line per function, or refused file; - is standard output."),
+    typer.Option(
+        "-o", "--output", metavar="X.jsonl", help="Write JSON Lines, one line per function or refused file; - is standard output."
+    ),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the results that -o holds.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Write the results of -o anew.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue the results in the file of -o.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the results in the file of -o.")]
 TimeLimit = Annotated[
     float | None,
-    typer.Option("--time-limit", metavar="S", min=0.01, max=1e6, help="Seconds for a function; one that takes longer is refused."),
+    typer.Option(
+        "--time-limit",
+        metavar="S",
+        min=0.01,
+        max=1e6,
+        help="Time limit of each function in seconds; a function that takes longer is refused.",
+    ),
 ]
 
 
@@ -57,9 +65,9 @@ def batch(
 ) -> None:
     """Analyze many files.
 
-    Of a directory every cubin, .sass, .ptx, and any program or library with GPU code is taken. Results are a line of JSON per function, in
-    the order of the inputs, whatever the executor; a file that is refused is a line, too, and stops no other. What an interrupted run has
-    written stays: the same command with --resume goes on from there.
+    A directory stands for every cubin, .sass and .ptx file, program and library with GPU code in it. The results are JSON Lines in the
+    order of the inputs, for any executor: one line per function or refused file; a refused file does not stop the others. An interrupted
+    run keeps what it has written; the same command with --resume continues it.
 
     \b
     Examples:
@@ -86,11 +94,13 @@ def batch(
 
 def _check(paths: list[str], output: str | None, *, json: bool, resume: bool) -> None:
     if "-" in paths:
-        raise UsageError("standard-input", "a batch reads files that it can read again, not standard input", hint="sassan analyze -")
+        raise UsageError(
+            "standard-input", "a batch may read its inputs again, and standard input can be read only once", hint="run sassan analyze -"
+        )
     if resume and output in {None, _STANDARD_OUTPUT}:
-        raise UsageError("usage", "--resume and --overwrite need a file of results", hint="name it with -o")
+        raise UsageError("usage", "--resume and --overwrite need a file of results", hint="pass -o X.jsonl")
     if json and output == _STANDARD_OUTPUT:
-        raise UsageError("usage", "--json prints the summary, and -o - the results", hint="write the results to a file")
+        raise UsageError("usage", "--json prints the summary, and -o - the results", hint="pass a file name to -o")
 
 
 class _Lines:
@@ -123,9 +133,9 @@ def _run(asked: Asked, paths: list[str], job: Job, executor: Executor, output: s
 
 def _interrupted(output: str, *, empty: bool) -> None:
     if empty:
-        note(f"interrupted before the first result: there is no '{safe(output)}', and the same command starts again\n")
+        note(f"interrupted before the first result: there is no '{safe(output)}'; the same command starts again\n")
     else:
-        note(f"interrupted: '{safe(output)}' holds what is done, and the same command with --resume goes on\n")
+        note(f"interrupted: '{safe(output)}' has the results so far; the same command with --resume continues\n")
 
 
 @contextmanager

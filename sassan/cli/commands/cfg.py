@@ -11,13 +11,13 @@ from sassan.app.views import DRAWINGS, draw, edges_at, graph_document
 from sassan.cli.options.inputs import File, Json
 from sassan.cli.options.request import Asked, graph_analysis
 from sassan.cli.options.views import Compare, Drawing, Level, LevelOption, Listing
-from sassan.cli.output import compare_report as compared
 from sassan.cli.output import document
-from sassan.cli.output.analysis_report import list_gaps
 from sassan.cli.output.files import check, extension, outputs
 from sassan.cli.output.finish import finish
 from sassan.cli.output.table import Column, Table, show
 from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.reports import compare as compared
+from sassan.cli.reports.analysis import list_gaps
 from sassan.errors import UsageError
 from sassan.render.files import write_atomically
 

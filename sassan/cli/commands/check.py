@@ -24,8 +24,9 @@ from sassan.cli.options.gates import (
 )
 from sassan.cli.options.inputs import Json
 from sassan.cli.options.request import Asked, analysis
-from sassan.cli.output import check_report, document
+from sassan.cli.output import document
 from sassan.cli.output.terminal import note, safe
+from sassan.cli.reports import check as check_report
 from sassan.errors import UsageError
 
 FAILED = 1

@@ -14,8 +14,9 @@ from sassan.app.inputs import Inputs, Refused, matches, wanted
 from sassan.cli.options.gates import FailOnGrowth, MaxGrowth
 from sassan.cli.options.inputs import Json, New, Old
 from sassan.cli.options.request import Asked, analysis
-from sassan.cli.output import diff_report, document
+from sassan.cli.output import document
 from sassan.cli.output.terminal import note, safe
+from sassan.cli.reports import diff as diff_report
 from sassan.errors import UsageError
 
 GREW = 1

@@ -14,15 +14,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sassan.cli.options import executors
 from sassan.cli.options.inputs import Json, Quiet
-from sassan.cli.output import evolve_report
 from sassan.cli.output.terminal import is_terminal, note, out, safe
+from sassan.cli.reports import evolve as evolve_report
 from sassan.errors import InputError
 from sassan.evolve import bench as gpu
-from sassan.evolve import config as configurations
 from sassan.evolve import report
-from sassan.evolve.config import Config
 from sassan.evolve.run import Runner, run, tools_of
 from sassan.evolve.search import SearchProgress
+from sassan.evolve.space import config as configurations
+from sassan.evolve.space.config import Config
 
 _INTERRUPTED = 130
 _MANY = 1_000_000
@@ -30,7 +30,7 @@ _MANY = 1_000_000
 Configuration = Annotated[str, typer.Argument(metavar="CONFIG.toml", help="Kernel, launch, genes and objectives; see samples/evolve.")]
 Output = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="DIR", help="Folder of the result and the state.", show_default="CONFIG.evolved"),
+    typer.Option("-o", "--output", metavar="DIR", help="Folder for the result and the state.", show_default="CONFIG.evolved"),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue the search whose state is in the folder.")]
 Budget = Annotated[
@@ -49,15 +49,15 @@ def evolve(
     executor: executors.ExecutorOption = executors.Kind.PROCESSES,
     scheduler: executors.Scheduler = None,
     jobs: executors.Jobs = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and bound everything again; do not use the cache.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and analyze everything again; do not use the cache.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Search for the choices with the least cost of a kernel.
+    """Search for the compiler choices that minimize the cost of a kernel.
 
     Choices are macros, compiler flags, and the order of PTX instructions. Costs are static: bounds of the execution time, registers,
-    instructions; no GPU is needed. Random search with the same budget is run for comparison. After an
-    interrupt, the same command with --resume continues and gives the same result.
+    instructions; no GPU is needed. Random search with the same budget runs for comparison. After an interrupt, the same command with
+    --resume continues and gives the same result.
 
     \b
     Examples:

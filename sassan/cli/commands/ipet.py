@@ -13,11 +13,11 @@ from sassan.app.views import PROGRAMS, integer_program
 from sassan.cli.options.inputs import File, Json
 from sassan.cli.options.request import Asked, wcet_analysis
 from sassan.cli.options.views import FactsTemplate, LinearProgram
-from sassan.cli.output import analysis_report as report
 from sassan.cli.output import document
 from sassan.cli.output.files import check, extension, outputs
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.reports import analysis as report
 from sassan.errors import UsageError
 from sassan.render.files import write_atomically
 

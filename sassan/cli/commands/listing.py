@@ -12,12 +12,12 @@ from sassan.app.views import check_control, listing_of
 from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
 from sassan.cli.options.models import CallDepth, Letters, LettersOption, Order, OrderOption
 from sassan.cli.options.views import Agreement, CheckControl, SourceFolder
-from sassan.cli.output import control_report as listing_check
 from sassan.cli.output import document
-from sassan.cli.output.analysis_report import list_gaps
 from sassan.cli.output.finish import finish
 from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import colourful, cut, is_terminal, note, out, safe, width
+from sassan.cli.reports import control as listing_check
+from sassan.cli.reports.analysis import list_gaps
 from sassan.cli.sources import Sources
 from sassan.render.listing import Listing, ListingRow
 from sassan.render.listing_text import TextLine, lines

@@ -38,10 +38,10 @@ from sassan.cli.options.makespan import (
     WarpCount,
 )
 from sassan.cli.options.models import Letters, LettersOption, MachineFile
-from sassan.cli.output import makespan_report
 from sassan.cli.output.files import check, extension
 from sassan.cli.output.finish import finish
 from sassan.cli.output.observer import CommandObserver
+from sassan.cli.reports import makespan as makespan_report
 from sassan.cli.searching import watched_search
 from sassan.errors import SassanError, UsageError
 from sassan.executor import Executor

@@ -9,17 +9,18 @@ import typer
 from sassan.app import documents
 from sassan.cli.measure_run import take_samples
 from sassan.cli.options.inputs import Json, Quiet
-from sassan.cli.output import failure, measure_report
+from sassan.cli.output import failure
 from sassan.cli.output.files import extension
 from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.reports import measure as measure_report
 from sassan.errors import SassanError, UsageError
 from sassan.measure.confidence import IntervalSettings
 from sassan.measure.estimators import Estimator
 from sassan.measure.figure import FORMATS
 from sassan.measure.pictures import pictures
 from sassan.measure.read import load, text
-from sassan.measure.request import MeasureRequest
 from sassan.measure.samples import Samples
+from sassan.measure.sampling.request import MeasureRequest
 from sassan.measure.summary import document, rows
 from sassan.measure.verdict import verdicts
 from sassan.render.files import write_atomically
@@ -47,18 +48,24 @@ Tolerance = Annotated[
         "--tolerance", metavar="PERCENT", min=0.0001, max=100, help="An estimator with at most this spread between groups is stable."
     ),
 ]
-Kernel = Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="The kernel of X.cu; needed if there are several.")]
+Kernel = Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="The kernel to measure, if X.cu has several.")]
 Block = Annotated[str | None, typer.Option("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block.", show_default="32")]
 Grid = Annotated[str | None, typer.Option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the grid.", show_default="1")]
 Arguments = Annotated[
     list[str] | None,
-    typer.Option("--arg", metavar="NAME=V", help="A parameter: a number, or for a pointer its bytes (16 MiB by default); may be repeated."),
+    typer.Option(
+        "--arg",
+        metavar="NAME=V",
+        help="Value of a parameter: a number, or the size of a pointer's memory in bytes (16 MiB by default); may be repeated.",
+    ),
 ]
 Sweep = Annotated[
-    str | None, typer.Option("--sweep", metavar="NAME=V,V,…", help="Measure with each value of a parameter, such as a count.")
+    str | None, typer.Option("--sweep", metavar="NAME=V,V,…", help="Measure with each of these values of a parameter, such as a count.")
 ]
-Delays = Annotated[str | None, typer.Option("--delays", metavar="S,S,…", help="Seconds before each run; several delays are interleaved.")]
-Pause = Annotated[float | None, typer.Option("--pause", metavar="S", min=0, max=3600, help="Seconds before each group.")]
+Delays = Annotated[
+    str | None, typer.Option("--delays", metavar="S,S,…", help="Delay before each run in seconds; several delays are interleaved.")
+]
+Pause = Annotated[float | None, typer.Option("--pause", metavar="S", min=0, max=3600, help="Pause before each group in seconds.")]
 Runs = Annotated[int | None, typer.Option("--runs", metavar="N", min=1, max=_MOST, help="Runs of a group.", show_default="20")]
 Groups = Annotated[
     int | None, typer.Option("--groups", metavar="N", min=1, max=_MOST, help="Groups of each size and delay.", show_default="5")
@@ -66,7 +73,7 @@ Groups = Annotated[
 Cycles = Annotated[
     bool, typer.Option("--cycles", help="Also count the cycles of the longest thread, by a clock64 around the kernel's body.")
 ]
-Gpu = Annotated[int | None, typer.Option("--gpu", metavar="N", min=0, max=1023, help="Which GPU.", show_default="0")]
+Gpu = Annotated[int | None, typer.Option("--gpu", metavar="N", min=0, max=1023, help="Number of the GPU.", show_default="0")]
 Define = Annotated[list[str] | None, typer.Option("-D", "--define", metavar="NAME[=V]", help="A macro of the source; may be repeated.")]
 Output = Annotated[str | None, typer.Option("-o", "--output", metavar="X.csv", help="Write the samples, .csv or .json.")]
 
@@ -96,11 +103,10 @@ def measure(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Estimate the time of a kernel from timing samples, or take them on a GPU.
+    """Estimate the time of a kernel from timing samples, or take samples on a GPU.
 
-    It also tells which estimate is stable. Runs come in groups, the first of each being the warm-up. Estimators: warm-up, mean-all (with
-    the warm-up), and without it mean, min, median and max.
-    An estimator whose value varies by more than --tolerance between groups is not stable.
+    Runs come in groups; the first run of a group is the warm-up. Estimators: warm-up, mean-all (with the warm-up), and without it mean,
+    min, median and max. An estimator is stable if its value varies by at most --tolerance between groups.
 
     CSV has a line per run under the columns group,run,seconds,delay,size; only seconds is required, and lines '# device: …' may
     precede them. JSON is {"groups": [{"seconds": […], "delay": 0.5, "size": 1000}]}, or a list of numbers. size is the quantity that

@@ -8,9 +8,9 @@ from sassan.app.result import AnalysisResult
 from sassan.cli.options.inputs import File, Json
 from sassan.cli.options.request import Asked, graph_analysis
 from sassan.cli.output import document
-from sassan.cli.output.analysis_report import gaps
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports.analysis import gaps
 
 
 @graph_analysis

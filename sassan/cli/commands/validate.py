@@ -14,11 +14,11 @@ from sassan.app.reading import architecture, read_program
 from sassan.cli.options.inputs import Functions, Json, NoCache, Quiet, Sm
 from sassan.cli.options.launch import Bounds, LaunchesFile, LoopBound
 from sassan.cli.options.models import Latencies, MachineFile, Model, ModelOption
-from sassan.cli.output import validate_report
 from sassan.cli.output.files import check as check_output
 from sassan.cli.output.files import extension
 from sassan.cli.output.progress import track
 from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.reports import validate as validate_report
 from sassan.errors import UsageError
 from sassan.frontend.image import Image
 from sassan.ir import Function

@@ -23,18 +23,21 @@ class Kind(StrEnum):
 
 
 ExecutorOption = Annotated[
-    Kind, typer.Option("--executor", help="Where the work runs: processes here, one after the other, or a Dask cluster.")
+    Kind,
+    typer.Option("--executor", help="Where the work runs: in processes, in this process one item after the other, or on a Dask cluster."),
 ]
 ChainsOption = Annotated[
     Kind | None,
-    typer.Option("--executor", help="Where the chains of annealing run: processes here, or a Dask cluster.", show_default="threads"),
+    typer.Option(
+        "--executor", help="Where the chains of annealing run: in processes, in this process, or on a Dask cluster.", show_default="threads"
+    ),
 ]
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786, for --executor dask.")
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("-j", "--jobs", metavar="N", min=1, max=_MANY, help="Processes at a time.", show_default="one per processor"),
+    typer.Option("-j", "--jobs", metavar="N", min=1, max=_MANY, help="Number of processes.", show_default="one per processor"),
 ]
 
 
@@ -45,9 +48,11 @@ def executor(kind: Kind, scheduler: str | None, jobs: int | None) -> Generator[E
     Raises UsageError where the options contradict each other, or no scheduler answers; MissingToolError without the extra.
     """
     if (kind is Kind.DASK) != (scheduler is not None):
-        raise UsageError("usage", "--executor dask and --scheduler need each other", hint="--executor dask --scheduler tcp://host:8786")
+        raise UsageError(
+            "usage", "--executor dask and --scheduler need each other", hint="pass --executor dask --scheduler tcp://host:8786"
+        )
     if jobs is not None and kind is not Kind.PROCESSES:
-        raise UsageError("usage", f"--jobs means nothing to the executor '{kind}'", hint="--executor processes -j N")
+        raise UsageError("usage", f"--jobs has no effect on the executor '{kind}'", hint="pass --executor processes -j N")
     match kind:
         case Kind.SERIAL:
             yield executors.Serial()

@@ -22,9 +22,9 @@ LoopBound = Annotated[
 ]
 BlockDim = Annotated[
     str | None,
-    typer.Option("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block, as they are launched: on which loops may depend."),
+    typer.Option("--block-dim", metavar="X[,Y[,Z]]", help="Threads of a block at launch; bounds of loops may depend on them."),
 ]
-Grid = Annotated[str | None, typer.Option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the grid, as they are launched.")]
+Grid = Annotated[str | None, typer.Option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the grid at launch.")]
 Parameters = Annotated[
     list[str] | None,
     typer.Option(
@@ -39,12 +39,12 @@ LaunchesFile = Annotated[
     typer.Option(
         "--launches",
         metavar="X.toml",
-        help="Analyze every launch that sassan record wrote down, with its block, grid and arguments.",
+        help="Analyze every launch in a recording of sassan record, with its block, grid and arguments.",
     ),
 ]
 Registers = Annotated[
     int | None,
-    typer.Option("--registers", metavar="N", min=0, max=MANY, help="Registers per thread, with --block-dim; known of a cubin."),
+    typer.Option("--registers", metavar="N", min=0, max=MANY, help="Registers per thread, with --block-dim; a cubin contains them."),
 ]
 Shared = Annotated[
     int | None,
@@ -53,12 +53,19 @@ Shared = Annotated[
         metavar="BYTES",
         min=0,
         max=MANY,
-        help="Shared memory per block, with --block-dim: of a cubin the dynamic part, else all of it.",
+        help="Shared memory per block, with --block-dim: the dynamic part for a cubin, else all of it.",
     ),
 ]
 Sms = Annotated[
     int | None,
-    typer.Option("--sms", metavar="N", min=1, max=MANY, help="SMs of the GPU, with --grid; any number is bounded by 1.", show_default="1"),
+    typer.Option(
+        "--sms",
+        metavar="N",
+        min=1,
+        max=MANY,
+        help="SMs of the GPU, with --grid; the bound for 1 SM holds for any number.",
+        show_default="1",
+    ),
 ]
 PartitionBound = Annotated[
     bool,

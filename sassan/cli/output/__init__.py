@@ -1,1 +1,1 @@
-"""What is printed and written: tables, reports, documents, errors."""
+"""How anything is printed and written: tables, files, documents, errors, progress."""

@@ -74,7 +74,9 @@ def _read_cubin(image: Image, listed: Listed, *, cached: bool) -> tuple[Function
         )
     lines = _lines(image, elf, arch, cached=cached)
     digest = f"sha256:{sha256(image.data).hexdigest()}"
-    return link(tuple(replace(one, compiler=facts[one.name], lines=lines.get(one.name, ()), image=digest) for one in functions))
+    return link(
+        tuple(replace(function, compiler=facts[function.name], lines=lines.get(function.name, ()), image=digest) for function in functions)
+    )
 
 
 def _lines(image: Image, elf: Elf, arch: Architecture, *, cached: bool) -> dict[str, tuple[SourceLine, ...]]:
@@ -88,7 +90,7 @@ def _architecture(image: Image) -> Architecture:
     if len(image.data) < _HEADER:
         raise malformed(image, f"it has {len(image.data)} bytes, less than a header")
     sm = sm_of(image)
-    found = with_code(f"sm_{sm}")
-    if found is None:
+    known = with_code(f"sm_{sm}")
+    if known is None:
         raise unknown(f"sm_{sm}", Source(image.name, ""))
-    return found
+    return known

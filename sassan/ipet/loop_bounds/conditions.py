@@ -2,7 +2,7 @@
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.values import NO, YES, Atom, Both, Compare, Maybe, State, Truth, Value
+from sassan.ipet.loop_bounds.values import ANY, NO, YES, Atom, Both, Compare, Maybe, State, Truth, Value
 
 LESS, AT_MOST, EQUAL = "<", "<=", "=="
 NOT_EQUAL = "!="
@@ -35,6 +35,8 @@ def assume(state: State, truth: Truth, wanted: bool, limit: int) -> list[State]:
     condition = truth.what
     if isinstance(condition, bool):
         return [state] if condition == wanted else []
+    if condition is ANY.what:
+        return [state]
     wanted = wanted != truth.negated
     if condition in state.decided:
         return [state] if state.decided[condition] == wanted else []

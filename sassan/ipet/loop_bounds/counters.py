@@ -57,7 +57,9 @@ class LoopBound:
 
 def counters(node: int, head: State, entries: Sequence[State], back: Sequence[State]) -> list[Counter]:
     """Return the registers that every way back to the head `node` changes by a known amount."""
-    found = []
+    found: list[Counter] = []
+    if not back:
+        return found
     for register, known in sorted(head.registers.items()):
         if not isinstance(known, Value) or known.symbol is None or (known.symbol.head, known.symbol.register) != (node, register):
             continue

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
+from sassan.domains.bits import bits
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.operands import CONDITIONS, number
 from sassan.ir import Instruction, Register, Target
@@ -44,8 +46,9 @@ def _refused(instruction: Instruction) -> SassanError:
     return SassanError("unsupported-instruction", f"the SIMT machine has no rule for {instruction.opcode} at 0x{instruction.address:04x}")
 
 
+@lru_cache(maxsize=1 << 12)
 def _bits(registers: int) -> tuple[int, ...]:
-    return tuple(index for index in range(registers.bit_length()) if registers >> index & 1)
+    return tuple(bits(registers))
 
 
 def _condition(instruction: Instruction, facts: Facts) -> Condition:

@@ -1,7 +1,7 @@
 """The effect of an instruction as functions over the state of one thread."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 from sassan.domains import ranges
@@ -75,7 +75,7 @@ class Evaluated:
         # factor x symbol + constant = remainder
         remainders = [(remainder - word.range.low) * word.factor % modulus for remainder in range(modulus)]
         parts = [ranges.residue(old, remainder, modulus) for remainder in remainders]
-        return [replace(state, facts={**state.facts, word.symbol: part}) for part in parts if part is not None]
+        return [state._replace(facts={**state.facts, word.symbol: part}) for part in parts if part is not None]
 
 
 def evaluated(computes: Computation | None, instruction: Instruction) -> Evaluated:

@@ -1,18 +1,19 @@
 """Where one thread goes: the thread-level graph with the condition on each of its steps."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sassan.analysis.graph import weak_order
 from sassan.domains.bits import bits
-from sassan.ipet.loop_bounds.execute import truth_of
+from sassan.ipet.loop_bounds.execute import Writer, truth_of, writers
 from sassan.ipet.loop_bounds.operands import CONDITIONS, number
-from sassan.ipet.loop_bounds.values import YES, Maybe, State, Truth, conjunction
-from sassan.ir import Register
+from sassan.ipet.loop_bounds.values import ANY, YES, State, Truth, conjunction
+from sassan.ir import Instruction, Register
 from sassan.isa.computations import ZERO
 from sassan.isa.facts import Facts, Flow
-from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.graph import Node, WarpCfg
 
 _LEAVING = frozenset({Flow.BRANCH, Flow.POP, Flow.EXIT, Flow.CALL, Flow.RETURN, Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.TRAP})
 _NEAREST = 3
@@ -22,42 +23,42 @@ _UNANIMOUS = frozenset({"DIV", "CONV"})
 
 @dataclass(frozen=True, slots=True)
 class Flows:
-    """The graph of a function for one thread: `order` is a weak topological order, `facts` are those of each instruction by address."""
+    """The graph of a function for one thread: `order` is a weak topological order, `facts` are those of each instruction by address.
+
+    `steps` are, per node, its successors with the truth of the condition at its end for a thread that goes there; None: there is none.
+    """
 
     cfg: WarpCfg
     facts: Mapping[int, Facts]
     successors: tuple[tuple[int, ...], ...]
     predecessors: tuple[tuple[int, ...], ...]
     order: tuple[int, ...]
+    steps: tuple[tuple[tuple[int, bool | None], ...], ...]
+    writers: tuple[tuple[Writer, ...], ...]
+    """The instructions of each node that write registers."""
+    tests: tuple[tuple[Callable[[State], Truth], ...], ...]
+    """Per node, what must all be true so that a thread takes the instruction at its end, beside the guard."""
 
-    def condition(self, src: int, dst: int, state: State) -> tuple[Truth, bool] | None:
-        """Return (condition, truth under which a thread takes this step), None where it may always."""
-        node = self.cfg.nodes[src]
-        end = node.instructions[-1]
-        facts = self.facts[end.address]
-        if facts.flow not in _LEAVING or not (facts.condition or facts.guard or end.guard):
-            return None
-        target = self.cfg.nodes[dst]
-        falls = target.context == node.context and target.start == end.following
-        if falls and (facts.target == end.following or end.following in dict(self.cfg.token_targets).get(end.address, ())):
-            return None
-        return self._taken(src, state), not falls
-
-    def _taken(self, src: int, state: State) -> Truth:
-        end = self.cfg.nodes[src].instructions[-1]
-        facts = self.facts[end.address]
-        truth = truth_of(state, end.guard)
-        if end.condition:
-            truth = conjunction(truth, _flag(state, end.condition))
-        if not _UNANIMOUS.isdisjoint(end.opcode.split(".")):
-            truth = conjunction(truth, Truth(Maybe()))
-        for one in end.operands:
-            if isinstance(one, Register) and one.file in CONDITIONS:
-                truth = conjunction(truth, _operand(state, one) if facts.flow is Flow.BRANCH else Truth(Maybe()))
+    def condition(self, node: int, state: State) -> Truth:
+        """Return the condition under which a thread takes the instruction at the end of a node."""
+        truth = truth_of(state, self.cfg.nodes[node].instructions[-1].guard)
+        for test in self.tests[node]:
+            truth = conjunction(truth, test(state))
         return truth
 
 
-def _flag(state: State, condition: str) -> Truth:
+def _tests(end: Instruction, facts: Facts) -> tuple[Callable[[State], Truth], ...]:
+    conditions = [one for one in end.operands if isinstance(one, Register) and one.file in CONDITIONS]
+    flags = (partial(_flag, end.condition),) if end.condition else ()
+    unanimous = (_any,) if not _UNANIMOUS.isdisjoint(end.opcode.split(".")) else ()
+    return (*flags, *unanimous, *(partial(_operand, one) if facts.flow is Flow.BRANCH else _any for one in conditions))
+
+
+def _any(_: State) -> Truth:
+    return ANY
+
+
+def _flag(condition: str, state: State) -> Truth:
     """Return a test of the condition code. Of an integer result, NEU says that it is not zero, EQ that it is."""
     zero = state.registers.get(ZERO)
     match condition.rpartition(".")[2]:
@@ -66,13 +67,13 @@ def _flag(state: State, condition: str) -> Truth:
         case "NEU" if isinstance(zero, Truth):
             return zero.negate()
         case _:
-            return Truth(Maybe())
+            return ANY
 
 
-def _operand(state: State, one: Register) -> Truth:
+def _operand(one: Register, state: State) -> Truth:
     name = number(one)
     held = YES if name is None else state.registers.get(name)
-    truth = held if isinstance(held, Truth) else Truth(Maybe())
+    truth = held if isinstance(held, Truth) else ANY
     return truth.negate() if one.negated else truth
 
 
@@ -85,7 +86,24 @@ def flows_of(cfg: WarpCfg, facts: Mapping[int, Facts]) -> Flows:
         before[edge.dst].add(edge.src)
     successors = tuple(tuple(sorted(one)) for one in after)
     predecessors = tuple(tuple(sorted(one)) for one in before)
-    return Flows(cfg, facts, successors, predecessors, weak_order(len(cfg.nodes), successors, cfg.entry))
+    ends = [node.instructions[-1] for node in cfg.nodes]
+    tokens = {address: frozenset(targets) for address, targets in cfg.token_targets}
+    steps = tuple(
+        tuple((dst, _truth(cfg.nodes[src], cfg.nodes[dst], facts[end.address], tokens.get(end.address, ()))) for dst in successors[src])
+        for src, end in enumerate(ends)
+    )
+    lines = tuple(writers(node.instructions, facts) for node in cfg.nodes)
+    tests = tuple(_tests(end, facts[end.address]) for end in ends)
+    return Flows(cfg, facts, successors, predecessors, weak_order(len(cfg.nodes), successors, cfg.entry), steps, lines, tests)
+
+
+def _truth(node: Node, target: Node, facts: Facts, tokens: Collection[int]) -> bool | None:
+    """Return the truth of the condition at the end of a node for a thread that goes on to another one, None where it may always."""
+    end = node.instructions[-1]
+    if facts.flow not in _LEAVING or not (facts.condition or facts.guard or end.guard):
+        return None
+    falls = target.context == node.context and target.start == end.following
+    return None if falls and (facts.target == end.following or end.following in tokens) else not falls
 
 
 def wanted(flows: Flows) -> tuple[dict[int, int], dict[int, int]]:
@@ -93,7 +111,21 @@ def wanted(flows: Flows) -> tuple[dict[int, int], dict[int, int]]:
 
     Those are the conditions that leave a loop, and whatever they are made of, followed backwards over the steps of a thread.
     """
-    return _backwards(flows, flows.order, range(len(flows.cfg.nodes)), _exits(flows))
+    return _backwards(flows, flows.order, range(len(flows.cfg.nodes)), _entries(flows) | _exits(flows))
+
+
+def own_slice(flows: Flows, nodes: Sequence[int], entered: Mapping[int, int], kept: int) -> "Slice":
+    """Return what matters to a loop (its nodes in the order of the walk) but not only to whether a loop inside ends.
+
+    Those are its exits, the conditions on which loops inside are `entered`, and `kept` registers at its head.
+    """
+    inside = frozenset(nodes)
+    ends = {node: entered[node] for node in nodes if node in entered}
+    ends |= {node: _decides(flows, node) for node in nodes if _leaves(flows, node, inside)}
+    for node in flows.predecessors[nodes[0]]:
+        if node in inside:
+            ends[node] = ends.get(node, 0) | kept
+    return Slice(*_backwards(flows, nodes, nodes, ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +156,9 @@ def union(parts: Sequence[Slice]) -> Slice:
 
 
 def _backwards(flows: Flows, order: Sequence[int], nodes: Iterable[int], ends: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the registers that matter behind each instruction and before each node, where `ends` matter at the ends of nodes."""
+    """Return the registers that matter behind each instruction that writes any and before each node, if `ends` matter behind nodes."""
     before: dict[int, int] = dict.fromkeys(nodes, 0)
-    behind: dict[int, int] = {one.address: 0 for node in before for one in flows.cfg.nodes[node].instructions}
+    behind: dict[int, int] = {one.instruction.address: 0 for node in before for one in flows.writers[node]}
     pending = deque(reversed(order))
     waiting = set(pending)
     while pending:
@@ -137,9 +169,10 @@ def _backwards(flows: Flows, order: Sequence[int], nodes: Iterable[int], ends: M
             live |= before.get(after, 0)
         if not live:
             continue
-        for one in reversed(flows.cfg.nodes[node].instructions):
+        for one, written, kept, read, _ in reversed(flows.writers[node]):
             behind[one.address] |= live
-            live = _before(flows.facts[one.address], live, sure=one.guard is None)
+            if written & live:
+                live = live & kept | read
         if live & ~before[node]:
             before[node] |= live
             again = [src for src in flows.predecessors[node] if src in before and src not in waiting]
@@ -149,15 +182,23 @@ def _backwards(flows: Flows, order: Sequence[int], nodes: Iterable[int], ends: M
 
 
 def _exits(flows: Flows) -> dict[int, int]:
-    """Return the conditions of the nodes where a thread may leave a loop, and of those that decide whether it is entered."""
+    """Return the conditions of the nodes where a thread may leave a loop."""
+    insides = [frozenset(loop.nodes) for loop in flows.cfg.loops]
+    return {node: _decides(flows, node) for inside in insides for node in sorted(inside) if _leaves(flows, node, inside)}
+
+
+def guards(flows: Flows) -> dict[int, int]:
+    """Return the conditions of the nodes that decide whether a loop is entered, but for those that end another one."""
+    ends = _exits(flows)
+    return {node: condition for node, condition in _entries(flows).items() if node not in ends}
+
+
+def _entries(flows: Flows) -> dict[int, int]:
+    """Return the conditions of the nodes that decide whether a loop is entered."""
     out: dict[int, int] = {}
     for loop in flows.cfg.loops:
         inside = frozenset(loop.nodes)
-        for node in loop.nodes:
-            if _leaves(flows, node, inside):
-                out[node] = _decides(flows, node)
-        side_nodes = {src for node in loop.nodes for src in flows.predecessors[node] if src not in inside}
-        out |= _guards(flows, side_nodes, inside)
+        out |= _guards(flows, {src for node in loop.nodes for src in flows.predecessors[node] if src not in inside}, inside)
     return out
 
 
@@ -184,11 +225,3 @@ def _guards(flows: Flows, side_nodes: set[int], inside: frozenset[int]) -> dict[
         reached.update(fresh)
         pending += [(src, left) for src in fresh]
     return out
-
-
-def _before(facts: Facts, live: int, *, sure: bool) -> int:
-    """Return the registers that matter before an instruction, from those that matter behind it."""
-    if not facts.writes & live:
-        return live
-    kept = live & ~facts.writes if sure else live
-    return kept | facts.reads | facts.guard

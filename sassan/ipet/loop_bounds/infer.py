@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.flow import Flows, flows_of, wanted
+from sassan.ipet.loop_bounds.flow import Flows, flows_of, guards, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
 from sassan.ipet.loop_bounds.trial import ITERATIONS, Trials, trials_of
@@ -60,8 +62,14 @@ class _Search:
     touched: tuple[int, ...]
     """The registers that each loop names."""
     trials: Trials
+    nests: frozenset[int]
+    """The loops with loops inside."""
+    guards: Mapping[int, int]
+    """The conditions on which loops are entered, by node."""
+    moved: bool = False
+    """Whether a loop inside the one that is walked moves a counter that matters to it."""
     found: dict[int, Inferred] = field(default_factory=dict[int, Inferred])
-    summaries: dict[Key, LoopSummary] = field(default_factory=dict[Key, LoopSummary])
+    summaries: dict[int, dict[Key, LoopSummary]] = field(default_factory=dict[int, dict[Key, LoopSummary]])
 
     def infer_bound(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
         """Find the bound of a loop that is entered in these states; return the ranges of registers at its head."""
@@ -74,33 +82,64 @@ class _Search:
         self.found[loop] = Inferred(loop, head, best.bound, best.reason)
         return {counter.register: ranges.add(counter.start, _moved(counter, best.bound)) for counter in summary.counters}
 
-    def movements(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Mapping[int, Range]:
+    def movements(self, loop: int, entries: Sequence[State], start: State, iterate: Callable[[], list[State]]) -> Mapping[int, Range]:
         """Return how far an inner loop may have moved its counters since it was entered, for each visit of its head."""
-        summary = self._summary(loop, entries, side)
+        key, summaries = self._key(loop, entries, ()), self.summaries.setdefault(loop, {})
+        summary = summaries.get(key)
+        if summary is None:
+            back = iterate()
+            if not _is_moving(counters(self._head(loop), start, entries, back)):
+                return {}
+            summary = summaries[key] = self._bound(loop, (start, back), entries, [])
         best = summary.best
         return {counter.register: _moved(counter, best.bound) for counter in summary.counters} if best is not None else {}
 
+    def _head(self, loop: int) -> int:
+        return self.flows.cfg.loops[loop].head
+
+    def _key(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> Key:
+        return EntryKeys(self.touched[loop]).key(entries, side)
+
     def _summary(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> LoopSummary:
-        """Return what is known of a loop for these entries, worked out once for all that are alike."""
-        key = (loop, EntryKeys(self.touched[loop]).key(entries, side))
-        summary = self.summaries.get(key)
-        if summary is None:
-            summary = self.summaries[key] = self._bound(loop, entries, side)
+        """Return what is known of a loop for these entries, unless it has been worked out for others that are alike."""
+        known = self.summaries.get(loop)
+        summary = known.get(self._key(loop, entries, side)) if known else None
+        if summary is not None:
+            return summary
+        head, late = self._head(loop), self._from_side_entries(loop, side)
+        start = self.walk.at_head(loop, [*entries, *side], {})
+        if loop in self.nests:
+            # At first, what ends the loops inside is not followed, unless they move a counter.
+            self.moved = False
+            part = own_slice(self.flows, self.walk.order_of(loop), self.guards, self.walk.before[head])
+            back = self.walk.sliced(loop, part).iterate(loop, {head: [start]}, self._moves)
+            summary = None if self.moved else self._bound(loop, (start, back), entries, late)
+        if summary is None or summary.best is None:
+            back = self.walk.iterate(loop, {head: [start]}, self.movements)
+            summary = self._bound(loop, (start, back), entries, late, tries=summary is None)
         return summary
 
-    def _bound(self, loop: int, entries: Sequence[State], side: Sequence[State]) -> LoopSummary:
-        """Return the bound of a loop, its counters, and what the ways back depend on."""
-        head = self.flows.cfg.loops[loop].head
-        start = self.walk.at_head(loop, [*entries, *side], {})
-        back = self.walk.iterate(loop, {head: [start]}, self.movements)
-        late = self._from_side_entries(loop, side)
+    def _moves(self, loop: int, entries: Sequence[State], start: State, iterate: Callable[[], list[State]]) -> Mapping[int, Range]:
+        """Find out whether an inner loop moves a counter that is followed."""
+        self.moved = self.moved or _is_moving(counters(self._head(loop), start, entries, iterate()))
+        return {}
+
+    def _bound(
+        self, loop: int, walked: tuple[State, list[State]], entries: Sequence[State], late: Sequence[State], *, tries: bool = True
+    ) -> LoopSummary:
+        """Return the bound of a loop, its counters, and what the ways back depend on.
+
+        `walked` are the state for every visit of the head, and those after an iteration; `late` those that come there first from inside.
+        """
+        head = self._head(loop)
+        start, back = walked
         firsts = [*entries, *late]
         if not firsts:
             return LoopSummary(LoopBound(0, _NEVER), (), frozenset())
-        known = counters(head, start, firsts, back) if back else []
+        known = counters(head, start, firsts, back)
         fixed = [one for one in start.registers.values() if isinstance(one, Value) and (one.symbol is None or one.symbol.head != head)]
         best = _never(back) or _counted(known, back, fixed, firsts)
-        if best is None or self._tests_flags(loop):
+        if tries and (best is None or self._tests_flags(loop)):
             # Such a test stands for one half of a condition; a counter explains that half only.
             tried = self.trials.bound(loop, firsts, _hopeless(known, back))
             best = min((bound for bound in (best, tried) if bound is not None), key=lambda bound: bound.bound, default=None)
@@ -117,13 +156,10 @@ class _Search:
 
     def _from_side_entries(self, loop: int, side: Sequence[State]) -> list[State]:
         """Return the states in which threads come to the head first that entered the loop elsewhere."""
-        inside = frozenset(self.flows.cfg.loops[loop].nodes)
-        head = self.flows.cfg.loops[loop].head
-        side_nodes = [one for one in sorted(inside - {head}) if not inside.issuperset(self.flows.predecessors[one])]
-        if not side_nodes or not side:
+        if not side:
             return []
         # Which of the entering states came through which node is not kept: each may have.
-        return self.walk.iterate(loop, {node: list(side) for node in side_nodes}, self.movements)
+        return self.walk.iterate(loop, {node: list(side) for node in self.walk.sides_of(loop)}, self.movements)
 
 
 def _never(back: Sequence[State]) -> LoopBound | None:
@@ -154,6 +190,11 @@ def _hopeless(known: Sequence[Counter], back: Sequence[State]) -> int:
     return out
 
 
+def _is_moving(known: Sequence[Counter]) -> bool:
+    """Say whether it is known of any counter how far it moves."""
+    return any(one.step.width != ranges.EVERY.width for one in known)
+
+
 def _moved(one: Movement, bound: int) -> Range:
     """Return by how much a counter has changed at the visits of the head."""
     low, high = one.step.signed
@@ -179,22 +220,16 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
         return ()
     flows = flows_of(cfg, known)
     behind, before = wanted(flows)
-    machine = Machine(LaunchEnvironment(cfg.function, launch), known, behind, _MOST_STATES)
+    machine = Machine(LaunchEnvironment(cfg.function, launch), behind, _MOST_STATES)
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
-    changed = tuple(_changed(cfg, known, loop.nodes) for loop in cfg.loops)
-    named = tuple(touched(cfg, known, loop.nodes) for loop in cfg.loops)
-    walk = Walk(flows, machine, changed, heads, before, {index: node.instructions for index, node in enumerate(cfg.nodes)})
-    search = _Search(flows, walk, named, trials_of(walk))
+    written = [reduce(or_, [one.written for one in line], 0) for line in flows.writers]
+    named = [touched(node.instructions, known) for node in cfg.nodes]
+    changed, touching = (tuple(reduce(or_, [masks[node] for node in loop.nodes]) for loop in cfg.loops) for masks in (written, named))
+    walk = Walk(flows, machine, changed, heads, before)
+    nests = frozenset(loop.parent for loop in cfg.loops if loop.parent is not None)
+    search = _Search(flows, walk, touching, trials_of(walk), nests, guards(flows))
     search.walk.function(search.infer_bound)
     found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     if cfg.function.frames:
         found = [one if one.bound is not None else replace(one, missing=_PTX) for one in found]
     return tuple(found)
-
-
-def _changed(cfg: WarpCfg, facts: Mapping[int, Facts], nodes: Sequence[int]) -> int:
-    out = 0
-    for node in nodes:
-        for one in cfg.nodes[node].instructions:
-            out |= facts[one.address].writes
-    return out

@@ -1,6 +1,7 @@
 """Bits, conditions and comparisons of `isa/effects.py` over ranges and truths."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
@@ -45,25 +46,30 @@ def _lop3(step: Step, a: Value, b: Value, c: Value, table: int) -> Value:
 
 def _function(step: Step, lut: int, words: list[Value]) -> Value:
     """Return a function of three words, once those that are all zeros or all ones are put in."""
-    for word, column in zip(words, _COLUMNS, strict=True):
-        if word.constant in {0, _WORD}:
-            lut = _fixed(lut, column, ones=word.constant != 0)
-    # Only now: what is put in may leave a table that another input does not matter to.
-    mattering = [
-        (word, column)
-        for word, column in zip(words, _COLUMNS, strict=True)
-        if _fixed(lut, column, ones=True) != _fixed(lut, column, ones=False)
-    ]
-    kept, columns = [word for word, _ in mattering], [column for _, column in mattering]
+    lut, places = _mattering(lut, *(word.constant if word.constant in {0, _WORD} else None for word in words))
+    kept = [words[place] for place in places]
     if not kept:
         return constant(_WORD if lut & 1 else 0)
     if len(kept) == 1:
-        return kept[0] if lut == columns[0] else step.state.minus(constant(-1), kept[0])
+        return kept[0] if lut == _COLUMNS[places[0]] else step.state.minus(constant(-1), kept[0])
     if len(kept) == 2:  # noqa: PLR2004  # two words
-        return _pair(step, lut, kept, columns)
+        name, inverted = _pair(lut, *(_COLUMNS[place] for place in places))
+        a, b = (step.state.minus(constant(-1), word) if invert else word for word, invert in zip(kept, inverted, strict=True))
+        return _two(step, name, a, b)
     if all(value.constant is not None for value in kept):
         return constant(_bits(lut, [value.constant or 0 for value in words]))
     return step.of_range(_below(lut, [step.range(value) for value in kept]), *kept)
+
+
+@lru_cache(maxsize=1 << 10)
+def _mattering(lut: int, *constants: int | None) -> tuple[int, tuple[int, ...]]:
+    """Return the table with the inputs that are known put in, and the places of those that it still depends on."""
+    for word, column in zip(constants, _COLUMNS, strict=True):
+        if word is not None:
+            lut = _fixed(lut, column, ones=word != 0)
+    # Only now: what is put in may leave a table that another input does not matter to.
+    depends = [_fixed(lut, column, ones=True) != _fixed(lut, column, ones=False) for column in _COLUMNS]
+    return lut, tuple(place for place, matters in enumerate(depends) if matters)
 
 
 def _fixed(lut: int, column: int, *, ones: bool) -> int:
@@ -73,17 +79,15 @@ def _fixed(lut: int, column: int, *, ones: bool) -> int:
     return half | (half >> shift if ones else half << shift) & _TABLE
 
 
-def _pair(step: Step, lut: int, kept: list[Value], columns: list[int]) -> Value:
-    (a, b), (first, second) = kept, columns
-    for inverted_a in (False, True):
-        for inverted_b in (False, True):
-            left, right = first ^ (_TABLE * inverted_a), second ^ (_TABLE * inverted_b)
-            named = {left & right: "AND", left | right: "OR", left ^ right: "XOR"}
-            if lut in named:
-                x = step.state.minus(constant(-1), a) if inverted_a else a
-                y = step.state.minus(constant(-1), b) if inverted_b else b
-                return _two(step, named[lut], x, y)
-    return step.unknown(a.origins | b.origins)
+@lru_cache(maxsize=1 << 8)
+def _pair(lut: int, first: int, second: int) -> tuple[str, tuple[bool, bool]]:
+    """Return which operation on two words, each inverted or not, a table of two columns is."""
+    for inverted in ((False, False), (False, True), (True, False), (True, True)):
+        left, right = (column ^ (_TABLE * invert) for column, invert in zip((first, second), inverted, strict=True))
+        named = {left & right: "AND", left | right: "OR", left ^ right: "XOR"}
+        if lut in named:
+            return named[lut], inverted
+    raise AssertionError(lut)
 
 
 def _bits(lut: int, words: list[int]) -> int:

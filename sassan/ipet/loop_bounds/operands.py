@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
@@ -21,9 +21,14 @@ _MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
 
 def number(register: Register, place: int = 0) -> int | None:
     """Return the bit number of a register, or of one that follows it; None for RZ and PT."""
-    if register.index is None:
-        return None
-    return bit(register.file, register.index).bit_length() - 1 + place
+    first = number_of(register.file, register.index)
+    return None if first is None else first + place
+
+
+@lru_cache(maxsize=1024)
+def number_of(file: str, index: int | None) -> int | None:
+    """Return the bit number of a register of a file, None for RZ and PT."""
+    return None if index is None else bit(file, index).bit_length() - 1
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ not on which registers these are.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 
 from sassan.ipet.loop_bounds.evaluate import Evaluated, evaluated
@@ -51,7 +52,7 @@ def _numbered(instruction: Instruction) -> tuple[tuple[Operand, ...], Names]:
     if not all(map(_is_plain, instruction.operands)):
         return instruction.operands, _Same()
     places: dict[tuple[str, int], int] = {}
-    names = dict(_FLAGS)
+    names = _Pairs(_FLAGS)
     operands: list[Operand] = []
     for operand in instruction.operands:
         if not isinstance(operand, Register) or operand.index is None:
@@ -61,14 +62,25 @@ def _numbered(instruction: Instruction) -> tuple[tuple[Operand, ...], Names]:
         place = places.get((operand.file, operand.index))
         if place is None:
             place = places[operand.file, operand.index] = len(places) * width
-            number, pattern = _number(operand.file, operand.index), _number(operand.file, place)
-            names.update({pattern + step: number + step for step in range(width)})
+            names[_number(operand.file, place)] = _number(operand.file, operand.index)
         operands.append(Register(operand.file, place, operand.negated, operand.absolute, operand.inverted, operand.modifiers))
     return tuple(operands), names
 
 
+@lru_cache(maxsize=1024)
 def _number(file: str, index: int) -> int:
     return bit(file, index).bit_length() - 1
+
+
+class _Pairs(dict[int, int]):
+    """The first register of each operand by its number in the pattern; those that follow it come with it."""
+
+    def __missing__(self, number: int) -> int:
+        uniform = _number("UR", 0)
+        step = number % _WIDTHS["R"] if number < uniform else (number - uniform) % _WIDTHS["UR"]
+        if not step:
+            raise KeyError(number)
+        return self[number - step] + step
 
 
 def _is_plain(operand: Operand) -> bool:

@@ -129,7 +129,8 @@ class BackEdgeCounter:
     _last: Rows = field(init=False)
     _count: Words = field(init=False)
     _nodes: Mapping[tuple[tuple[int, ...], int], int] = field(init=False)
-    _inside: tuple[Truth, ...] = field(init=False)
+    _inside: Truth = field(init=False)
+    """Whether a loop has a node, (loops, nodes and one more for outside)."""
 
     def __post_init__(self) -> None:
         """Start with every thread outside."""
@@ -138,7 +139,9 @@ class BackEdgeCounter:
         self._last = np.full((self.runs, LANES), len(nodes), dtype=np.intp)
         self._count = np.zeros((len(loops), self.runs, LANES), dtype=np.uint32)
         self._nodes = {(node.context, node.start): index for index, node in enumerate(nodes)}
-        self._inside = tuple(np.isin(np.arange(len(nodes) + 1), loop.nodes) for loop in loops)
+        self._inside = np.zeros((len(loops), len(nodes) + 1), dtype=np.bool_)
+        for index, loop in enumerate(loops):
+            self._inside[index, list(loop.nodes)] = True
 
     def enter(self, session: Session, block: int, rows: Rows) -> None:
         """Count the steps of the threads that are about to execute a block."""
@@ -155,13 +158,12 @@ class BackEdgeCounter:
         run, lane = np.nonzero(active)
         run = rows[run]
         before = self._last[run, lane]
-        for index, loop in enumerate(self.cfg.loops):
-            if self._inside[index][node]:
-                came_back = self._inside[index][before]
-                counted = self._count[index, run, lane] + np.uint32(loop.head == node)
-                now = np.where(came_back, counted, np.uint32(0)).astype(np.uint32)
-                self._count[index, run, lane] = now
-                np.maximum.at(self.most[index], run, now)
+        for index in np.flatnonzero(self._inside[:, node]).tolist():
+            came_back = self._inside[index, before]
+            counted = self._count[index, run, lane] + np.uint32(self.cfg.loops[index].head == node)
+            now = np.where(came_back, counted, np.uint32(0)).astype(np.uint32)
+            self._count[index, run, lane] = now
+            np.maximum.at(self.most[index], run, now)
         self._last[run, lane] = node
 
 

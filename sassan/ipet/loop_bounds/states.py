@@ -1,6 +1,6 @@
 """Joining the states of one thread that stay apart at a place, and keeping their number small."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sassan.domains.ranges import RANGES
 from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, State, Symbol, Value, union, unknown
@@ -50,30 +50,41 @@ def reduce(states: Sequence[State], capacity: int) -> list[State]:
     """Return at most `capacity` states; those that hold the same in registers become one, with the same rests first."""
     if len(states) <= 1:
         return list(states)
-    out = _merged(states, lambda one: (_held(one), _rests(one)))
+    out = _merged(states, _like)
     if len(out) > capacity:
-        out = _merged(out, _held)
+        out = _merged(out, _same_registers)
     return out if len(out) <= capacity else [join(out)]
 
 
-def _merged(states: Sequence[State], key_of: Callable[[State], Hashable]) -> list[State]:
-    merged: dict[Hashable, State] = {}
-    for one in states:
-        key = key_of(one)
-        old = merged.get(key)
-        merged[key] = one if old is None else join((old, one))
-    return list(merged.values())
+def _merged(states: Sequence[State], alike: Callable[[State, State], bool]) -> list[State]:
+    """Return the states, those that are alike joined; they are few, and comparing two is cheaper than hashing one."""
+    first, *others = states
+    kept, merged = [first], [first]
+    for one in others:
+        place = next((place for place, old in enumerate(kept) if alike(old, one)), None)
+        if place is None:
+            kept.append(one)
+            merged.append(one)
+        else:
+            merged[place] = join((merged[place], one))
+    return merged
 
 
-def _held(state: State) -> Hashable:
-    return tuple(sorted(state.registers.items(), key=lambda pair: pair[0]))
+def _same_registers(a: State, b: State) -> bool:
+    return a.registers is b.registers or a.registers == b.registers
 
 
-def _rests(state: State) -> Hashable:
+def _like(a: State, b: State) -> bool:
+    return _same_registers(a, b) and (a.facts is b.facts or a.facts == b.facts or _rests(a) == _rests(b))
+
+
+def _rests(state: State) -> Mapping[int, tuple[int, int]]:
     """Return by register the rest that its symbol leaves, where a path knows one (`apart`)."""
+    if not any(words.step in _RESTS for words in state.facts.values()):
+        return {}
     symbols = {name: known.symbol for name, known in state.registers.items() if isinstance(known, Value) and known.symbol is not None}
-    found = {name: state.facts[symbol] for name, symbol in sorted(symbols.items()) if symbol in state.facts}
-    return tuple((name, one.low % one.step, one.step) for name, one in found.items() if one.step in _RESTS)
+    found = {name: state.facts[symbol] for name, symbol in symbols.items() if symbol in state.facts}
+    return {name: (words.low % words.step, words.step) for name, words in found.items() if words.step in _RESTS}
 
 
 def trimmed(state: State) -> State:

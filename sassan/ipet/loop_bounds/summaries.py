@@ -5,7 +5,7 @@ in the identities of unknown words. `EntryKeys` spells the rest in a normal form
 the same, but for identities.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.domains.ranges import Range
@@ -15,7 +15,6 @@ from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, Origins,
 from sassan.ir import Constant, Instruction, Register
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.facts import Facts
-from sassan.warpcfg.graph import WarpCfg
 
 Key = tuple[object, ...]
 
@@ -38,16 +37,15 @@ class LoopSummary:
     missing: Origins
 
 
-def touched(cfg: WarpCfg, facts: Mapping[int, Facts], nodes: Sequence[int]) -> int:
-    """Return every register that an instruction of some nodes names, as a mask: those that it reads, and more."""
+def touched(instructions: Iterable[Instruction], facts: Mapping[int, Facts]) -> int:
+    """Return every register that some instructions name, as a mask: those that they read, and more."""
     out = 0
-    for node in nodes:
-        for instruction in cfg.nodes[node].instructions:
-            known = facts[instruction.address]
-            out |= known.reads | known.writes | known.guard | known.condition
-            for name in _named(instruction):
-                # A pair is named by its first register.
-                out |= 3 << name
+    for instruction in instructions:
+        known = facts[instruction.address]
+        out |= known.reads | known.writes | known.guard | known.condition
+        for name in _named(instruction):
+            # A pair is named by its first register.
+            out |= 3 << name
     return out
 
 

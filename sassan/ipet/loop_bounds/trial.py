@@ -5,16 +5,19 @@ at first are those that depend on what is not followed, such as memory: whoever 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sassan.ipet.loop_bounds.counters import LoopBound
 from sassan.ipet.loop_bounds.flow import Slice, slices, union
 from sassan.ipet.loop_bounds.states import reduce, trimmed
+from sassan.ipet.loop_bounds.summaries import EntryKeys
 from sassan.ipet.loop_bounds.values import State
-from sassan.ipet.loop_bounds.walk import Walk, only
+from sassan.ipet.loop_bounds.walk import Walk
 
 ITERATIONS = 80
 """How many are tried."""
+_LOOK = 8
+"""After so many it is asked whether the last one changed anything."""
 _WORK, _WORK_LEAST, _WORK_EACH = 1500, 8_000, 8
 """Most instructions for one loop, and for all loops of a function: at least so many, and so many for each of its instructions."""
 
@@ -32,7 +35,7 @@ class Trials:
         """Return the bound of a loop that is entered in these states; `hopeless` registers end no loop within so few iterations."""
         self.ended = False
         for part in self._parts(loop, hopeless):
-            found = self._followed(loop, entries, self.walk.sliced(part))
+            found = self._followed(loop, entries, self.walk.sliced(loop, part))
             if found is not None or self.ended:
                 return found
         return None
@@ -48,29 +51,36 @@ class Trials:
 
     def _is_clear(self, part: Slice) -> bool:
         """Say whether everything that an exit depends on is followed."""
-        facts = self.walk.machine.facts
-        return all(facts[address].computes is not None for address, live in part.behind.items() if facts[address].writes & live)
+        lines = (line for node in part.before for line in self.walk.flows.writers[node])
+        return all(one.computes is not None for one in lines if one.written & part.behind[one.instruction.address])
 
     def _followed(self, loop: int, entries: Sequence[State], walk: Walk) -> LoopBound | None:
         head, capacity = walk.flows.cfg.loops[loop].head, walk.machine.capacity
-        states = reduce([replace(trimmed(only(one, walk.before[head])), atoms=()) for one in entries], capacity)
+        states = reduce([trimmed(walk.only(one, head))._replace(atoms=()) for one in entries], capacity)
         found, most = None, min(_WORK, self.left)
         for iteration in range(ITERATIONS):
             if walk.machine.steps >= most:
                 self.ended = self.left <= _WORK
                 break
-            before = [one.registers for one in states]
+            before = states
             states = walk.iterate(loop, {head: states})
             if not states:
                 found = LoopBound(iteration, "followed iteration by iteration")
                 break
-            states = reduce([replace(one, atoms=(), decided={}) for one in states], capacity)
-            if [one.registers for one in states] == before:
+            states = reduce([one._replace(atoms=(), decided={}) for one in states], capacity)
+            if _repeat(before, states, thoroughly=iteration % _LOOK == _LOOK - 1):
                 break
         self.left -= walk.machine.steps
         return found
 
 
+def _repeat(before: Sequence[State], states: Sequence[State], *, thoroughly: bool) -> bool:
+    """Say whether an iteration has changed nothing, thoroughly: nothing but the names of unknown words. The next ones will neither."""
+    if [one.registers for one in states] == [one.registers for one in before]:
+        return True
+    return thoroughly and EntryKeys(-1).key(states, ()) == EntryKeys(-1).key(before, ())
+
+
 def trials_of(walk: Walk) -> Trials:
     """Return what may be tried in a function: more where it is longer."""
-    return Trials(walk, max(_WORK_LEAST, _WORK_EACH * len(walk.machine.facts)))
+    return Trials(walk, max(_WORK_LEAST, _WORK_EACH * len(walk.flows.facts)))

@@ -5,8 +5,9 @@ Sums of one symbol and a range are kept as such, so that differences cancel: the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sassan.domains import ranges
@@ -91,8 +92,7 @@ class Both:
     second: "Truth"
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
+class Truth(NamedTuple):
     """A condition or its negation; `what` True is what always holds."""
 
     what: bool | Maybe | Compare | Both
@@ -104,6 +104,8 @@ class Truth:
 
 
 YES, NO = Truth(True), Truth(False)
+ANY = Truth(Maybe())
+"""A condition that may be another one at each test: no path learns anything from it."""
 
 
 def conjunction(a: Truth, b: Truth) -> Truth:
@@ -146,8 +148,7 @@ Known = Value | Truth
 """What a register holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(NamedTuple):
     """A comparison that a path has found true."""
 
     relation: str
@@ -156,16 +157,15 @@ class Atom:
     right: Value
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """One thread at one place: registers by bit number (absent: unknown), narrower ranges of symbols, and what the path has decided.
 
     `decided` holds conditions, by identity, with the truth that the path gave them; `atoms` the comparisons among them, as they hold.
     """
 
-    registers: Mapping[int, Known] = field(default_factory=dict[int, Known])
-    facts: Mapping[Symbol, Range] = field(default_factory=dict[Symbol, Range])
-    decided: Mapping[Maybe | Compare | Both, bool] = field(default_factory=dict["Maybe | Compare | Both", bool])
+    registers: Mapping[int, Known] = MappingProxyType({})
+    facts: Mapping[Symbol, Range] = MappingProxyType({})
+    decided: Mapping[Maybe | Compare | Both, bool] = MappingProxyType({})
     atoms: tuple[Atom, ...] = ()
 
     def range_of(self, value: Value) -> Range:

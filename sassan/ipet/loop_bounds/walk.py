@@ -1,21 +1,25 @@
 """States of one thread over a function: at the entries of each loop, and after one iteration of it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import assume
-from sassan.ipet.loop_bounds.execute import Machine
+from sassan.ipet.loop_bounds.execute import Machine, Plan, numbers
 from sassan.ipet.loop_bounds.flow import Flows, Slice
 from sassan.ipet.loop_bounds.operands import PREDICATES
 from sassan.ipet.loop_bounds.states import reduce, trimmed, with_registers
 from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value, union, unknown
-from sassan.ir import Instruction
 from sassan.isa.computations import CARRY, ZERO
 
 Narrow = Callable[[int, Sequence[State], Sequence[State]], Mapping[int, Range]]
 """Given a loop, the states in which threads enter it at its head and those elsewhere: ranges of registers at its head, as far as known."""
+Movements = Callable[[int, Sequence[State], State, Callable[[], list[State]]], Mapping[int, Range]]
+"""Given a loop, the states in which threads enter it, one for every visit of its head, and what walks from that one back to the head:
+how far it may have moved its counters since it was entered, for each visit of its head."""
 
 
 @dataclass(slots=True)
@@ -30,39 +34,98 @@ class Walk:
     changed: tuple[int, ...]
     heads: dict[int, int]
     before: Mapping[int, int]
-    run: Mapping[int, Sequence[Instruction]]
-    """The instructions of each node that are executed; those that write what does not matter there may be missing."""
+    _plans: dict[int, list[Plan]] = field(default_factory=dict[int, list[Plan]])
+    _names: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
+    _steps: dict[int, tuple[tuple[int, bool | None], ...]] = field(default_factory=dict[int, tuple[tuple[int, bool | None], ...]])
+    """As in `flows`, where they differ."""
+    _children: tuple[tuple[int, ...], ...] = field(default=())
+    """The loops directly inside each loop."""
     _inside: tuple[frozenset[int], ...] = field(default=())
     _order: tuple[tuple[int, ...], ...] = field(default=())
+    _sides: tuple[tuple[int, ...], ...] = field(default=())
+    """Per loop, the nodes beside its head where threads enter it."""
 
     def __post_init__(self) -> None:
         """Keep the nodes of each loop as sets, and in the order of the walk."""
         if self._order:
             return
-        self._inside = tuple(frozenset(loop.nodes) for loop in self.flows.cfg.loops)
+        loops, sources = self.flows.cfg.loops, self.flows.predecessors
+        self._inside = tuple(frozenset(loop.nodes) for loop in loops)
+        self._sides = tuple(
+            tuple(node for node in loop.nodes if node != loop.head and not inside.issuperset(sources[node]))
+            for loop, inside in zip(loops, self._inside, strict=True)
+        )
+        children: list[list[int]] = [[] for _ in loops]
+        for inner, one in enumerate(loops):
+            if one.parent is not None:
+                children[one.parent].append(inner)
+        self._children = tuple(map(tuple, children))
         places = {node: place for place, node in enumerate(self.flows.order)}
         reached = [[node for node in inside if node in places] for inside in self._inside]
         self._order = tuple(tuple(sorted(nodes, key=places.__getitem__)) for nodes in reached)
+
+    def sides_of(self, loop: int) -> Sequence[int]:
+        """Return the nodes of a loop beside its head where threads enter it."""
+        return self._sides[loop]
 
     def order_of(self, loop: int) -> Sequence[int]:
         """Return the nodes of a loop that are reached, in the order of the walk."""
         return self._order[loop]
 
-    def sliced(self, part: Slice) -> "Walk":
-        """Return a walk that follows only the registers of a slice, with a count of executed instructions of its own."""
-        every = 0
-        for registers in part.behind.values():
-            every |= registers
-        facts = self.machine.facts
-        # What is never held need not be forgotten.
-        run = {node: [one for one in self.run[node] if facts[one.address].writes & every] for node in part.before}
-        return replace(self, machine=self.machine.sliced(part.behind), before=part.before, run=run)
+    def sliced(self, loop: int, part: Slice) -> "Walk":
+        """Return a walk over a loop that follows only the registers of a slice, with a count of executed instructions of its own."""
+        walk = replace(self, machine=self.machine.sliced(part.behind), before=part.before, _plans={}, _names={}, _steps={})
+        walk.lead_past(loop)
+        return walk
+
+    def lead_past(self, loop: int) -> None:
+        """Leave out the nodes of a loop where nothing happens to what is followed, and the loops inside that consist of such nodes."""
+        idle = {node for node in self._order[loop] if self._is_idle(node)} - {self.flows.cfg.loops[loop].head}
+        for inner in self._children[loop]:
+            if not self._inside[inner] <= idle:
+                idle -= self._inside[inner]
+        for node in self._order[loop]:
+            if node not in idle:
+                self._steps[node] = tuple((late, truth) for after, truth in self.flows.steps[node] for late in self._past(after, idle))
+
+    def _is_idle(self, node: int) -> bool:
+        end = self.flows.facts[self.flows.cfg.nodes[node].end]
+        tested, held = end.condition | end.guard, self.before[node]
+        always = all(truth is None for _, truth in self.flows.steps[node])
+        return not self._plans_of(node) and (always or (tested != 0 and not tested & held))
+
+    def _past(self, node: int, idle: AbstractSet[int]) -> Sequence[int]:
+        """Return where threads that go to a node come to first that is not idle."""
+        if node not in idle:
+            return (node,)
+        reached, pending = {node: None}, [node]
+        while pending:
+            fresh = [after for after in self.flows.successors[pending.pop()] if after not in reached]
+            reached |= dict.fromkeys(fresh)
+            pending += [after for after in fresh if after in idle]
+        return [late for late in reached if late not in idle]
+
+    def _plans_of(self, node: int) -> list[Plan]:
+        plans = self._plans.get(node)
+        if plans is None:
+            plans = self._plans[node] = self.machine.plans(self.flows.writers[node], self.before[node])
+        return plans
+
+    def only(self, state: State, node: int) -> State:
+        """Return a state without the registers that do not matter before a node."""
+        names = self._names.get(node)
+        if names is None:
+            names = self._names[node] = frozenset(numbers(self.before[node]))
+        if names.issuperset(state.registers):
+            return state
+        return with_registers(state, {name: known for name, known in state.registers.items() if name in names})
 
     def function(self, narrow: Narrow) -> None:
         """Walk once from the start of the function, and ask `narrow` at each loop on the way, outer loops first."""
         waiting: dict[int, list[State]] = {self.flows.cfg.entry: [State()]}
         everything = frozenset(range(len(self.flows.cfg.nodes)))
         ends: dict[int, list[State]] = {}
+        outside = {src for nodes in self._sides for node in nodes for src in self.flows.predecessors[node]}
         for node in self.flows.order:
             states = waiting.pop(node, [])
             loop = self.heads.get(node)
@@ -70,16 +133,18 @@ class Walk:
                 side = self._side_entries(loop, ends)
                 if states or side:
                     states = [trimmed(self.at_head(loop, [*states, *side], narrow(loop, states, side)))]
-            ends[node] = self._leave(node, states, everything, waiting)
+            late = self._leave(node, states, everything, waiting)
+            if node in outside:
+                ends[node] = late
 
     def _side_entries(self, loop: int, ends: Mapping[int, list[State]]) -> list[State]:
         """Return the states that enter a loop elsewhere than at its head: they come to the head later, so it stands for them too."""
-        inside, head = self._inside[loop], self.flows.cfg.loops[loop].head
-        return [state for node in sorted(inside - {head}) for state in self._into(node, inside, ends)]
+        return [state for node in self._sides[loop] for state in self._into(node, self._inside[loop], ends)]
 
     def _into(self, node: int, inside: frozenset[int], ends: Mapping[int, list[State]]) -> list[State]:
         outer = [one for one in self.flows.predecessors[node] if one not in inside]
-        return [state for src in outer for old in ends.get(src, []) for state in self._step(src, node, old)]
+        truths = [(src, truth) for src in outer for dst, truth in self.flows.steps[src] if dst == node]
+        return [self.only(state, node) for src, truth in truths for old in ends.get(src, []) for state in self._step(src, truth, old)]
 
     def at_head(self, loop: int, states: Sequence[State], known: Mapping[int, Range]) -> State:
         """Return a state that stands for every visit of a head: what the loop writes is a new symbol each."""
@@ -93,67 +158,73 @@ class Walk:
             registers[name] = _new(name, head, known.get(name), registers.get(name), self.flows.cfg.nodes[head].start)
             if name == CARRY:
                 registers[ZERO] = Truth(Maybe())
-        return replace(out, registers=registers, atoms=())
+        # Threads that enter elsewhere may hold what does not matter at the head, so that nothing there would forget it.
+        return self.only(State(registers, out.facts, out.decided), head)
 
-    def iterate(self, loop: int, starts: Mapping[int, list[State]], inside_of: Narrow | None = None) -> list[State]:
+    def iterate(self, loop: int, starts: Mapping[int, list[State]], inside_of: Movements | None = None) -> list[State]:
         """Return the states in which a thread goes back to the head, from states at nodes of the loop.
 
         An inner loop is taken for all its iterations at once; `inside_of` says how far each may move its counters.
         """
-        inside, head = self._inside[loop], self.flows.cfg.loops[loop].head
-        waiting = {node: list(states) for node, states in starts.items()}
+        waiting = {node: [self.only(state, node) for state in states] for node, states in starts.items()}
+        return self._around(loop, waiting, self._inside[loop], inside_of)
+
+    def _around(self, loop: int, waiting: dict[int, list[State]], inside: frozenset[int], inside_of: Movements | None) -> list[State]:
+        """Walk a loop once from the states that wait at its nodes; return those back at its head.
+
+        Those that leave it wait where they come to, if that is `inside` a region.
+        """
+        head = self.flows.cfg.loops[loop].head
         back: list[State] = []
         for node in self._order[loop]:
-            states = waiting.pop(node, [])
-            inner = self.heads.get(node)
-            if inner is not None and inner != loop:
-                states = self._passed(inner, states, self._later(inner, waiting), inside_of)
-            if not states:
-                continue
-            self._leave(node, states, inside, waiting)
-            back += waiting.pop(head, []) if head in self.flows.successors[node] else []
+            inner = self.heads.get(node, loop)
+            if inner != loop:
+                self._pass(inner, waiting, inside, inside_of)
+            elif node in waiting:
+                self._leave(node, waiting.pop(node), inside, waiting)
+            back += waiting.pop(head, ())
         return back
 
-    def _passed(self, loop: int, states: list[State], side: list[State], inside_of: Narrow | None) -> list[State]:
-        """Return a state for every visit of the head of an inner loop: counters as they were on entry, plus what they may have moved.
+    def _pass(self, loop: int, waiting: dict[int, list[State]], inside: frozenset[int], inside_of: Movements | None) -> None:
+        """Walk an inner loop from a state for every visit of its head: counters as they were on entry, plus what they may have moved.
 
         Threads that enter elsewhere (`side`) come to the head later, and the way there may have moved a counter: nothing is known of it.
         """
+        head = self.flows.cfg.loops[loop].head
+        states, side = waiting.pop(head, []), [state for node in self._sides[loop] for state in waiting.get(node, ())]
         if not states and not side:
-            return []
-        out = self.at_head(loop, [*states, *side], {})
-        if side or inside_of is None:
-            return [out]
-        (entry,) = reduce(states, 1)
-        registers = dict(out.registers)
-        for register, moved in inside_of(loop, states, side).items():
-            old = entry.registers.get(register)
-            if isinstance(old, Value):
-                registers[register] = Value(old.symbol, old.factor, ranges.add(old.range, moved), old.origins)
-        return [replace(out, registers=registers)]
-
-    def _later(self, loop: int, waiting: Mapping[int, list[State]]) -> list[State]:
-        inside, head = self._inside[loop], self.flows.cfg.loops[loop].head
-        return [state for node in sorted(inside - {head}) for state in waiting.get(node, [])]
+            return
+        start = self.at_head(loop, [*states, *side], {})
+        if inside_of is not None and not side:
+            ahead = {head: [start]}
+            moved = inside_of(loop, states, start, partial(self._around, loop, ahead, inside, inside_of))
+            if not moved and head not in ahead:
+                # The loop has been walked to find that out.
+                for node, left in ahead.items():
+                    waiting[node] = reduce([*waiting.get(node, ()), *left], self.machine.capacity)
+                return
+            (entry,) = reduce(states, 1)
+            old = {register: entry.registers.get(register) for register in moved}
+            late = {name: _plus(known, moved[name]) for name, known in old.items() if isinstance(known, Value)}
+            start = with_registers(start, {**start.registers, **late})
+        waiting[head] = [start]
+        self._around(loop, waiting, inside, inside_of)
 
     def _leave(self, node: int, states: list[State], inside: frozenset[int], waiting: dict[int, list[State]]) -> list[State]:
         """Execute a node, hand its states to the successors inside a region, and return them."""
-        for one in self.run[node]:
-            if not states:
-                break
-            states = self.machine.run(states, one)
-        states = reduce(states, self.machine.capacity) if states else states
-        for after in self.flows.successors[node]:
+        for plan in self._plans_of(node):
+            states = self.machine.run(states, plan)
+        states = reduce(states, self.machine.capacity)
+        for after, truth in self._steps.get(node) or self.flows.steps[node]:
             if after in inside:
-                found = [late for state in states for late in self._step(node, after, state)]
-                found = [only(state, self.before[after]) for state in found]
+                found = [self.only(late, after) for state in states for late in self._step(node, truth, state)]
                 if found:
                     waiting[after] = reduce([*waiting.get(after, []), *found], self.machine.capacity)
         return states
 
-    def _step(self, src: int, dst: int, state: State) -> list[State]:
-        found = self.flows.condition(src, dst, state)
-        return [state] if found is None else assume(state, found[0], found[1], 2)
+    def _step(self, node: int, truth: bool | None, state: State) -> list[State]:
+        """Return the states in which a thread leaves a node where the condition at its end has a truth (None: whatever it has)."""
+        return [state] if truth is None else assume(state, self.flows.condition(node, state), truth, 2)
 
 
 def _new(name: int, head: int, known: Range | None, old: Known | None, address: int) -> Known:
@@ -166,6 +237,10 @@ def _new(name: int, head: int, known: Range | None, old: Known | None, address: 
     return Value(Symbol(known, origins, head, name), 1, ranges.const(0), origins)
 
 
+def _plus(value: Value, moved: Range) -> Value:
+    return Value(value.symbol, value.factor, ranges.add(value.range, moved), value.origins)
+
+
 def _named(known: Known) -> Known:
     """Return a word that was joined from several with a symbol of its own, so that later guards may narrow it."""
     return unknown(known.range, known.origins) if isinstance(known, Value) and known.symbol is None and known.range.width else known
@@ -174,9 +249,3 @@ def _named(known: Known) -> Known:
 def iterations_of(address: int) -> str:
     """Return the reason why nobody knows what a loop leaves in a register."""
     return f"the iterations of the loop at 0x{address:04x}"
-
-
-def only(state: State, wanted: int) -> State:
-    """Return the state without the registers that do not matter any more."""
-    kept = {name: known for name, known in state.registers.items() if wanted >> (CARRY if name == ZERO else name) & 1}
-    return state if len(kept) == len(state.registers) else with_registers(state, kept)

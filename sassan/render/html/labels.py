@@ -1,7 +1,7 @@
 """The labels of the blocks of a graph on a page, and the sizes of the blocks."""
 
 from sassan.errors import Gap
-from sassan.render.dot import Size
+from sassan.render.graph.dot import Size
 from sassan.render.text import shorten, wrap
 from sassan.warpcfg.graph import Node
 

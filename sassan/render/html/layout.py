@@ -17,9 +17,9 @@ from typing import Any
 
 from sassan.errors import MissingToolError
 from sassan.executor import Executor, Processes, Serial
-from sassan.render.dot import REVERSED
+from sassan.render.graph.dot import REVERSED
 
-_WORKER = Path(__file__).parent.parent / "worker.py"
+_WORKER = Path(__file__).parent.parent / "graph" / "worker.py"
 _TOGETHER = 8
 """Graphs per process: its start takes as long as several of them."""
 _ROWS = "the full layout did not finish within the time limit: drawn in rows, with straight edges and without boxes for loops"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from sassan.errors import Gap
-from sassan.render.decorations import Decorations
-from sassan.render.dot import bare_text, compact
+from sassan.render.graph.decorations import Decorations
+from sassan.render.graph.dot import bare_text, compact
 from sassan.render.html.labels import Label, cost_text, label, size
 from sassan.render.html.layout import PlacedEdge, PlacedGraph
 from sassan.render.html.rows import RowRecord, row

@@ -6,11 +6,11 @@ from evolving import config_file, copying, ptxas
 from samples import SAMPLES
 from sassan.errors import InputError, MissingToolError
 from sassan.evolve import bench as bench_module
-from sassan.evolve import config as configurations
 from sassan.evolve.bench import Bench, bench
-from sassan.evolve.config import Objective
 from sassan.evolve.outcome import Outcome, OutcomeStatus
 from sassan.evolve.run import tools_of
+from sassan.evolve.space import config as configurations
+from sassan.evolve.space.config import Objective
 from sassan.measure import MeasureTask, Timing
 
 CONFIG = """\

@@ -3,8 +3,8 @@ import pytest
 from budget import PATIENCE
 from evolving import KERNEL, need_nvrtc, ptxas
 from sassan.errors import MissingToolError
-from sassan.evolve import compilers
-from sassan.evolve.compilers import CompileProblem
+from sassan.evolve.compilation import compilers
+from sassan.evolve.compilation.compilers import CompileProblem
 from sassan.extras import install
 
 

@@ -2,8 +2,8 @@ import pytest
 
 from evolving import CONFIG, KERNEL, PTX, config_file
 from sassan.errors import UsageError
-from sassan.evolve.config import Objective, read
-from sassan.evolve.genes import GeneKind
+from sassan.evolve.space.config import Objective, read
+from sassan.evolve.space.genes import GeneKind
 from sassan.machine.launch import Launch
 
 GENE = '[[gene]]\nmacro = "UNROLL"\nvalues = [1, 2, 4, 12]\n'

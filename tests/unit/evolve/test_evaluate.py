@@ -4,10 +4,10 @@ import pytest
 
 from evolving import CONFIG, KERNEL, PTX, config_file, copying, need_nvrtc, ptxas
 from samples import SAMPLES
-from sassan.evolve import config as configurations
 from sassan.evolve.evaluate import EvaluationTask, evaluate
 from sassan.evolve.outcome import LoopBound, OutcomeStatus, from_json, to_json
 from sassan.evolve.run import tools_of
+from sassan.evolve.space import config as configurations
 from sassan.machine.parameters import setting
 
 pytestmark = pytest.mark.slow

@@ -2,9 +2,9 @@ import pytest
 
 from ptx import kernel
 from sassan.errors import InputError, SelfCheckError
-from sassan.evolve import order
-from sassan.evolve.order import reordered
-from sassan.evolve.order_proof import proved
+from sassan.evolve.compilation import order
+from sassan.evolve.compilation.order import reordered
+from sassan.evolve.compilation.order_proof import proved
 from sassan.frontend.ptx.syntax import Address, Instruction, Name
 
 

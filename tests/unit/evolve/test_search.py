@@ -6,13 +6,13 @@ import pytest
 from evolving import TOY, CountingEvaluator, outcome_of, toy
 from sassan.errors import UsageError
 from sassan.evolve import state
-from sassan.evolve.compilers import Compiler, Tools
-from sassan.evolve.genes import Gene, GeneKind, Space
+from sassan.evolve.compilation.compilers import Compiler, Tools
 from sassan.evolve.outcome import Outcome, OutcomeStatus, to_json
 from sassan.evolve.plot import convergence
 from sassan.evolve.result import search_result
 from sassan.evolve.run import Runner, toolchain_hash
 from sassan.evolve.search import GenomeSearch, Hooks, SearchProgress
+from sassan.evolve.space.genes import Gene, GeneKind, Space
 from sassan.evolve.state import initial_state
 from sassan.executor import Serial
 

@@ -1,6 +1,6 @@
 import pytest
 
-from sassan.evolve.shapes import ShapeProblem, extent, names
+from sassan.evolve.space.shapes import ShapeProblem, extent, names
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,38 @@ def test_a_way_back_that_tests_nothing_gives_no_bound():
     assert bound(text) is None
 
 
+def test_a_predicate_of_threads_that_enter_a_loop_elsewhere_is_not_that_of_its_head():
+    text = """
+        MOV R0, RZ
+        MOV R2, 0x3
+        MOV R3, c[0x0][0x160]
+    head:
+        ISETP.GE.AND P0, PT, R2, R2, PT
+        @P0 BRA inside
+        BRA inner
+    halved:
+        @!P0 SHF.R.U32.HI R2, RZ, 0x1, R2
+        BRA down
+    inside:
+        IADD3 R3, R3, -0x1, RZ
+        ISETP.NE.AND P1, PT, R3, RZ, PT
+        @P1 BRA halved
+    inner:
+        IADD3 R2, R2, -0x1, RZ
+        ISETP.NE.AND P0, PT, R0, RZ, PT
+        @!P0 BRA head
+    down:
+        LOP3.LUT R3, R3, RZ, RZ, 0xc0, !PT
+        ISETP.GT.AND P0, PT, R2, c[0x0][0x168], PT
+        @P0 BRA halved
+        ISETP.LT.AND P1, PT, R3, RZ, PT
+        @P1 BRA inside
+        EXIT
+    """
+    outer, *_ = loops(text, "sm_80", x160=1, x168=0xFFFFFFFF)
+    assert outer.bound is None
+
+
 def test_the_tightest_of_several_exits_counts():
     text = """
         MOV R0, RZ

@@ -3,7 +3,7 @@
 import pytest
 
 from sassan.errors import InputError
-from sassan.measure.cuda_source import CudaParameter, kernels, plain, timed
+from sassan.measure.sampling.cuda_source import CudaParameter, kernels, plain, timed
 
 TWO = """// extern "C" __global__ void not_this(int n)
 extern "C" __global__ void __launch_bounds__(256) first(const float *__restrict__ x, unsigned int n, float a) { x[n] = a; }

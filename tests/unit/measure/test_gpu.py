@@ -10,8 +10,9 @@ import pytest
 
 from sassan.errors import InputError, MissingToolError
 from sassan.extras import install
-from sassan.measure import Argument, MeasureTask, gpu
-from sassan.measure.cuda_source import timed
+from sassan.measure import Argument, MeasureTask
+from sassan.measure.sampling import gpu
+from sassan.measure.sampling.cuda_source import timed
 
 TASK = MeasureTask(b"cubin", "kernel", (2, 1, 1), (32, 1, 1), (Argument("n", "int", 7), Argument("x", "pointer", 64)), clocked=True)
 

@@ -13,7 +13,8 @@ from budget import FULL, part
 from mutations import damaged, flipped, rearranged
 from ncu_report import Launch, blocks, report
 from sassan.errors import InputError
-from sassan.recorded import RecordedLaunch, Recording, protobuf
+from sassan.recorded import RecordedLaunch, Recording
+from sassan.recorded.ncu import protobuf
 from sassan.recorded.read import content
 
 TWO = report(Launch(1), Launch(5, cycles=4e5, time_ns=2.6e5, counts={0: 8, 16: 8, 32: 4}, grid=(1, 1, 1)))

@@ -4,7 +4,8 @@ import pytest
 
 from ncu_report import BASE, BLOCK, CODE, GRID, KERNEL, SIZE, WARPS, Launch, block, blocks, reference, report, structure, varint
 from sassan.errors import InputError
-from sassan.recorded import Recording, protobuf
+from sassan.recorded import Recording
+from sassan.recorded.ncu import protobuf
 from sassan.recorded.read import content
 
 

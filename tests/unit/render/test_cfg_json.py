@@ -1,8 +1,8 @@
 import json
 
-from sassan.render.cfg_json import cfg_document
-from sassan.render.decorations import Decorations
-from sassan.render.levels import Level
+from sassan.render.graph.cfg_json import cfg_document
+from sassan.render.graph.decorations import Decorations
+from sassan.render.graph.levels import Level
 from sassan.warpcfg.graph import WarpCfg
 
 

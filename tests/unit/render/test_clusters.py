@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from sassan.render.clusters import Cluster, forest
+from sassan.render.graph.clusters import Cluster, forest
 from sassan.warpcfg.graph import Loop, WarpCfg
 
 

@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from sassan.render import dot as dot_module
-from sassan.render.decorations import Decorations
-from sassan.render.dot import dot_text
-from sassan.render.levels import Level
+from sassan.render.graph import dot as dot_module
+from sassan.render.graph.decorations import Decorations
+from sassan.render.graph.dot import dot_text
+from sassan.render.graph.levels import Level
 from sassan.warpcfg.graph import WarpCfg
 
 

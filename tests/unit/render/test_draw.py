@@ -8,9 +8,9 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from sassan.errors import SelfCheckError, UsageError
-from sassan.render import draw as drawing
-from sassan.render.dot import dot_text
-from sassan.render.draw import draw
+from sassan.render.graph import draw as drawing
+from sassan.render.graph.dot import dot_text
+from sassan.render.graph.draw import draw
 from sassan.warpcfg.graph import WarpCfg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -51,7 +51,7 @@ def test_tooltips_are_titles_and_not_links(diamond: WarpCfg):
 
 def test_no_program_named_dot_is_needed(diamond: WarpCfg, tmp_path: Path):
     (tmp_path / "graph.dot").write_text(dot_text(diamond))
-    code = "import sys; from sassan.render.draw import draw; print(len(draw(open(sys.argv[1]).read(), 'svg').data) > 1000)"
+    code = "import sys; from sassan.render.graph.draw import draw; print(len(draw(open(sys.argv[1]).read(), 'svg').data) > 1000)"
     environment = {key: value for key, value in os.environ.items() if key in {"HOME", "LD_LIBRARY_PATH", "PYTHONPATH"}} | {
         "PATH": str(tmp_path)
     }

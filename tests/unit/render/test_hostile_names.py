@@ -4,8 +4,8 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from sassan.render.dot import dot_text
-from sassan.render.draw import draw
+from sassan.render.graph.dot import dot_text
+from sassan.render.graph.draw import draw
 from sassan.render.text import shorten, visible
 from sassan.warpcfg.graph import WarpCfg
 

@@ -5,9 +5,9 @@ import pytest
 from sassan.errors import Gap
 from sassan.executor import Serial
 from sassan.isa.facts import Facts
-from sassan.render.decorations import Decorations
-from sassan.render.dot import bare_text
 from sassan.render.gantt import Chart
+from sassan.render.graph.decorations import Decorations
+from sassan.render.graph.dot import bare_text
 from sassan.render.html import layout
 from sassan.render.html.chart import chart_record, trace
 from sassan.render.html.labels import cost_text, label, size

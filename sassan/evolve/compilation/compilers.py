@@ -17,7 +17,7 @@ from pathlib import Path
 from sassan.compilers import libraries, library
 from sassan.compilers.ptxas import PTXAS
 from sassan.errors import MissingToolError
-from sassan.evolve.includes import Header
+from sassan.evolve.space.includes import Header
 from sassan.extras import install
 from sassan.frontend.cubin.tools import tools
 

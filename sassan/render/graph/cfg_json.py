@@ -2,8 +2,8 @@
 
 from typing import TypedDict
 
-from sassan.render.decorations import Decorations
-from sassan.render.levels import Arc, Level, arcs
+from sassan.render.graph.decorations import Decorations
+from sassan.render.graph.levels import Arc, Level, arcs
 from sassan.warpcfg.graph import Node, WarpCfg
 
 

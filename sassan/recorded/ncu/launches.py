@@ -7,12 +7,12 @@ result    {1: process, 2: number of the launch, 5: mangled name, 6: short name, 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sassan.recorded.checks import check_launch
 from sassan.recorded.faults import bad, has_control_characters
-from sassan.recorded.metrics import Metrics, read_metrics
-from sassan.recorded.protobuf import Message
-from sassan.recorded.report import MAGIC, NcuReport, parse
-from sassan.recorded.sources import RecordedCubin, described_by, read_cubin, read_devices
+from sassan.recorded.ncu.checks import check_launch
+from sassan.recorded.ncu.container import MAGIC, NcuReport, parse
+from sassan.recorded.ncu.metrics import Metrics, read_metrics
+from sassan.recorded.ncu.protobuf import Message
+from sassan.recorded.ncu.sources import RecordedCubin, described_by, read_cubin, read_devices
 from sassan.recorded.types import RecordedDevice, RecordedLaunch, Recording, Size
 
 __all__ = ["FORMAT", "MAGIC", "read_report"]

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from sassan.app.launches import LaunchResult
-from sassan.cli.output import analysis_report as report
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports import analysis as report
 from sassan.errors import Gap
 from sassan.machine.launch import Shape
 

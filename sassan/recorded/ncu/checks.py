@@ -6,8 +6,8 @@ A difference does not show which number is wrong: both are kept, with the note.
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from sassan.recorded.metrics import Metrics
-from sassan.recorded.sources import RecordedCubin
+from sassan.recorded.ncu.metrics import Metrics
+from sassan.recorded.ncu.sources import RecordedCubin
 from sassan.recorded.types import RecordedLaunch, Size
 
 _NEAR = 0.05

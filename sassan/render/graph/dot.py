@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from sassan.analysis.graph import weak_order
 from sassan.render import palette
-from sassan.render.blocks import BlockFacts, Detail, attributes, facts
-from sassan.render.clusters import Cluster, forest
-from sassan.render.decorations import Decorations
-from sassan.render.legend import header
-from sassan.render.levels import Arc, Level, arcs
+from sassan.render.graph.blocks import BlockFacts, Detail, attributes, facts
+from sassan.render.graph.clusters import Cluster, forest
+from sassan.render.graph.decorations import Decorations
+from sassan.render.graph.legend import header
+from sassan.render.graph.levels import Arc, Level, arcs
 from sassan.render.text import in_html, in_tooltip
 from sassan.warpcfg.graph import Kind, WarpCfg
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sassan.recorded.faults import bad, has_control_characters
-from sassan.recorded.protobuf import Message
+from sassan.recorded.ncu.protobuf import Message
 from sassan.recorded.types import Metric, Value
 from sassan.recorded.units import unit_of
 

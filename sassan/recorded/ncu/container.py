@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass, field
 
 from sassan.recorded.faults import bad, has_control_characters
-from sassan.recorded.protobuf import Message
+from sassan.recorded.ncu.protobuf import Message
 
 MAGIC = b"NVR\0"
 _LENGTH = 4

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sassan.errors import SelfCheckError
-from sassan.evolve.order_memory import Access, access, commute
-from sassan.evolve.order_proof import proved
+from sassan.evolve.compilation.order_memory import Access, access, commute
+from sassan.evolve.compilation.order_proof import proved
 from sassan.frontend.ptx.lines import FastLines
 from sassan.frontend.ptx.read import modules, read_ptx
 from sassan.frontend.ptx.syntax import Function, Instruction, Scope, Statement

@@ -16,7 +16,7 @@ import numpy as np
 from sassan.compilers import compile_source
 from sassan.errors import InputError, MissingToolError
 from sassan.extras import install
-from sassan.measure.device import DATA_LARGEST, Argument, MeasureTask, Timing
+from sassan.measure.sampling.device import DATA_LARGEST, Argument, MeasureTask, Timing
 
 CudaObject = Any
 """An object of cuda-core, which has no types for checkers (`_cuda`)."""

@@ -9,9 +9,9 @@ from sassan.app.builds.checked import Remark
 from sassan.app.builds.gates import growth_text, unheld
 from sassan.app.builds.saved_results import BOUNDS, Measure
 from sassan.cli.output import table
-from sassan.cli.output.check_report import brief
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import colourful, out, safe
+from sassan.cli.reports.check import brief
 
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _NONE = "-"

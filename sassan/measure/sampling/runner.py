@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sassan.errors import UsageError
-from sassan.measure.device import Device, LoadedKernel, MeasureTask, Timing
 from sassan.measure.samples import Group, Samples, duration
+from sassan.measure.sampling.device import Device, LoadedKernel, MeasureTask, Timing
 
 RUNS = 20
 """Default number of runs per group, as in the paper: a warm-up and 19 more."""

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sassan.errors import InputError
-from sassan.evolve import compilers
 from sassan.evolve.cache import Cache, key, program
-from sassan.evolve.compilers import CompileProblem, Tools
-from sassan.evolve.genes import Choice, Value
-from sassan.evolve.includes import Header
-from sassan.evolve.order import reordered
+from sassan.evolve.compilation import compilers
+from sassan.evolve.compilation.compilers import CompileProblem, Tools
+from sassan.evolve.compilation.order import reordered
+from sassan.evolve.space.genes import Choice, Value
+from sassan.evolve.space.includes import Header
 
 _REGISTERS, _PTXAS = "--maxrregcount", "--ptxas-options"
 _AFTER_PTX = (_REGISTERS, _PTXAS)

@@ -1,8 +1,8 @@
 """The head of a drawing: title, figures, and a legend of what occurs in it."""
 
 from sassan.render import palette
-from sassan.render.decorations import Decorations
-from sassan.render.levels import Arc, Level
+from sassan.render.graph.decorations import Decorations
+from sassan.render.graph.levels import Arc, Level
 from sassan.render.text import in_html, shorten
 from sassan.warpcfg.graph import Kind, WarpCfg
 

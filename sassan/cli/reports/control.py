@@ -7,9 +7,9 @@ import typer
 from sassan.app import documents
 from sassan.app.inputs import Inputs, Selected
 from sassan.cli.output import failure
-from sassan.cli.output.analysis_report import NAME, list_gaps
 from sassan.cli.output.table import Column, Table, show
 from sassan.cli.output.terminal import middle, out, safe
+from sassan.cli.reports.analysis import NAME, list_gaps
 from sassan.errors import InputError
 from sassan.isa.registers import names
 from sassan.timing.findings import Finding, Report

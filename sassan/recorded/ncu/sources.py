@@ -12,9 +12,9 @@ from sassan.errors import InputError
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.image import MAGIC, Image
 from sassan.recorded.faults import bad, has_control_characters, shown
-from sassan.recorded.metrics import value_of
-from sassan.recorded.protobuf import Message
-from sassan.recorded.report import NcuReport
+from sassan.recorded.ncu.container import NcuReport
+from sassan.recorded.ncu.metrics import value_of
+from sassan.recorded.ncu.protobuf import Message
 from sassan.recorded.types import RecordedDevice, Value
 
 _FIELDS = range(1, 16)

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 
-from sassan.recorded.checks import check_launch
 from sassan.recorded.faults import bad, bad_line, has_control_characters, shown
-from sassan.recorded.metrics import Metrics
-from sassan.recorded.ncu_report import CYCLES, INSTRUCTIONS, TIMES
-from sassan.recorded.quoting import ambiguous, convention, value_of
+from sassan.recorded.ncu.checks import check_launch
+from sassan.recorded.ncu.launches import CYCLES, INSTRUCTIONS, TIMES
+from sassan.recorded.ncu.metrics import Metrics
+from sassan.recorded.ncu.quoting import ambiguous, convention, value_of
 from sassan.recorded.rows import CsvRow, rows, size
 from sassan.recorded.types import Metric, RecordedDevice, RecordedLaunch, Recording
 from sassan.recorded.units import base, unit_of

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from sassan.cli.output import analysis_report as report
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports import analysis as report
 from sassan.errors import Gap
 from sassan.validation.counts import CountCheck
 from sassan.validation.launches import LaunchValidation, summary

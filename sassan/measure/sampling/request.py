@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from sassan.errors import InputError, UsageError
 from sassan.frontend.load import load
 from sassan.machine.launch import Launch, shape
-from sassan.measure import cuda_source, gpu
-from sassan.measure.cuda_source import CudaKernel
-from sassan.measure.device import DATA_BYTES, Argument, Device, MeasureTask
-from sassan.measure.runner import RUNS, MeasurePlan
+from sassan.measure.sampling import cuda_source, gpu
+from sassan.measure.sampling.cuda_source import CudaKernel
+from sassan.measure.sampling.device import DATA_BYTES, Argument, Device, MeasureTask
+from sassan.measure.sampling.runner import RUNS, MeasurePlan
 from sassan.source import Source
 
 _GROUPS = 5

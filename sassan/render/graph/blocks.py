@@ -5,7 +5,7 @@ from enum import Enum
 
 from sassan.errors import Gap
 from sassan.render import palette
-from sassan.render.decorations import Decorations
+from sassan.render.graph.decorations import Decorations
 from sassan.render.text import in_html, in_tooltip, shorten, wrap
 from sassan.warpcfg.graph import Node, WarpCfg
 

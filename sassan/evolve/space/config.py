@@ -9,13 +9,13 @@ from pathlib import Path
 from sassan.arch import known_names, with_code
 from sassan.checked import MOST, Fields, Format
 from sassan.errors import UsageError
-from sassan.evolve.choices import EXACT, check_names, read_genes
-from sassan.evolve.genes import Choice, GeneKind, Space
-from sassan.evolve.includes import Header, IncludeProblem, headers
-from sassan.evolve.shapes import ShapeProblem, extent, names
+from sassan.evolve.space.choices import EXACT, check_names, read_genes
+from sassan.evolve.space.genes import Choice, GeneKind, Space
+from sassan.evolve.space.includes import Header, IncludeProblem, headers
+from sassan.evolve.space.shapes import ShapeProblem, extent, names
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting, setting
-from sassan.measure.device import DATA_BYTES, Argument
+from sassan.measure.sampling.device import DATA_BYTES, Argument
 from sassan.timing import latencies
 
 _HINT = "sassan/evolve/README.md describes configurations, samples/evolve/ holds some"

@@ -7,9 +7,9 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.evolve import report
-from sassan.evolve.config import Config
 from sassan.evolve.result import Individual, SearchResult
 from sassan.evolve.run import Runner
+from sassan.evolve.space.config import Config
 
 _NONE = "-"
 _ROWS = 12

@@ -13,11 +13,11 @@ from sassan.app.makespan import document as makespan_document
 from sassan.app.makespan.description import chart, strings_of, units, verdict
 from sassan.app.makespan.kernels import KernelInstances
 from sassan.app.makespan.search import Answer
-from sassan.cli.output import analysis_report as report
 from sassan.cli.output import document, table
 from sassan.cli.output.files import outputs
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import colourful, cut, note, out, safe, width
+from sassan.cli.reports import analysis as report
 from sassan.render.files import write_atomically
 from sassan.render.gantt import Chart, runs
 from sassan.render.gantt_svg import draw

@@ -3,7 +3,7 @@
 import re
 
 from sassan.checked import Fields
-from sassan.evolve.genes import Gene, GeneKind, Space, Value
+from sassan.evolve.space.genes import Gene, GeneKind, Space, Value
 
 EXACT = ("--maxrregcount", "--ptxas-options", "--extra-device-vectorization")
 """Flags of NVRTC that keep every result bit by bit; of the ptxas options all but level 0."""
