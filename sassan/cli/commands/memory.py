@@ -3,9 +3,10 @@
 from sassan.app.memory import memory_of
 from sassan.cli.options.inputs import Json
 from sassan.cli.options.request import Asked, graph_analysis
-from sassan.cli.output import document, memory_report
+from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import note
+from sassan.cli.reports import memory as memory_report
 
 
 @graph_analysis

@@ -24,7 +24,7 @@ from sassan.machine.parameters import Setting, layout, places
 from sassan.simt.code import lower
 from sassan.simt.integers import Integers
 from sassan.simt.machine import Limits, Machine
-from sassan.simt.state import Order, Status
+from sassan.simt.state import Order, RunStatus
 from sassan.values import WarpValues, with_values
 from sassan.warpcfg import explore
 from soundness.oracles import Finding, GraphEdges, Report
@@ -125,7 +125,7 @@ def _held(values: WarpValues, given: Launch, effort: Effort) -> Report:
         findings=tuple(Finding(kind, f"{function.name} with {given}", effort.seed, run, what) for kind, run, what in problems),
         runs=len(active),
         transitions=int(outcome.counts.sum()),
-        ended=int((outcome.status == Status.ENDED).sum()),
+        ended=int((outcome.status == RunStatus.ENDED).sum()),
         edges_seen=len(seen - {-1}),
         edges=len(values.cfg.edges),
         claims_checked=watch.checked,
