@@ -6,9 +6,9 @@ from sassan.app import documents
 from sassan.app.documents import address
 from sassan.app.memory import AccessRow, MemoryResult
 from sassan.cli.output import table
-from sassan.cli.reports.analysis import NONE, list_gaps
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports.analysis import NONE, list_gaps
 
 _COLUMNS = (
     Column("address"),

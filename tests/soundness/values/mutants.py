@@ -79,21 +79,21 @@ MUTANTS = (
     WrongLine("a wrong stride", "thread_index", ENVIRONMENT, "block[0] * block[1])[axis]", "block[0])[axis]"),
     WrongLine("every warp as the first", "thread_index", ENVIRONMENT, "for lane in range(count))", "for lane in range(1))"),
     WrongLine("a block of one warp", "thread_index", ENVIRONMENT, "modulus = gcd(*[row[0] - first[0] for row in table])", "modulus = 0"),
-    WrongLine("a guard mixes lanes", PROGRAMS, EVALUATE, "        return lost\n", "        return 0\n"),
+    WrongLine("a guard mixes lanes", PROGRAMS, EVALUATE, "return lost\n", "return 0\n"),
     WrongLine("a guard that always holds", PROGRAMS, EVALUATE, "new[name] = join(old, value)", "new[name] = value"),
     WrongLine(
         "a predicate of lanes agreed on",
         PROGRAMS,
         EVALUATE,
-        "return None if value.lanes is not None and 1 << name & PREDICATES else needs",
-        "return needs",
+        "(shared or 1 << target & (_WARP_WIDE | PREDICATES))",
+        "(shared or 1 << target & _WARP_WIDE)",
     ),
     WrongLine(
         "a load from where lanes are",
         PROGRAMS,
         EVALUATE,
-        "None if effect.needs is None or effect.needs & words.laned else effect.needs",
-        "effect.needs",
+        "effect if effect.needs is None or not effect.needs & words.laned else Effect(effect.writes, None)",
+        "effect",
     ),
     WrongLine(
         "lanes brought from elsewhere",
@@ -102,7 +102,7 @@ MUTANTS = (
         "out[address] = lost | sum(1 << name for name in mixed), effects",
         "out[address] = lost, effects",
     ),
-    WrongLine("registers that need no agreement", PROGRAMS, EVALUATE, "Held(value, 0 if value.known else registers)", "Held(value, 0)"),
+    WrongLine("registers that need no agreement", PROGRAMS, EVALUATE, "0 if value.modulus == SIZE and not value.base else registers", "0"),
     WrongLine(
         "agreed up to lanes taken for agreed", PROGRAMS, VALUES, "node.agreement & ~((laned & ~PREDICATES) |", "node.agreement & ~(0 |"
     ),

@@ -44,6 +44,18 @@ class _Writer:
     def guard(self, share: float) -> str:
         return f"@{self.dice.choice(('', '!'))}{self.dice.choice(PREDICATES)} " if self.dice.random() < share else ""
 
+    def begin(self) -> None:
+        """Write something to each register and predicate."""
+        for register in REGISTERS:
+            first = f"S2R {register}, {self.dice.choice(SPECIAL)}"
+            masked = f"LOP32I.AND {register}, {register}, 0x1f" if self.old else f"LOP3.LUT {register}, {register}, 0x1f, RZ, 0xc0, !PT"
+            shifted = f"SHR.U32 {register}, {register}, 0x5" if self.old else f"SHF.R.U32.HI {register}, RZ, 0x5, {register}"
+            starts = ([first], [first, masked], [first, shifted], [f"MOV {register}, {self.source()}"])
+            self.lines += self.dice.choice(starts)
+        for predicate in PREDICATES:
+            how = self.dice.choice(("LT", "GE", "EQ", "NE"))
+            self.lines.append(f"ISETP.{how}.AND {predicate}, PT, {self.register()}, {self.source()}, PT")
+
     def statement(self, depth: int) -> None:
         choice = self.dice.random()
         if choice < 0.12 and depth:
@@ -155,7 +167,7 @@ _OLD = (
 def program(arch: str, seed: int) -> Function:
     """Return the program of a seed for `sm_61` or `sm_80`."""
     writer = _Writer(arch, seed)
-    writer.lines = [f"S2R {register}, {writer.dice.choice(SPECIAL)}" for register in writer.dice.sample(REGISTERS, 3)]
+    writer.begin()
     for _ in range(writer.dice.randint(3, 9)):
         writer.statement(3)
     return assemble("\n".join([*writer.lines, "EXIT"]), arch).function
