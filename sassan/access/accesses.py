@@ -4,20 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
-from math import gcd
 
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import (
     LANES,
     LINE,
     SECTOR,
+    WORD,
     Count,
     distinct,
     least_passes,
     least_sectors,
+    least_words,
     over,
     passes,
     sectors,
+    single_passes,
 )
 from sassan.domains.lanes import SIZE, LaneWord, const
 from sassan.ir import Constant, Instruction, Memory, Register
@@ -26,12 +28,11 @@ from sassan.values import WarpValues
 from sassan.values.warp_values import Point
 from sassan.values.words import Held, add, multiply, number
 
-ALIGNED = 256
+ALIGNMENT = 256
 """Bytes at whose multiples allocators return arrays."""
-ASSUMPTIONS = (
-    f"arrays begin at multiples of {ALIGNED} bytes, as allocators return them",
-    "the addresses of one access lie within 4 GiB: lanes that agree on the low word agree on the address",
-)
+_POINTERS = f"parameters that addresses begin with are multiples of {ALIGNMENT} bytes, as allocators return them"
+_GENERIC = "generic addresses lead to global memory"
+_NEAR = "the addresses of one access lie within 4 GiB: lanes that agree on the low word agree on the address"
 _PLAIN = frozenset({"64", "U32", "reuse"})
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 _SIGN = SIZE >> 1
@@ -42,10 +43,13 @@ class Pattern(StrEnum):
 
     BROADCAST = "broadcast"
     """All at one place."""
-    CONTIGUOUS = "contiguous"
-    """One after the other."""
+    ALIGNED = "aligned"
+    """One after the other, in as few transactions as there can be."""
+    MISALIGNED = "misaligned"
+    """One after the other, from within a sector."""
     STRIDED = "strided"
-    PERMUTED = "permuted"
+    """At equal distances."""
+    IRREGULAR = "irregular"
     """Known, and nothing of the above."""
     SCATTERED = "scattered"
     """Not known: each lane may be anywhere."""
@@ -92,6 +96,14 @@ class Access:
         return None if self.transactions is None or self.ideal is None else self.transactions.most - self.ideal
 
 
+def assumptions(followed: Sequence[Access]) -> tuple[str, ...]:
+    """Return what the transactions of accesses rest on."""
+    counted = [access for access in followed if access.transactions is not None]
+    pointers = (_POINTERS,) if any(access.base for access in counted) else ()
+    generic = (_GENERIC,) if any(access.space is Space.GENERIC for access in counted) else ()
+    return (*pointers, *generic, *((_NEAR,) if counted else ()))
+
+
 def accesses(values: WarpValues) -> tuple[Access, ...]:
     """Return the accesses of a graph by address; the worst of all contexts of each, by transactions."""
     worst: dict[tuple[int, int], Access] = {}
@@ -100,17 +112,27 @@ def accesses(values: WarpValues) -> tuple[Access, ...]:
             for reference in references(instruction):
                 access = _access(instruction, reference, point)
                 key = (instruction.address, reference.place)
-                worst[key] = access if key not in worst else _worse(worst[key], access)
+                worst[key] = access if key not in worst else _worst(worst[key], access)
     return tuple(worst[key] for key in sorted(worst))
 
 
-def _worse(a: Access, b: Access) -> Access:
-    left, right = a.transactions, b.transactions
-    if left is None or right is None:
+def _worst(a: Access, b: Access) -> Access:
+    """Return what holds of an access in two contexts: the pattern is that of more transactions."""
+    if a.transactions is None or b.transactions is None or a.ideal is None or b.ideal is None:
         return a
-    more = a if left.most >= right.most else b
-    both = Count(min(left.least, right.least), max(left.most, right.most))
-    return replace(more, sectors=both) if more.sectors else replace(more, passes=both)
+    more = a if a.transactions.most >= b.transactions.most else b
+    return replace(
+        more,
+        sectors=_either(a.sectors, b.sectors),
+        lines=_either(a.lines, b.lines),
+        passes=_either(a.passes, b.passes),
+        ideal=min(a.ideal, b.ideal),
+        collisions=None if a.collisions is None or b.collisions is None else max(a.collisions, b.collisions),
+    )
+
+
+def _either(a: Count | None, b: Count | None) -> Count | None:
+    return None if a is None or b is None else Count(min(a.least, b.least), max(a.most, b.most))
 
 
 def _access(instruction: Instruction, reference: Reference, point: Point) -> Access:
@@ -120,7 +142,7 @@ def _access(instruction: Instruction, reference: Reference, point: Point) -> Acc
     held = _address(instruction.operands[reference.place], point)
     if held is None:
         return _scattered(plain, reference)
-    return _known(replace(plain, base=held.base), reference, held)
+    return counted(replace(plain, base=held.base), reference, held)
 
 
 def _address(operand: object, point: Point) -> LaneWord | None:
@@ -153,23 +175,21 @@ def _scattered(access: Access, reference: Reference) -> Access:
     access = replace(access, pattern=Pattern.SCATTERED, collisions=collisions)
     match access.space:
         case Space.SHARED:
-            return replace(access, passes=Count(1, count), ideal=_parts(count, size))
+            return replace(access, passes=Count(1, count), ideal=least_passes([0] * count, size))
         case Space.CONSTANT:
             return replace(access, passes=Count(1, count), ideal=1)
         case Space.LOCAL:
-            return replace(access, sectors=Count(1, count * -(-size // 4)), ideal=-(-count * size // SECTOR))
+            width = max(size, WORD)
+            return replace(access, sectors=Count(width, count * width // WORD), ideal=width)
         case _:
             # Each lane's bytes are aligned to their size, which divides a sector.
             return replace(access, sectors=Count(1, count), lines=Count(1, count), ideal=-(-count * size // SECTOR))
 
 
-def _parts(lanes: int, size: int) -> int:
-    return least_passes([0] * lanes, size)
-
-
-def _known(access: Access, reference: Reference, word: LaneWord) -> Access:
+def counted(access: Access, reference: Reference, word: LaneWord) -> Access:
+    """Return an access with what addresses of this form cost."""
     lanes = [each - SIZE if each & _SIGN else each for each in word.lanes or (0,) * LANES][: reference.lanes]
-    modulus = min(word.modulus, ALIGNED) if word.base else word.modulus
+    modulus = min(word.modulus, ALIGNMENT) if word.base else word.modulus
     addresses = [word.offset % modulus + lane for lane in lanes]
     size = reference.bytes
     pattern, stride = _pattern(lanes, size)
@@ -177,27 +197,28 @@ def _known(access: Access, reference: Reference, word: LaneWord) -> Access:
     access = replace(access, pattern=pattern, stride=stride, collisions=collisions)
     match access.space:
         case Space.SHARED:
-            return replace(access, passes=over(addresses, modulus, LINE, size, passes), ideal=least_passes(addresses, size))
+            least = over(addresses, modulus, LINE, size, least_words).least
+            most = over(addresses, modulus, LINE, size, single_passes if reference.atomic else passes).most
+            return replace(access, passes=Count(least, most), ideal=least_passes(addresses, size))
         case Space.CONSTANT:
             return replace(access, passes=over(addresses, modulus, 1, 1, distinct), ideal=1)
         case Space.LOCAL:
-            return _local(access, addresses, modulus, size)
+            return _local(access, addresses, size)
         case _:
             lines = over(addresses, modulus, LINE, size, lambda where, _: len({address // LINE for address in where}))
-            return replace(
-                access, sectors=over(addresses, modulus, SECTOR, size, sectors), lines=lines, ideal=least_sectors(addresses, size)
-            )
+            ideal = least_sectors(addresses, size)
+            touched = over(addresses, modulus, SECTOR, size, sectors)
+            if pattern is Pattern.ALIGNED and touched.most > ideal:
+                access = replace(access, pattern=Pattern.MISALIGNED)
+            return replace(access, sectors=touched, lines=lines, ideal=ideal)
 
 
-def _local(access: Access, addresses: Sequence[int], modulus: int, size: int) -> Access:
-    """Return the sectors of local memory, where word n of all lanes of a warp lie next to each other."""
-    del modulus
-    width = max(size, 4)
-    rows = len(set(addresses)) * width // 4
-    each = LANES * 4 // SECTOR
-    # One row is the word of all 32 lanes: a lane alone in its row touches one sector of it.
-    most = width if rows == width // 4 else min(LANES * width // 4, rows * each)
-    return replace(access, sectors=Count(most if rows == width // 4 else 1, most), ideal=width)
+def _local(access: Access, addresses: Sequence[int], size: int) -> Access:
+    """Return the sectors of local memory, where the words of all lanes at one address lie next to each other: 4 sectors a word."""
+    width = max(size, WORD)
+    places = len(set(addresses))
+    # A lane that is alone at its address touches one sector for each word.
+    return replace(access, sectors=Count(width, width if places == 1 else min(places * width, LANES * width // WORD)), ideal=width)
 
 
 def _pattern(lanes: Sequence[int], size: int) -> tuple[Pattern, int | None]:
@@ -205,48 +226,5 @@ def _pattern(lanes: Sequence[int], size: int) -> tuple[Pattern, int | None]:
     if steps == {0}:
         return Pattern.BROADCAST, 0
     if steps == {size}:
-        return Pattern.CONTIGUOUS, size
-    return (Pattern.STRIDED, steps.pop()) if len(steps) == 1 else (Pattern.PERMUTED, None)
-
-
-def reason(access: Access) -> str:
-    """Return why an access makes more transactions than it needs, and how many it makes; '' where it does not."""
-    count, why = access.transactions, cause(access)
-    if not why or count is None or access.ideal is None:
-        return ""
-    at_most = "" if count.exact else "at most "
-    return f"{why}: {at_most}{count.most} {_unit(access, count.most)} where {access.ideal} suffice{'s' if access.ideal == 1 else ''}"
-
-
-def cause(access: Access) -> str:
-    """Return in a few words why an access makes more transactions than it needs, and what would help; '' where it does not."""
-    if not access.waste or access.transactions is None:
-        return ""
-    match access.pattern:
-        case Pattern.SCATTERED:
-            return "where each lane goes is not known"
-        case Pattern.STRIDED if access.space is not Space.SHARED:
-            return f"lane stride {access.stride} bytes"
-        case Pattern.CONTIGUOUS:
-            return "may begin inside a sector" if access.sectors is not None else "may begin inside a word"
-        case _ if access.space is Space.SHARED:
-            return (
-                f"{access.transactions.most}-way bank conflict{_padding(access)}"
-                if access.ideal == 1
-                else f"bank conflicts{_padding(access)}"
-            )
-        case _:
-            return "lanes are apart"
-
-
-def _unit(access: Access, count: int) -> str:
-    name = "sector" if access.sectors is not None else "address" if access.space is Space.CONSTANT else "pass"
-    return name if count == 1 else f"{name}{'s' if name == 'sector' else 'es'}"
-
-
-def _padding(access: Access) -> str:
-    """Return how rows of an array would have to be padded so that its columns lie in different banks."""
-    if access.stride is None or access.stride % 4 or not access.stride:
-        return ""
-    row = abs(access.stride) // 4
-    return f", rows of {row} words: pad them to {row + 1}" if gcd(row, LANES) > 1 else ""
+        return Pattern.ALIGNED, size
+    return (Pattern.STRIDED, steps.pop()) if len(steps) == 1 else (Pattern.IRREGULAR, None)

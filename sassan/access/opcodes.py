@@ -35,12 +35,12 @@ class Reference(NamedTuple):
 
 _SPACES = {
     Space.GLOBAL: ("LDG", "STG", "ATOMG", "REDG", "RED"),
-    Space.SHARED: ("LDS", "STS", "ATOMS", "LDSM", "STSM"),
+    Space.SHARED: ("LDS", "STS", "ATOMS", "LDSM", "STSM", "STAS"),
     Space.LOCAL: ("LDL", "STL"),
     Space.CONSTANT: ("LDC",),
     Space.GENERIC: ("LD", "ST", "ATOM"),
     Space.TEXTURE: ("TEX", "TEXS", "TLD", "TLDS", "TLD4", "TLD4S", "TXD", "SULD", "SUST", "SURED", "SUATOM"),
-    Space.BULK: ("UBLKCP", "UBLKRED", "UTMALDG", "UTMASTG", "UTMAREDG"),
+    Space.BULK: ("UBLKCP", "UBLKRED", "UBLKPF", "UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF"),
 }
 _SPACE_OF = {name: space for space, names in _SPACES.items() for name in names}
 _ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS", "RED", "REDG"})
@@ -49,10 +49,9 @@ _ROW = 16
 """Bytes of a row of a matrix, whose address one lane holds; 8 lanes hold those of a matrix."""
 _WIDTHS = {
     **dict.fromkeys(("U8", "S8", "8"), 1),
-    **dict.fromkeys(("U16", "S16", "16", "F16", "BF16", "BF16_V2"), 2),
-    **dict.fromkeys(("F16x2", "BF16x2"), 4),
-    **dict.fromkeys(("64", "U64", "S64", "F64"), 8),
-    "128": 16,
+    **dict.fromkeys(("U16", "S16", "16"), 2),
+    **dict.fromkeys(("64", "U64", "S64", "F64", "F16x4", "BF16x4", "F32x2"), 8),
+    **dict.fromkeys(("128", "F16x8", "BF16x8", "F32x4"), 16),
     "256": 32,
 }
 

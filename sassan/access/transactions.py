@@ -2,10 +2,15 @@
 
 Source: CUDA C++ Programming Guide, "Compute Capabilities": global memory is accessed in sectors of 32 bytes, shared memory has 32 banks
 of 4 bytes; accesses of 8 and 16 bytes per lane go in halves and quarters of a warp; lanes that read one word are served at once.
+
+Addresses are integers; those of one access lie within 4 GiB, and only their low words count.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
+
+from sassan.domains.lanes import SIZE
 
 SECTOR = 32
 LINE = 128
@@ -32,7 +37,7 @@ def over(addresses: Sequence[int], modulus: int, period: int, size: int, count: 
     Addresses are multiples of the `size` of an access, or the access traps; where none of the places fits, nothing is left out.
     """
     step = min(modulus, period)
-    places = [[address + shift for address in addresses] for shift in range(0, period, step)]
+    places = [[(address + shift) % SIZE for address in addresses] for shift in range(0, period, step)]
     fitting = [place for place in places if all(address % size == 0 for address in place)] or places
     counts = [count(place, size) for place in fitting]
     return Count(min(counts), max(counts))
@@ -45,16 +50,31 @@ def sectors(addresses: Iterable[int], size: int) -> int:
 
 def passes(addresses: Sequence[int], size: int) -> int:
     """Return the passes over the banks: for each part of the warp the greatest number of different words in one bank."""
+    return sum(least_words(part, size) for part in _parts(addresses, size))
+
+
+def least_words(addresses: Iterable[int], size: int) -> int:
+    """Return the greatest number of different words in one bank: fewer passes are impossible, however lanes are put together."""
+    return _fullest({word for address in addresses for word in _words(address, size)})
+
+
+def single_passes(addresses: Sequence[int], size: int) -> int:
+    """Return the passes of lanes that are served one after the other also where they access one word: those of atomic operations."""
+    return sum(_fullest([word for address in part for word in _words(address, size)]) for part in _parts(addresses, size))
+
+
+def _words(address: int, size: int) -> range:
+    return range(address // WORD, (address + size - 1) // WORD + 1)
+
+
+def _fullest(words: Iterable[int]) -> int:
+    return max(Counter(word % BANKS for word in words).values())
+
+
+def _parts(addresses: Sequence[int], size: int) -> list[Sequence[int]]:
+    """Return the addresses of the lanes that go together: at most as many as have a bank for each word."""
     lanes = LANES if size <= WORD else LANES * WORD // size
-    return sum(_passes(addresses[first : first + lanes], size) for first in range(0, len(addresses), lanes))
-
-
-def _passes(addresses: Sequence[int], size: int) -> int:
-    words = {word for address in addresses for word in range(address // WORD, (address + size - 1) // WORD + 1)}
-    banks = [0] * BANKS
-    for word in words:
-        banks[word % BANKS] += 1
-    return max(banks)
+    return [addresses[first : first + lanes] for first in range(0, len(addresses), lanes)]
 
 
 def distinct(addresses: Iterable[int], size: int) -> int:
@@ -71,5 +91,4 @@ def least_sectors(addresses: Iterable[int], size: int) -> int:
 
 def least_passes(addresses: Sequence[int], size: int) -> int:
     """Return the passes that the words which are touched would take without conflicts, in the parts in which the warp goes."""
-    lanes = LANES if size <= WORD else LANES * WORD // size
-    return -(-len(addresses) // lanes)
+    return len(_parts(addresses, size))

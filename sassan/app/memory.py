@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from sassan.access import Access, accesses
-from sassan.access.accesses import ASSUMPTIONS, reason
+from sassan.access.accesses import assumptions
+from sassan.access.reasons import reason
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
 from sassan.ir import Function, SourceLine
+from sassan.render.graph.decorations import Decorations
 from sassan.values import WarpValues, with_values
 from sassan.warpcfg import explore
 
@@ -34,17 +36,19 @@ class AccessRow:
 class MemoryResult:
     """The accesses of a function, those that waste most first; where they are not followed, there are none and `gaps` say why."""
 
-    result: AnalysisResult
+    analysis: AnalysisResult
     rows: tuple[AccessRow, ...]
     gaps: tuple[Gap, ...] = ()
 
     @property
+    def function(self) -> Function:
+        """The function."""
+        return self.analysis.function
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what the transactions rest on."""
-        if not self.rows:
-            return ()
-        pointers = any(row.access.base for row in self.rows)
-        return ASSUMPTIONS if pointers else ASSUMPTIONS[1:]
+        return assumptions([row.access for row in self.rows])
 
 
 def memory_of(result: AnalysisResult) -> MemoryResult:
@@ -55,16 +59,23 @@ def memory_of(result: AnalysisResult) -> MemoryResult:
     values = result.values or _followed(result)
     if values is None:
         return MemoryResult(result, (), result.cfg.gaps or (_not_followed(result.function),))
-    counts: dict[int, int] = {}
-    for node, count in zip(result.cfg.nodes, result.wcet.counts or (), strict=False):
-        for instruction in node.instructions:
-            counts[instruction.address] = counts.get(instruction.address, 0) + count
-    known = result.wcet.counts is not None
+    counts = _executions(result)
     rows = [
-        AccessRow(access, counts.get(access.address, 0) if known else None, _line(result.function, access.address))
+        AccessRow(access, None if counts is None else counts.get(access.address, 0), _line(result.function, access.address))
         for access in accesses(values)
     ]
     return MemoryResult(result, tuple(sorted(rows, key=lambda row: (-row.wasted, row.access.address))))
+
+
+def _executions(result: AnalysisResult) -> dict[int, int] | None:
+    """Return how often the worst path executes each instruction, in all contexts together; None where no worst path is known."""
+    if not result.wcet.counts or not result.wcet.bound:
+        return None
+    counts: dict[int, int] = {}
+    for node, count in zip(result.cfg.nodes, Decorations(counts=result.wcet.counts).node_counts(result.cfg), strict=True):
+        for instruction in node.instructions:
+            counts[instruction.address] = counts.get(instruction.address, 0) + count
+    return counts
 
 
 def _followed(result: AnalysisResult) -> WarpValues | None:

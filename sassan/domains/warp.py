@@ -41,6 +41,12 @@ class Warp(NamedTuple):
         return self.names.points
 
     @property
+    def waiting(self) -> tuple[int, ...]:
+        """The points where threads may wait that are not active, ascending: those whose group may not be inside the active one."""
+        inside = self.shape.groups.inside
+        return tuple(point for name, point in enumerate(self.names.points, 1) if not inside[name] & 1)
+
+    @property
     def top(self) -> tuple[int, ...]:
         """The points that may stand on top of the stack, ascending; 0 is its end."""
         return tuple(self.names.points[name - 1] if name else 0 for name in bits(self.shape.stack.top))

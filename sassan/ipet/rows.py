@@ -46,9 +46,10 @@ def loop_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator
     for index, (loop, bound) in enumerate(zip(steps.cfg.loops, bounds, strict=True)):
         inside = frozenset(loop.nodes)
         arriving = [(number, steps.cfg.edges[number]) for node in loop.nodes for number in steps.into[node]]
-        back = [number for number, edge in arriving if is_back(steps, loop, inside, edge)]
-        entry = [number for number, edge in arriving if is_entry(steps, inside, edge)]
-        factor = 1 if has_single_witness(steps, loop) else WARP_SIZE
+        alone = all_are_active(steps, loop)
+        back = [number for number, edge in arriving if is_back(steps, loop, inside, edge, by_step=alone)]
+        entry = [number for number, edge in arriving if is_entry(steps, inside, edge, by_step=alone)]
+        factor = 1 if alone or has_single_witness(steps, loop) else WARP_SIZE
         terms = [*_terms(columns.warp, back, 1), *_terms(columns.warp, entry, -factor * bound)]
         if steps.cfg.entry in inside:
             terms.append((columns.start, -factor * bound))
@@ -57,14 +58,21 @@ def loop_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator
         yield Row(f"loop_{index:05d}_{steps.cfg.nodes[loop.head].start:04x}", combine(terms), "<=", 0, math)
 
 
+def all_are_active(steps: Steps, loop: Loop) -> bool:
+    """Whether every thread inside the loop is active when the header runs: nobody waits at a point inside, whoever pushed it."""
+    inside = frozenset(loop.nodes)
+    known = steps.cfg.waiting_points
+    return bool(known) and all(steps.at.get((point.context, point.address)) not in inside for point in known[loop.head])
+
+
 def has_single_witness(steps: Steps, loop: Loop) -> bool:
-    """Whether one thread takes every back edge of the loop, by the exploration and by the stacks at the header."""
-    if not steps.cfg.stack_points:
+    """Whether one thread takes every back edge of the loop, by the exploration and by who waits at the header."""
+    if not steps.cfg.waiting_points:
         return loop.single_witness
     inside = frozenset(loop.nodes)
     waiting = any(
         steps.at.get((point.context, point.address)) in inside and not inside.isdisjoint(steps.pushers.get(point, ()))
-        for point in steps.cfg.stack_points[loop.head]
+        for point in steps.cfg.waiting_points[loop.head]
     )
     return loop.single_witness and not waiting
 

@@ -146,25 +146,26 @@ def _token_sources(cfg: WarpCfg, out: list[list[int]]) -> dict[int, tuple[int, .
     return {node: tuple(of_node) for node, of_node in sources.items()}
 
 
-def is_back(steps: Steps, loop: Loop, inside: frozenset[int], edge: Edge) -> bool:
+def is_back(steps: Steps, loop: Loop, inside: frozenset[int], edge: Edge, *, by_step: bool = False) -> bool:
     """Whether every thread that this edge activates has just stepped from inside the loop to its header."""
     waits_there = edge.popped is not None and edge.popped in steps.reissued
-    return edge.dst == loop.head and not waits_there and _from_inside(steps, inside, edge)
+    return edge.dst == loop.head and not waits_there and _from_inside(steps, inside, edge, by_step=by_step)
 
 
-def is_entry(steps: Steps, inside: frozenset[int], edge: Edge) -> bool:
+def is_entry(steps: Steps, inside: frozenset[int], edge: Edge, *, by_step: bool = False) -> bool:
     """Whether some thread that this edge activates may have just stepped into the loop from outside."""
-    return edge.dst in inside and not _from_inside(steps, inside, edge)
+    return edge.dst in inside and not _from_inside(steps, inside, edge, by_step=by_step)
 
 
-def _from_inside(steps: Steps, inside: frozenset[int], edge: Edge) -> bool:
+def _from_inside(steps: Steps, inside: frozenset[int], edge: Edge, *, by_step: bool) -> bool:
     """Whether all threads activated by this edge certainly come from inside; False where a push is shared or unknown.
 
-    Threads that wait at a diverged indirect branch come from that branch itself, and it is inside wherever they resume.
+    Threads that wait at a diverged indirect branch come from that branch itself, and it is inside wherever they resume. With `by_step`,
+    threads of a token come from where they left to it, whoever pushed it.
     """
     if edge.popped is None:
         return edge.src in inside
     pushed_inside = inside.issuperset(steps.pushers[edge.popped])
     if not edge.popped.tag or edge.dst is None:
         return pushed_inside
-    return pushed_inside and inside.issuperset(steps.token_sources.get(edge.dst, ()))
+    return (by_step or pushed_inside) and inside.issuperset(steps.token_sources.get(edge.dst, ()))

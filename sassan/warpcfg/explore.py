@@ -161,7 +161,8 @@ class _Exploration:
             verify(verified, self._states, name=lambda key: f"block 0x{self._blocks.blocks[key[1]].start:04x}")
         nodes = tuple(self._node(key, readout) for key in keys)
         threads = tuple(ThreadEdge(src, dst) for src, dst in sorted(readout.threads))
-        points = tuple(tuple(sorted(self._points(self._states[key]))) for key in keys)
+        points = tuple(self._points(self._states[key].points) for key in keys)
+        waiting = tuple(self._points(self._states[key].waiting) for key in keys)
         entry = readout.index[self._entry]
         edges = self._edges(readout.edges)
         return WarpCfg(
@@ -170,12 +171,13 @@ class _Exploration:
             edges=edges,
             entry=entry,
             thread_edges=threads,
-            loops=_loops(nodes, threads, entry, edges, points),
+            loops=_loops(nodes, threads, entry, edges, waiting),
             token_targets=tuple((address, tuple(sorted(readout.targets[address]))) for address in sorted(readout.targets)),
             gaps=tuple(sorted(self._gaps)),
             assumptions=self._assumptions(),
             externals=self._externals(),
             stack_points=points,
+            waiting_points=waiting,
             spins=tuple(sorted(spins(self._blocks))),
         )
 
@@ -229,11 +231,11 @@ class _Exploration:
                 pushes.append(Point(context, block.end.following, MEET))
         return Node(context, block.instructions, self._states[key].active, readout.index[key] in readout.split, tuple(pushes))
 
-    def _points(self, warp: Warp) -> list[Point]:
-        points = [self._transfer.points[number] for number in warp.points]
+    def _points(self, numbers: Iterable[int]) -> tuple[Point, ...]:
+        points = [self._transfer.points[number] for number in numbers]
         # Threads that a barrier of the warp let go wait where its other threads do.
         points = sorted({point._replace(tag=MEET) if point.tag == RELEASED else point for point in points})
-        return [point for point in points if point.tag != WARP]
+        return tuple(point for point in points if point.tag != WARP)
 
     def _assumptions(self) -> tuple[str, ...]:
         called = ("the function is entered by a call: the bound ends where it returns",) if self._plan.called else ()
@@ -252,7 +254,7 @@ def _loops(
     threads: tuple[ThreadEdge, ...],
     entry: int,
     edges: tuple[Edge, ...],
-    points: tuple[tuple[Point, ...], ...],
+    waiting: tuple[tuple[Point, ...], ...],
 ) -> tuple[Loop, ...]:
     successors: list[list[int]] = [[] for _ in nodes]
     for step in threads:
@@ -268,8 +270,8 @@ def _loops(
     out: list[Loop] = []
     for component in nest(len(nodes), successors, entry):
         members = set(component.nodes)
-        waiting = any(
-            at.get((point.context, point.address)) in members and pushers.get(point, set()) & members for point in points[component.head]
+        inside = any(
+            at.get((point.context, point.address)) in members and pushers.get(point, set()) & members for point in waiting[component.head]
         )
-        out.append(Loop(component.head, component.nodes, component.back, component.parent, single_witness=not waiting))
+        out.append(Loop(component.head, component.nodes, component.back, component.parent, single_witness=not inside))
     return tuple(out)

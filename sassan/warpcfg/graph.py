@@ -109,8 +109,8 @@ class Loop:
     """A loop of the thread-level graph in one call context (Bourdoncle's nesting; irreducible ones too).
 
     `head` and `nodes` index `WarpCfg.nodes`; `nodes` is sorted and holds those of inner loops and of calls made inside. `back` are the
-    thread-level back edges as (src, dst). `single_witness` says that one thread sees every traversal: no stack at the head holds a point
-    inside the loop that was pushed inside it (warp-cfg.md, section 4: k = 1, else 32).
+    thread-level back edges as (src, dst). `single_witness` says that one thread sees every traversal: at the head, no thread waits at a
+    point inside the loop that was pushed inside it (warp-cfg.md, section 4: k = 1, else 32).
     """
 
     head: int
@@ -146,6 +146,8 @@ class WarpCfg:
     assumptions: tuple[str, ...] = ()
     stack_points: tuple[tuple[Point, ...], ...] = ()
     """Per node, the points that some stack may hold on entry."""
+    waiting_points: tuple[tuple[Point, ...], ...] = ()
+    """Per node, those of them where threads may wait that are not active: not where all threads of the entry are."""
     externals: tuple[External, ...] = ()
     """The calls of functions that the input does not hold: the graph goes on behind them."""
     spins: tuple[int, ...] = ()

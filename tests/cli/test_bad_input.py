@@ -15,7 +15,7 @@ CUOBJDUMP = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
 TWO_KERNELS = SAMPLES / "sm_61" / "two_kernels.cuobjdump.sass"
 NVDISASM = SAMPLES / "sm_61" / "nested_if.nvdisasm.sass"
 VOLTA = SAMPLES / "sm_80" / "saxpy.cuobjdump.sass"
-COMMANDS = ["analyze", "cfg", "strings", "ipet"]
+COMMANDS = ["analyze", "cfg", "strings", "ipet", "memory"]
 PERCENT = range(1, 100)
 
 HOSTILE = [

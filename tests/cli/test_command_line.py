@@ -17,7 +17,7 @@ BFS = SM_61 / "bfs_step.cuobjdump.sass"
 MANDELBROT = SM_61 / "mandelbrot.cuobjdump.sass"
 BELOW_A_FILE = BFS
 """No folder, so that nobody can write below it, whoever runs the tests and whatever HOME is."""
-OF_FILES = ["analyze", "cfg", "strings", "ipet"]
+OF_FILES = ["analyze", "cfg", "strings", "ipet", "memory"]
 BAD_OPTIONS = [
     [],
     ["--frob"],

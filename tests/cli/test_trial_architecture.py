@@ -53,6 +53,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "ipet": ("ipet", lambda dump, _: (dump,)),
     "makespan of a string": ("makespan", lambda _, __: ("LCL", "-W", "4", "--sm", "13.0")),
     "makespan of a file": ("makespan", lambda dump, _: (dump, "-W", "4")),
+    "memory": ("memory", lambda dump, _: (dump, "--block-dim", "256")),
     "report": ("report", lambda dump, folder: (dump, "-o", folder / "page.html")),
     "check": ("check", lambda dump, _: (dump, "--no-gaps")),
     "check --control": ("check", lambda dump, _: (dump, "--control")),

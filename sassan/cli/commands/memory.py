@@ -1,12 +1,15 @@
 """`sassan memory`: the transactions of every memory access."""
 
+import typer
+
 from sassan.app.memory import memory_of
 from sassan.cli.options.inputs import Json
 from sassan.cli.options.request import Asked, graph_analysis
-from sassan.cli.output import document
-from sassan.cli.output.finish import finish
+from sassan.cli.output import document, failure
+from sassan.cli.output.finish import finish, named
 from sassan.cli.output.terminal import note
 from sassan.cli.reports import memory as memory_report
+from sassan.errors import InputError
 
 
 @graph_analysis
@@ -25,11 +28,16 @@ def memory(asked: Asked, *, json: Json = False) -> None:
       sassan memory kernels.cubin --block-dim 256 --json
     """
     results, inputs = asked.request.results(asked.observer)
-    found = [memory_of(result) for result in results]
+    memories = [memory_of(result) for result in results]
     if json:
-        document.show([memory_report.row(one) for one in found], inputs.refused)
+        document.show([memory_report.row(result) for result in memories], inputs.refused)
     else:
-        memory_report.show(found)
-    if not asked.observer.quiet and asked.request.settings.launch.block is None and any(one.rows for one in found):
+        memory_report.show(memories)
+    if not asked.observer.quiet and asked.request.settings.launch.block is None and any(result.rows for result in memories):
         note("note: without --block-dim, it is not known which thread is in which lane\n")
+    unknown = [result for result in memories if result.gaps] if asked.request.patterns else []
+    if unknown and not inputs.status:
+        error = InputError("gaps", f"{named([result.function for result in unknown])}: accesses are not known")
+        failure.show(error)
+        raise typer.Exit(error.status)
     finish(inputs)

@@ -8,6 +8,7 @@ from sassan.app.inputs import Inputs
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import failure
 from sassan.errors import InputError
+from sassan.ir import Function
 from sassan.render.text import shorten
 
 _NAMED = 3
@@ -30,9 +31,14 @@ def finish(inputs: Inputs, results: Sequence[AnalysisResult] = ()) -> None:
         raise typer.Exit(inputs.status)
 
 
+def named(functions: Sequence[Function]) -> str:
+    """Return the names of a few functions, for an error."""
+    return ", ".join(shorten(function.name, 40) for function in functions[:_NAMED]) + (", …" if len(functions) > _NAMED else "")
+
+
 def _no_number(without: Sequence[AnalysisResult]) -> InputError:
     codes = sorted({gap.code for result in without for gap in result.gaps})
-    names = ", ".join(shorten(result.function.name, 40) for result in without[:_NAMED]) + (", …" if len(without) > _NAMED else "")
+    names = named([result.function for result in without])
     reason = f"gaps forbid a bound ({', '.join(codes)})" if codes else f"no bound was proved ({without[0].wcet.status})"
     hint = (
         "pass loop bounds with --bounds or --loop-bound; 'sassan ipet --facts-template' writes the file"

@@ -22,25 +22,25 @@ _COLUMNS = (
 )
 
 
-def show(found: Sequence[MemoryResult]) -> None:
+def show(results: Sequence[MemoryResult]) -> None:
     """Print the accesses of each function."""
-    for one in found:
-        out(f"{safe(one.result.function.name)} ({one.result.function.arch})\n")
-        if one.rows:
-            lines = any(row.source is not None for row in one.rows)
-            shown = [_cells(each) for each in one.rows]
+    for result in results:
+        out(f"{safe(result.function.name)} ({result.function.arch})\n")
+        if result.rows:
+            lines = any(row.source is not None for row in result.rows)
+            shown = [_cells(each) for each in result.rows]
             kept = [place for place, column in enumerate(_COLUMNS) if lines or column.title != "line"]
             table.show(Table(tuple(_COLUMNS[place] for place in kept), tuple(tuple(cells[place] for place in kept) for cells in shown)))
-            for row in one.rows:
+            for row in result.rows:
                 if row.reason:
                     out(f"  {address(row.access.address)} {safe(row.reason)}\n")
-        elif not one.gaps:
-            out("  no access of memory\n")
+        else:
+            out("  accesses not known\n" if result.gaps else "  no access of memory\n")
         out("\n")
-    assumptions = dict.fromkeys(text for one in found for text in one.assumptions)
+    assumptions = dict.fromkeys(text for result in results for text in result.assumptions)
     if assumptions:
         out("assumptions:\n" + "".join(f"  - {text}\n" for text in assumptions))
-    list_gaps([(one.result.function.name, one.gaps) for one in found])
+    list_gaps([(result.function.name, result.gaps) for result in results])
 
 
 def _cells(row: AccessRow) -> tuple[str, ...]:
@@ -59,13 +59,13 @@ def _cells(row: AccessRow) -> tuple[str, ...]:
     )
 
 
-def row(one: MemoryResult) -> Mapping[str, documents.Value]:
+def row(result: MemoryResult) -> Mapping[str, documents.Value]:
     """Return what the document says of one function."""
     return {
-        **documents.head(one.result),
-        "accesses": [_document(each) for each in one.rows],
-        "assumptions": list(one.assumptions),
-        "gaps": documents.gaps(one.gaps),
+        **documents.head(result.analysis),
+        "accesses": [_document(each) for each in result.rows],
+        "assumptions": list(result.assumptions),
+        "gaps": documents.gaps(result.gaps),
     }
 
 

@@ -71,8 +71,17 @@ def test_the_machine_notices_a_loop_row_that_forgets_the_factor(monkeypatch: pyt
     assert broken_rows(monkeypatch, range(500_000, 500_200)) == {"loop"}
 
 
+def test_the_machine_notices_threads_that_wait_inside_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def always(_steps: steps.Steps, _loop: Loop) -> bool:
+        return True
+
+    monkeypatch.setattr(rows, "all_are_active", always)
+    assert broken_rows(monkeypatch, range(500_000, 500_200)) == {"loop"}
+
+
 def test_the_machine_notices_that_a_pop_is_judged_by_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    def by_source(_steps: steps.Steps, inside: frozenset[int], edge: Edge) -> bool:
+    def by_source(_steps: steps.Steps, inside: frozenset[int], edge: Edge, *, by_step: bool) -> bool:
+        del by_step
         return edge.src in inside
 
     monkeypatch.setattr(steps, "_from_inside", by_source)
@@ -80,7 +89,8 @@ def test_the_machine_notices_that_a_pop_is_judged_by_its_source(monkeypatch: pyt
 
 
 def test_the_machine_notices_a_point_that_is_pushed_on_both_sides_of_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    def any_push(known: steps.Steps, inside: frozenset[int], edge: Edge) -> bool:
+    def any_push(known: steps.Steps, inside: frozenset[int], edge: Edge, *, by_step: bool) -> bool:
+        del by_step
         return edge.src in inside if edge.popped is None else not inside.isdisjoint(known.pushers[edge.popped])
 
     monkeypatch.setattr(steps, "_from_inside", any_push)
