@@ -85,8 +85,8 @@ MUTANTS = (
         "a predicate of lanes agreed on",
         PROGRAMS,
         EVALUATE,
-        "(shared or 1 << target & (_WARP_WIDE | PREDICATES))",
-        "(shared or 1 << target & _WARP_WIDE)",
+        "(shared or 1 << target & (WARP_WIDE | PREDICATES))",
+        "(shared or 1 << target & WARP_WIDE)",
     ),
     WrongLine(
         "a load from where lanes are",
