@@ -106,4 +106,5 @@ MUTANTS = (
     WrongLine(
         "agreed up to lanes taken for agreed", PROGRAMS, VALUES, "node.agreement & ~((laned & ~PREDICATES) |", "node.agreement & ~(0 |"
     ),
+    WrongLine("registers of the warp by one thread", "divided", FLOW, "wide = _warp_wide(cfg, blocks, evaluator, facts)", "wide = {}"),
 )

@@ -28,6 +28,9 @@ class _Writer:
     def register(self) -> str:
         return self.dice.choice(REGISTERS)
 
+    def shared(self) -> str:
+        return self.dice.choice(("UR4", "UR5"))
+
     def places(self) -> int:
         return self.dice.choice((1, 2, 4, 5, 5, 16, 27, 31))
 
@@ -95,10 +98,12 @@ class _Writer:
             self.body(depth, 2)
             self.lines += ["SYNC", f"{end}:"]
             return
-        barrier = f"B{depth}"
+        barrier, meeting = f"B{depth}", self.label()
         self.lines += [f"BSSY {barrier}, {end}", f"@{predicate} BRA {other}"]
         self.body(depth)
-        self.lines += [f"{other}:", f"BSYNC {barrier}", f"{end}:"]
+        self.lines += [f"BRA {meeting}", f"{other}:"]
+        self.body(depth, 3)
+        self.lines += [f"{meeting}:", f"BSYNC {barrier}", f"{end}:"]
 
     def skip(self, depth: int) -> None:
         """Write an if without a place to meet."""
@@ -143,6 +148,11 @@ _NEW = (
     lambda w: f"PLOP3.LUT {w.dice.choice(PREDICATES)}, PT, P0, P1, P2, {w.dice.randrange(256):#x}, 0x0",
     lambda w: f"IABS {w.register()}, {w.register()}",
     lambda w: f"LDG.E {w.register()}, [{w.dice.choice(('R2', 'R4'))}.64]",
+    lambda w: f"S2UR {w.shared()}, SR_CTAID.X",
+    lambda w: f"UMOV {w.shared()}, {w.number()}",
+    lambda w: f"UIADD3 {w.shared()}, {w.shared()}, {w.number()}, URZ",
+    lambda w: f"MOV {w.register()}, {w.shared()}",
+    lambda w: f"IADD3 {w.register()}, {w.register()}, {w.shared()}, RZ",
 )
 _OLD = (
     *_COMMON,
@@ -171,3 +181,24 @@ def program(arch: str, seed: int) -> Function:
     for _ in range(writer.dice.randint(3, 9)):
         writer.statement(3)
     return assemble("\n".join([*writer.lines, "EXIT"]), arch).function
+
+
+DIVIDED = """
+    S2R R0, SR_LANEID
+    UMOV UR4, 0x1
+    ISETP.LT.AND P0, PT, R0, 0x10, PT
+    BSSY B0, end
+    @P0 BRA other
+    UMOV UR4, 0x2
+    BRA meeting
+other:
+    MOV R2, UR4
+    ISETP.EQ.AND P1, PT, R2, 0x1, PT
+    @P1 BRA meeting
+    NOP
+meeting:
+    BSYNC B0
+end:
+    EXIT
+"""
+"""One side of an if reads a register of the warp that the other one writes."""
