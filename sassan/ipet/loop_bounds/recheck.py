@@ -66,7 +66,7 @@ def back_edge_counts(
     """
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of), [node.start for node in cfg.nodes]))
-        place, active = _together([_place(cfg, one, effort, index) for index, one in enumerate(launches)])
+        place, active = _together([_warps(cfg, one, effort, index) for index, one in enumerate(launches)])
         watch = BackEdgeCounter(cfg, code, len(place))
         order = Order.RANDOM if described(cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
         Machine(code, Integers(place), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
@@ -167,8 +167,12 @@ class BackEdgeCounter:
         self._last[run, lane] = node
 
 
-def _place(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Place, Words]:
+def warps_of(cfg: WarpCfg, launch: Launch, effort: Effort) -> tuple[Place, Words]:
     """Return warps of a launch: the first and the last of the grid, and others; and the threads that each has."""
+    return _warps(cfg, launch, effort, 0)
+
+
+def _warps(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Place, Words]:
     random = np.random.default_rng((effort.seed, index))
     block, grid = launch.block or _draw(random, BLOCK_LIMITS), launch.grid or _draw(random, GRID_LIMITS)
     count = effort.warps
