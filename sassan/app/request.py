@@ -43,9 +43,10 @@ class AnalysisRequest:
     def inputs(self, observer: Observer = _UNOBSERVED, *, partial: bool = False) -> Inputs:
         """Read the files and choose the functions that are meant; a file that is refused does not hide the others.
 
-        Flow facts and the launch are checked against the functions; `partial`: the facts may be for other inputs, too. Raises UsageError
-        `standard-input` when `-` is named twice; where every file was read, `unknown-function` when a pattern matches nothing,
-        `unknown-parameter` when no chosen kernel has one that the launch sets, InputError for facts of a function that is missing or has changed.
+        Flow facts are checked against all functions, the launch against the chosen ones; `partial`: the facts may be for other inputs, too.
+        Raises UsageError `standard-input` when `-` is named twice; where every file was read, `unknown-function` when a pattern matches
+        nothing, `unknown-parameter` when no chosen kernel has one that the launch sets, InputError for facts of a function that is missing
+        or has changed.
         """
         inputs = read_functions(self.files, self.arch, observer, cached=self.cached)
         selected = tuple(each for each in inputs.selected if wanted(each.function.name, self.patterns))
