@@ -7,6 +7,7 @@ from sassan.access.accesses import assumptions
 from sassan.access.reasons import reason
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
+from sassan.ipet.wcet import greatest
 from sassan.ir import Function, SourceLine
 from sassan.render.graph.decorations import Decorations
 from sassan.values import WarpValues, with_values
@@ -65,6 +66,21 @@ def memory_of(result: AnalysisResult) -> MemoryResult:
         for access in accesses(values)
     ]
     return MemoryResult(result, tuple(sorted(rows, key=lambda row: (-row.wasted, row.access.address))))
+
+
+def most_wasted(memory: MemoryResult) -> int | None:
+    """Return the most transactions that the full accesses of a warp waste on any path, None where accesses or paths are not known.
+
+    Raises MissingToolError, UsageError (solver), SelfCheckError.
+    """
+    wastes = [(row.access.address, row.access.waste) for row in memory.rows]
+    if memory.gaps or any(waste is None for _, waste in wastes):
+        return None
+    by_address: dict[int, int] = {}
+    for address, waste in wastes:
+        by_address[address] = by_address.get(address, 0) + (waste or 0)
+    nodes = memory.analysis.cfg.nodes
+    return greatest(memory.analysis.problem, [sum(by_address.get(each.address, 0) for each in node.instructions) for node in nodes])
 
 
 def _executions(result: AnalysisResult) -> dict[int, int] | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence as Many
 from dataclasses import dataclass, field, replace
 
 from sassan.errors import Gap, SelfCheckError
-from sassan.ilp.model import Model, Row
+from sassan.ilp.model import Model, Row, combine
 from sassan.ilp.solve import Solution, Status, solve
 from sassan.ipet.flow_facts import LoopBounds
 from sassan.ipet.merged_calls import merged_calls
@@ -128,6 +128,20 @@ def wcet(problem: Problem) -> Wcet:
             start = problem.cfg.nodes[problem.cfg.entry].start
             message = f"the solver {problem.setup.solver} proved no optimum (time limit, or numbers beyond its precision)"
             return _none(problem, "unproven", (Gap(start, "no-proof", message),))
+
+
+def greatest(problem: Problem, costs: Many[int]) -> int | None:
+    """The greatest total of other costs per block that an execution may have; None where no bound is known or proven.
+
+    Raises MissingToolError, UsageError (solver), SelfCheckError.
+    """
+    if not any(costs):
+        return 0
+    if problem.model is None:
+        return None
+    objective = combine((1 + number, costs[edge.src]) for number, edge in enumerate(problem.cfg.edges))
+    solution = solve(replace(problem.model, objective=objective), problem.setup.solver, problem.setup.time_limit)
+    return solution.value if solution.status is Status.OPTIMAL else None
 
 
 def _none(problem: Problem, status: str, gaps: tuple[Gap, ...]) -> Wcet:

@@ -392,3 +392,41 @@ def test_the_name_of_a_kernel_steers_nothing(sassan: Sassan, tmp_path: Path):
     document = log(sassan, path, "--max-wcet", "5")
     assert_valid(document)
     assert document["runs"][0]["results"][0]["message"]["text"].startswith("[x] (http{{0}})\x1b[31m: ")
+
+
+WASTE = ("check", SAMPLES / "sm_80" / "memory_patterns.nvdisasm.sass", "--block-dim", "32,32", "--param", "0x170=1024")
+
+
+def test_wasted_transactions_are_held_to_a_limit_and_said_where(sassan: Sassan):
+    result = sassan(*WASTE, "-f", "transpose_tile", "--max-waste", "30")
+    assert result.status == 1
+    head = f"{WASTE[1]}:transpose_tile:"
+    assert [line.removeprefix(head) for line in result.out.splitlines() if line.startswith(head)] == [
+        "0x0000: max-waste: a warp wastes up to 33 transactions of memory, above the limit 30 of --max-waste",
+        "0x0160: bank-conflict: 32-way bank conflict, rows of 32 words: pad them to 33: 32 passes where 1 suffices, once on the worst path",
+        "0x00b0: uncoalesced-access: may begin inside a sector: at most 5 sectors where 4 suffice, once on the worst path",
+        "0x0170: uncoalesced-access: may begin inside a sector: at most 5 sectors where 4 suffice, once on the worst path",
+    ]
+    assert sassan(*WASTE, "-f", "transpose_tile", "--max-waste", "33").status == 0
+
+
+def test_waste_that_is_not_known_is_below_no_limit(sassan: Sassan, tmp_path: Path):
+    gates = tmp_path / "gates.toml"
+    gates.write_text('[function."*"]\nmax-waste = 1000000\n', "utf-8")
+    loops = sassan("check", WASTE[1], "-f", "matmul", "--gates", gates)
+    assert loops.status == 1
+    assert "max-waste: how many transactions of memory a warp wastes is unknown (unbounded-loop at 0x0130), and " in loops.out
+    assert f"the limit 1000000 of {gates}: " in loops.out
+    source = sassan("check", SM_61 / "saxpy.ptx", "--gates", gates)
+    assert source.status == 1
+    assert "unknown (values-not-followed at 0x0000)" in source.out
+
+
+def test_the_sarif_of_waste_has_a_result_per_access(sassan: Sassan):
+    document = sassan(*WASTE, "-f", "transpose_*", "--max-waste", "0", "--sarif", "-").document
+    assert_valid(document)
+    results = document["runs"][0]["results"]
+    seen = [(one["ruleId"], one["properties"]["function"], one["properties"].get("value")) for one in results]
+    assert ("bank-conflict", "transpose_tile", 31) in seen
+    assert ("uncoalesced-access", "transpose_naive", 28) in seen
+    assert not any(rule == "bank-conflict" and name == "transpose_pad" for rule, name, _ in seen)

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from sassan import __version__
 from sassan.app import documents
-from sassan.app.builds import gates, saved_results
+from sassan.app.builds import gates, saved_results, waste
 from sassan.app.builds.baseline import Baseline
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.gates import Demand, Gate, Growth, Rule
 from sassan.app.builds.saved_results import Result
 from sassan.app.inputs import Inputs, matches
+from sassan.app.memory import memory_of
 from sassan.app.reading import read_text
 from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
@@ -19,10 +20,18 @@ from sassan.errors import InputError, UsageError
 
 
 def limits(  # noqa: PLR0913 - each is an option
-    wcet: int | None, makespan: int | None, registers: int | None, divergent: int | None, *, bounded: bool, gaps: bool
+    wcet: int | None,
+    makespan: int | None,
+    registers: int | None,
+    divergent: int | None,
+    waste: int | None,
+    *,
+    bounded: bool,
+    gaps: bool,
 ) -> tuple[Gate, ...]:
     """Return the gates of the options, for every function."""
-    given = ((Rule.MAX_WCET, wcet), (Rule.MAX_MAKESPAN, makespan), (Rule.MAX_REGISTERS, registers), (Rule.MAX_DIVERGENT, divergent))
+    numbered = (Rule.MAX_WCET, Rule.MAX_MAKESPAN, Rule.MAX_REGISTERS, Rule.MAX_DIVERGENT, Rule.MAX_WASTE)
+    given = zip(numbered, (wcet, makespan, registers, divergent, waste), strict=True)
     limits = [Gate(rule, limit, f"--{rule}") for rule, limit in given if limit is not None]
     flags = [Gate(rule, None, f"--{rule}") for rule, wanted in ((Rule.REQUIRE_BOUNDED, bounded), (Rule.NO_GAPS, gaps)) if wanted]
     return (*limits, *flags)
@@ -62,7 +71,7 @@ class Checker:
         )
         self.unmatched: tuple[str, ...] = ()
         self.assumptions: dict[str, None] = {}
-        """What the check of control codes takes for granted, each once."""
+        """What the checks of control codes and of memory take for granted, each once."""
         self._facts, self._partial = request.settings.facts, partial
 
     def checked(self, results: tuple[AnalysisResult, ...], inputs: Inputs) -> list[Checked]:
@@ -98,6 +107,10 @@ class Checker:
         wanted = [gate for demand in self._demands if matches(numbers.name, demand.pattern) for gate in demand.gates]
         failed = list(gates.failures(numbers, wanted))
         rules = [gate.rule for gate in wanted]
+        if waste_limits := [gate for gate in wanted if gate.rule is Rule.MAX_WASTE]:
+            memory = memory_of(result)
+            self.assumptions |= dict.fromkeys(memory.assumptions)
+            failed.extend(waste.failures(memory, waste_limits))
         base = self._baseline
         if base is not None:
             failed.extend(base.failures(place, numbers))

@@ -26,10 +26,15 @@ class Rule(StrEnum):
     MAX_MAKESPAN = "max-makespan"
     MAX_REGISTERS = "max-registers"
     MAX_DIVERGENT = "max-divergent"
+    MAX_WASTE = "max-waste"
     REQUIRE_BOUNDED = "require-bounded"
     NO_GAPS = "no-gaps"
     GROWTH = "growth"
     CONTROL = "control"
+    UNCOALESCED_ACCESS = "uncoalesced-access"
+    """Where a function that fails `max-waste` wastes sectors; no gate of its own."""
+    BANK_CONFLICT = "bank-conflict"
+    """Where it wastes passes over the banks."""
 
 
 LIMITS: Mapping[Rule, Measure] = {
@@ -56,6 +61,10 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
         "A function has at most a number of branches that may split a warp.",
         "'sassan cfg' draws them; a condition that is the same in all threads of a warp splits none.",
     ),
+    Rule.MAX_WASTE: (
+        "A warp wastes at most a number of memory transactions, all accesses of a function together.",
+        "'sassan memory' lists the accesses; pass --block-dim and --param, without which lanes and row lengths are not known.",
+    ),
     Rule.REQUIRE_BOUNDED: (
         "A function has a bound of its execution time, and of the makespan where one is asked for.",
         "'sassan analyze' lists the gaps; 'sassan ipet --facts-template' writes a file for the loops that need a bound.",
@@ -72,13 +81,24 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
         "Every instruction waits for the results that it reads, by its control code.",
         "'sassan listing --check' prints the same; whoever wrote the control codes must wait for the barrier or stall longer.",
     ),
+    Rule.UNCOALESCED_ACCESS: (
+        "An access of a full warp touches as few sectors of memory as its bytes need.",
+        "Let neighbouring lanes access neighbouring elements: structures of arrays, tiles in shared memory, aligned rows.",
+    ),
+    Rule.BANK_CONFLICT: (
+        "An access of a full warp to shared memory takes as few passes over the banks as its bytes need.",
+        "Pad the rows of the array by one word, or permute its columns.",
+    ),
 }
 """What each rule asks for, in a sentence, and how to mend a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A rule for one function; `limit` belongs to the rules of LIMITS. `source` says who asks: `--max-wcet`, or a table of a file."""
+    """A rule for one function; `limit` belongs to the rules of LIMITS and to MAX_WASTE.
+
+    `source` says who asks: `--max-wcet`, or a table of a file.
+    """
 
     rule: Rule
     limit: int | None
@@ -303,7 +323,8 @@ def read(name: str, text: str) -> tuple[Demand, ...]:
 
 _EXAMPLE = 'a table per pattern: [function."*saxpy*"] with max-wcet = 400'
 _FORMAT = Format("bad-gates", _EXAMPLE)
-_IN_FILES = (*LIMITS, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
+_NUMBERED = (*LIMITS, Rule.MAX_WASTE)
+_IN_FILES = (*_NUMBERED, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
 
 
 def _demand(pattern: str, table: Fields) -> Demand:
@@ -313,7 +334,7 @@ def _demand(pattern: str, table: Fields) -> Demand:
 
 def _gate(table: Fields, rule: Rule) -> Gate:
     source = f"{table.name}: {table.where.removesuffix('.')}"
-    if rule in LIMITS:
+    if rule in _NUMBERED:
         return Gate(rule, table.whole(rule, least=0), source)
     if not table.flag(rule):
         raise table.fail(rule, "can only be true; omit it otherwise")

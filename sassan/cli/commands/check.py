@@ -17,6 +17,7 @@ from sassan.cli.options.gates import (
     MaxGrowth,
     MaxMakespan,
     MaxRegisters,
+    MaxWaste,
     MaxWcet,
     NoGaps,
     RequireBounded,
@@ -42,6 +43,7 @@ def check(
     max_makespan: MaxMakespan = None,
     max_registers: MaxRegisters = None,
     max_divergent: MaxDivergent = None,
+    max_waste: MaxWaste = None,
     require_bounded: RequireBounded = False,
     no_gaps: NoGaps = False,
     control: Control = False,
@@ -61,6 +63,7 @@ def check(
     Examples:
       sassan check k.cubin --require-bounded --max-wcet 5000
       sassan check k.cubin -W 16 --max-makespan 20000 --max-registers 64
+      sassan check k.cubin --block-dim 32,8 --param n=1024 --max-waste 0
       sassan check k.cubin --gates gates.toml --sarif sassan.sarif
       sassan analyze old.cubin --json > old.json
       sassan check new.cubin --baseline old.json --max-growth 5%
@@ -73,7 +76,7 @@ def check(
       no-gaps = true
     """
     request = asked.request
-    gates_of_options = limits(max_wcet, max_makespan, max_registers, max_divergent, bounded=require_bounded, gaps=no_gaps)
+    gates_of_options = limits(max_wcet, max_makespan, max_registers, max_divergent, max_waste, bounded=require_bounded, gaps=no_gaps)
     if json and sarif == _OUT:
         raise UsageError("usage", "--json and --sarif - both print to standard output", hint="pass a file name to --sarif")
     if not (gates_of_options or control or gates is not None or baseline is not None):

@@ -23,6 +23,10 @@ MaxDivergent = Annotated[
     int | None,
     typer.Option("--max-divergent", metavar="N", min=0, max=MANY, help="Fail functions with more branches that may split a warp."),
 ]
+MaxWaste = Annotated[
+    int | None,
+    typer.Option("--max-waste", metavar="N", min=0, max=MANY, help="Fail functions of which a warp wastes more memory transactions."),
+]
 RequireBounded = Annotated[bool, typer.Option("--require-bounded", help="Fail functions without a WCET (with -W: or without a makespan).")]
 NoGaps = Annotated[bool, typer.Option("--no-gaps", help="Fail at every gap: whatever the analysis does not understand.")]
 Control = Annotated[bool, typer.Option("--control", help="Fail at every instruction that does not wait for its producer.")]

@@ -17,7 +17,7 @@ from sassan.errors import SassanError, SelfCheckError
 from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ipet.loop_bounds.infer import Inferred
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
-from sassan.ir import Function, Instruction
+from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Launch, Shape
 from sassan.simt.code import Code, lower
@@ -68,7 +68,7 @@ def back_edge_counts(
     """
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of), [node.start for node in cfg.nodes]))
-        place, active = warps_of(cfg.function, launches, effort)
+        place, active = _together([_warps(cfg, one, effort, index) for index, one in enumerate(launches)])
         watch = BackEdgeCounter(cfg, code, len(place))
         order = Order.RANDOM if described(cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
         Machine(code, Integers(place), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
@@ -169,17 +169,16 @@ class BackEdgeCounter:
         self._last[run, lane] = node
 
 
-def warps_of(function: Function, launches: Sequence[Launch], effort: Effort) -> tuple[Place, Words]:
-    """Return so many warps of each launch as one batch, and the threads that each has; what is not given is drawn."""
-    return _together([_place(function, launch, effort, index) for index, launch in enumerate(launches)])
-
-
-def _place(function: Function, launch: Launch, effort: Effort, index: int) -> tuple[Place, Words]:
+def warps_of(cfg: WarpCfg, launch: Launch, effort: Effort) -> tuple[Place, Words]:
     """Return warps of a launch: the first and the last of the grid, and others; and the threads that each has."""
+    return _warps(cfg, launch, effort, 0)
+
+
+def _warps(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Place, Words]:
     random = np.random.default_rng((effort.seed, index))
     block, grid = launch.block or _draw(random, BLOCK_LIMITS), launch.grid or _draw(random, GRID_LIMITS)
     count = effort.warps
-    environment = LaunchEnvironment(function, replace(launch, block=block, grid=grid))
+    environment = LaunchEnvironment(cfg.function, replace(launch, block=block, grid=grid))
     secret = int(random.integers(0, 1 << 32))
 
     def bank(offset: int) -> Words:
@@ -200,7 +199,7 @@ def _place(function: Function, launch: Launch, effort: Effort, index: int) -> tu
     salt = random.integers(0, 1 << 32, count, dtype=np.uint32)
     special["SR_CGACTAID"] = random.integers(0, _CLUSTER, count)[:, None] * wide
     words = {name: one.astype(np.uint32) for name, one in special.items()}
-    return Place(salt, words, bank, described(function.arch).short_immediates), np.packbits(inside, axis=1, bitorder="little").view(
+    return Place(salt, words, bank, described(cfg.function.arch).short_immediates), np.packbits(inside, axis=1, bitorder="little").view(
         np.uint32
     )[:, 0]
 

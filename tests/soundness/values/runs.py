@@ -103,7 +103,7 @@ def _held(values: WarpValues, given: Launch, effort: Effort) -> Report:
     function = values.cfg.function
     order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
     code = lower(function, TableDecoder(tables.load(function.arch).facts), [each.address for each in function.instructions])
-    place, active = warps_of(function, [given], effort)
+    place, active = warps_of(values.cfg, given, effort)
     bases = {each.source or each.name: place.bank(each.offset) for each in places(function)}
     returns = {each.address for each in function.instructions if each.opcode.split(".")[0] == "RET"}
     for called in (False, True):

@@ -3,7 +3,7 @@ import pytest
 from sassan.errors import SelfCheckError
 from sassan.ipet.flow_facts import bounds_of
 from sassan.ipet.steps import steps_of
-from sassan.ipet.wcet import Setup, Wcet, problem, wcet
+from sassan.ipet.wcet import Problem, Setup, Wcet, greatest, problem, wcet
 from sassan.strings.fold import Loop
 from sassan.timing import Unit
 from sassan.warpcfg.graph import Kind, WarpCfg
@@ -24,6 +24,31 @@ ENDLESS = [Op("op"), Op("bra", (0,)), EXIT]
 def solved(ops: list[Op], bound: int | None = None, *without: str, paper: bool = False) -> Wcet:
     cfg = graph(ops)
     return wcet(problem(cfg, Unit(), bounds_of(cfg, None, bound), Setup(without=frozenset(without), paper=paper)))
+
+
+def system(ops: list[Op], bound: int | None = None) -> Problem:
+    cfg = graph(ops)
+    return problem(cfg, Unit(), bounds_of(cfg, None, bound), Setup())
+
+
+def test_the_greatest_total_of_the_costs_is_the_wcet() -> None:
+    for ops in (STRAIGHT, DO_WHILE, UNIFORM, NESTED, IF_ELSE, EARLY_RETURNS, SWITCH):
+        asked = system(ops, 10)
+        assert greatest(asked, asked.costs) == wcet(asked).value
+
+
+def test_the_greatest_total_of_other_costs_may_be_on_another_path() -> None:
+    # A uniform branch around two instructions: the path that costs less time meets the block that is counted.
+    asked = system([Op("bra", (4,), some=True, uniform=True), Op("op"), Op("op"), EXIT, Op("op"), EXIT])
+    counted = [7 if node.start == 4 * 8 else 0 for node in asked.cfg.nodes]
+    assert greatest(asked, counted) == 7
+    assert wcet(asked).value == 4
+
+
+def test_the_greatest_total_is_known_without_bounds_where_nothing_is_counted() -> None:
+    asked = system(DO_WHILE)
+    assert greatest(asked, asked.costs) is None
+    assert greatest(asked, [0] * len(asked.cfg.nodes)) == 0
 
 
 def test_straight_code_costs_its_instructions() -> None:
