@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from sassan.access import Access, accesses
-from sassan.access.accesses import assumptions
+from sassan.access import Access, accesses, assumptions
 from sassan.access.reasons import reason
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap

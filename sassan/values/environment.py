@@ -33,7 +33,7 @@ class Environment:
             if launch.grid is not None:
                 self._special[f"SR_NCTAID.{name}"] = Held(const(extent), 0)
         self._bytes: dict[int, int] = {}
-        self._pointers: dict[int, str] = {place.offset: place.source or place.name for place in places(function) if place.size == _POINTER}
+        self._pointers: dict[int, str] = {place.offset: place.called for place in places(function) if place.size == _POINTER}
         self._lay_out(function, launch)
 
     def _lay_out(self, function: Function, launch: Launch) -> None:
