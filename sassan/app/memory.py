@@ -129,7 +129,7 @@ def _followed(result: AnalysisResult) -> WarpValues | None:
 
 
 def _not_followed(function: Function) -> Gap:
-    why = "the registers of PTX are not followed: compile it" if function.frames else "calls of functions that the input does not hold"
+    why = "the registers of PTX are not followed: compile it" if function.frames else "some instruction is not known"
     return Gap(function.entry, "values-not-followed", f"accesses are not known: {why}")
 
 

@@ -77,9 +77,11 @@ def _run(
 
 
 def deciding(facts: Facts) -> int:
-    """Return the words that decide where threads go: their agreement is meant without lanes."""
+    """Return the words whose agreement is meant without lanes: those that decide where threads go, and all behind an unknown call."""
     if facts.flow is Flow.NONE:
         return 0
+    if facts.flow is Flow.CALL and facts.target is None:
+        return ~PREDICATES
     return (facts.condition | (facts.reads if facts.flow in _CHOOSE_BY_WORD else 0)) & ~PREDICATES
 
 
