@@ -157,7 +157,7 @@ class _Compiler:
         return out
 
     def selection(self, step: Select, known: set[str]) -> list[tuple[tuple[int, ...], str, Evaluate]]:
-        condition = self.term(step.condition, known) or (lambda _words, _local: Held(UNKNOWN, None))
+        condition = self.term(step.condition, known) or _fixed(Held(UNKNOWN, None))
         pairs = [(self.term(first, known), self.term(second, known)) for first, second in zip(step.first, step.second, strict=True)]
         return [
             ((target,), "", _chosen(condition, first, second))
