@@ -18,7 +18,8 @@ from sassan.warpcfg.graph import WarpCfg
 _CHOOSE_BY_WORD = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
 
 
-Visit = Callable[[Instruction, Words], None]
+LaneEffects = dict[int, tuple[int, tuple[Effect, ...]]]
+"""For each instruction, the registers whose agreement is lost before it, and its effects on agreement; both up to lanes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +31,18 @@ class WordFlow:
     """The blocks from which a thread comes to a block."""
     blocks: Mapping[int, tuple[Instruction, ...]]
     evaluator: Evaluator
-    facts: Mapping[int, Facts]
 
-    def run(self, start: int, visit: Visit | None = None) -> Words:
-        """Run a block and return the words at its end; `visit` gets each instruction with the words before it."""
-        return _run(self.blocks[start], self.starts[start], self.evaluator, self.facts, visit)
+    seen: LaneEffects
+    """What each instruction does to agreement, from these words on."""
+    ends: Mapping[int, Mapping[int, LaneWord]]
+    """The words that have lanes at the end of each block."""
 
-    def effects(self) -> dict[int, tuple[int, tuple[Effect, ...]]]:
-        """Return for each instruction the registers whose agreement is lost before it, and its effects on agreement; both up to lanes.
-
-        At the start of a block, what threads bring with different lanes is lost.
-        """
-        out: dict[int, tuple[int, tuple[Effect, ...]]] = {}
-        ends: dict[int, dict[int, LaneWord]] = {}
-        for start, state in self.starts.items():
-            if state.reached:
-                words = self.run(start, lambda instruction, words: self._note(instruction, words, out))
-                ends[start] = {name: words.held[name] for name in bits(words.laned & ~PREDICATES)}
+    def effects(self) -> LaneEffects:
+        """Return what each instruction does to agreement; at the start of a block, what threads bring with different lanes is lost."""
+        out = dict(self.seen)
         for start, instructions in self.blocks.items():
             here = self.starts[start].words
-            brought = [ends[src] for src in self.before[start] if src in ends]
+            brought = [self.ends[src] for src in self.before[start] if src in self.ends]
             mixed = {name for laned in brought for name, value in laned.items() if here.get(name, UNKNOWN).lanes != value.lanes}
             if mixed and self.starts[start].reached:
                 address = instructions[0].address
@@ -57,22 +50,19 @@ class WordFlow:
                 out[address] = lost | sum(1 << name for name in mixed), effects
         return out
 
-    def _note(self, instruction: Instruction, words: Words, out: dict[int, tuple[int, tuple[Effect, ...]]]) -> None:
-        lost = deciding(self.facts[instruction.address])
-        before = Words(words.held)
-        before.forget_lanes(lost)
-        out[instruction.address] = lost & words.laned, self.evaluator.run(before, instruction)
-
 
 def _run(
-    instructions: tuple[Instruction, ...], state: LaneState, evaluator: Evaluator, facts: Mapping[int, Facts], visit: Visit | None = None
+    instructions: tuple[Instruction, ...], state: LaneState, evaluator: Evaluator, lost: Mapping[int, int], seen: LaneEffects | None = None
 ) -> Words:
+    """Return the words behind instructions that begin in a state; what each does to agreement is noted in `seen`."""
     words = Words(state.words)
     for instruction in instructions:
-        if visit is not None:
-            visit(instruction, words)
-        words.forget_lanes(deciding(facts[instruction.address]))
-        evaluator.run(words, instruction)
+        given_up = lost.get(instruction.address, 0) & words.laned
+        if given_up:
+            words.forget_lanes(given_up)
+        effects = evaluator.run(words, instruction)
+        if seen is not None:
+            seen[instruction.address] = given_up, effects
     return words
 
 
@@ -105,15 +95,21 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
     order = [starts[node] for node in weak_order(len(starts), successors, entry)]
     following = {start: [starts[dst] for dst in successors[index[start]]] for start in starts}
     evaluator = Evaluator(Environment(cfg.function, launch), facts, mattering(blocks, facts, before, following, order))
+    lost = {address: registers for address, each in facts.items() if (registers := deciding(each))}
     wide = _warp_wide(cfg, blocks, evaluator, facts)
 
+    seen: LaneEffects = {}
+    ends: dict[int, Mapping[int, LaneWord]] = {}
+
     def transfer(start: int, state: LaneState) -> LaneState:
-        words = _run(blocks[start], _with(state, wide.get(start)), evaluator, facts)
+        # The re-check runs every block once more, last, from its final words: what is noted then stays.
+        words = _run(blocks[start], _with(state, wide.get(start)), evaluator, lost, seen)
+        ends[start] = {name: words.held[name] for name in bits(words.laned & ~PREDICATES)}
         return LaneState({name: value for name, value in words.held.items() if not 1 << name & WARP_WIDE} if wide else words.held)
 
     found = _fixpoint(following, starts[entry], transfer)
     states = {start: _with(found.get(start, LaneDomain.bottom), wide.get(start)) for start in starts}
-    return WordFlow(states, before, blocks, evaluator, facts)
+    return WordFlow(states, before, blocks, evaluator, seen, ends)
 
 
 def _warp_wide(
@@ -132,7 +128,7 @@ def _warp_wide(
             following[cfg.nodes[edge.src].start].append(start)
 
     def transfer(start: int, state: LaneState) -> LaneState:
-        words = _run(writing[start], state, evaluator, facts)
+        words = _run(writing[start], state, evaluator, {})
         return LaneState({name: value for name, value in words.held.items() if 1 << name & WARP_WIDE})
 
     return _fixpoint(following, cfg.nodes[cfg.entry].start, transfer)
