@@ -8,7 +8,7 @@ from sassan.domains import ranges
 from sassan.ipet.loop_bounds import arithmetic, logic, moves
 from sassan.ipet.loop_bounds.operands import CONDITIONS, Step, number
 from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Truth, Value, constant
-from sassan.ir import Instruction, Operand, Register
+from sassan.ir import Instruction, Operand, Register, Variable
 from sassan.isa.computations import Apply, Certain, Computation, Fixed, Flag, Local, Number, Read, Select, Term, Write
 
 FUNCTIONS: Mapping[str, Callable[..., Known]] = {**arithmetic.FUNCTIONS, **logic.FUNCTIONS, **moves.FUNCTIONS}
@@ -125,6 +125,8 @@ def _evaluator(term: Term) -> Evaluator:
 def _operand(operand: Operand, place: int) -> Evaluator:
     match operand:
         case Register(file=file) if file in CONDITIONS:
+            return lambda step: step.truth(operand)
+        case Variable(bits=1):
             return lambda step: step.truth(operand)
         case Register(file="R" | "UR", negated=False, absolute=False, inverted=False, modifiers=()):
             return _register(number(operand, place))
