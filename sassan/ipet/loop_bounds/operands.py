@@ -15,6 +15,8 @@ PREDICATES = frozenset(bit(file, index).bit_length() - 1 for file, count in (("P
 """Bit numbers of the registers that hold a condition."""
 WORDS = frozenset({"R", "UR"})
 CONDITIONS = frozenset({"P", "UP"})
+IMMEDIATES = "immediates"
+"""The file of which register i stands for the number that is operand i of the instruction (`patterns.py`)."""
 _NO_MEANING = frozenset({"reuse", "64"})
 _MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
 
@@ -48,6 +50,8 @@ class Step:
         match operand:
             case Register(file=file) if file in WORDS:
                 return self._register(operand, place)
+            case Register(file=file, index=int() as index) if file == IMMEDIATES:
+                return self.immediate(index, place)
             case Immediate(value=int() as value):
                 return constant(value >> 32 * place) if not operand.modifiers else self.unknown()
             case Constant(bank=0, modifiers=()) if all(register.index is None for register in operand.base):
@@ -56,6 +60,13 @@ class Step:
                 return self._signs(self.environment.constant(operand.offset + 4 * place), operand.negated, operand.inverted)
             case _:
                 return self.unknown(_why(operand))
+
+    def immediate(self, index: int, place: int = 0) -> Value:
+        """Return the number that is an operand of the instruction."""
+        number = self.instruction.operands[index]
+        assert isinstance(number, Immediate)
+        assert isinstance(number.value, int)
+        return constant(number.value >> 32 * place)
 
     def _register(self, register: Register, place: int) -> Value:
         if not _NO_MEANING.issuperset(register.modifiers) or register.absolute:
