@@ -9,8 +9,9 @@ from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.flow import Flows, flows_of, guards, own_slice, wanted
+from sassan.ipet.loop_bounds.flow import Flows, flows_of, guards, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
+from sassan.ipet.loop_bounds.operands import reason
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
 from sassan.ipet.loop_bounds.trial import ITERATIONS, Trials, trials_of
 from sassan.ipet.loop_bounds.values import Origins, State, Value
@@ -232,4 +233,12 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
     if cfg.function.frames:
         found = [one if one.bound is not None else replace(one, missing=_PTX) for one in found]
-    return tuple(found)
+    return tuple(one if one.bound is not None or one.missing else replace(one, missing=_tests(flows, one.loop)) for one in found)
+
+
+def _tests(flows: Flows, loop: int) -> Origins:
+    """Return the instructions of a loop that decide whether it goes on: the reason where their words are followed back to no origin."""
+    nodes = flows.cfg.loops[loop].nodes
+    tested = leaving(flows, nodes)
+    inside = [one for node in nodes for one in flows.cfg.nodes[node].instructions]
+    return frozenset(reason(one) for one in inside if flows.facts[one.address].writes & tested) or frozenset({"a test before the loop"})
