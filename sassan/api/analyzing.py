@@ -85,12 +85,12 @@ def analyze(
     known = _checked(choices)
     settings = _settings(known)
     if isinstance(subject, Function):
-        check_settings(settings, (subject,), partial=True)
+        check_settings(settings, (subject,), (subject,), partial=True)
         file = checking.text("file", file)
         return Kernel(file, analysis.analyze(subject, settings, file))
     program = subject if isinstance(subject, Program) else read(subject)
-    check_settings(settings, program.functions)
     functions = chosen(program, function)
+    check_settings(settings, program.functions, functions)
     return Kernels(program.name, tuple(Kernel(program.name, analysis.analyze(function, settings, program.name)) for function in functions))
 
 

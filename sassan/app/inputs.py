@@ -118,14 +118,15 @@ def _hint(pattern: str, names: Sequence[str]) -> str:
     return f"functions ({len(names)}): {shown}{', …' if len(names) > len(near) else ''}"
 
 
-def check_settings(settings: Settings, functions: Sequence[Function], *, partial: bool = False) -> None:
-    """Hold flow facts and parameters of the launch against the functions that they are for; `partial`: only facts of these functions.
+def check_settings(settings: Settings, functions: Sequence[Function], chosen: Sequence[Function], *, partial: bool = False) -> None:
+    """Hold flow facts against all functions of the input, parameters of the launch against the chosen ones.
 
-    Raises InputError for facts of a function that is missing or has changed, UsageError for a parameter that no kernel has.
+    `partial`: the facts may be for other inputs, too. Raises InputError for facts of a function that is missing or has changed, UsageError
+    for a parameter that no chosen kernel has.
     """
     if settings.facts is not None:
         check_functions(facts_of(settings.facts, functions) if partial else settings.facts, functions)
-    check(settings.launch, tuple(function for function in functions if function.kernel))
+    check(settings.launch, tuple(function for function in chosen if function.kernel))
 
 
 def facts_of(facts: FlowFacts, functions: Iterable[Function]) -> FlowFacts:

@@ -43,18 +43,20 @@ class AnalysisRequest:
     def inputs(self, observer: Observer = _UNOBSERVED, *, partial: bool = False) -> Inputs:
         """Read the files and choose the functions that are meant; a file that is refused does not hide the others.
 
-        Flow facts and the launch are checked against the functions; `partial`: the facts may be for other inputs, too. Raises UsageError
-        `standard-input` when `-` is named twice; where every file was read, `unknown-function` when a pattern matches nothing,
-        `unknown-parameter` when no kernel has one that the launch sets, InputError for facts of a function that is missing or has changed.
+        Flow facts are checked against all functions, the launch against the chosen ones; `partial`: the facts may be for other inputs, too.
+        Raises UsageError `standard-input` when `-` is named twice; where every file was read, `unknown-function` when a pattern matches
+        nothing, `unknown-parameter` when no chosen kernel has one that the launch sets, InputError for facts of a function that is missing
+        or has changed.
         """
         inputs = read_functions(self.files, self.arch, observer, cached=self.cached)
+        selected = tuple(each for each in inputs.selected if wanted(each.function.name, self.patterns))
+        chosen = [each.function for each in selected]
         if not inputs.refused:
             check_patterns(self.patterns, inputs.names)
-            check_settings(self.settings, [selected.function for selected in inputs.selected], partial=partial)
-        chosen = tuple(selected for selected in inputs.selected if wanted(selected.function.name, self.patterns))
-        for text in inherited(selected.function for selected in chosen):
+            check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial)
+        for text in inherited(chosen):
             observer.assumed(text)
-        return replace(inputs, selected=chosen)
+        return replace(inputs, selected=selected)
 
     def results(
         self, observer: Observer = _UNOBSERVED, *, partial: bool = False, label: str = "analyzing"

@@ -205,7 +205,7 @@ def _document(request: AnalysisRequest, place: Place, function: Function) -> Map
     known = tuple(
         value for value in settings.launch.parameters if function.kernel and settings.launch.place_of(function, value) is not None
     )
-    check_settings(replace(settings, launch=replace(settings.launch, parameters=known)), (function,), partial=True)
+    check_settings(replace(settings, launch=replace(settings.launch, parameters=known)), (function,), (function,), partial=True)
     launched = {} if request.recording is None else {"launches": _launches(request, request.recording, place, function)}
     return {**documents.analysis(analyze(function, settings, place.file)), **launched, "input": place.entry()}
 

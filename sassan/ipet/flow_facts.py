@@ -246,7 +246,7 @@ def template(graphs: Iterable[tuple[WarpCfg, LoopBounds]]) -> str:
 
 def _parameters(function: Function) -> list[str]:
     """The line that names the parameters, where the input says where they stand."""
-    known = [f'{quoted(place.source or place.name)} = "0x{place.offset:x}"' for place in places(function) if place.offset >= 0]
+    known = [f'{quoted(place.called)} = "0x{place.offset:x}"' for place in places(function) if place.offset >= 0]
     return [f"parameters = {{ {', '.join(known)} }} # names for --param: change them as you like"] if known else []
 
 

@@ -95,6 +95,11 @@ class Place:
     size: int
     source: str = ""
 
+    @property
+    def called(self) -> str:
+        """Return its name wherever it is printed."""
+        return self.source or self.name
+
     def __str__(self) -> str:
         """Return what a user needs to set it."""
         name = f"{self.source} ({self.name})" if self.source else self.name
@@ -105,7 +110,10 @@ def places(function: Function) -> tuple[Place, ...]:
     """Return the parameters of a kernel in order; none where the input does not tell them."""
     frame = next((frame for frame in function.frames if frame.name == function.name), None)
     if frame is not None:
-        return tuple(Place(f"param_{index}", -1, parameter.size, parameter.name) for index, parameter in enumerate(frame.parameters))
+        counted = [f"param_{index}" for index in range(len(frame.parameters))]
+        # Compilers keep no names in PTX, either: `KERNEL_param_0` is no name of the source.
+        sources = ["" if each.name == f"{frame.name}_{name}" else each.name for each, name in zip(frame.parameters, counted, strict=True)]
+        return tuple(Place(name, -1, each.size, source) for name, each, source in zip(counted, frame.parameters, sources, strict=True))
     facts = function.compiler
     if facts is None or facts.parameter_base is None:
         return ()
@@ -129,6 +137,19 @@ def place_of(function: Function, setting: Setting, named: tuple[Named, ...] = ()
     return next((place for place in known if place.source == setting.name), None) or next(
         (place for place in known if place.name in counted), None
     )
+
+
+def name_at(function: Function, offset: int, named: tuple[Named, ...] = ()) -> str:
+    """Return the name by which a user sets the parameter that is read at an offset of constant bank 0.
+
+    The user's own name (`named`), else that of the source, else `param_0`, else the offset: in a listing, and in a structure.
+    """
+    held = next((place for place in places(function) if place.offset <= offset < place.offset + place.size <= place.offset + _LONG), None)
+    if held is not None and widths(function, held.offset, held.size, whole=True).behind:
+        held = None
+    start = offset if held is None else held.offset
+    alias = next((alias.name for alias in named if (alias.function, alias.offset) == (function.name, start)), "")
+    return alias or (f"0x{offset:x}" if held is None else held.called)
 
 
 def _at(function: Function, setting: Setting) -> Place | None:
@@ -188,7 +209,7 @@ def describe(function: Function) -> str:
     if known:
         names = (
             ""
-            if any(place.source for place in known)
+            if any(place.source or place.offset < 0 for place in known)
             else "; only code compiled with -G keeps their names, a file for --bounds may give them"
         )
         return f"{function.name}: {', '.join(map(str, known))}{names}"

@@ -59,6 +59,36 @@ def test_a_debug_build_knows_its_parameters_by_name(sassan: Sassan):
 
 
 @pytest.mark.usefixtures("recorder")
+@pytest.mark.parametrize(("suffix", "name"), [("cubin", "param_6"), ("nvdisasm.sass", "0x15c")])
+def test_a_parameter_is_asked_for_by_the_name_that_sets_it(suffix: str, name: str, sassan: Sassan):
+    file = SAMPLES / "sm_61" / f"mandelbrot.{suffix}"
+    (gap,) = sassan("analyze", file, "--json").document["functions"][0]["gaps"]
+    assert f": pass --param {name}=N, " in gap["message"]
+    assert sassan("analyze", file, "--param", f"{name}=5").status == 0
+
+
+@pytest.mark.usefixtures("recorder")
+@pytest.mark.parametrize(("sample", "name"), [("mandelbrot", "param_6"), ("debug_build", "n")])
+def test_a_template_and_a_hint_name_a_parameter_as_gaps_do(sample: str, name: str, sassan: Sassan):
+    file = SAMPLES / "sm_61" / f"{sample}.cubin"
+    assert f'"{name}" = "0x1' in sassan("ipet", file, "--facts-template").out
+    assert f" {name} " in sassan("analyze", file, "--param", "missing=1").err
+
+
+@pytest.mark.usefixtures("recorder")
+@pytest.mark.parametrize("suffix", ["cubin", "ptx"])
+def test_a_parameter_is_held_against_the_selected_kernels_only(suffix: str, sassan: Sassan):
+    files = [SAMPLES / "sm_61" / f"{name}.{suffix}" for name in ("debug_build", "two_kernels")]
+    wide = ("--loop-bound", "1", "--param", "param_1=0x100000000")
+    assert sassan("analyze", *files, "-f", "debug_build", *wide).status == 0
+    assert_refused(sassan("analyze", *files, *wide), 2)
+    assert sassan("analyze", *files, "--loop-bound", "1", "--param", "param_2=1").status == 0
+    refused = sassan("analyze", *files, "-f", "two_kernels_first", "--loop-bound", "1", "--param", "param_2=1")
+    assert_refused(refused, 2)
+    assert "hint: two_kernels_first: param_0" in refused.err
+
+
+@pytest.mark.usefixtures("recorder")
 def test_a_cubin_may_come_from_standard_input(sassan: Sassan):
     assert sassan("analyze", "-", stdin=cubins.cubin("sm_61/saxpy")).status == 0
 

@@ -9,9 +9,9 @@ from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.flow import Flows, flows_of, guards, own_slice, wanted
+from sassan.ipet.loop_bounds.flow import Flows, flows_of, guards, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
-from sassan.ipet.loop_bounds.operands import conditions
+from sassan.ipet.loop_bounds.operands import conditions, reason
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
 from sassan.ipet.loop_bounds.trial import ITERATIONS, Trials, trials_of
 from sassan.ipet.loop_bounds.values import Origins, State, Value
@@ -28,7 +28,6 @@ _MOST_STATES = 12
 _WORD = 1 << 30
 """So many iterations say no more than that a counter is a word."""
 _NEVER = "unreachable"
-_NO_COUNTER: Origins = frozenset({"exits that no counter explains"})
 _NO_WORK_LEFT = "more iterations than are followed one by one in one function"
 _USELESS = 1 << 20
 """A bound above this that rests on words that are not given is none: `i < n` with any n."""
@@ -81,7 +80,7 @@ class _Search:
         best = summary.best
         head = self.flows.cfg.nodes[self.flows.cfg.loops[loop].head].start
         if best is None:
-            self.found[loop] = Inferred(loop, head, None, "", summary.missing - {iterations_of(head)} or _NO_COUNTER)
+            self.found[loop] = Inferred(loop, head, None, "", summary.missing - {iterations_of(head)})
             return {}
         self.found[loop] = Inferred(loop, head, best.bound, best.reason)
         return {counter.register: ranges.add(counter.start, _moved(counter, best.bound)) for counter in summary.counters}
@@ -244,4 +243,12 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
     search = _Search(flows, walk, touching, trials_of(walk), nests, guards(flows), _namer(cfg.function))
     search.walk.function(search.infer_bound)
     found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
-    return tuple(found)
+    return tuple(one if one.bound is not None or one.missing else replace(one, missing=_tests(flows, one.loop)) for one in found)
+
+
+def _tests(flows: Flows, loop: int) -> Origins:
+    """Return the instructions of a loop that decide whether it goes on: the reason where their words are followed back to no origin."""
+    nodes = flows.cfg.loops[loop].nodes
+    tested = leaving(flows, nodes)
+    inside = [one for node in nodes for one in flows.cfg.nodes[node].instructions]
+    return frozenset(reason(one) for one in inside if flows.facts[one.address].writes & tested) or frozenset({"a test before the loop"})

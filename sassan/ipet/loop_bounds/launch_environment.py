@@ -6,7 +6,7 @@ from sassan.domains import ranges
 from sassan.ipet.loop_bounds.values import Origins, Value, constant, unknown
 from sassan.ir import Function
 from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Shape
-from sassan.machine.parameters import Layout, layout, places
+from sassan.machine.parameters import Layout, layout, name_at, places
 
 _AXES = "xyz"
 _WARP = 32
@@ -99,8 +99,7 @@ class LaunchEnvironment:
         where = layout(self.function.arch)
         if where is None or offset < where.parameters:
             return frozenset({f"constant c[0x0][0x{offset:x}]"})
-        name = next((one.source for one in places(self.function) if one.offset == offset), "")
-        return frozenset({f"{PARAMETER}{name or f'0x{offset:x}'}"})
+        return frozenset({f"{PARAMETER}{name_at(self.function, offset, self.launch.named)}"})
 
 
 def _layout(function: Function) -> Layout | None:

@@ -19,6 +19,8 @@ CONDITION_REGISTERS = PREDICATES | {CARRY, ZERO}
 """Those, and the flags until Pascal."""
 WORDS = frozenset({"R", "UR"})
 CONDITIONS = frozenset({"P", "UP"})
+IMMEDIATES = "immediates"
+"""The file of which register i stands for the number that is operand i of the instruction (`patterns.py`)."""
 _NO_MEANING = frozenset({"reuse", "64"})
 _MEMORY = ("LD", "ATOM", "TEX", "TLD", "TXQ", "SU", "RED")
 
@@ -62,6 +64,8 @@ class Step:
         match operand:
             case Register(file=file) if file in WORDS:
                 return self._register(operand, place)
+            case Register(file=file, index=int() as index) if file == IMMEDIATES:
+                return self.immediate(index, place)
             case Immediate(value=int() as value):
                 return constant(value >> 32 * place) if not operand.modifiers else self.unknown()
             case Variable():
@@ -79,6 +83,13 @@ class Step:
         whole = not variable.part and (variable.bits == _LONG or (variable.bits > 1 and not place))
         held = self.state.registers.get(self.names[variable.number + place]) if whole else None
         return held if isinstance(held, Value) else self.unknown()
+
+    def immediate(self, index: int, place: int = 0) -> Value:
+        """Return the number that is an operand of the instruction."""
+        number = self.instruction.operands[index]
+        assert isinstance(number, Immediate)
+        assert isinstance(number.value, int)
+        return constant(number.value >> 32 * place)
 
     def _register(self, register: Register, place: int) -> Value:
         if not _NO_MEANING.issuperset(register.modifiers) or register.absolute:

@@ -8,7 +8,7 @@ from listing import assemble
 from sassan.errors import UsageError
 from sassan.ir import CompilerFacts, Frame, Function, Parameter, Variable
 from sassan.machine.launch import Launch, check, shape
-from sassan.machine.parameters import Layout, Named, Place, Setting, layout, place_of, setting
+from sassan.machine.parameters import Layout, Named, Place, Setting, layout, name_at, place_of, places, setting
 
 FACTS = CompilerFacts(
     code_size=0, parameters=(Parameter(1, 8, 4), Parameter(0, 0, 8), Parameter(2, 12, 1)), parameter_base=0x140, parameter_size=13
@@ -181,6 +181,38 @@ PTX = Function("k", "sm_61", (), frames=(Frame("k", True, 0, 8, 0, 2, (Variable(
 
 def test_a_debug_build_says_what_its_parameters_are_called():
     assert place_of(DEBUG, setting("n=4096")) == Place("param_1", 0x148, 4, "n")
+
+
+@pytest.mark.parametrize(
+    ("function", "offset", "name"),
+    [
+        (CUBIN, 0x140, "param_0"),
+        (CUBIN, 0x144, "param_0"),
+        (CUBIN, 0x148, "param_1"),
+        (CUBIN, 0x13C, "0x13c"),
+        (DEBUG, 0x144, "in"),
+        (DEBUG, 0x148, "n"),
+        (LISTING, 0x148, "0x148"),
+    ],
+)
+def test_a_parameter_is_called_by_what_sets_it(function, offset, name):
+    assert name_at(function, offset) == name
+
+
+def test_a_parameter_is_called_what_the_user_calls_it():
+    named = (Named("j", "m", 0x140), Named("k", "n", 0x140))
+    assert [name_at(function, 0x140, named) for function in (CUBIN, DEBUG, LISTING)] == ["n", "n", "n"]
+    assert [name_at(function, 0x144, named) for function in (CUBIN, LISTING)] == ["n", "0x144"]
+
+
+def test_a_member_of_a_structure_is_called_by_its_place():
+    facts = replace(FACTS, parameters=(Parameter(0, 0, 12), Parameter(1, 12, 4)), parameter_base=0x160, parameter_size=16)
+    code = replace(reading("32 0x160", "32 0x164", "U16 0x16c", "U16 0x16e"), compiler=facts)
+    assert [name_at(code, offset) for offset in (0x160, 0x164, 0x16C, 0x16E)] == ["0x160", "0x164", "0x16c", "0x16e"]
+
+
+def test_a_number_of_ptx_is_no_name_of_the_source():
+    assert [place.called for place in places(PTX)] == ["param_0", "n"]
 
 
 def test_a_name_of_the_source_goes_before_a_number():
