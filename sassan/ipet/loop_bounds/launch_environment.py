@@ -54,13 +54,15 @@ class LaunchEnvironment:
         lane = unknown(ranges.span(0, _WARP - 1), shared=True)
         self._special |= {"SRZ": constant(0), "SR_LANEID": lane, "%laneid": lane}
         if self.function.frames:
-            self._starts = {one.source: (index + 1) * _BANK for index, one in enumerate(places(self.function))}
+            kernels = (frame for frame in self.function.frames if frame.name == self.function.name)
+            self._starts = {one.name: (index + 1) * _BANK for frame in kernels for index, one in enumerate(frame.parameters)}
+        starts = {one.name: (index + 1) * _BANK for index, one in enumerate(places(self.function))}
         where = _layout(self.function)
         if where is not None:
             self._words |= {where.block + 4 * axis: one for axis, one in enumerate(block)}
             self._words |= {where.grid + 4 * axis: one for axis, one in enumerate(grid)}
         for given, spot in self.launch.placed(self.function):
-            start = spot.offset if spot.offset >= 0 else self._starts.get(spot.source)
+            start = spot.offset if spot.offset >= 0 else starts.get(spot.name)
             if start is not None:
                 word = given.value % (1 << 8 * spot.size)
                 self._bytes |= {start + index: word >> 8 * index & 255 for index in range(spot.size)}
@@ -95,7 +97,7 @@ class LaunchEnvironment:
 
     def _named(self, offset: int) -> Origins:
         if self.function.frames:
-            return frozenset(f"{PARAMETER}{name}" for name, start in self._starts.items() if start // _BANK == offset // _BANK)
+            return frozenset({f"{PARAMETER}{places(self.function)[offset // _BANK - 1].called}"})
         where = layout(self.function.arch)
         if where is None or offset < where.parameters:
             return frozenset({f"constant c[0x0][0x{offset:x}]"})
