@@ -101,8 +101,8 @@ class Word:
 class Variable:
     """A register or a call parameter of PTX: `%r12`, `!%p1`, `%v.x`, `param0`.
 
-    `number` counts all that the functions of one `Function` declare, each declaration by itself. `size` is in bytes for a parameter, 0 for
-    a register.
+    `number` counts all that the functions of one `Function` declare, each declaration by itself; a register of 64 bits has the next number
+    too, for its high word. `size` is in bytes for a parameter, 0 for a register.
     """
 
     name: str
@@ -111,6 +111,8 @@ class Variable:
     part: str = ""
     """`x` of `%v.x`, `b0` of `%r1.b0`."""
     size: int = 0
+    bits: int = 0
+    """The width of a register: 1 for a predicate; 0 for a vector, a parameter, and what is not declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +143,13 @@ Operand = Register | Immediate | Constant | Memory | Special | Target | CodeAddr
 class Guard:
     """`@!P0`, `@UP2`: the instruction runs in the threads where it holds. `@PT` is no guard, `@!PT` has `index` None.
 
-    In PTX, `file` is the name of the register and `index` its number.
+    In PTX, `file` is the name of a `variable` and `index` its number.
     """
 
     file: str
     index: int | None
     negated: bool
+    variable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 """Memory accesses of a kernel: the bytes that the lanes of a warp touch, and in how many transactions. See README.md."""
 
-from sassan.access.accesses import Access, accesses
+from sassan.access.accesses import Access, accesses, assumptions
 
-__all__ = ["Access", "accesses"]
+__all__ = ["Access", "accesses", "assumptions"]

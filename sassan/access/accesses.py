@@ -1,9 +1,10 @@
 """The memory accesses of a graph whose registers are followed, each with its pattern and its transactions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
+from types import MappingProxyType
 
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import (
@@ -28,6 +29,8 @@ from sassan.values import WarpValues
 from sassan.values.warp_values import Point
 from sassan.values.words import Held, add, multiply, number
 
+NOTHING_GIVEN: Mapping[str, int] = MappingProxyType({})
+"""The alignments of single pointers where none is given."""
 ALIGNMENT = 256
 """Bytes at whose multiples allocators return arrays."""
 _POINTERS = f"parameters that addresses begin with are multiples of {ALIGNMENT} bytes, as allocators return them"
@@ -96,21 +99,26 @@ class Access:
         return None if self.transactions is None or self.ideal is None else self.transactions.most - self.ideal
 
 
-def assumptions(followed: Sequence[Access]) -> tuple[str, ...]:
+def assumptions(followed: Sequence[Access], alignments: Mapping[str, int] = NOTHING_GIVEN) -> tuple[str, ...]:
     """Return what the transactions of accesses rest on."""
     counted = [access for access in followed if access.transactions is not None]
-    pointers = (_POINTERS,) if any(access.base for access in counted) else ()
+    bases = {access.base for access in counted if access.base}
+    given = tuple(f"{base} is a multiple of {alignments[base]} bytes, as given" for base in sorted(bases & alignments.keys()))
+    pointers = (_POINTERS,) if bases - alignments.keys() else ()
     generic = (_GENERIC,) if any(access.space is Space.GENERIC for access in counted) else ()
-    return (*pointers, *generic, *((_NEAR,) if counted else ()))
+    return (*given, *pointers, *generic, *((_NEAR,) if counted else ()))
 
 
-def accesses(values: WarpValues) -> tuple[Access, ...]:
-    """Return the accesses of a graph by address; the worst of all contexts of each, by transactions."""
+def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) -> tuple[Access, ...]:
+    """Return the accesses of a graph by address; the worst of all contexts of each, by transactions.
+
+    `alignments` are those of single pointers in bytes, powers of two, by the name of the parameter; ALIGNMENT for others.
+    """
     worst: dict[tuple[int, int], Access] = {}
     for index in range(len(values.cfg.nodes)):
         for instruction, point in values.along(index):
             for reference in references(instruction):
-                access = _access(instruction, reference, point)
+                access = _access(instruction, reference, point, alignments)
                 key = (instruction.address, reference.place)
                 worst[key] = access if key not in worst else _worst(worst[key], access)
     return tuple(worst[key] for key in sorted(worst))
@@ -135,14 +143,14 @@ def _either(a: Count | None, b: Count | None) -> Count | None:
     return None if a is None or b is None else Count(min(a.least, b.least), max(a.most, b.most))
 
 
-def _access(instruction: Instruction, reference: Reference, point: Point) -> Access:
+def _access(instruction: Instruction, reference: Reference, point: Point, alignments: Mapping[str, int]) -> Access:
     plain = Access(instruction.address, instruction.opcode, reference.space, reference.bytes, Pattern.UNKNOWN)
     if not reference.bytes or reference.place < 0:
         return plain
     held = _address(instruction.operands[reference.place], point)
     if held is None:
         return _scattered(plain, reference)
-    return counted(replace(plain, base=held.base), reference, held)
+    return counted(replace(plain, base=held.base), reference, held, alignments.get(held.base, ALIGNMENT))
 
 
 def _address(operand: object, point: Point) -> LaneWord | None:
@@ -186,10 +194,10 @@ def _scattered(access: Access, reference: Reference) -> Access:
             return replace(access, sectors=Count(1, count), lines=Count(1, count), ideal=-(-count * size // SECTOR))
 
 
-def counted(access: Access, reference: Reference, word: LaneWord) -> Access:
-    """Return an access with what addresses of this form cost."""
+def counted(access: Access, reference: Reference, word: LaneWord, alignment: int = ALIGNMENT) -> Access:
+    """Return an access with what addresses of this form cost; `alignment` is that of the parameter that they begin with."""
     lanes = [each - SIZE if each & _SIGN else each for each in word.lanes or (0,) * LANES][: reference.lanes]
-    modulus = min(word.modulus, ALIGNMENT) if word.base else word.modulus
+    modulus = min(word.modulus, alignment) if word.base else word.modulus
     addresses = [word.offset % modulus + lane for lane in lanes]
     size = reference.bytes
     pattern, stride = _pattern(lanes, size)

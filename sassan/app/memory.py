@@ -1,14 +1,15 @@
 """The memory accesses of a function, for the launch of its result."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from sassan.access import Access, accesses
-from sassan.access.accesses import assumptions
+from sassan.access import Access, accesses, assumptions
 from sassan.access.reasons import reason
 from sassan.app.result import AnalysisResult
-from sassan.errors import Gap
+from sassan.errors import Gap, UsageError
 from sassan.ipet.wcet import greatest
 from sassan.ir import Function, SourceLine
+from sassan.machine.parameters import Place, Setting, describe, places, setting
 from sassan.render.graph.decorations import Decorations
 from sassan.values import WarpValues, with_values
 from sassan.warpcfg import explore
@@ -40,6 +41,7 @@ class MemoryResult:
     analysis: AnalysisResult
     rows: tuple[AccessRow, ...]
     gaps: tuple[Gap, ...] = ()
+    alignments: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def function(self) -> Function:
@@ -49,11 +51,36 @@ class MemoryResult:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what the transactions rest on."""
-        return assumptions([row.access for row in self.rows])
+        return assumptions([row.access for row in self.rows], self.alignments)
 
 
-def memory_of(result: AnalysisResult) -> MemoryResult:
-    """Return the accesses of a function with their transactions.
+def alignment(text: str) -> Setting:
+    """Return the alignment of a pointer, in bytes, of `param_0=16`, `x=16` or `0x140=16`.
+
+    Raises UsageError `parameter`.
+    """
+    given = setting(text)
+    if given.value < 1 or given.value & given.value - 1:
+        raise UsageError("parameter", f"alignment {given}: not a power of two", hint="pass --align PARAM=16, in bytes")
+    return given
+
+
+def check_alignments(aligned: Sequence[Setting], functions: Sequence[Function]) -> None:
+    """Raise UsageError `unknown-parameter` where no kernel has such a pointer."""
+    for given in aligned:
+        if functions and all(_pointer(function, given) is None for function in functions):
+            raise UsageError("unknown-parameter", f"alignment {given}: no kernel has such a pointer", hint=describe(functions[0]))
+
+
+def _pointer(function: Function, given: Setting) -> Place | None:
+    """Return the parameter of 8 bytes that is meant; only a cubin says which there are."""
+    wanted = [place for place in places(function) if place.size == 8]  # noqa: PLR2004 - bytes of a pointer
+    called = [place for place in wanted if (given.name in {place.source, place.name} if given.name else place.offset == given.offset)]
+    return next(iter(called), None)
+
+
+def memory_of(result: AnalysisResult, aligned: Sequence[Setting] = ()) -> MemoryResult:
+    """Return the accesses of a function with their transactions; `aligned` are alignments of single pointers.
 
     Raises SelfCheckError.
     """
@@ -61,11 +88,12 @@ def memory_of(result: AnalysisResult) -> MemoryResult:
     if values is None:
         return MemoryResult(result, (), result.cfg.gaps or (_not_followed(result.function),))
     counts = _executions(result)
+    alignments = {place.called: given.value for given in aligned if (place := _pointer(result.function, given)) is not None}
     rows = [
         AccessRow(access, None if counts is None else counts.get(access.address, 0), _line(result.function, access.address))
-        for access in accesses(values)
+        for access in accesses(values, alignments)
     ]
-    return MemoryResult(result, tuple(sorted(rows, key=lambda row: (-row.wasted, row.access.address))))
+    return MemoryResult(result, tuple(sorted(rows, key=lambda row: (-row.wasted, row.access.address))), alignments=alignments)
 
 
 def most_wasted(memory: MemoryResult) -> int | None:
@@ -101,7 +129,7 @@ def _followed(result: AnalysisResult) -> WarpValues | None:
 
 
 def _not_followed(function: Function) -> Gap:
-    why = "the registers of PTX are not followed: compile it" if function.frames else "calls of functions that the input does not hold"
+    why = "the registers of PTX are not followed: compile it" if function.frames else "some instruction is not known"
     return Gap(function.entry, "values-not-followed", f"accesses are not known: {why}")
 
 

@@ -1,6 +1,7 @@
 """What a result, or a function, looks like: drawings, listings, integer programs, comparisons, records for a page."""
 
-from sassan.app.analysis import warp_graph
+from sassan.access import accesses
+from sassan.app.analysis import explored, launched, warp_graph
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.ilp import write
@@ -78,11 +79,14 @@ def compare_functions(left: Function, right: Function, settings: Settings) -> Co
 
 
 def listing_of(function: Function, settings: Settings) -> Listing:
-    """One row per instruction, with its control code and whether its branches may split the warp.
+    """One row per instruction: its control code, whether it may split the warp, and for a launch its transactions of memory.
 
     Raises InputError for an architecture without a table, SelfCheckError.
     """
-    return render_listing(warp_graph(function, settings), isa_of(function, settings.letters).facts)
+    isa = isa_of(function, settings.letters)
+    plain = explored(function, isa, settings.exploration)
+    values = launched(plain, isa, settings)
+    return render_listing(plain, isa.facts) if values is None else render_listing(values.cfg, isa.facts, accesses(values))
 
 
 def check_control(function: Function) -> Report:
@@ -101,4 +105,5 @@ def edges_at(cfg: WarpCfg, level: str) -> tuple[Arc, ...]:
 def page_sketch(result: AnalysisResult) -> Sketch:
     """The graph and the listing of a result as plain data for a page, without positions."""
     total = result.wcet.value if result.wcet.bound else None
-    return render_sketch(result.cfg, _decorations(result), result.isa.facts, result.gaps, total)
+    followed = () if result.values is None else accesses(result.values)
+    return render_sketch(result.cfg, _decorations(result), result.isa.facts, result.gaps, total, followed)

@@ -76,7 +76,7 @@ def span(low: int, high: int, step: int = 1) -> Range:
 def add(a: Range, b: Range) -> Range:
     """Return the sums."""
     if not b.width:
-        return a if a.width == _LAST else Range((a.low + b.low) % SIZE, a.width, a.step)
+        return a if not b.low or a.width == _LAST else Range((a.low + b.low) % SIZE, a.width, a.step)
     return span(a.low + b.low, a.low + b.low + a.width + b.width, gcd(a.step, b.step) or 1)
 
 
@@ -87,9 +87,11 @@ def negate(a: Range) -> Range:
 
 def scale(a: Range, factor: int) -> Range:
     """Return the products with one number."""
+    if not a.width:
+        return const(a.low * factor)
     factor = signed(factor)
     if factor < 0:
-        return negate(scale(a, -factor)) if factor != -_HALF else (const(a.low * factor) if not a.width else EVERY)
+        return negate(scale(a, -factor) if factor != -1 else a) if factor != -_HALF else EVERY
     return span(a.low * factor, (a.low + a.width) * factor, a.step * factor or 1)
 
 

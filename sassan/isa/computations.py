@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sassan.ir import Constant, Immediate, Instruction, Operand, Register
+from sassan.ir import Constant, Immediate, Instruction, Operand, Register, Variable
 from sassan.isa.effects import ABOUT_OPERANDS, BOOLEANS, FUNCTIONS, RELATIONS, Call, Choice, Effect, Expression, Kind, Literal, Name
 from sassan.isa.registers import bit
 
@@ -24,6 +24,9 @@ _FLAGS = {"cc": CARRY, "zf": ZERO}
 _PREDICATES = ("P", "UP")
 _WHOLE = frozenset({"reuse", "CC", "64"})
 """Suffixes of a destination that is written as a whole."""
+_UNSIGNED_RELATIONS = {"LO": "LT", "LS": "LE", "HI": "GT", "HS": "GE"}
+"""How PTX calls comparisons of unsigned words."""
+_LONG = 64
 _COMBINE = {"AND": "conjunction", "OR": "disjunction", "XOR": "difference"}
 _MINUS_ZERO = re.compile(r", -0(\.0*)?(,|$)")
 _FULL_MASK = 15
@@ -125,7 +128,7 @@ class _Specialised:
         self.effect = computation.effect
         self.instruction = instruction
         self.operands = {name: instruction.operands[place] for name, place in computation.places.items()}
-        self.modifiers = instruction.opcode.split(".")[1:]
+        self.modifiers = instruction.opcode.upper().split(".")[1:]
         self.assigned: dict[str, Term | None] = {}
 
     def steps(self) -> tuple[Step, ...]:
@@ -178,6 +181,8 @@ class _Specialised:
         operand = self.operands.get(target.name)
         if isinstance(operand, Register) and operand.index is not None and _WHOLE.issuperset(operand.modifiers):
             yield bit(operand.file, operand.index).bit_length() - 1 + target.place
+        if isinstance(operand, Variable) and not operand.part and (not target.place or operand.bits == _LONG):
+            yield operand.number + target.place
 
     def value(self, node: Expression, kind: Kind | None = None) -> Term | None:
         """Return a value of a kind; without one, of that of the expression."""
@@ -220,11 +225,14 @@ class _Specialised:
             case "signed":
                 return Fixed("U32" not in self.modifiers and "U64" not in self.modifiers)
             case "relation":
-                return self.modifier(RELATIONS, 0)
+                return self.modifier(RELATIONS, 0) or self.unsigned_relation()
             case "boolean" | "boolean2":
                 return self.modifier(BOOLEANS, int(name == "boolean2"))
             case _:
                 return Fixed(name in self.modifiers) if name.isupper() else None
+
+    def unsigned_relation(self) -> Fixed | None:
+        return next((Fixed(_UNSIGNED_RELATIONS[modifier]) for modifier in self.modifiers if modifier in _UNSIGNED_RELATIONS), None)
 
     def modifier(self, names: tuple[str, ...], index: int) -> Fixed | None:
         have = [modifier for modifier in self.modifiers if modifier in names]

@@ -114,6 +114,16 @@ class Effect:
             left.remove(word)
         return all(optional for _, optional in left)
 
+    def covers_in_order(self, modifiers: Sequence[str]) -> bool:
+        """Return whether the effect is that of an opcode with exactly these modifiers in the order of its words, as PTX has them."""
+        left = list(modifiers)
+        for names, optional in self.modifiers:
+            if left and left[0] in names:
+                left.pop(0)
+            elif not optional:
+                return False
+        return not left
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:

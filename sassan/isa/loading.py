@@ -113,7 +113,7 @@ def _row(fields: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[
         if name not in widths:
             raise fields.fail("forms", f"unknown width rule '{name}'")
         modifiers += widths[name].spans
-    effects = tuple(_effects(fields, forms, groups, frozenset(modifiers)))
+    effects = tuple(read_effects(fields, forms, groups, frozenset(modifiers)))
     row = OpcodeRow(
         required=frozenset(fields.texts("with")),
         modifiers=frozenset(modifiers),
@@ -134,7 +134,9 @@ def _row(fields: Fields, groups: Mapping[str, tuple[str, ...]], widths: Mapping[
     return row
 
 
-def _effects(fields: Fields, forms: tuple[Form, ...], groups: Mapping[str, tuple[str, ...]], modifiers: frozenset[str]) -> Iterator[Effect]:
+def read_effects(
+    fields: Fields, forms: tuple[Form, ...], groups: Mapping[str, tuple[str, ...]], modifiers: frozenset[str]
+) -> Iterator[Effect]:
     """Yield the effects of a row: a text for opcodes without modifiers, or one for each set of modifiers."""
     text = fields.values.get("effect", {})
     section = replace(fields, values={"effect": {"": text} if isinstance(text, str) else text}).table("effect")

@@ -7,7 +7,7 @@ rules of their own. Nothing here is needed for agreement; whatever is not listed
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sassan.ir import CodeAddress, Constant, Instruction, Memory, Operand, Register, Special
+from sassan.ir import CodeAddress, Constant, Instruction, Memory, Operand, Register, Special, Variable
 from sassan.isa.computations import Apply, Computation, Fixed, Local, Number, Read, Select, Term, Write
 from sassan.isa.effects import ABOUT_OPERANDS
 from sassan.isa.registers import bit
@@ -87,6 +87,9 @@ def moves(instruction: Instruction, computes: Computation | None) -> tuple[Move,
     special = _SPECIAL.get(base)
     if special is not None:
         return special(instruction, modifiers)
+    if any(isinstance(operand, Variable) for operand in instruction.operands):
+        # The return addresses of PTX are in no register.
+        return ()
     if computes is None or not computes.effect.word_functions <= _LINEAR:
         return ()
     return tuple(_written(computes.of(instruction)))

@@ -5,6 +5,7 @@ facts = isa.facts(instruction)      # None: the gap `unknown-opcode`
 
 Calls pass values through parameters, and each of them has a bit: a call binds the parameters of the callee to its arguments, and a `ret`
 binds what the callers of its function receive. What a function keeps in its own registers means nothing to the next call of it.
+A register of 64 bits has the next bit too, for its high word.
 """
 
 from bisect import bisect_right
@@ -13,7 +14,10 @@ from functools import lru_cache
 
 from sassan.alphabet import Letter
 from sassan.ir import Frame, Function, Immediate, Instruction, Operand, OperandGroup, PtxAddress, Special, Symbol, Target, Variable, Word
+from sassan.isa.computations import Computation
+from sassan.isa.effects import slot_names
 from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.forms import Slot
 from sassan.isa.loading import data_text, read_letters
 from sassan.isa.ptx_table import Agree, Carry, PtxRow, PtxTable, Writes, table, width
 from sassan.isa.rows import Letters
@@ -21,6 +25,7 @@ from sassan.isa.rows import Letters
 RET = "RET"
 _WHOLE_WARP = 0x1F
 """Operand c of shfl.idx when every lane of the warp may be named: clamp 31, no segment bits."""
+_LONG = 64
 _CLAMP = 2
 """Which source of shfl that is."""
 _READS = frozenset({Agree.LANEWISE, Agree.ADDRESS})
@@ -39,6 +44,7 @@ class PtxIsa:
         self._by_name = {frame.name: frame for frame in function.frames}
         self._carry = 1 << max((frame.last for frame in function.frames), default=0)
         self._rows: dict[str, PtxRow | None] = {}
+        self._computations: dict[tuple[str, int], Computation | None] = {}
         self._received: dict[int, list[Effect]] = {}
         for instruction in function.instructions:
             if instruction.opcode.startswith("call"):
@@ -141,7 +147,22 @@ class PtxIsa:
             uniform="uni" in instruction.opcode.split("."),
             tag=tag,
             target=target,
+            computes=self._computes(row, instruction),
         )
+
+    def _computes(self, row: PtxRow, instruction: Instruction) -> Computation | None:
+        """Return what an instruction computes, None where no effect of the row covers its modifiers and operands."""
+        count = len(instruction.operands)
+        if not row.effects or not len(row.form) - 1 <= count <= len(row.form) or not all(map(_fills, row.form, instruction.operands)):
+            return None
+        key = instruction.opcode, count
+        if key not in self._computations:
+            modifiers = instruction.opcode.upper().split(".")[1:]
+            effect = next((effect for effect in row.effects if effect.covers_in_order(modifiers)), None)
+            places = {name: place for place, name in slot_names(row.form[:count])}
+            complete = count == len(row.form) or row.form[-1].optional
+            self._computations[key] = Computation(effect, places) if effect is not None and complete else None
+        return self._computations[key]
 
     def _letter(self, instruction: Instruction) -> Letter:
         bare = any(isinstance(operand, PtxAddress) and operand.bare for operand in instruction.operands[1:])
@@ -208,6 +229,15 @@ def _split(row: PtxRow, instruction: Instruction) -> tuple[tuple[Variable, ...],
     return tuple(destinations), operands[1:]
 
 
+def _fills(slot: Slot, operand: Operand) -> bool:
+    """Say whether an operand can be what an effect takes it for."""
+    if slot.role in "qp":
+        return isinstance(operand, Variable) and operand.bits == 1
+    if slot.role == "i":
+        return isinstance(operand, Immediate)
+    return slot.role != "d" or (isinstance(operand, Variable) and operand.bits > 1 and not operand.part)
+
+
 def _stored(instruction: Instruction) -> tuple[Effect, ...]:
     """Return what a store to a call parameter does; one that covers only a part of it keeps the rest."""
     place = instruction.operands[0]
@@ -267,13 +297,13 @@ def _variables(operands: Iterable[Operand]) -> Iterator[Variable]:
 
 
 def _bit(variable: Variable) -> int:
-    return 1 << variable.number
+    return (3 if variable.bits == _LONG else 1) << variable.number
 
 
 def _bits(variables: Iterable[Variable]) -> int:
     out = 0
     for variable in variables:
-        out |= 1 << variable.number
+        out |= _bit(variable)
     return out
 
 
@@ -285,6 +315,16 @@ def variable_names(function: Function) -> dict[int, str]:
             out[variable.number] = variable.name.partition(".")[0]
         if instruction.guard is not None and instruction.guard.index is not None:
             out[instruction.guard.index] = instruction.guard.file
+    return out
+
+
+def register_widths(function: Function) -> dict[int, int]:
+    """Return the width in bits of every register that the function's instructions name, by number (`Variable.bits`)."""
+    out: dict[int, int] = {}
+    for instruction in function.instructions:
+        out |= {variable.number: variable.bits for variable in _variables(instruction.operands)}
+        if instruction.guard is not None and instruction.guard.index is not None:
+            out[instruction.guard.index] = 1
     return out
 
 

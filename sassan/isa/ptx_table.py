@@ -9,6 +9,9 @@
     partly = true                    # the first operand may be written in part (video instructions)
     carry = "modifier"               # "" (rule) | modifier (`.cc` writes the carry flag) | always (it is read, and written with `.cc`)
     flow = "none"                    # a class of facts.Flow
+    form = "d s s"                   # the operands, for the effect (forms.py); an instruction with others has none
+    [op.effect]                      # what it computes (effects.py), modifiers in capitals and in the order of the opcode;
+    "@word" = "d = a + b"            # groups are those of [groups]; of a register of 16 bits, only the low half of the word counts
     source = "isa"                   # a key of [sources]
 
 PTX registers have types and vectors are spelled out, so a modifier never changes what is read or written beyond `with`: the modifiers of
@@ -23,11 +26,13 @@ from fnmatch import translate
 from functools import lru_cache
 
 from sassan.checked import Fields
+from sassan.isa.effects import Effect
 from sassan.isa.facts import Flow
-from sassan.isa.loading import TABLES, data_text
+from sassan.isa.forms import Form, parse_form
+from sassan.isa.loading import TABLES, data_text, read_effects
 
 FILE = "ptx.toml"
-_KEYS = ("names", "with", "writes", "agree", "partly", "carry", "flow", "source")
+_KEYS = ("names", "with", "writes", "agree", "partly", "carry", "flow", "source", "form", "effect")
 
 
 class Writes(StrEnum):
@@ -78,6 +83,8 @@ class PtxRow:
     partly: bool
     carry: Carry
     flow: Flow
+    form: Form
+    effects: tuple[Effect, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,34 +115,38 @@ def table() -> PtxTable:
 def read(name: str, text: str) -> PtxTable:
     """Return the checked table of a file; raises InputError `bad-table` with the file and the key."""
     file = TABLES.toml(name, text)
-    file.only("sources", "special", "modifiers", "op")
+    file.only("sources", "special", "modifiers", "groups", "op")
     special, modifiers = file.table("special"), file.table("modifiers")
     special.only("agree", "differ")
     patterns = modifiers.texts("patterns")
+    names = frozenset(text for key in modifiers.values if key != "patterns" for text in modifiers.texts(key))
     return PtxTable(
-        _rows(file),
+        _rows(file, frozenset(map(str.upper, names))),
         frozenset(special.texts("agree")),
         frozenset((*special.texts("agree"), *special.texts("differ"))),
-        frozenset(text for key in modifiers.values if key != "patterns" for text in modifiers.texts(key)),
+        names,
         re.compile("|".join(translate(pattern) for pattern in patterns) or r"(?!)"),
     )
 
 
-def _rows(file: Fields) -> dict[str, tuple[PtxRow, ...]]:
+def _rows(file: Fields, modifiers: frozenset[str]) -> dict[str, tuple[PtxRow, ...]]:
     sources = sorted(file.table("sources").values)
+    section = file.table("groups")
+    groups = {f"@{key}": section.texts(key) for key in section.values}
     out: dict[str, tuple[PtxRow, ...]] = {}
     for fields in file.tables("op"):
-        row = _row(fields, sources)
+        row = _row(fields, sources, groups, modifiers)
         for name in fields.texts("names"):
             out[name] = (*out.get(name, ()), row)
     return out
 
 
-def _row(fields: Fields, sources: Sequence[str]) -> PtxRow:
+def _row(fields: Fields, sources: Sequence[str], groups: Mapping[str, tuple[str, ...]], modifiers: frozenset[str]) -> PtxRow:
     fields.only(*_KEYS)
     fields.choice("source", sources)
     if not fields.texts("names"):
         raise fields.fail("names", "must name a mnemonic")
+    form = parse_form(fields.text("form", ""), fields.path("form"))
     return PtxRow(
         tuple(frozenset(alternatives.split("|")) for alternatives in fields.texts("with")),
         fields.choice("writes", Writes, Writes.FIRST),
@@ -143,6 +154,8 @@ def _row(fields: Fields, sources: Sequence[str]) -> PtxRow:
         fields.flag("partly"),
         fields.choice("carry", Carry, Carry.NONE),
         fields.choice("flow", Flow, Flow.NONE),
+        form,
+        tuple(read_effects(fields, (form,), groups, modifiers)),
     )
 
 

@@ -1,10 +1,11 @@
 """A listing: one row per instruction, with the facts of its control code, of the tables and of the graph."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sassan.access import Access
 from sassan.alphabet import Letter
 from sassan.errors import Gap
 from sassan.ir import Instruction, SourceLine
@@ -35,7 +36,7 @@ class ListingRow:
     """A row. `control` is None without encodings, `unit` and `letter` for an unknown opcode, `branch` if it does not branch.
 
     `agreement` is set at the start of a block: the registers of the function that are warp-uniform there, in every context.
-    `source` is the source line of the instruction, None if it is unknown.
+    `source` is the source line of the instruction, None if it is unknown. `accesses` are those of memory, where a launch is given.
     """
 
     instruction: Instruction
@@ -45,6 +46,17 @@ class ListingRow:
     branch: Branch | None = None
     agreement: tuple[str, ...] | None = None
     source: SourceLine | None = None
+    accesses: tuple[Access, ...] = ()
+
+    @property
+    def transactions(self) -> str:
+        """Return the transactions of a full warp and how few would do, `32/4` or `<=32/4`; '' without an access of lanes."""
+        return "+".join(map(_transactions, self.accesses))
+
+
+def _transactions(access: Access) -> str:
+    count = access.transactions
+    return "?" if count is None else f"{'' if count.exact else '<='}{count.most}/{access.ideal}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +67,15 @@ class Listing:
     gaps: tuple[Gap, ...]
 
 
-def listing(cfg: WarpCfg, facts_of: FactsOf) -> Listing:
+def listing(cfg: WarpCfg, facts_of: FactsOf, accesses: Iterable[Access] = ()) -> Listing:
     """Return the listing of a function."""
-    return Listing(tuple(_rows(cfg, facts_of)), cfg.gaps)
+    of: dict[int, tuple[Access, ...]] = {}
+    for access in accesses:
+        of[access.address] = (*of.get(access.address, ()), access)
+    return Listing(tuple(_rows(cfg, facts_of, of)), cfg.gaps)
 
 
-def _rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[ListingRow]:
+def _rows(cfg: WarpCfg, facts_of: FactsOf, accesses: Mapping[int, tuple[Access, ...]]) -> Iterator[ListingRow]:
     arch = cfg.function.arch
     facts_by_instruction = [facts_of(instruction) for instruction in cfg.function.instructions]
     used = _used(facts_by_instruction)
@@ -78,6 +93,7 @@ def _rows(cfg: WarpCfg, facts_of: FactsOf) -> Iterator[ListingRow]:
             None if facts is None else _branch(instruction, facts, ends, gaps=bool(cfg.gaps)),
             None if agreed is None or cfg.gaps else spell(agreed & used),
             lines[line - 1] if line else None,
+            accesses.get(instruction.address, ()),
         )
 
 

@@ -151,9 +151,10 @@ def _funnel(work: Work) -> None:
 
 
 def _scaled_add(work: Work) -> None:
-    to, outs, words, ins = split(work.instruction.operands)
-    if ins or outs or (isinstance(to, Register) and "CC" in to.modifiers):
+    to, _, words, ins = split(work.instruction.operands)
+    if ins:
         raise UnknownError
+    # What it says of the carry is drawn.
     source, places = work.word(words[0]), np.uint64(work.integer(words[-1]) & 31)
     match sorted(work.modifiers):
         case []:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register
 from sassan.simt.code import number
-from sassan.simt.values import LANES, Rows, Truth, Words
+from sassan.simt.values import LANES, Rows, Truth, Words, key, stir
 
 Longs = npt.NDArray[np.uint64]
 MASK = np.uint64(0xFFFFFFFF)
@@ -68,6 +68,11 @@ class Work:
                 return self._sign(self._register(operand, half), operand.negated, operand.inverted)
             case Immediate(value=int() as value, modifiers=()):
                 return self.full((value >> 32 * half) & _WORD)
+            case Constant(bank=int() as bank, base=(), modifiers=(), absolute=False) if bank:
+                drawn = stir(self.place.salt[self.rows], np.uint32(key(f"c[{bank}][{operand.offset + 4 * half}]")))
+                return self._sign(
+                    np.broadcast_to(drawn[:, None], (len(self.rows), LANES)).astype(np.uint64), operand.negated, operand.inverted
+                )
             case Constant(bank=0, modifiers=()) if not operand.absolute:
                 return self._sign(self._constant(operand, half), operand.negated, operand.inverted)
             case _:

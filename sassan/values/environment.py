@@ -12,7 +12,11 @@ _AXES = "XYZ"
 _POINTER = 8
 _CLUSTER = 16
 """Blocks of a cluster, at most."""
-_MASKS = {"EQ": lambda lane: 1 << lane, "LT": lambda lane: (1 << lane) - 1, "LE": lambda lane: (2 << lane) - 1}
+_MASKS = {
+    "EQ": tuple(1 << lane for lane in range(LANES)),
+    "LT": tuple((1 << lane) - 1 for lane in range(LANES)),
+    "LE": tuple((2 << lane) - 1 for lane in range(LANES)),
+}
 
 
 class Environment:
@@ -23,7 +27,7 @@ class Environment:
         self._special: dict[str, Held] = {"SRZ": Held(const(0), 0), "SR_LANEID": Held(from_words(tuple(range(LANES))), 0)}
         self._special["SR_CGACTAID"] = Held(LaneWord(high=_CLUSTER - 1), 0)
         for name, mask in _MASKS.items():
-            self._special[f"SR_{name}MASK"] = Held(from_words(tuple(map(mask, range(LANES)))), 0)
+            self._special[f"SR_{name}MASK"] = Held(from_words(mask), 0)
         for axis, name in enumerate(_AXES):
             if launch.block is not None:
                 self._special[f"SR_TID.{name}"] = thread_index(launch.block, axis)

@@ -15,7 +15,8 @@ from sassan.values.words import FUNCTIONS, Held, bit_and, choose, decided, inver
 
 PREDICATES = span("P", 0, 16) | span("UP", 0, 8) | span("CC", 0, 8)
 """Registers whose agreement is meant without lanes, whatever is known of their lanes."""
-_WARP_WIDE = span("UR", 0, 256) | span("UP", 0, 8)
+WARP_WIDE = span("UR", 0, 256) | span("UP", 0, 8)
+"""Registers of which a warp has one, whatever threads run."""
 _NO_MEANING = frozenset({"reuse", "64"})
 _HALF_BITS = 16
 _HALF_MASK = 0xFFFF
@@ -93,12 +94,12 @@ class Evaluator:
         for targets, name, evaluate, shared in plan.results:
             value, needs = local[name] = evaluate(words, local)
             for target in targets:
-                if value.lanes is None or not (shared or 1 << target & (_WARP_WIDE | PREDICATES)):
+                if value.lanes is None or not (shared or 1 << target & (WARP_WIDE | PREDICATES)):
                     new[target] = value
                     effects.append(Effect(1 << target, 0 if shared else needs))
                 else:
                     # One word for a warp, or a predicate that lanes decide: what is known of lanes makes no agreement.
-                    new[target] = value if 1 << target & PREDICATES and not 1 << target & _WARP_WIDE else UNKNOWN
+                    new[target] = value if 1 << target & PREDICATES and not 1 << target & WARP_WIDE else UNKNOWN
                     effects.append(Effect(1 << target, 0 if shared else None))
         for effect in plan.rest:
             new.update([(name, UNKNOWN) for name in held if effect.writes >> name & 1])
@@ -156,7 +157,7 @@ class _Compiler:
         return out
 
     def selection(self, step: Select, known: set[str]) -> list[tuple[tuple[int, ...], str, Evaluate]]:
-        condition = self.term(step.condition, known) or (lambda _words, _local: Held(UNKNOWN, None))
+        condition = self.term(step.condition, known) or _fixed(Held(UNKNOWN, None))
         pairs = [(self.term(first, known), self.term(second, known)) for first, second in zip(step.first, step.second, strict=True)]
         return [
             ((target,), "", _chosen(condition, first, second))

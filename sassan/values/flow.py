@@ -11,7 +11,7 @@ from sassan.ir import Instruction
 from sassan.isa.facts import Effect, Facts, Flow
 from sassan.machine.launch import Launch
 from sassan.values.environment import Environment
-from sassan.values.evaluate import PREDICATES, Evaluator, Words
+from sassan.values.evaluate import PREDICATES, WARP_WIDE, Evaluator, Words
 from sassan.values.slicing import mattering
 from sassan.warpcfg.graph import WarpCfg
 
@@ -77,9 +77,11 @@ def _run(
 
 
 def deciding(facts: Facts) -> int:
-    """Return the words that decide where threads go: their agreement is meant without lanes."""
+    """Return the words whose agreement is meant without lanes: those that decide where threads go, and all behind an unknown call."""
     if facts.flow is Flow.NONE:
         return 0
+    if facts.flow is Flow.CALL and facts.target is None:
+        return ~PREDICATES
     return (facts.condition | (facts.reads if facts.flow in _CHOOSE_BY_WORD else 0)) & ~PREDICATES
 
 
@@ -103,15 +105,59 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
     order = [starts[node] for node in weak_order(len(starts), successors, entry)]
     following = {start: [starts[dst] for dst in successors[index[start]]] for start in starts}
     evaluator = Evaluator(Environment(cfg.function, launch), facts, mattering(blocks, facts, before, following, order))
+    wide = _warp_wide(cfg, blocks, evaluator, facts)
 
-    def transfer(start: int, state: LaneState) -> Iterator[tuple[int, LaneState]]:
-        ends = LaneState(_run(blocks[start], state, evaluator, facts).held)
+    def transfer(start: int, state: LaneState) -> LaneState:
+        words = _run(blocks[start], _with(state, wide.get(start)), evaluator, facts)
+        return LaneState({name: value for name, value in words.held.items() if not 1 << name & WARP_WIDE} if wide else words.held)
+
+    found = _fixpoint(following, starts[entry], transfer)
+    states = {start: _with(found.get(start, LaneDomain.bottom), wide.get(start)) for start in starts}
+    return WordFlow(states, before, blocks, evaluator, facts)
+
+
+def _warp_wide(
+    cfg: WarpCfg, blocks: Mapping[int, tuple[Instruction, ...]], evaluator: Evaluator, facts: Mapping[int, Facts]
+) -> Mapping[int, LaneState]:
+    """Return the words of the registers that a warp has once, at the start of each block; nothing where none is written.
+
+    They hold what the threads wrote that ran before, whichever they were: so these words follow the steps of the warp.
+    """
+    writing = {start: tuple([each for each in block if facts[each.address].writes & WARP_WIDE]) for start, block in blocks.items()}
+    if not any(writing.values()):
+        return {}
+    following: dict[int, list[int]] = {start: [] for start in blocks}
+    for edge in cfg.edges:
+        if edge.dst is not None and (start := cfg.nodes[edge.dst].start) not in following[cfg.nodes[edge.src].start]:
+            following[cfg.nodes[edge.src].start].append(start)
+
+    def transfer(start: int, state: LaneState) -> LaneState:
+        words = _run(writing[start], state, evaluator, facts)
+        return LaneState({name: value for name, value in words.held.items() if 1 << name & WARP_WIDE})
+
+    return _fixpoint(following, cfg.nodes[cfg.entry].start, transfer)
+
+
+def _with(state: LaneState, more: LaneState | None) -> LaneState:
+    return LaneState({**state.words, **more.words}) if state.reached and more is not None and more.words else state
+
+
+def _fixpoint(following: Mapping[int, list[int]], entry: int, transfer: Callable[[int, LaneState], LaneState]) -> Mapping[int, LaneState]:
+    """Return the words at the start of each block that is reached; `transfer` gives those at its end.
+
+    Raises SelfCheckError when the re-check fails.
+    """
+    starts = sorted(following)
+    index = {start: place for place, start in enumerate(starts)}
+    successors = [sorted(index[dst] for dst in following[start]) for start in starts]
+    heads = {starts[loop.head] for loop in nest(len(starts), successors, index[entry])}
+    places = {starts[node]: place for place, node in enumerate(weak_order(len(starts), successors, index[entry]))}
+
+    def steps(start: int, state: LaneState) -> Iterator[tuple[int, LaneState]]:
+        ends = transfer(start, state)
         return ((dst, ends) for dst in following[start])
 
-    heads = {starts[loop.head] for loop in nest(len(starts), successors, entry)}
-    places = {start: place for place, start in enumerate(order)}
-    problem = Problem(LaneDomain(), transfer, {starts[entry]: LaneState()}, lambda start: (places[start],), widens=heads.__contains__)
+    problem = Problem(LaneDomain(), steps, {entry: LaneState()}, lambda start: (places[start],), widens=heads.__contains__)
     solution = solve(problem)
     verify(problem, solution.states, name=lambda start: f"words at 0x{start:04x}")
-    states = {start: solution.states.get(start, LaneDomain.bottom) for start in starts}
-    return WordFlow(states, before, blocks, evaluator, facts)
+    return solution.states

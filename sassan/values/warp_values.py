@@ -10,6 +10,7 @@ from sassan.machine.launch import Launch
 from sassan.values.evaluate import PREDICATES, Words
 from sassan.values.flow import WordFlow, word_flow
 from sassan.warpcfg.blocks import FactsOf
+from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg
 
 
@@ -66,17 +67,24 @@ def _after(agreed: int, facts: Facts, *, guarded: bool) -> int:
 def with_values(cfg: WarpCfg, facts_of: FactsOf, launch: Launch, explore: Callable[[FactsOf], WarpCfg]) -> WarpValues | None:
     """Return the words of a graph for a launch, with the graph explored again by facts that know them.
 
-    None where they are not followed: for PTX, behind gaps, and with calls of functions that the input does not hold. Raises SelfCheckError.
+    None where they are not followed: for PTX, and in a graph with gaps. Behind a call of a function that the input does not hold, nothing
+    is known of any register. Raises SelfCheckError.
     """
-    if cfg.gaps or cfg.externals or cfg.function.frames:
+    if cfg.gaps or cfg.function.frames:
         return None
-    table = {instruction.address: facts_of(instruction) for node in cfg.nodes for instruction in node.instructions}
+    clobbered = clobbering(facts_of, cfg.externals)
+    table = {instruction.address: clobbered(instruction) for node in cfg.nodes for instruction in node.instructions}
     known = {address: facts for address, facts in table.items() if facts is not None}
     if len(known) != len(table):
         return None
     flow = word_flow(cfg, known, launch)
     effects = flow.effects()
     laned = {address: _with_lanes(known[address], *lost) for address, lost in effects.items()}
+    for node in cfg.nodes:
+        # What the exploration takes for granted of an external call is its own matter: only lanes are lost there.
+        end, plain = node.instructions[-1], facts_of(node.instructions[-1])
+        if plain is not None and end.address in {external.address for external in cfg.externals}:
+            laned[end.address] = plain._replace(forgets=laned[end.address].forgets)
     again = explore(lambda instruction: laned.get(instruction.address) or facts_of(instruction))
     return WarpValues(
         replace(again, nodes=tuple(_altogether(node, flow, laned) for node in again.nodes)),

@@ -4,7 +4,9 @@ A value comes with the registers on which threads must agree so that they agree 
 nothing makes them. A predicate is a word that is 0 or 1.
 """
 
+import operator
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -15,12 +17,12 @@ _WORD_BITS = 32
 _HALF = 16
 _COLUMNS = (0xF0, 0xCC, 0xAA)
 _RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
-    "LT": lambda a, b: a < b,
-    "LE": lambda a, b: a <= b,
-    "GT": lambda a, b: a > b,
-    "GE": lambda a, b: a >= b,
-    "EQ": lambda a, b: a == b,
-    "NE": lambda a, b: a != b,
+    "LT": operator.lt,
+    "LE": operator.le,
+    "GT": operator.gt,
+    "GE": operator.ge,
+    "EQ": operator.eq,
+    "NE": operator.ne,
 }
 _SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
 
@@ -86,7 +88,7 @@ def add(a: Held, b: Held) -> Held:
     x, y = a.value, b.value
     if x.base and y.base:
         x, y = loose(x), loose(y)
-    lanes = _lanewise(lambda left, right: left + right, x, y)
+    lanes = _lanewise(operator.add, x, y)
     value = word(x.offset + y.offset, min(x.modulus, y.modulus), lanes, _bounds(x.low + y.low, x.high + y.high), x.base or y.base)
     return _made(value, a, b)
 
@@ -94,7 +96,7 @@ def add(a: Held, b: Held) -> Held:
 def subtract(a: Held, b: Held) -> Held:
     """Return the difference."""
     x, y = a.value, loose(b.value)
-    lanes = _lanewise(lambda left, right: left - right, x, y)
+    lanes = _lanewise(operator.sub, x, y)
     return _made(word(x.offset - y.offset, min(x.modulus, y.modulus), lanes, _bounds(x.low - y.high, x.high - y.low), x.base), a, b)
 
 
@@ -119,7 +121,7 @@ def multiply(a: Held, b: Held) -> Held:
         lanes = None if x.lanes is None else tuple([lane * factor for lane in x.lanes])
         corners = sorted((x.low * signed, x.high * signed))
         return _made(word(x.offset * factor, x.modulus * (factor & -factor), lanes, _bounds(*corners)), a, b) if factor else number(0)
-    known = _exact(lambda left, right: left * right, a, b)
+    known = _exact(operator.mul, a, b)
     if known is not None:
         return known
     x, y = flat(x), flat(y)
@@ -167,9 +169,7 @@ def bitwise(function: Callable[..., int], *inputs: Held, bounds: tuple[int, int]
 def _high_bits(function: Callable[..., int], values: list[LaneWord], modulus: int) -> int | None:
     """Return the bits from a modulus on of a bitwise function of these values, where they do not depend on those that are not known."""
     high = LAST & -modulus
-    choices = [
-        (value.words[0] & high,) if value.known and len({each & high for each in value.words}) == 1 else (0, high) for value in values
-    ]
+    choices = [_fixed_bits(value, high) or (0, high) for value in values]
     results = {function(*chosen) & high for chosen in product(*choices)}
     return results.pop() if len(results) == 1 else None
 
@@ -187,7 +187,7 @@ def bit_and(a: Held, b: Held) -> Held:
     for value, mask in ((a.value, b.value.constant), (b.value, a.value.constant)):
         if mask is not None and not value.base and mask < value.modulus:
             return Held(from_words(tuple([number & mask for number in value.words])), 0)
-    held = bitwise(lambda x, y: x & y, a, b, bounds=(0, min(a.value.high, b.value.high)))
+    held = bitwise(operator.and_, a, b, bounds=(0, min(a.value.high, b.value.high)))
     for mask in (a.value.constant, b.value.constant):
         if mask is not None and held.value.lanes is None and _power(mask) > held.value.modulus:
             return Held(word(0, _power(mask), None, (held.value.low, held.value.high)), held.needs)
@@ -200,12 +200,12 @@ def _below(*inputs: Held) -> tuple[int, int]:
 
 def bit_or(a: Held, b: Held) -> Held:
     """Return the disjunction."""
-    return bitwise(lambda x, y: x | y, a, b, bounds=_below(a, b))
+    return bitwise(operator.or_, a, b, bounds=_below(a, b))
 
 
 def bit_xor(a: Held, b: Held) -> Held:
     """Return the exclusive disjunction."""
-    return bitwise(lambda x, y: x ^ y, a, b, bounds=_below(a, b))
+    return bitwise(operator.xor, a, b, bounds=_below(a, b))
 
 
 def lop3(a: Held, b: Held, c: Held, table: int) -> Held:
@@ -219,7 +219,7 @@ def lop3(a: Held, b: Held, c: Held, table: int) -> Held:
         columns = [_COLUMNS[(a, b, c).index(each)] for each in pair] if len({id(each) for each in (a, b, c)}) == len(_COLUMNS) else []
         if columns and table_part == columns[0] & columns[1]:
             return bit_and(*pair)
-    return bitwise(lambda x, y, z: _looked_up(table, x, y, z), *inputs, bounds=(0, LAST) if table & 1 else _below(*inputs))
+    return bitwise(partial(_looked_up, table), *inputs, bounds=(0, LAST) if table & 1 else _below(*inputs))
 
 
 def _matters(table: int, column: int) -> bool:
@@ -239,14 +239,18 @@ def shift_left(a: Held, b: Held) -> Held:
     """Return the word shifted by 0 to 31 places."""
     places = b.value.constant
     if places is None:
-        return _exact(lambda x, n: x << n if n < _WORD_BITS else 0, a, b) or opaque(a, b)
+        return _exact(_shifted_left, a, b) or opaque(a, b)
     return multiply(a, number(1 << places)) if places < _WORD_BITS else opaque(a)
+
+
+def _shifted_left(value: int, places: int) -> int:
+    return value << places if places < _WORD_BITS else 0
 
 
 def shift_right(a: Held, b: Held, signed: bool) -> Held:
     """Return the word shifted by 0 to 31 places, arithmetically where it is signed."""
     places = b.value.constant
-    known = _exact(lambda x, n: _shifted(x, n, signed), a, b) if places is None or places < _WORD_BITS else None
+    known = _exact(partial(_shifted, signed), a, b) if places is None or places < _WORD_BITS else None
     if known is not None:
         return known
     if places is None or places >= _WORD_BITS:
@@ -268,7 +272,7 @@ def _integers(value: LaneWord, modulus: int, signed: bool) -> tuple[int, ...] | 
     return parts if max(parts) - min(parts) < _SIGN else None
 
 
-def _shifted(value: int, places: int, signed: bool) -> int:
+def _shifted(signed: bool, value: int, places: int) -> int:
     if places >= _WORD_BITS:
         return LAST if signed and value & _SIGN else 0
     return (value - SIZE if signed and value & _SIGN else value) >> places
@@ -305,7 +309,11 @@ def high(a: Held, b: Held, c: Held, d: Held, signed: bool) -> Held:  # the argum
 
 def magnitude(a: Held) -> Held:
     """Return the magnitude of a signed word."""
-    return _exact(lambda x: SIZE - x if x & _SIGN else x, a) or opaque(a)
+    return _exact(_absolute, a) or opaque(a)
+
+
+def _absolute(value: int) -> int:
+    return SIZE - value if value & _SIGN else value
 
 
 def count_ones(a: Held) -> Held:
@@ -385,7 +393,7 @@ def choose(condition: Held, first: Held, second: Held) -> Held:
     holds = condition.value.constant
     if holds is not None:
         return first if holds else second
-    known = _exact(lambda chosen, x, y: x if chosen else y, condition, first, second)
+    known = _exact(_one_of, condition, first, second)
     if known is not None:
         return known
     x, y = first.value, second.value
@@ -395,6 +403,10 @@ def choose(condition: Held, first: Held, second: Held) -> Held:
         return Held(flat(either), None)
     modulus = min(x.modulus, y.modulus, _power(x.offset - y.offset))
     return Held(word(x.offset, modulus, x.lanes, bounds, x.base), _union((condition, first, second)))
+
+
+def _one_of(chosen: int, first: int, second: int) -> int:
+    return first if chosen else second
 
 
 def _logic(function: Callable[..., int], *inputs: Held) -> Held:
@@ -409,32 +421,40 @@ def _logic(function: Callable[..., int], *inputs: Held) -> Held:
 
 def conjunction(a: Held, b: Held) -> Held:
     """Return whether both hold."""
-    return _logic(lambda x, y: x & y, a, b)
+    return _logic(operator.and_, a, b)
 
 
 def disjunction(a: Held, b: Held) -> Held:
     """Return whether one of them holds."""
-    return _logic(lambda x, y: x | y, a, b)
+    return _logic(operator.or_, a, b)
 
 
 def difference(a: Held, b: Held) -> Held:
     """Return whether exactly one of them holds."""
-    return _logic(lambda x, y: x ^ y, a, b)
+    return _logic(operator.xor, a, b)
 
 
 def negation(a: Held) -> Held:
     """Return whether it does not hold."""
-    return _logic(lambda x: 1 - x, a)
+    return _logic(_opposite, a)
+
+
+def _opposite(value: int) -> int:
+    return 1 - value
 
 
 def same(a: Held, b: Held) -> Held:
     """Return whether both hold, or neither."""
-    return _logic(lambda x, y: 1 - (x ^ y), a, b)
+    return negation(difference(a, b))
 
 
 def plop3(a: Held, b: Held, c: Held, table: int) -> Held:
     """Return a function of three predicates by its truth table."""
-    return _logic(lambda x, y, z: table >> (x << 2 | y << 1 | z) & 1, a, b, c)
+    return _logic(partial(_row, table), a, b, c)
+
+
+def _row(table: int, a: int, b: int, c: int) -> int:
+    return table >> (a << 2 | b << 1 | c) & 1
 
 
 def _equal(a: Held, b: Held) -> Held:

@@ -17,6 +17,7 @@ from sassan.app.reading import read_program
 from sassan.app.settings import Settings
 from sassan.app.views import page_sketch
 from sassan.ir import Function
+from sassan.machine.launch import Launch
 from sassan.render.html.layout import place
 from sassan.render.html.page import Page, html
 
@@ -442,6 +443,22 @@ def test_the_listing_of_a_block_is_not_cut(report: Opened, width: int):
     cut = """document.querySelector("#block td:last-child").getBoundingClientRect().right
         > document.querySelector("#block").getBoundingClientRect().right"""
     assert not report.page.evaluate(cut)
+
+
+def test_the_listing_of_a_launch_has_the_transactions_of_memory(chromium: Any, tmp_path: Path):
+    settings = Settings(loop_bound=10, launch=Launch((256, 1, 1)))
+    page = opened(
+        chromium,
+        tmp_path / "launch.html",
+        html(Page("launch", documents.tool(), [documented(function("saxpy"), "saxpy.sass", settings)], [])),
+    )
+    page.page.click(".drawing .block >> nth=-1")
+    heads = page.page.locator("#block table.listing th").all_inner_texts()
+    assert "trans." in heads
+    wasting = page.page.locator("#block table.listing b.gap")
+    assert wasting.first.inner_text() == "<=5/4"
+    assert wasting.first.get_attribute("title") == "may begin inside a sector: at most 5 sectors where 4 suffice"
+    page.page.close()
 
 
 def test_a_listing_too_wide_for_its_place_is_scrolled_where_its_bar_is_seen(report: Opened):

@@ -57,6 +57,7 @@ def test_the_document_holds_every_column(sassan: Sassan):
         "branch": None,
         "source": None,
         "agreement": None,
+        "accesses": [],
     }
 
 
@@ -132,3 +133,28 @@ def test_a_hostile_name_cannot_steer_the_terminal(sassan: Sassan, tmp_path: Path
     path.write_text(SAXPY.read_text("utf-8").replace("Function : saxpy", "Function : s\x1b[2Jaxpy"), "utf-8")
     result = sassan("listing", path)
     assert "\x1b" not in result.out + result.err
+
+
+def test_with_a_launch_accesses_have_their_transactions(sassan: Sassan):
+    patterns = SAMPLES / "sm_80" / "memory_patterns.nvdisasm.sass"
+    asked = ("listing", patterns, "-f", "transpose_tile", "--block-dim", "32,32", "--grid", "32,32", "--param", "0x170=1024")
+    lines = sassan(*asked, "--quiet").out.splitlines()
+    assert lines[1] == "address  st y w r waits  reuse unit    l trans. instruction"
+    trans = lines[1].index("trans.")
+    seen = {line[trans + 7 :].split(maxsplit=1)[0]: line[trans : trans + 6].strip() for line in lines[2:] if line}
+    assert {name: seen[name] for name in ("LDG.E", "STS", "LDS", "EXIT")} == {"LDG.E": "<=5/4", "STS": "1/1", "LDS": "32/1", "EXIT": ""}
+    (function,) = sassan(*asked, "--json", "--quiet").document["functions"]
+    accesses = [access for row in function["rows"] if row["opcode"] == "LDS" for access in row["accesses"]]
+    assert accesses == [{"space": "shared", "transactions": 32, "ideal": 1, "exact": True}]
+
+
+def test_with_a_launch_branches_on_a_row_of_threads_are_uniform(sassan: Sassan):
+    roles = ("listing", SAMPLES / "sm_80" / "warp_roles.nvdisasm.sass", "-f", "first_row", "--quiet")
+    assert ", divergent\n" in sassan(*roles).out
+    assert "divergent" not in sassan(*roles, "--block-dim", "32,8").out
+
+
+def test_a_parameter_that_no_kernel_has_is_refused(sassan: Sassan):
+    result = sassan("listing", SAXPY, "--param", "nothing=3")
+    assert_refused(result, 2)
+    assert result.codes == ["unknown-parameter"]

@@ -76,6 +76,17 @@ def test_executions_are_those_of_the_worst_path(sassan: Sassan):
     assert {row["executions"] for row in function["accesses"]} == {None}
 
 
+def test_the_alignment_of_a_pointer_may_be_given(sassan: Sassan):
+    copy = ("memory", PATTERNS, "-f", "vector_copy", "--block-dim", "256", "--json")
+    (function,) = sassan(*copy, "--align", "param_1=16").document["functions"]
+    rows = [(row["base"], row["pattern"], row["sectors"], row["exact"]) for row in function["accesses"]]
+    assert rows == [("param_1", "misaligned", 17, False), ("param_0", "aligned", 16, True)]
+    assert function["assumptions"][:2] == [
+        "param_1 is a multiple of 16 bytes, as given",
+        "parameters that addresses begin with are multiples of 256 bytes, as allocators return them",
+    ]
+
+
 def test_without_a_launch_the_lanes_of_threads_are_not_known(sassan: Sassan):
     result = sassan("memory", LISTING, "-f", "vector_copy")
     assert result.status == 0
@@ -108,6 +119,10 @@ def test_where_values_are_not_followed_a_gap_says_why(sample: str, code: str, sa
         ((LISTING, "-f", "nothing"), 2, "unknown-function"),
         ((LISTING, "--block-dim", "2000"), 2, "launch"),
         ((LISTING, "-f", "gather", "--param", "n=3"), 2, "unknown-parameter"),
+        ((PATTERNS, "-f", "gather", "--align", "param_3=16"), 2, "unknown-parameter"),
+        ((PATTERNS, "-f", "daxpy", "--align", "param_3=16"), 2, "unknown-parameter"),
+        ((PATTERNS, "-f", "gather", "--align", "param_0=24"), 2, "parameter"),
+        ((PATTERNS, "-f", "gather", "--align", "param_0"), 2, "parameter"),
     ],
     ids=str,
 )

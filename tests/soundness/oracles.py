@@ -162,7 +162,7 @@ class _Inspection:
         self._findings.append(Finding(kind, self._function.name, self._plan.seed, run, detail))
 
     def _edges(self) -> None:
-        graph = _Graph(self._cfg, self._plan.call_depth)
+        graph = GraphEdges(self._cfg, self._plan.call_depth)
         for index, step in enumerate(self._outcome.transitions):
             counts = self._outcome.counts[:, index]
             edge = graph.edge_of(step)
@@ -252,7 +252,7 @@ def _evaluate(row: Row, columns: np.ndarray) -> np.ndarray:
     return columns[:, index] @ np.array([factor for _, factor in row.terms], dtype=np.int64)
 
 
-class _Graph:
+class GraphEdges:
     """Looks up the edge that a transition is."""
 
     def __init__(self, cfg: WarpCfg, depth: int | None) -> None:

@@ -25,7 +25,7 @@ LANEWISE = frozenset(
 SHARED = frozenset({"global", "shared", "const"})
 EFFECTLESS = frozenset({"st", "red", "bar", "membar", "nanosleep", "brkpt", "fence"})
 PREDICATES = range(4000, 8000)
-"""Where the machine finds predicates, once `simt.values.PREDICATES` says so: PTX numbers registers of all types together."""
+"""Where the machine finds predicates, once `simt.uninterpreted.PREDICATES` says so: PTX numbers registers of all types together."""
 _OTHERS = 1000
 """Other registers stand from here on, behind what machine code has one copy of per warp."""
 STEADY = frozenset({"%ctaid", "%ntid", "%nctaid"})

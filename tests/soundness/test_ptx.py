@@ -10,11 +10,10 @@ from sassan.errors import SassanError
 from sassan.frontend.ptx.read import read_ptx
 from sassan.ir import Function, Target
 from sassan.isa.ptx import load
-from sassan.simt import values
 from sassan.simt.state import Order
 from sassan.warpcfg import explore
 from sassan.warpcfg.virtual_tokens import with_joins
-from simt import plain_data
+from simt import plain_data, uninterpreted
 from soundness import generator_ptx, oracles
 from soundness.oracles import Plan, Report, inspect
 from soundness.ptx_oracle import PREDICATES, EveryInstruction, Ptx, claims
@@ -30,7 +29,7 @@ NAMES = [
 @pytest.fixture(autouse=True)
 def predicates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tell the machine which of the oracle's registers are predicates."""
-    for module in (values, plain_data):
+    for module in (uninterpreted, plain_data):
         monkeypatch.setattr(module, "PREDICATES", PREDICATES)
     monkeypatch.setattr(oracles, "name", str)
 

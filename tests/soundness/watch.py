@@ -109,7 +109,7 @@ class Watch:
         address = self.code.blocks[block].address
         control = self.code.blocks[block].control
         again = control is not None and control.flow in AGAIN
-        for context, part in _by_context(session, rows):
+        for context, part in by_context(session, rows):
             place = self._places.get((shorten(context, self.depth), address))
             if place is None:
                 continue
@@ -160,7 +160,7 @@ class Watch:
             self.strays.setdefault(key, Stray(*key, run, int(session.warps.time[run])))
 
 
-def _by_context(session: Session, rows: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+def by_context(session: Session, rows: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
     contexts = session.warps.context[rows]
     if (contexts == contexts[0]).all():
         yield session.contexts.strings[contexts[0]], rows

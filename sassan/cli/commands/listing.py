@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping
 
+from sassan.access import Access, assumptions
 from sassan.app import documents
 from sassan.app.inputs import Selected, each_function
 from sassan.app.options import AnalysisOptions
@@ -10,6 +11,7 @@ from sassan.app.reading import architecture
 from sassan.app.request import AnalysisRequest
 from sassan.app.views import check_control, listing_of
 from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
+from sassan.cli.options.launch import BlockDim, Grid, Parameters
 from sassan.cli.options.models import CallDepth, Letters, LettersOption, Order, OrderOption
 from sassan.cli.options.views import Agreement, CheckControl, SourceFolder
 from sassan.cli.output import document
@@ -36,6 +38,9 @@ def listing(
     agreement: Agreement = False,
     source: SourceFolder = None,
     check: CheckControl = False,
+    block_dim: BlockDim = None,
+    grid: Grid = None,
+    param: Parameters = None,
     letters: LettersOption = Letters.TIMING,
     order: OrderOption = Order.ARCH,
     call_depth: CallDepth = None,
@@ -55,16 +60,22 @@ def listing(
       waits  barriers waited for
       reuse  source slots kept in the operand cache
       unit l functional unit and letter
+      trans. with --block-dim: memory transactions of a full warp / how few
+             the same bytes need ('sassan memory' says why there are more)
 
     \b
     Examples:
       sassan listing kernels.sass -f saxpy
       sassan listing kernels.sass --agreement
       sassan listing kernels.cubin --source src/
+      sassan listing kernels.cubin --block-dim 32,8 --param n=1024
       sassan listing kernels.sass --check
     """
     observer = CommandObserver(quiet=quiet)
-    inputs = AnalysisRequest((file,), patterns=tuple(function or ()), arch=architecture(sm), cached=not no_cache).inputs(observer)
+    settings = AnalysisOptions(
+        block=block_dim, grid=grid, parameters=tuple(param or ()), letters=letters, order=order, call_depth=call_depth, occupancy=False
+    ).settings()
+    inputs = AnalysisRequest((file,), settings, patterns=tuple(function or ()), arch=architecture(sm), cached=not no_cache).inputs(observer)
     if check:
         checked, inputs = each_function(inputs, lambda selected: (selected, check_control(selected.function)), "checking", observer)
         if json:
@@ -73,9 +84,10 @@ def listing(
             listing_check.text(checked)
         listing_check.finish(checked, inputs)
     else:
-        settings = AnalysisOptions(letters=letters, order=order, call_depth=call_depth).settings()
         sources = Sources(source)
         listings, inputs = each_function(inputs, lambda selected: (selected, listing_of(selected.function, settings)), "listing", observer)
+        for text in assumptions([access for _, shown in listings for row in shown.rows for access in row.accesses]):
+            observer.assumed(text)
         if json:
             document.show([_document(selected, shown) for selected, shown in listings], inputs.refused)
         else:
@@ -115,6 +127,16 @@ def _document(selected: Selected, shown: Listing) -> Mapping[str, object]:
     }
 
 
+def _access(access: Access) -> Mapping[str, documents.Value]:
+    count = access.transactions
+    return {
+        "space": access.space.value,
+        "transactions": None if count is None else count.most,
+        "ideal": access.ideal,
+        "exact": access.exact,
+    }
+
+
 def _row(row: ListingRow) -> Mapping[str, documents.Value]:
 
     control = row.control
@@ -138,4 +160,5 @@ def _row(row: ListingRow) -> Mapping[str, documents.Value]:
         "branch": row.branch.value if row.branch else None,
         "source": None if row.source is None else {"file": row.source.file, "line": row.source.line},
         "agreement": None if row.agreement is None else list(row.agreement),
+        "accesses": [_access(access) for access in row.accesses],
     }

@@ -2,8 +2,9 @@
 
 import typer
 
-from sassan.app.memory import memory_of
+from sassan.app.memory import alignment, check_alignments, memory_of
 from sassan.cli.options.inputs import Json
+from sassan.cli.options.launch import Align
 from sassan.cli.options.request import Asked, graph_analysis
 from sassan.cli.output import document, failure
 from sassan.cli.output.finish import finish, named
@@ -13,7 +14,7 @@ from sassan.errors import InputError
 
 
 @graph_analysis
-def memory(asked: Asked, *, json: Json = False) -> None:
+def memory(asked: Asked, *, align: Align = None, json: Json = False) -> None:
     """Print one row per memory access: its pattern, its transactions, and which of them are wasted.
 
     Transactions are those of one execution by a full warp: 32-byte sectors of global and local memory, passes over the banks of shared
@@ -25,10 +26,12 @@ def memory(asked: Asked, *, json: Json = False) -> None:
     Examples:
       sassan memory kernels.cubin --block-dim 32,8
       sassan memory kernels.cubin -f transpose --block-dim 32,8 --param n=1024
-      sassan memory kernels.cubin --block-dim 256 --json
+      sassan memory kernels.cubin --block-dim 256 --align param_0=16 --json
     """
+    aligned = [alignment(text) for text in align or ()]
     results, inputs = asked.request.results(asked.observer)
-    memories = [memory_of(result) for result in results]
+    check_alignments(aligned, [result.function for result in results])
+    memories = [memory_of(result, aligned) for result in results]
     if json:
         document.show([memory_report.row(result) for result in memories], inputs.refused)
     else:

@@ -34,6 +34,10 @@ Parameters = Annotated[
         "(its place in constant bank 0; 0x140:2=64 where the code does not show how wide it is); may be repeated.",
     ),
 ]
+Align = Annotated[
+    list[str] | None,
+    typer.Option("--align", metavar="PARAM=N", help="Bytes at whose multiples the array of a pointer begins (else 256); may be repeated."),
+]
 LaunchesFile = Annotated[
     str | None,
     typer.Option(

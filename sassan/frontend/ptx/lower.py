@@ -1,7 +1,7 @@
 """From the records of one function to its instructions: names are resolved, labels and tables become addresses."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sassan.errors import InputError
 from sassan.frontend.ptx.build import Text
@@ -166,7 +166,7 @@ class Body:
         variable = self._variable(name, instruction, names)
         if not isinstance(variable, IrVariable):
             raise self._unknown(name, instruction, "a predicate register")
-        return Guard(name, variable.number, instruction.guard.startswith("!"))
+        return Guard(name, variable.number, instruction.guard.startswith("!"), variable=True)
 
     def _label(self, operand: Operand, instruction: Instruction, names: Names) -> IrOperand:
         if not isinstance(operand, Name):
@@ -226,7 +226,7 @@ class Body:
                 variable = self._variable(name, instruction, names)
                 if not isinstance(variable, IrVariable):
                     raise self._unknown(name, instruction, "a predicate register")
-                return IrVariable(variable.name, variable.number, negated=True)
+                return replace(variable, negated=True)
             case Sum(name):
                 # An address at a constant distance from a symbol is treated as the symbol's address.
                 return self._name(name, instruction, names, argument=False)
@@ -251,7 +251,7 @@ class Body:
         if isinstance(variable, IrVariable):
             if variable.size and not argument:
                 self._addressed.add(base)
-            return IrVariable(text, variable.number, part=part, size=variable.size) if part else variable
+            return replace(variable, name=text, part=part) if part else variable
         return variable if variable is not None else self._undeclared(text, base, instruction)
 
     def _undeclared(self, text: str, base: str, instruction: Instruction) -> IrOperand:

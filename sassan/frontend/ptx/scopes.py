@@ -12,15 +12,17 @@ from sassan.ir import Symbol, Variable
 from sassan.isa.ptx_table import width
 
 _FAMILY = re.compile(r"(.*?)(0|[1-9][0-9]*)", re.ASCII)
+_LONG = 64
 _UNKNOWN_SIZE = 1 << 62
 """The size of a parameter without a given size: no access covers it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """`%r<8>`: the registers %r0 to %r7."""
+    """`%r<8>`: the registers %r0 to %r7, `bits` wide (`Variable.bits`)."""
 
     count: int
+    bits: int
 
 
 Bound = Variable | Symbol | Family
@@ -36,6 +38,13 @@ class Numbers:
         """Return the next number."""
         self.next += 1
         return self.next - 1
+
+    def register(self, name: str, bits: int) -> Variable:
+        """Return a register of so many bits with the next number, or the next two."""
+        first = self.take()
+        if bits == _LONG:
+            self.take()
+        return Variable(name, first, bits=bits)
 
 
 @dataclass(slots=True)
@@ -72,7 +81,7 @@ class Names:
                 return bound
             members = scope.bound.get(f"{family[1]}<>") if family else None
             if family and isinstance(members, Family) and int(family[2]) < members.count:
-                scope.bound[name] = register = Variable(name, numbers.take())
+                scope.bound[name] = register = numbers.register(name, members.bits)
                 return register
         return None
 
@@ -88,7 +97,8 @@ class Names:
     @staticmethod
     def _bound(space: str, kinds: tuple[str, ...], declarator: Declarator, numbers: Numbers, escaped: frozenset[str]) -> Bound:
         if space == ".reg":
-            return Family(int(declarator.count.rstrip("U"))) if declarator.count else Variable(declarator.name, numbers.take())
+            bits = bits_of(kinds)
+            return Family(int(declarator.count.rstrip("U")), bits) if declarator.count else numbers.register(declarator.name, bits)
         if space != ".param":
             return Symbol(declarator.name)
         if declarator.name in escaped:
@@ -99,7 +109,14 @@ class Names:
 
 def parameter(declared: Parameter, numbers: Numbers) -> Variable:
     """Return the variable of a device function's parameter."""
-    return Variable(declared.name, numbers.take(), size=0 if declared.space == ".reg" else size_of(declared.kinds, declared.dimensions))
+    if declared.space == ".reg":
+        return numbers.register(declared.name, bits_of(declared.kinds))
+    return Variable(declared.name, numbers.take(), size=size_of(declared.kinds, declared.dimensions))
+
+
+def bits_of(kinds: tuple[str, ...]) -> int:
+    """Return the width of a register of a type: 1 for a predicate, 0 for a vector."""
+    return (1 if kinds[0] == ".pred" else 8 * width(kinds[0][1:])) if len(kinds) == 1 else 0
 
 
 def size_of(kinds: Iterable[str], dimensions: tuple[str, ...]) -> int:

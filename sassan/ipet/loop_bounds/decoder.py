@@ -77,18 +77,18 @@ def _operation(instruction: Instruction, facts: Facts, condition: Condition) -> 
     broadcast = all(one in ONE_COPY for one in writes)
     reads = _bits(facts.reads)
     return Operation(
-        instruction, key(instruction.opcode), reads, writes, condition, time=True, broadcast=broadcast, agreeing=_agreeing(facts, reads)
+        instruction, key(instruction.opcode), reads, writes, condition, time=True, broadcast=broadcast, agreeing=_agreeing(facts)
     )
 
 
-def _agreeing(facts: Facts, reads: tuple[int, ...]) -> tuple[int, ...] | None:
+def _agreeing(facts: Facts) -> tuple[int, ...] | None:
     """Return on which inputs threads must agree so that they agree on all results, None where they need not even then."""
     needs = 0
     for effect in facts.effects:
         if effect.needs is None:
             return None
         needs |= effect.needs
-    return tuple(one for one in reads if needs >> one & 1)
+    return _bits(needs & facts.reads)
 
 
 def _control(instruction: Instruction, facts: Facts, condition: Condition) -> Control:

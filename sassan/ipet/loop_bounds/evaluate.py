@@ -6,14 +6,16 @@ from typing import cast
 
 from sassan.domains import ranges
 from sassan.ipet.loop_bounds import arithmetic, logic, moves
-from sassan.ipet.loop_bounds.operands import CONDITIONS, Step, number
+from sassan.ipet.loop_bounds.operands import CONDITIONS, IMMEDIATES, Step, number
 from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Truth, Value, constant
-from sassan.ir import Instruction, Operand, Register
+from sassan.ir import Instruction, Operand, Register, Variable
 from sassan.isa.computations import Apply, Certain, Computation, Fixed, Flag, Local, Number, Read, Select, Term, Write
 
 FUNCTIONS: Mapping[str, Callable[..., Known]] = {**arithmetic.FUNCTIONS, **logic.FUNCTIONS, **moves.FUNCTIONS}
 """The functions of the language of effects; what the text of an instruction decides does not come here."""
 Evaluator = Callable[[Step], Known]
+MASKS = (1, 3)
+"""A conjunction with one of these leaves a state for each remainder (`Evaluated.apart`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +128,12 @@ def _operand(operand: Operand, place: int) -> Evaluator:
     match operand:
         case Register(file=file) if file in CONDITIONS:
             return lambda step: step.truth(operand)
+        case Variable(bits=1):
+            return lambda step: step.truth(operand)
         case Register(file="R" | "UR", negated=False, absolute=False, inverted=False, modifiers=()):
             return _register(number(operand, place))
+        case Register(file=file, index=int() as index) if file == IMMEDIATES:
+            return lambda step: step.immediate(index, place)
         case _:
             return lambda step: step.word(operand, place)
 

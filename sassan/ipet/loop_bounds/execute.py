@@ -10,7 +10,7 @@ from sassan.domains.bits import bits
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.evaluate import Evaluated
 from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
-from sassan.ipet.loop_bounds.operands import PREDICATES, Step, number_of, reason
+from sassan.ipet.loop_bounds.operands import CONDITION_REGISTERS, Step, number_of, reason
 from sassan.ipet.loop_bounds.patterns import Effect, Patterns
 from sassan.ipet.loop_bounds.states import join, with_registers
 from sassan.ipet.loop_bounds.values import ANY, NO, YES, Known, Maybe, State, Truth, unknown
@@ -50,6 +50,7 @@ class Plan(NamedTuple):
     effect: Effect
     writes: tuple[int, ...]
     forgets: tuple[int, ...]
+    conditions: frozenset[int]
 
 
 @dataclass(slots=True)
@@ -62,6 +63,8 @@ class Machine:
     environment: LaunchEnvironment
     wanted: Mapping[int, int]
     capacity: int
+    conditions: frozenset[int] = CONDITION_REGISTERS
+    """The registers that hold conditions."""
     steps: int = 0
     """Instructions executed so far, once per state."""
     _patterns: Patterns = field(default_factory=Patterns)
@@ -69,7 +72,7 @@ class Machine:
 
     def sliced(self, wanted: Mapping[int, int]) -> "Machine":
         """Return a machine for which other registers matter, with nothing executed so far."""
-        return Machine(self.environment, wanted, self.capacity, _patterns=self._patterns, _effects=self._effects)
+        return Machine(self.environment, wanted, self.capacity, self.conditions, _patterns=self._patterns, _effects=self._effects)
 
     def plans(self, line: Iterable[Writer], held: int) -> list[Plan]:
         """Return how to execute a line of instructions in states that hold no other registers; those that change nothing are left out."""
@@ -80,7 +83,7 @@ class Machine:
             forgets = written & held & ~matter
             if matter or forgets:
                 effect = self._effect(one, computes) if matter else _NO_EFFECT
-                out.append(Plan(one, effect, numbers(matter), numbers(forgets)))
+                out.append(Plan(one, effect, numbers(matter), numbers(forgets), self.conditions))
                 held = held & ~forgets | matter
         return out
 
@@ -140,20 +143,20 @@ def _after(state: State, results: Mapping[int, Known], plan: Plan) -> State:
     registers = dict(state.registers)
     for name in plan.writes:
         known = results.get(name)
-        registers[name] = _anything(name, plan.instruction) if known is None else known
+        registers[name] = _anything(name, plan.instruction, plan.conditions) if known is None else known
     return with_registers(state, registers)
 
 
-def _anything(name: int, instruction: Instruction) -> Known:
+def _anything(name: int, instruction: Instruction, conditions: frozenset[int]) -> Known:
     why = frozenset({reason(instruction)})
-    return Truth(Maybe(why)) if name in PREDICATES or name in {CARRY, ZERO} else unknown(ranges.EVERY, why)
+    return Truth(Maybe(why)) if name in conditions else unknown(ranges.EVERY, why)
 
 
 def truth_of(state: State, guard: Guard | None) -> Truth:
     """Return the condition under which an instruction runs."""
     if guard is None:
         return YES
-    name = number_of(guard.file, guard.index)
+    name = guard.index if guard.variable else number_of(guard.file, guard.index)
     if name is None:
         return NO if guard.negated else YES
     held = state.registers.get(name)

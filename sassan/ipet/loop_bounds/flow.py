@@ -3,7 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 
 from sassan.analysis.graph import weak_order
 from sassan.domains.bits import bits
@@ -141,6 +142,12 @@ def slices(flows: Flows, nodes: Sequence[int]) -> list[Slice]:
     inside = frozenset(nodes)
     exits = [(node, register) for node in nodes if _leaves(flows, node, inside) for register in bits(_decides(flows, node))]
     return [Slice(*_backwards(flows, nodes, nodes, {node: 1 << register})) for node, register in exits]
+
+
+def leaving(flows: Flows, nodes: Collection[int]) -> int:
+    """Return the registers that decide the exits of a loop, by its nodes."""
+    inside = frozenset(nodes)
+    return reduce(or_, [_decides(flows, node) for node in nodes if _leaves(flows, node, inside)], 0)
 
 
 def union(parts: Sequence[Slice]) -> Slice:

@@ -9,14 +9,16 @@ from sassan.domains import ranges
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
-from sassan.ipet.loop_bounds.flow import Flows, flows_of, guards, own_slice, wanted
+from sassan.ipet.loop_bounds.flow import Flows, flows_of, guards, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
+from sassan.ipet.loop_bounds.operands import conditions, reason
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
 from sassan.ipet.loop_bounds.trial import ITERATIONS, Trials, trials_of
 from sassan.ipet.loop_bounds.values import Origins, State, Value
 from sassan.ipet.loop_bounds.walk import Walk, iterations_of
-from sassan.ir import Instruction
+from sassan.ir import Function, Instruction
 from sassan.isa.facts import Facts
+from sassan.isa.ptx import variable_names
 from sassan.isa.registers import names
 from sassan.machine.launch import Launch
 from sassan.warpcfg.graph import WarpCfg
@@ -26,7 +28,6 @@ _MOST_STATES = 12
 _WORD = 1 << 30
 """So many iterations say no more than that a counter is a word."""
 _NEVER = "unreachable"
-_PTX: Origins = frozenset({"registers of PTX, which are not followed: the code that is compiled from it may have a bound"})
 _NO_WORK_LEFT = "more iterations than are followed one by one in one function"
 _USELESS = 1 << 20
 """A bound above this that rests on words that are not given is none: `i < n` with any n."""
@@ -66,6 +67,8 @@ class _Search:
     """The loops with loops inside."""
     guards: Mapping[int, int]
     """The conditions on which loops are entered, by node."""
+    name: Callable[[int], str]
+    """What a register is called."""
     moved: bool = False
     """Whether a loop inside the one that is walked moves a counter that matters to it."""
     found: dict[int, Inferred] = field(default_factory=dict[int, Inferred])
@@ -138,7 +141,7 @@ class _Search:
             return LoopSummary(LoopBound(0, _NEVER), (), frozenset())
         known = counters(head, start, firsts, back)
         fixed = [one for one in start.registers.values() if isinstance(one, Value) and (one.symbol is None or one.symbol.head != head)]
-        best = _never(back) or _counted(known, back, fixed, firsts)
+        best = _never(back) or _counted(known, back, fixed, firsts, self.name)
         if tries and (best is None or self._tests_flags(loop)):
             # Such a test stands for one half of a condition; a counter explains that half only.
             tried = self.trials.bound(loop, firsts, _hopeless(known, back))
@@ -166,14 +169,16 @@ def _never(back: Sequence[State]) -> LoopBound | None:
     return None if back else LoopBound(0, "no path leads back")
 
 
-def _counted(known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Value], firsts: Sequence[State]) -> LoopBound | None:
+def _counted(
+    known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Value], firsts: Sequence[State], name: Callable[[int], str]
+) -> LoopBound | None:
     """Return the least bound that a counter gives, of those that rest on what is given or are worth something without."""
     old = frozenset(one.symbol for state in firsts for one in state.registers.values() if isinstance(one, Value) and one.symbol)
     options: list[LoopBound] = []
     for one in known:
         for way in (monotone_bound(one, back), equality_bound(one, back, fixed, old)):
             if way is not None and (way.bound <= _USELESS or (not way.origins and way.bound < _WORD)):
-                named = replace(way, reason=f"{next(names(1 << one.register))} {way.reason}")
+                named = replace(way, reason=f"{name(one.register)} {way.reason}")
                 options.append(named)
     return min(options, key=lambda one: one.bound, default=None)
 
@@ -201,6 +206,14 @@ def _moved(one: Movement, bound: int) -> Range:
     return ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1)
 
 
+def _namer(function: Function) -> Callable[[int], str]:
+    if not function.frames:
+        return lambda number: next(names(1 << number))
+    known = variable_names(function)
+    # The high word of a long has no name of its own.
+    return lambda number: known[number] if number in known else f"the high word of {known[number - 1]}"
+
+
 def _can_be_given(origin: str) -> bool:
     return origin in {BLOCK, GRID} or origin.startswith(PARAMETER)
 
@@ -220,16 +233,22 @@ def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch:
         return ()
     flows = flows_of(cfg, known)
     behind, before = wanted(flows)
-    machine = Machine(LaunchEnvironment(cfg.function, launch), behind, _MOST_STATES)
+    machine = Machine(LaunchEnvironment(cfg.function, launch), behind, _MOST_STATES, conditions(cfg.function))
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
     written = [reduce(or_, [one.written for one in line], 0) for line in flows.writers]
     named = [touched(node.instructions, known) for node in cfg.nodes]
     changed, touching = (tuple(reduce(or_, [masks[node] for node in loop.nodes]) for loop in cfg.loops) for masks in (written, named))
     walk = Walk(flows, machine, changed, heads, before)
     nests = frozenset(loop.parent for loop in cfg.loops if loop.parent is not None)
-    search = _Search(flows, walk, touching, trials_of(walk), nests, guards(flows))
+    search = _Search(flows, walk, touching, trials_of(walk), nests, guards(flows), _namer(cfg.function))
     search.walk.function(search.infer_bound)
     found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
-    if cfg.function.frames:
-        found = [one if one.bound is not None else replace(one, missing=_PTX) for one in found]
-    return tuple(found)
+    return tuple(one if one.bound is not None or one.missing else replace(one, missing=_tests(flows, one.loop)) for one in found)
+
+
+def _tests(flows: Flows, loop: int) -> Origins:
+    """Return the instructions of a loop that decide whether it goes on: the reason where their words are followed back to no origin."""
+    nodes = flows.cfg.loops[loop].nodes
+    tested = leaving(flows, nodes)
+    inside = [one for node in nodes for one in flows.cfg.nodes[node].instructions]
+    return frozenset(reason(one) for one in inside if flows.facts[one.address].writes & tested) or frozenset({"a test before the loop"})

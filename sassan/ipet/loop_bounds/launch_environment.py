@@ -6,10 +6,12 @@ from sassan.domains import ranges
 from sassan.ipet.loop_bounds.values import Origins, Value, constant, unknown
 from sassan.ir import Function
 from sassan.machine.launch import BLOCK_LIMITS, GRID_LIMITS, Launch, Shape
-from sassan.machine.parameters import Layout, layout, name_at
+from sassan.machine.parameters import Layout, layout, name_at, places
 
 _AXES = "xyz"
 _WARP = 32
+_BANK = 1 << 16
+"""Bytes of a constant bank: more than all parameters of a kernel."""
 BLOCK, GRID = "--block-dim", "--grid"
 PARAMETER = "parameter "
 
@@ -34,6 +36,8 @@ class LaunchEnvironment:
     _bytes: dict[int, int] = field(default_factory=dict[int, int])
     _words: dict[int, Value] = field(default_factory=dict[int, Value])
     _special: dict[str, Value] = field(default_factory=dict[str, Value])
+    _starts: dict[str, int] = field(default_factory=dict[str, int])
+    """Of PTX, which has no constant bank: where each parameter would stand in one that has room for all, by name."""
 
     def __post_init__(self) -> None:
         """Lay out what is given."""
@@ -44,16 +48,24 @@ class LaunchEnvironment:
         for axis, name in enumerate(_AXES):
             upper = name.upper()
             self._special |= {f"SR_TID.{upper}": thread[axis], f"SR_CTAID.{upper}": place[axis]}
+            self._special |= {f"%tid.{name}": thread[axis], f"%ctaid.{name}": place[axis]}
+            self._special |= {f"%ntid.{name}": block[axis], f"%nctaid.{name}": grid[axis]}
             self._special |= {f"SR_NTID.{upper}": block[axis], f"SR_NCTAID.{upper}": grid[axis]}
-        self._special |= {"SRZ": constant(0), "SR_LANEID": unknown(ranges.span(0, _WARP - 1), shared=True)}
+        lane = unknown(ranges.span(0, _WARP - 1), shared=True)
+        self._special |= {"SRZ": constant(0), "SR_LANEID": lane, "%laneid": lane}
+        if self.function.frames:
+            kernels = (frame for frame in self.function.frames if frame.name == self.function.name)
+            self._starts = {one.name: (index + 1) * _BANK for frame in kernels for index, one in enumerate(frame.parameters)}
+        starts = {one.name: (index + 1) * _BANK for index, one in enumerate(places(self.function))}
         where = _layout(self.function)
         if where is not None:
             self._words |= {where.block + 4 * axis: one for axis, one in enumerate(block)}
             self._words |= {where.grid + 4 * axis: one for axis, one in enumerate(grid)}
         for given, spot in self.launch.placed(self.function):
-            if spot.offset >= 0:
+            start = spot.offset if spot.offset >= 0 else starts.get(spot.name)
+            if start is not None:
                 word = given.value % (1 << 8 * spot.size)
-                self._bytes |= {spot.offset + index: word >> 8 * index & 255 for index in range(spot.size)}
+                self._bytes |= {start + index: word >> 8 * index & 255 for index in range(spot.size)}
 
     def constant(self, offset: int, size: int = 4, *, is_signed: bool = False) -> Value:
         """Return the word of constant bank 0 that is read with this width in bytes at an offset."""
@@ -70,6 +82,11 @@ class LaunchEnvironment:
             self._words[offset] = unknown(ranges.EVERY, self._named(offset), shared=True)
         return self._words[offset]
 
+    def parameter(self, name: str, offset: int, size: int, *, is_signed: bool = False) -> Value | None:
+        """Return the word, or the narrower number, at an offset of a parameter of PTX; None where the kernel has no such parameter."""
+        start = self._starts.get(name)
+        return None if start is None else self.constant(start + offset, size, is_signed=is_signed)
+
     def byte(self, offset: int) -> int | None:
         """Return the byte of constant bank 0 that a given parameter has at an offset, None where none is given."""
         return self._bytes.get(offset)
@@ -79,6 +96,8 @@ class LaunchEnvironment:
         return self._special.get(name) or unknown(ranges.EVERY, frozenset({f"special register {name}"}))
 
     def _named(self, offset: int) -> Origins:
+        if self.function.frames:
+            return frozenset({f"{PARAMETER}{places(self.function)[offset // _BANK - 1].called}"})
         where = layout(self.function.arch)
         if where is None or offset < where.parameters:
             return frozenset({f"constant c[0x0][0x{offset:x}]"})

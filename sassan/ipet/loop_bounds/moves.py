@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from sassan.ipet.loop_bounds.operands import Step
 from sassan.ipet.loop_bounds.values import Known, Value
-from sassan.ir import Constant, Operand, Special
+from sassan.ir import Constant, Operand, PtxAddress, Special, Symbol
 
 _WORD_BYTES = 4
 _BANK = 1 << 16
@@ -16,6 +16,8 @@ def _special(step: Step, operand: Operand) -> Value:
 
 
 def _constant(step: Step, operand: Operand, offset: int, size: int, is_signed: bool) -> Value:
+    if isinstance(operand, PtxAddress) and isinstance(operand.base, Symbol):
+        return step.environment.parameter(operand.base.name, operand.offset + offset, size, is_signed=is_signed) or step.unknown()
     if not isinstance(operand, Constant) or operand.bank != 0:
         return step.unknown()
     address = _address(step, operand)

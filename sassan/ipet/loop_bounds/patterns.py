@@ -1,21 +1,26 @@
-"""Instructions that differ in their registers only share an effect: each is compiled once per function, for registers numbered in order.
+"""Instructions that differ in their registers and numbers only share an effect: each is compiled once per function.
 
-What an effect makes of an instruction depends on its opcode, on numbers and constants, and on which operands are the same register, but
-not on which registers these are.
+What an effect makes of an instruction depends on its opcode, on constants, and on which operands are the same register, but not on which
+registers these are: they are numbered in order. Nor does it depend on a number that is only a word to it: that is read from the
+instruction at hand, as if it were a register.
 """
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from sassan.ipet.loop_bounds.evaluate import Evaluated, evaluated
+from sassan.ipet.loop_bounds.evaluate import MASKS, Evaluated, evaluated
+from sassan.ipet.loop_bounds.operands import IMMEDIATES
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register, Special, Target
 from sassan.isa.computations import CARRY, ZERO, Computation
 from sassan.isa.registers import bit
 
 _WIDTHS: Mapping[str, int] = {"R": 8, "UR": 4, "P": 1, "UP": 1}
 """How many registers from one on an operand may name, by file."""
+_ABOUT_NUMBERS = frozenset({"float_halves", "number", "short", "zero"})
+"""Functions of the language to which a number is more than a word."""
 _FLAGS: Mapping[int, int] = MappingProxyType({CARRY: CARRY, ZERO: ZERO})
 Names = Mapping[int, int]
 """Bit numbers of the registers of an instruction, by those of its pattern."""
@@ -35,36 +40,64 @@ class Patterns:
 
     _known: dict[object, Evaluated] = field(default_factory=dict[object, Evaluated])
 
+    _words: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
+    """Per computation, the operands of which only the word matters."""
+
     def effect(self, computes: Computation, instruction: Instruction) -> Effect:
         """Return the effect of an instruction."""
-        operands, names = _numbered(instruction)
+        words = self._words.get(id(computes))
+        if words is None:
+            words = self._words[id(computes)] = _only_words(computes)
+        numbered, names = _numbered(instruction, words)
         # What a number in floating point means is in the text of the instruction, not in its value alone.
-        text = instruction.text if any(isinstance(operand, Immediate) and isinstance(operand.value, float) for operand in operands) else ""
-        key = (id(computes), instruction.opcode, operands, text)
+        floats = any(isinstance(operand, Immediate) and isinstance(operand.value, float) for operand in instruction.operands)
+        key = (id(computes), instruction.opcode, numbered, instruction.text if floats else "")
         known = self._known.get(key)
         if known is None:
+            operands = tuple(Register(*one) if isinstance(one, tuple) else one for one in numbered)
             known = self._known[key] = evaluated(computes, replace(instruction, operands=operands))
         return Effect(known, names)
 
 
-def _numbered(instruction: Instruction) -> tuple[tuple[Operand, ...], Names]:
+def _only_words(computes: Computation) -> frozenset[int]:
+    """Return the operands that stand for nothing but a word, whether they are registers or numbers."""
+    if not _ABOUT_NUMBERS.isdisjoint(computes.effect.functions):
+        return frozenset()
+    numbers = {place for name, place in computes.places.items() if name[0] == "i"}
+    return frozenset(place for place in computes.places.values() if place not in numbers)
+
+
+_Numbered = Operand | tuple[str, int | None, bool, bool, bool, tuple[str, ...]]
+"""An operand of a pattern: of a register, the fields, which are hashed faster."""
+
+
+def _numbered(instruction: Instruction, words: AbstractSet[int]) -> tuple[tuple[_Numbered, ...], Names]:
     """Return the operands with registers numbered in order, and the bit numbers that they stand for."""
     if not all(map(_is_plain, instruction.operands)):
-        return instruction.operands, _Same()
+        return instruction.operands, _SAME
     places: dict[tuple[str, int], int] = {}
     names = _Pairs(_FLAGS)
-    operands: list[Operand] = []
-    for operand in instruction.operands:
-        if not isinstance(operand, Register) or operand.index is None:
+    operands: list[_Numbered] = []
+    for index, operand in enumerate(instruction.operands):
+        if isinstance(operand, Register):
+            place, file = operand.index, operand.file
+            if place is not None:
+                known = places.get((file, place))
+                if known is None:
+                    known = places[file, place] = len(places) * _WIDTHS[file]
+                    names[_number(file, known)] = _number(file, place)
+                place = known
+            operands.append((file, place, operand.negated, operand.absolute, operand.inverted, operand.modifiers))
+        elif index in words and isinstance(operand, Immediate) and isinstance(operand.value, int) and _is_free(operand):
+            operands.append((IMMEDIATES, index, False, False, False, ()))
+        else:
             operands.append(operand)
-            continue
-        width = _WIDTHS[operand.file]
-        place = places.get((operand.file, operand.index))
-        if place is None:
-            place = places[operand.file, operand.index] = len(places) * width
-            names[_number(operand.file, place)] = _number(operand.file, operand.index)
-        operands.append(Register(operand.file, place, operand.negated, operand.absolute, operand.inverted, operand.modifiers))
     return tuple(operands), names
+
+
+def _is_free(number: Immediate) -> bool:
+    """Say whether nothing but the word depends on a number: a conjunction with some leaves states apart."""
+    return not number.modifiers and number.value not in MASKS
 
 
 @lru_cache(maxsize=1024)
@@ -99,3 +132,6 @@ class _Same(dict[int, int]):
 
     def __missing__(self, number: int) -> int:
         return number
+
+
+_SAME = _Same()

@@ -49,6 +49,8 @@ class Effort:
 
 SMALL = Effort(operations=6_000, worth=16_000)
 _SHORTEST = 24
+_CLUSTER = 16
+"""Blocks of a cluster, at most."""
 _MORE = 3
 """So many iterations more than a bound says, so that a wrong one shows."""
 
@@ -83,6 +85,8 @@ def check(
 
     Raises SelfCheckError where a thread goes back more often than a bound says.
     """
+    if cfg.function.frames:
+        return False
     bounded = [one for one in found if one.bound is not None]
     seen = back_edge_counts(cfg, facts_of, (launch,), effort, [one.bound for one in found]) if bounded else None
     for one in bounded if seen is not None else ():
@@ -188,12 +192,14 @@ def _warps(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Pl
     places = np.stack([random.integers(0, extent, count) for extent in grid])
     places[:, 0], places[:, -1] = 0, np.array(grid) - 1
     wide = np.ones((count, LANES), dtype=np.int64)
-    special = {"SR_LANEID": np.arange(LANES) * wide, "SRZ": 0 * wide}
+    lane = np.arange(LANES) * wide
+    special = {"SR_LANEID": lane, "SRZ": 0 * wide, "SR_EQMASK": 1 << lane, "SR_LTMASK": (1 << lane) - 1, "SR_LEMASK": (2 << lane) - 1}
     coordinates = (threads % block[0], threads // block[0] % block[1], threads // (block[0] * block[1]))
     for axis, name in enumerate(_AXES):
         special |= {f"SR_TID.{name}": coordinates[axis], f"SR_CTAID.{name}": places[axis][:, None] * wide}
         special |= {f"SR_NTID.{name}": block[axis] * wide, f"SR_NCTAID.{name}": grid[axis] * wide}
     salt = random.integers(0, 1 << 32, count, dtype=np.uint32)
+    special["SR_CGACTAID"] = random.integers(0, _CLUSTER, count)[:, None] * wide
     words = {name: one.astype(np.uint32) for name, one in special.items()}
     return Place(salt, words, bank, described(cfg.function.arch).short_immediates), np.packbits(inside, axis=1, bitorder="little").view(
         np.uint32

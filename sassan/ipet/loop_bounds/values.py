@@ -57,6 +57,7 @@ class Value(NamedTuple):
         return self.range.constant if self.symbol is None else None
 
 
+@lru_cache(maxsize=1 << 12)
 def constant(word: int) -> Value:
     """Return a known word."""
     return Value(None, 0, ranges.const(word))

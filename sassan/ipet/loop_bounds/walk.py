@@ -10,7 +10,6 @@ from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.execute import Machine, Plan, numbers
 from sassan.ipet.loop_bounds.flow import Flows, Slice
-from sassan.ipet.loop_bounds.operands import PREDICATES
 from sassan.ipet.loop_bounds.states import reduce, trimmed, with_registers
 from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value, union, unknown
 from sassan.isa.computations import CARRY, ZERO
@@ -155,7 +154,11 @@ class Walk:
         while lost:
             name = (lost & -lost).bit_length() - 1
             lost &= lost - 1
-            registers[name] = _new(name, head, known.get(name), registers.get(name), self.flows.cfg.nodes[head].start)
+            registers[name] = (
+                Truth(Maybe())
+                if name in self.machine.conditions
+                else _new(name, head, known.get(name), registers.get(name), self.flows.cfg.nodes[head].start)
+            )
             if name == CARRY:
                 registers[ZERO] = Truth(Maybe())
         # Threads that enter elsewhere may hold what does not matter at the head, so that nothing there would forget it.
@@ -227,10 +230,8 @@ class Walk:
         return [state] if truth is None else assume(state, self.flows.condition(node, state), truth, 2)
 
 
-def _new(name: int, head: int, known: Range | None, old: Known | None, address: int) -> Known:
-    """Return what a register holds at the head of a loop that may write it."""
-    if name in PREDICATES or name == CARRY:
-        return Truth(Maybe())
+def _new(name: int, head: int, known: Range | None, old: Known | None, address: int) -> Value:
+    """Return what a register that holds a word holds at the head of a loop that may write it."""
     origins = old.origins if isinstance(old, Value) else frozenset[str]()
     if known is None:
         known, origins = ranges.EVERY, union(origins, frozenset({iterations_of(address)}))

@@ -2,6 +2,7 @@
 
 from typing import TypedDict
 
+from sassan.access.reasons import reason
 from sassan.isa.control import BARRIERS, Control
 from sassan.render.listing import ListingRow
 
@@ -21,7 +22,10 @@ class ControlRecord(TypedDict):
 
 
 class RowRecord(TypedDict):
-    """`control` is None without encodings, `unit` and `letter` for an unknown opcode."""
+    """`control` is None without encodings, `unit` and `letter` for an unknown opcode.
+
+    `transactions` are those of memory by a full warp with how few would do, '' without; `waste` says why there are more.
+    """
 
     address: str
     control: ControlRecord | None
@@ -30,6 +34,8 @@ class RowRecord(TypedDict):
     text: str
     branch: str | None
     source: str | None
+    transactions: str
+    waste: str
 
 
 def row(line: ListingRow) -> RowRecord:
@@ -42,6 +48,8 @@ def row(line: ListingRow) -> RowRecord:
         "text": line.instruction.text or line.instruction.opcode,
         "branch": line.branch.value if line.branch else None,
         "source": None if line.source is None else f"{line.source.file}:{line.source.line}",
+        "transactions": line.transactions,
+        "waste": "\n".join(why for access in line.accesses if (why := reason(access))),
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+from sassan.access import Access
 from sassan.errors import Gap
 from sassan.render.graph.decorations import Decorations
 from sassan.render.graph.dot import bare_text, compact
@@ -111,7 +112,9 @@ class Sketch:
         }
 
 
-def sketch(cfg: WarpCfg, decorations: Decorations, facts_of: FactsOf, gaps: tuple[Gap, ...], wcet: int | None) -> Sketch:
+def sketch(  # noqa: PLR0913, PLR0917 - what a page shows of a function
+    cfg: WarpCfg, decorations: Decorations, facts_of: FactsOf, gaps: tuple[Gap, ...], wcet: int | None, accesses: Sequence[Access] = ()
+) -> Sketch:
     """Return a function for a page; `gaps` are those that prevent a bound, the shares of blocks refer to `wcet`."""
     small = compact(cfg)
     shares = _shares(cfg, decorations, wcet)
@@ -140,7 +143,7 @@ def sketch(cfg: WarpCfg, decorations: Decorations, facts_of: FactsOf, gaps: tupl
         for at, node in enumerate(cfg.nodes)
     ]
     text = bare_text(cfg, decorations, tuple(size(lines) for lines in labels))
-    return Sketch(text, cfg, decorations, tuple(blocks), tuple(row(line) for line in listing(cfg, facts_of).rows))
+    return Sketch(text, cfg, decorations, tuple(blocks), tuple(row(line) for line in listing(cfg, facts_of, accesses).rows))
 
 
 def _shares(cfg: WarpCfg, decorations: Decorations, wcet: int | None) -> tuple[float | None, ...]:

@@ -54,14 +54,14 @@ def test_several_instructions_may_share_a_line():
 
 def test_a_guard_is_a_register_of_its_own():
     function, _ = only("@!%p1 mov.u32 %r1, 1;", "ret;")
-    assert function.instructions[0].guard == Guard("%p1", 2, negated=True)
+    assert function.instructions[0].guard == Guard("%p1", 2, negated=True, variable=True)
 
 
 def test_a_register_has_one_number_at_every_use():
     function, _ = only("add.s32 %r1, %r2, %r1;", "ret;")
     first, second, third = function.instructions[0].operands
-    assert first == third == Variable("%r1", first.number)
-    assert second == Variable("%r2", second.number)
+    assert first == third == Variable("%r1", first.number, bits=32)
+    assert second == Variable("%r2", second.number, bits=32)
     assert first.number != second.number
 
 
@@ -186,7 +186,7 @@ def test_what_declares_no_register_has_those_that_it_uses():
     moved, compared = one.instructions[:2]
     assert moved.operands[1] == PtxAddress(Symbol("x_addr"), 0, bare=True)
     assert isinstance(compared.operands[0], Variable)
-    assert one.instructions[2].guard == Guard("p", compared.operands[0].number, negated=False)
+    assert one.instructions[2].guard == Guard("p", compared.operands[0].number, negated=False, variable=True)
 
 
 def test_a_fragment_is_one_function():

@@ -8,7 +8,7 @@ from sassan.errors import InputError
 from sassan.frontend.ptx.read import read_ptx
 from sassan.ir import Function
 from sassan.isa.facts import Effect, Facts, Flow
-from sassan.isa.ptx import load, variable_names
+from sassan.isa.ptx import load, register_widths, variable_names
 from sassan.isa.ptx_table import read, table
 
 
@@ -17,7 +17,8 @@ def facts(line: str, **more: str) -> tuple[Facts, dict[str, int]]:
     function, isa = only(line, "ret;", **more)
     found = isa.facts(function.instructions[0])
     assert found is not None
-    return found, {name: 1 << number for number, name in variable_names(function).items()}
+    widths = register_widths(function)
+    return found, {name: (3 if widths.get(number) == 64 else 1) << number for number, name in variable_names(function).items()}
 
 
 def needs(line: str, **more: str) -> list[str] | None:

@@ -1,12 +1,13 @@
 """Words of a warp as 32 numbers: what the words of `domains/lanes.py` stand for, and arguments for the functions over them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from hypothesis import strategies as st
 
-from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, word
+from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, const, word
 from sassan.values.words import Held
 
 SIGN = 1 << 31
@@ -125,8 +126,52 @@ def contains(value: LaneWord, lane: int, number: int, bases: Mapping[str, int]) 
     return left % value.modulus == 0 and value.low <= number <= value.high
 
 
-_numbers = st.sampled_from([0, 1, 2, 5, 31, 32, 63, 64, 96, SIGN - 1, SIGN, SIGN + 32, SIZE - 64, SIZE - 32, SIZE - 31, LAST])
-numbers = _numbers | st.integers(0, LAST)
+def join_complaint(case: Case, join: Callable[[LaneWord, LaneWord], LaneWord]) -> str:
+    """Return what is wrong with the join of two words, '' where nothing is."""
+    a, b = (argument.held.value for argument in case.arguments)
+    both = join(a, b)
+    for argument in case.arguments:
+        for lane in case.live:
+            if not contains(both, lane, argument.words[lane], case.bases):
+                return f"{argument.words[lane]:#x} in lane {lane} is not in {both}"
+    return "" if both.lanes is None or both.lanes == a.lanes == b.lanes else f"{both.lanes} of {a.lanes} and {b.lanes}"
+
+
+_LINE = tuple(range(LANES))
+
+
+def tail_complaints(compare: Callable[..., Held]) -> Iterator[str]:
+    """Yield what is wrong with comparisons of 32 w + lane with numbers near its ends, known or known but for multiples of 32."""
+    rows = [Held(word(0, 32, _LINE), 1)]
+    ends = [Held(const(n), 0) for n in (*range(-34, 35), *range(SIGN - 34, SIGN + 35))] + [Held(word(n, 32, None), 2) for n in range(32)]
+    for relation, is_signed, row, end in product(RELATIONS, (False, True), rows, ends):
+        for first, second in ((row, end), (end, row)):
+            held = compare(relation, first, second, is_signed)
+            for u in (-64, -32, 0, 32, SIGN - 32, SIGN):
+                for n in (end.value.offset,) if end.value.known else (end.value.offset + u, end.value.offset):
+                    pairs = [((u + lane) & LAST, n & LAST)[:: 1 if first is row else -1] for lane in _LINE]
+                    truths = [_compared(relation, *pair, is_signed) for pair in pairs]
+                    if not all(contains(held.value, lane, truth, {}) for lane, truth in enumerate(truths)):
+                        yield f"{relation} of {pairs[0]} and so on is {truths}, not {held}"
+                    if held.needs is not None and len({rest(held.value, lane, truth) for lane, truth in enumerate(truths)}) > 1:
+                        yield f"{relation} of {pairs[0]} and so on is {truths}, and lanes are to agree"
+
+
+def index_complaint(block: tuple[int, int, int], axis: int, thread_index: Callable[[tuple[int, int, int], int], Held]) -> str:
+    """Return what is wrong with the index of threads along an axis of a block, '' where nothing is."""
+    held = thread_index(block, axis)
+    rests: dict[int, set[int]] = {}
+    for z, y, x in product(*map(range, reversed(block))):
+        thread = (z * block[1] + y) * block[0] + x
+        number = (x, y, z)[axis]
+        if not contains(held.value, thread % LANES, number, {}):
+            return f"{number} of thread {thread} is not in {held.value}"
+        rests.setdefault(thread // LANES, set()).add(rest(held.value, thread % LANES, number))
+    return "" if held.needs is None or all(len(each) == 1 for each in rests.values()) else f"lanes differ in more than {held.value.lanes}"
+
+
+numbers = st.sampled_from([0, 1, 2, 5, 31, 32, 63, 64, 96, SIGN - 1, SIGN, SIGN + 32, SIZE - 64, SIZE - 32, SIZE - 31, LAST])
+any_number = numbers | st.integers(0, LAST)
 _factors = st.sampled_from([1, 1, 1, 2, 4, 33, 1 << 5, 1 << 16, 1 << 26, 1 << 30, LAST])
 _shapes = st.sampled_from(
     [
@@ -139,13 +184,39 @@ _shapes = st.sampled_from(
         tuple(lane ^ 5 for lane in range(LANES)),
     ]
 )
-_drawn_lanes = st.lists(numbers, min_size=4, max_size=4).map(lambda few: tuple(few[lane * lane // 7 % 4] for lane in range(LANES)))
-_lanes = st.none() | st.builds(lambda shape, factor: tuple(lane * factor & LAST for lane in shape), _shapes, _factors) | _drawn_lanes
-_moduli = st.sampled_from([1, 2, 8, 32, 32, 64, 1 << 16, 1 << 31, SIZE, SIZE])
+_few = st.lists(any_number, min_size=4, max_size=4).map(lambda few: tuple(few[lane * lane // 7 % 4] for lane in range(LANES)))
+_lanes = st.none() | st.builds(lambda shape, factor: tuple(lane * factor & LAST for lane in shape), _shapes, _factors) | _few
 _counts = st.integers(-2, 3) | st.sampled_from([1 << 26, 1 << 30, LAST]) | st.integers(0, LAST)
+_bases = st.sampled_from(["", "", "", "p", "q"])
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where the numbers of a case are drawn from."""
+
+    offsets: st.SearchStrategy[int]
+    moduli: st.SearchStrategy[int]
+    lanes: st.SearchStrategy[tuple[int, ...] | None]
+    counts: st.SearchStrategy[int]
+    bases: st.SearchStrategy[str]
+
+
+SCALES = st.sampled_from(
+    [
+        Scale(numbers, st.sampled_from([1, 2, 8, 32, 32, 64, 1 << 16, SIGN, SIZE, SIZE]), _lanes, _counts, _bases),
+        # Numbers that are near to each other.
+        Scale(
+            st.sampled_from([0, 0, 1, 5, 31, 32, 64]),
+            st.sampled_from([8, 32, 32, 64, SIZE, SIZE]),
+            st.none() | _shapes,
+            st.integers(0, 2),
+            st.just(""),
+        ),
+    ]
+)
 _tightness = st.sampled_from(["tight", "tight", "low", "high", "open"])
 _live = st.sampled_from([tuple(range(LANES)), tuple(range(LANES)), tuple(range(24)), (3,), (1, 30), (0, 31)])
-_some_bases = st.fixed_dictionaries({"p": numbers, "q": numbers})
+_some_bases = st.fixed_dictionaries({"p": any_number, "q": any_number})
 
 
 def _made(value: LaneWord, words: tuple[int, ...], live: tuple[int, ...], tightness: str) -> LaneWord:
@@ -155,10 +226,10 @@ def _made(value: LaneWord, words: tuple[int, ...], live: tuple[int, ...], tightn
 
 
 @st.composite
-def _argument(draw: st.DrawFn, index: int, live: tuple[int, ...], bases: Mapping[str, int]) -> Argument:
-    value = word(draw(_numbers), draw(_moduli), draw(_lanes), base=draw(st.sampled_from(["", "", "", "p", "q"])))
+def _argument(draw: st.DrawFn, index: int, live: tuple[int, ...], bases: Mapping[str, int], scale: Scale) -> Argument:
+    value = word(draw(scale.offsets), draw(scale.moduli), draw(scale.lanes), base=draw(scale.bases))
     shared = draw(st.booleans())
-    counts = [draw(_counts)] * 3 if shared else draw(st.lists(_counts, min_size=3, max_size=3))
+    counts = [draw(scale.counts)] * 3 if shared else [draw(scale.counts) for _ in range(3)]
     base = bases[value.base] if value.base else 0
     words = tuple((base + counts[lane * lane % 3] * value.modulus + each) & LAST for lane, each in enumerate(value.words))
     value = _made(value, words, live, draw(_tightness))
@@ -195,13 +266,13 @@ def _places(draw: st.DrawFn, index: int, live: tuple[int, ...]) -> Argument:
 @st.composite
 def cases(draw: st.DrawFn, kinds: str) -> Case:
     """Draw a call of a function with arguments of these kinds."""
-    live, bases = draw(_live), draw(_some_bases)
+    live, bases, scale = draw(_live), draw(_some_bases), draw(SCALES)
     arguments: list[Any] = []
     index = 0
     for kind in kinds:
         match kind:
             case "w":
-                arguments.append(draw(_argument(index, live, bases)))
+                arguments.append(draw(_argument(index, live, bases, scale)))
             case "t":
                 arguments.append(draw(_predicate(index, live)))
             case "n":

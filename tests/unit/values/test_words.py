@@ -11,7 +11,7 @@ from sassan.domains.lanes import LANES, flat, join, leq, loose, word
 from sassan.values import words
 from sassan.values.environment import thread_index
 from sassan.values.words import FUNCTIONS, Held, number
-from unit.values.lane_cases import REFERENCES, SIGN, Argument, Case, cases, contains, rest
+from unit.values.lane_cases import REFERENCES, SIGN, Argument, Case, cases, contains, index_complaint, join_complaint, tail_complaints
 
 CALLS = {"choose": words.choose, "negated": words.negated, "inverted": words.inverted, **FUNCTIONS}
 
@@ -38,22 +38,30 @@ def test_lanes_that_lie_half_the_circle_apart_wrap_around_before_a_shift():
     assert Case((argument, places, False), (1, 30), {}).complaint(words.shift_right, reference) == ""
 
 
+def test_a_tail_of_whole_warps_is_decided_by_the_warp():
+    assert list(tail_complaints(words.compare)) == []
+    assert words.compare("LT", Held(word(0, 32, tuple(range(LANES))), 1), number(96), True).needs == 1
+
+
 @given(case=cases("ww"))
 @settings(max_examples=part(2000))
-def test_a_join_holds_both_words(case):
-    a, b = (argument.held.value for argument in case.arguments)
-    both = join(a, b)
-    for argument in case.arguments:
-        for lane in case.live:
-            assert contains(both, lane, argument.words[lane], case.bases)
-            assert not leq(a, b) or argument is case.arguments[1] or contains(b, lane, argument.words[lane], case.bases)
-    assert both.lanes in {a.lanes, None}
-    assert both.lanes in {b.lanes, None}
+def test_a_join_holds_both_words(case: Case):
+    assert join_complaint(case, join) == ""
+
+
+@given(case=cases("ww"))
+@settings(max_examples=part(800))
+def test_a_greater_word_holds_what_a_lesser_one_holds(case: Case):
+    small, great = case.arguments
+    above = join(small.held.value, great.held.value)
+    for value in (great.held.value, above, flat(above)):
+        if leq(small.held.value, value):
+            assert all(contains(value, lane, small.words[lane], case.bases) for lane in case.live)
 
 
 @given(case=cases("w"))
 @settings(max_examples=part(800))
-def test_without_lanes_or_base_a_word_holds_the_same(case):
+def test_without_lanes_or_base_a_word_holds_the_same(case: Case):
     (argument,) = case.arguments
     for weaker in (flat(argument.held.value), loose(argument.held.value)):
         assert all(contains(weaker, lane, argument.words[lane], case.bases) for lane in case.live)
@@ -70,16 +78,7 @@ BLOCKS = st.one_of(
 @given(block=BLOCKS, axis=st.integers(0, 2))
 @settings(max_examples=part(400))
 def test_a_thread_index_holds_that_of_every_thread(block: tuple[int, int, int], axis: int):
-    held: Held = thread_index(block, axis)
-    rests: dict[int, set[int]] = {}
-    for z in range(block[2]):
-        for y in range(block[1]):
-            for x in range(block[0]):
-                thread = (z * block[1] + y) * block[0] + x
-                number = (x, y, z)[axis]
-                assert contains(held.value, thread % LANES, number, {})
-                rests.setdefault(thread // LANES, set()).add(rest(held.value, thread % LANES, number))
-    assert held.needs is None or all(len(each) == 1 for each in rests.values())
+    assert index_complaint(block, axis, thread_index) == ""
 
 
 @pytest.mark.parametrize(

@@ -53,21 +53,36 @@ const CONTROL = [
   ["reuse", "source slots that are kept in the operand cache", "reuse"],
 ];
 
+const TRANSACTIONS = "memory transactions of a full warp (sectors of 32 bytes, or passes over the banks of shared memory) / how few the same bytes need, under the assumptions that sassan memory prints";
+
 const SAYS = { divergent: "divergent", uniform: "uniform", unreached: "unreached", "?": "divergent?" };
 
 function instructions(graph, block) {
   const rows = block.rows.map((at) => graph.rows[at]);
   const coded = rows.some((row) => row.control);
-  const columns = [["address"], ...(coded ? CONTROL.map(([name, tip]) => [name, false, tip]) : []), ["unit"], [""], ["instruction"]];
+  const accessed = rows.some((row) => row.transactions);
+  const columns = [
+    ["address"],
+    ...(coded ? CONTROL.map(([name, tip]) => [name, false, tip]) : []),
+    ["unit"],
+    [""],
+    ...(accessed ? [["trans.", true, TRANSACTIONS]] : []),
+    ["instruction"],
+  ];
   const cells = rows.map((row) => [
     row.address,
     ...(coded ? CONTROL.map(([, , key]) => (row.control ? row.control[key] : "?")) : []),
     row.unit ?? "?",
     unit(row.letter),
+    ...(accessed ? [transactions(row)] : []),
     instruction(row),
   ]);
   const note = coded ? "" : el("p", { class: "muted" }, "Control codes are unknown, as the input has no encodings; cubins, cuobjdump -sass and nvdisasm -c -hex have them.");
   return el("div", {}, table(columns, cells, { class: "listing" }), note);
+}
+
+function transactions(row) {
+  return row.waste ? el("b", { class: "gap", title: row.waste }, row.transactions) : row.transactions;
 }
 
 function instruction(row) {

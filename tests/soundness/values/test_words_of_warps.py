@@ -1,0 +1,36 @@
+"""A seeded part of what `scripts/soundness` holds of the words of registers: samples and random programs, with drawn launches."""
+
+import pytest
+
+from budget import part, some
+from listing import assemble
+from samples import names
+from soundness.campaign import ARCHS, Task
+from soundness.values.campaign import GROUP, carry_out_words, shipped
+from soundness.values.programs import DIVIDED, NEW, OLD
+from soundness.values.runs import WordPlan, inspect_words
+
+LARGE = "large_5000"
+IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(names("sm_70")) if name != LARGE], of=3)
+"""Each sample for one architecture, in a quick run a third of them; `scripts/soundness` looks at all of them."""
+STEPS = 300
+
+
+@pytest.mark.parametrize(("arch", "name"), [*((arch, "warp_roles") for arch in ARCHS), *IN_TURN])
+def test_threads_of_a_sample_hold_what_is_said_of_registers(arch: str, name: str):
+    tally = carry_out_words(Task(f"{GROUP}{arch}/{name}", 0, len(shipped(arch, name)), 1, len(name), STEPS))
+    assert [str(finding) for finding in tally.findings] == []
+    assert tally.claims or tally.skipped
+
+
+@pytest.mark.parametrize("start", range(0, part(240, of=4), 10))
+@pytest.mark.parametrize("arch", [OLD, NEW])
+def test_threads_of_a_random_program_hold_what_is_said_of_registers(arch: str, start: int):
+    tally = carry_out_words(Task(f"{GROUP}of programs/{arch}", start, start + 10, 1, 1, STEPS))
+    assert ([str(finding) for finding in tally.findings], tally.skipped, tally.inspected) == ([], [], 10)
+
+
+def test_a_side_reads_what_the_other_side_wrote_to_a_register_of_the_warp():
+    report = inspect_words(assemble(DIVIDED, NEW).function, WordPlan(seed=1, warps=16))
+    assert not isinstance(report, str)
+    assert [str(finding) for finding in report.findings] == []

@@ -1,0 +1,64 @@
+"""A wrong line in what is known of registers is noticed: by a function's own check, or by random programs that run."""
+
+from random import Random
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis.errors import NoSuchExample
+
+from listing import assemble
+from soundness.values.mutants import ENVIRONMENT, LANES, MUTANTS, VALUES, WORDS, WrongLine, loaded
+from soundness.values.programs import DIVIDED, NEW, OLD, program
+from soundness.values.runs import WordPlan, inspect_words
+from unit.values.lane_cases import REFERENCES, cases, index_complaint, join_complaint, tail_complaints
+
+SETTINGS = settings(max_examples=3000, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None)
+BLOCKS = ((32, 8, 1), (48, 2, 1), (8, 8, 4))
+SEEDS = 80
+
+
+def notices(by: str, modules: dict[str, ModuleType]) -> bool:
+    """Say whether a check has anything to say about what is in these modules."""
+    match by:
+        case "thread_index":
+            return any(index_complaint(block, axis, modules[ENVIRONMENT].thread_index) for block in BLOCKS for axis in range(3))
+        case "programs":
+            return any(found_in_programs(seed, modules[VALUES]) for seed in range(SEEDS))
+        case "divided":
+            report = inspect_words(assemble(DIVIDED, NEW).function, WordPlan(seed=1, warps=16), modules[VALUES].with_values)
+            return not isinstance(report, str) and bool(report.findings)
+        case "tail":
+            return any(tail_complaints(modules[WORDS].compare))
+        case "join":
+            return exists("ww", lambda case: join_complaint(case, modules[LANES].join) != "")
+        case _:
+            kinds, reference = REFERENCES[by]
+            function = getattr(modules[WORDS], by, None) or modules[WORDS].FUNCTIONS[by]
+            return exists(kinds, lambda case: case.complaint(function, reference) != "")
+
+
+def exists(kinds, condition) -> bool:
+    try:
+        find(cases(kinds), condition, settings=SETTINGS, random=Random(1))
+    except NoSuchExample:
+        return False
+    return True
+
+
+def found_in_programs(seed: int, values: ModuleType) -> bool:
+    plan = WordPlan(seed, launches=1, warps=4, steps=200)
+    reports = [inspect_words(program(arch, seed), plan, values.with_values) for arch in (OLD, NEW)]
+    return any(not isinstance(report, str) and report.findings for report in reports)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.what)
+def test_a_wrong_line_is_noticed(mutant: WrongLine):
+    with loaded(mutant) as modules:
+        assert notices(mutant.by, modules)
+
+
+def test_right_lines_are_not_noticed():
+    with loaded(WrongLine("nothing", "add", WORDS, "def add(", "def add(")) as modules:
+        assert not notices("thread_index", modules)
+        assert not found_in_programs(1, modules[VALUES])
