@@ -14,7 +14,8 @@ def generation_assumptions(blocks: Blocks, options: Options, *, volta: bool) -> 
     """Return what the order of sides, and since Volta their interleaving, assumes of this program."""
     either = options.order == EITHER
     order = "either side of a divergence may run first" if either else "the taken side of a divergence runs first"
-    return (order, *_interleaving(blocks)) if volta else (order,)
+    traps = ("no debugger resumes a warp at a trap that ends a function",) if any(map(blocks.stops, blocks.blocks)) else ()
+    return (order, *(_interleaving(blocks) if volta else ()), *traps)
 
 
 def _interleaving(blocks: Blocks) -> Iterator[str]:

@@ -102,6 +102,13 @@ class Blocks:
     at: dict[int, int]
     """The index of the block that starts at an address."""
     gaps: tuple[Gap, ...]
+    entries: frozenset[int] = frozenset()
+    """The addresses where functions begin, as far as symbols and calls say so."""
+
+    def stops(self, block: Block) -> bool:
+        """Say whether a block ends in a trap behind which another function begins: no thread goes on there."""
+        last, end = block.last, block.end
+        return last is not None and last.flow is Flow.TRAP and not conditional(end, last) and end.following in self.entries
 
 
 def cut(function: Function, facts_of: FactsOf) -> Blocks:
@@ -117,7 +124,9 @@ def cut(function: Function, facts_of: FactsOf) -> Blocks:
             body.add(instruction, facts, function.arch)
         facts_here = tuple(known[begin:end])
         blocks.append(Block(len(blocks), function.instructions[begin:end], body.done(), body.last, tuple(body.late), facts_here))
-    return Blocks(tuple(blocks), {block.start: block.index for block in blocks}, tuple(gaps))
+    called = {facts.target for facts in known if facts is not None and facts.flow is Flow.CALL and facts.target is not None}
+    entries = frozenset({*called, *(address for address, _ in function.symbols)})
+    return Blocks(tuple(blocks), {block.start: block.index for block in blocks}, tuple(gaps), entries)
 
 
 def _leaders(function: Function, known: list[Facts | None], gaps: list[Gap]) -> set[int]:
@@ -240,7 +249,8 @@ def static_successors(blocks: Blocks) -> list[list[int]]:
         flow = block.last.flow if block.last else Flow.NONE
         if block.last and flow in {Flow.BRANCH, Flow.INDIRECT_BRANCH}:
             wanted += [*block.end.targets] if block.last.target is None else [block.last.target, *block.end.targets]
-        if flow not in _NEVER_PASSES or conditional(block.end, block.last) or (block.last is not None and block.last.is_barrier):
+        passes = flow not in _NEVER_PASSES or conditional(block.end, block.last) or (block.last is not None and block.last.is_barrier)
+        if passes and not blocks.stops(block):
             wanted.append(block.end.following)
         out.append(sorted({blocks.at[address] for address in wanted if address in blocks.at}))
     return out

@@ -143,7 +143,7 @@ class _Search:
             for target in targets:
                 yield from self._go(context, target, late_breaks(block, thread, taken=True))
         ends = flow in {Flow.BRANCH, Flow.INDIRECT_BRANCH, Flow.EXIT} and not conditional(end, last)
-        if not ends:
+        if not ends and not self._blocks.stops(block):
             yield from self._go(context, end.following, late_breaks(block, thread, taken=False))
 
     def _go(self, context: Context, address: int, thread: ThreadValues) -> Iterator[tuple[Key, ThreadValues]]:

@@ -78,6 +78,8 @@ class Transfer:
                 return barriers.warp_barrier(self.program, context, instruction, facts, warp)
             case Flow.CALL | Flow.INDIRECT_CALL | Flow.RETURN:
                 return self._call(key, block, facts, warp)
+            case Flow.TRAP if self._blocks.stops(block):
+                return (Step(Kind.EXIT, None, self.domain.bottom),)
             case Flow.TRAP:
                 return (Step(Kind.EXIT, None, self.domain.bottom), *self.program.go_on(context, instruction, warp))
             case _:

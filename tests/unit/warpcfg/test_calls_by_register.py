@@ -172,3 +172,42 @@ def test_recursion_is_a_gap_whatever_the_depth_of_call_strings(depth: int | None
 def test_functions_that_call_each_other_are_a_gap():
     code = volta(f"{call('f', 0x30)} EXIT\n f():\n {call('g', 0x70, 24)} {RET}\n g():\n {call('f', 0xB0)} RET.REL.NODEC R24 `(kernel)")
     assert gaps(code.graph()) == [(0x60, "recursion")]
+
+
+GRID_SYNC = f"""
+    {TID}
+    @P0 BRA `(wrong)
+    MOV R2, 0x50
+    CALL.REL.NOINC `(sync)
+    back:
+    BAR.SYNC 0x0
+    EXIT
+    wrong:
+    BPT.TRAP 0x1
+    {{}}
+    MOV R3, 0x0
+    WARPSYNC 0xffffffff
+    BAR.SYNC 0x0
+    RET.REL.NODEC R2 `(kernel)
+"""
+"""`grid.sync()` in a loop, as nvcc compiles it: the function of its barrier stands behind the trap of a kernel that is not cooperative."""
+
+
+@pytest.mark.parametrize("entry", ["sync():", "sync:"])
+def test_a_trap_that_ends_a_function_does_not_run_into_the_next(entry: str):
+    graph = (code := volta(GRID_SYNC.format(entry))).graph()
+    assert gaps(graph) == []
+    assert "00b0@0040 return back" in edges(code)
+    assert [edge for edge in edges(code) if edge.startswith("wrong")] == ["wrong exit end"]
+    assert "no debugger resumes a warp at a trap that ends a function" in graph.assumptions
+
+
+def test_behind_a_trap_within_a_function_a_debugger_may_go_on():
+    code = volta(f"{TID}\n @P0 BRA `(on)\n trap:\n BPT.TRAP 0x1\n on:\n EXIT")
+    assert [edge for edge in edges(code) if edge.startswith("trap")] == ["trap exit end", "trap fallthrough on"]
+    assert "no debugger resumes a warp at a trap that ends a function" not in code.graph().assumptions
+
+
+def test_a_guarded_trap_at_the_end_lets_other_threads_pass():
+    code = volta(f"{call('f', 0x30)} EXIT\n {TID}\n f():\n NOP\n @P0 BPT.TRAP 0x1\n g():\n {RET}")
+    assert "f@0020 fallthrough g@0020" in edges(code)
