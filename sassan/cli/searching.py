@@ -48,8 +48,10 @@ def interrupts() -> Generator[Interrupts]:
         signal.signal(signal.SIGINT, before)
 
 
-def watched_search(instance: Instance, engine: Engine, *, seconds: float, seed: int, quiet: bool) -> Answer:
-    """What an engine finds in the time given, where a person may watch and interrupt it.
+def watched_search(
+    instance: Instance, engine: Engine, *, seconds: float, seed: int, quiet: bool, watch: Callable[[Merged], None] | None = None
+) -> Answer:
+    """What an engine finds in the time given, where a person may watch and interrupt it; `watch` sees each result, too.
 
     Raises UsageError `too-large` when the engine does not take the instance.
     """
@@ -57,6 +59,8 @@ def watched_search(instance: Instance, engine: Engine, *, seconds: float, seed: 
 
         def changed(now: Merged) -> None:
             show(progress_text(instance.name, now))
+            if watch is not None:
+                watch(now)
 
         return search(instance, engine, seconds=seconds, seed=seed, stop=lambda: pressed.seen, watch=changed)
 

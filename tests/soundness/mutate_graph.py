@@ -94,7 +94,7 @@ def loops(change: Callable[[Loop], Loop | None]) -> Maker:
             if new is not None:
                 loops = (*case.cfg.loops[:index], new, *case.cfg.loops[index + 1 :])
                 # Without the points on the stacks the system has only the word of the loop itself.
-                yield Mutant(replace(case.cfg, loops=loops, stack_points=()), f"loop at node {loop.head}")
+                yield Mutant(replace(case.cfg, loops=loops, stack_points=(), waiting_points=()), f"loop at node {loop.head}")
 
     return make
 

@@ -48,7 +48,7 @@ def loaded(mutant: WrongLine) -> Iterator[dict[str, ModuleType]]:
 
 PROGRAMS = "programs"
 MUTANTS = (
-    WrongLine("lanes not negated", "subtract", WORDS, "lambda left, right: left - right, x, y", "lambda left, right: left + right, x, y"),
+    WrongLine("lanes not negated", "subtract", WORDS, "_lanewise(operator.sub, x, y)", "_lanewise(operator.add, x, y)"),
     WrongLine("a sum wraps around within its bounds", "add", WORDS, "if low // SIZE == high // SIZE:", "if True:"),
     WrongLine(
         "a product with too great a modulus", "multiply", WORDS, "x.modulus * (factor & -factor)", "2 * x.modulus * (factor & -factor)"

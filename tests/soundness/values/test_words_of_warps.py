@@ -1,7 +1,11 @@
 """A seeded part of what `scripts/soundness` holds of the words of registers: samples and random programs, with drawn launches."""
 
+import os
+from pathlib import Path
+
 import pytest
 
+import cubins
 from budget import part, some
 from listing import assemble
 from samples import names
@@ -11,6 +15,16 @@ from soundness.values.programs import DIVIDED, NEW, OLD
 from soundness.values.runs import WordPlan, inspect_words
 
 LARGE = "large_5000"
+
+
+@pytest.fixture(autouse=True)
+def disassembler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Put a disassembler that plays back the recorded listings on PATH: no installed one reads every architecture."""
+    folder = cubins.recorder(tmp_path / "tools", *(f"{arch}/{name}" for arch in ARCHS for name in names(arch) if name != LARGE))
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+
+
 IN_TURN = some([(ARCHS[index % len(ARCHS)], name) for index, name in enumerate(names("sm_70")) if name != LARGE], of=3)
 """Each sample for one architecture, in a quick run a third of them; `scripts/soundness` looks at all of them."""
 STEPS = 300
