@@ -58,7 +58,7 @@ MUTANTS = (
     WrongLine(
         "lanes shifted too far", "shift_right", WORDS, "[part >> places for part in parts]", "[part >> places + 1 for part in parts]"
     ),
-    WrongLine("a shift of words that wrap around", "shift_right", WORDS, "value.high - value.low >= _SIGN", "False"),
+    WrongLine("a shift of words that wrap around", "wrapping shift", WORDS, "value.high - value.low >= _SIGN", "False"),
     WrongLine("lanes lost without notice", "popc", WORDS, "None if any(each.value.lanes is not None for each in inputs) else", ""),
     WrongLine("a pair shifted by the wrong distance", "funnel_left", WORDS, "number(_WORD_BITS - distance)", "number(distance)"),
     WrongLine("n no multiple of 32", "tail", WORDS, "if (y.offset - rest) % modulus == 0 and", "if"),

@@ -11,7 +11,7 @@ from listing import assemble
 from soundness.values.mutants import ENVIRONMENT, LANES, MUTANTS, VALUES, WORDS, WrongLine, loaded
 from soundness.values.programs import DIVIDED, NEW, OLD, program
 from soundness.values.runs import WordPlan, inspect_words
-from unit.values.lane_cases import REFERENCES, cases, index_complaint, join_complaint, tail_complaints
+from unit.values.lane_cases import REFERENCES, cases, index_complaint, join_complaint, tail_complaints, wrapping_shift
 
 SETTINGS = settings(max_examples=3000, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None)
 BLOCKS = ((32, 8, 1), (48, 2, 1), (8, 8, 4))
@@ -30,6 +30,8 @@ def notices(by: str, modules: dict[str, ModuleType]) -> bool:
             return not isinstance(report, str) and bool(report.findings)
         case "tail":
             return any(tail_complaints(modules[WORDS].compare))
+        case "wrapping shift":
+            return wrapping_shift().complaint(modules[WORDS].shift_right, REFERENCES["shift_right"][1]) != ""
         case "join":
             return exists("ww", lambda case: join_complaint(case, modules[LANES].join) != "")
         case _:

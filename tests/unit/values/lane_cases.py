@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, const, word
-from sassan.values.words import Held
+from sassan.values.words import Held, number
 
 SIGN = 1 << 31
 RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
@@ -287,3 +287,14 @@ def cases(draw: st.DrawFn, kinds: str) -> Case:
                 arguments.append(draw(st.integers(0, 31)) | draw(st.integers(0, 31)) << 8)
         index += isinstance(arguments[-1], Argument)
     return Case(tuple(arguments), live, bases)
+
+
+def wrapping_shift() -> Case:
+    """Return a shift of words that wrap around between two lanes."""
+    lanes = tuple(4 * lane for lane in range(LANES))
+    words_of_lanes = tuple((lane - 64) & LAST for lane in lanes)
+    return Case(
+        (Argument(Held(word(0, 4, lanes), 1), words_of_lanes, shared=True), Argument(number(2), (2,) * LANES, shared=True), False),
+        tuple(range(LANES)),
+        {},
+    )

@@ -11,7 +11,18 @@ from sassan.domains.lanes import LANES, flat, join, leq, loose, word
 from sassan.values import words
 from sassan.values.environment import thread_index
 from sassan.values.words import FUNCTIONS, Held, number
-from unit.values.lane_cases import REFERENCES, SIGN, Argument, Case, cases, contains, index_complaint, join_complaint, tail_complaints
+from unit.values.lane_cases import (
+    REFERENCES,
+    SIGN,
+    Argument,
+    Case,
+    cases,
+    contains,
+    index_complaint,
+    join_complaint,
+    tail_complaints,
+    wrapping_shift,
+)
 
 CALLS = {"choose": words.choose, "negated": words.negated, "inverted": words.inverted, **FUNCTIONS}
 
@@ -36,6 +47,10 @@ def test_lanes_that_lie_half_the_circle_apart_wrap_around_before_a_shift():
     _, reference = REFERENCES["shift_right"]
     places = Argument(number(5), (5,) * LANES, shared=True)
     assert Case((argument, places, False), (1, 30), {}).complaint(words.shift_right, reference) == ""
+
+
+def test_words_that_wrap_around_between_lanes_are_not_shifted_as_one():
+    assert wrapping_shift().complaint(words.shift_right, REFERENCES["shift_right"][1]) == ""
 
 
 def test_a_tail_of_whole_warps_is_decided_by_the_warp():
