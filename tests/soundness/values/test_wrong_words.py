@@ -18,7 +18,7 @@ BLOCKS = ((32, 8, 1), (48, 2, 1), (8, 8, 4))
 SEEDS = 80
 
 
-def notices(by: str, modules: dict[str, ModuleType]) -> bool:
+def notices(by: str, modules: dict[str, ModuleType]) -> bool:  # noqa: PLR0911 - one for each check
     """Say whether a check has anything to say about what is in these modules."""
     match by:
         case "thread_index":

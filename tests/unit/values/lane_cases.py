@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, const, word
-from sassan.values.words import Held, number
+from sassan.values.words import Held
+from sassan.values.words import number as known
 
 SIGN = 1 << 31
 RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
@@ -294,7 +295,7 @@ def wrapping_shift() -> Case:
     lanes = tuple(4 * lane for lane in range(LANES))
     words_of_lanes = tuple((lane - 64) & LAST for lane in lanes)
     return Case(
-        (Argument(Held(word(0, 4, lanes), 1), words_of_lanes, shared=True), Argument(number(2), (2,) * LANES, shared=True), False),
+        (Argument(Held(word(0, 4, lanes), 1), words_of_lanes, shared=True), Argument(known(2), (2,) * LANES, shared=True), False),
         tuple(range(LANES)),
         {},
     )
