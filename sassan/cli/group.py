@@ -12,17 +12,17 @@ SUMMARIES: Mapping[str, str] = {
     "cfg": "Draw the graph of a warp, or print it.",
     "strings": "Print the strings of blocks and of the worst path.",
     "listing": "Print one row per instruction, with its control code.",
-    "memory": "Print one row per memory access: its pattern, its transactions, and which of them are wasted.",
+    "memory": "Print one row per memory access: pattern, transactions, waste.",
     "ipet": "Bound the WCET, and write the integer program behind it.",
     "makespan": "Find the longest makespan of W warps on one SM.",
     "report": "Write everything into one page of HTML.",
     "check": "Hold every function to gates, for CI: status 1 where one fails.",
     "diff": "Show what changed between two builds.",
     "batch": "Analyze many files.",
-    "measure": "Estimate the time of a kernel from timing samples, or take samples on a GPU.",
+    "measure": "Estimate the time of a kernel from samples, or take them.",
     "record": "Run a program without a GPU and write down its kernel launches.",
-    "evolve": "Search for the compiler choices that minimize the cost of a kernel.",
-    "validate": "Compare the bounds of recorded launches with measurements on a GPU.",
+    "evolve": "Search for the compiler choices of least cost.",
+    "validate": "Hold bounds to recorded launches on a GPU.",
 }
 """The commands in the order of the help, each with the first sentence of its own. `sassan.cli.commands.NAME` holds the function NAME."""
 _PASS_ON = ("record",)

@@ -53,7 +53,7 @@ def evolve(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Search for the compiler choices that minimize the cost of a kernel.
+    """Search for the compiler choices of least cost.
 
     Choices are macros, compiler flags, and the order of PTX instructions. Costs are static: bounds of the execution time, registers,
     instructions; no GPU is needed. Random search with the same budget runs for comparison. After an interrupt, the same command with

@@ -15,7 +15,7 @@ from sassan.errors import InputError
 
 @graph_analysis
 def memory(asked: Asked, *, align: Align = None, json: Json = False) -> None:
-    """Print one row per memory access: its pattern, its transactions, and which of them are wasted.
+    """Print one row per memory access: pattern, transactions, waste.
 
     Transactions are those of one execution by a full warp: 32-byte sectors of global and local memory, passes over the banks of shared
     memory. Where they depend on what is not known, they are the most that may be. Rows stand by what a warp wastes.

@@ -60,7 +60,7 @@ def validate(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare the bounds of recorded launches with measurements on a GPU.
+    """Hold bounds to recorded launches on a GPU.
 
     For each launch: the measured cycles, the bound of the grid, and a check of the executions of each instruction against the graph. A
     bound below a measurement, or executions that the graph does not allow, are a defect of sassan or of an assumption, and give status 1.
