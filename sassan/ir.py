@@ -149,7 +149,7 @@ class Guard:
     file: str
     index: int | None
     negated: bool
-    variable: bool = False
+    variable: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from sassan.ir import Function
 from sassan.isa import tables
-from sassan.isa.control import Control, decode, encode
+from sassan.isa.control import Control, encode
 from sassan.timing.hazards import FILES, GUARD, RAW, WAW, Hazards, load, parts, touched
+from sassan.timing.scoreboards import issued
 from sassan.timing.steps import steps
 
 FAR = 30
@@ -59,7 +60,7 @@ def code_of(function: Function) -> Code:
     after = tuple(() if index in ways.unknown else to for index, to in enumerate(ways.after))
     return Code(
         function,
-        tuple(decode(one.control) for one in function.instructions if one.control is not None),
+        tuple(issued(one) for one in function.instructions if one.control is not None),
         tuple(reads for reads, _, _ in registers),
         tuple(guard for _, guard, _ in registers),
         tuple(writes for _, _, writes in registers),
