@@ -51,7 +51,7 @@ def launched(cfg: WarpCfg, isa: Isa, settings: Settings) -> WarpValues | None:
     if settings.launch == Launch() or settings.experiment or settings.exploration.call_depth is not None:
         return None
     values = with_values(cfg, isa.facts, settings.launch, lambda facts: explore(cfg.function, facts, settings.exploration))
-    if values is None or values.cfg.nodes == cfg.nodes:
+    if values is None or values.cfg == cfg:
         return values
     launch = f"launch as given: {settings.launch.describe(cfg.function)}"
     return replace(values, cfg=replace(values.cfg, assumptions=(launch, *values.cfg.assumptions)))

@@ -59,7 +59,7 @@ def loop_rows(steps: Steps, columns: Columns, bounds: Sequence[int]) -> Iterator
 
 
 def all_are_active(steps: Steps, loop: Loop) -> bool:
-    """Whether every thread inside the loop is active when the header runs: nobody waits at a point inside, whoever pushed it."""
+    """Whether every thread inside the loop is active when the header runs: no thread waits at a point inside, whoever pushed it."""
     inside = frozenset(loop.nodes)
     known = steps.cfg.waiting_points
     return bool(known) and all(steps.at.get((point.context, point.address)) not in inside for point in known[loop.head])

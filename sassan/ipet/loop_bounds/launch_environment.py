@@ -37,7 +37,7 @@ class LaunchEnvironment:
     _words: dict[int, Value] = field(default_factory=dict[int, Value])
     _special: dict[str, Value] = field(default_factory=dict[str, Value])
     _starts: dict[str, int] = field(default_factory=dict[str, int])
-    """Of PTX, which has no constant bank: where each parameter would stand in one that has room for all, by name."""
+    """Of PTX, which has no constant bank: the place of each parameter, numbered as in a bank of its own, by name."""
 
     def __post_init__(self) -> None:
         """Lay out what is given."""
