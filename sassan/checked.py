@@ -139,6 +139,13 @@ class Fields:
             raise self.fail(key, f"has {len(value)} characters, at most {_LONGEST} are read")
         return value
 
+    def citation(self, sources: Mapping[str, str]) -> str:
+        """Return the texts of the sources that `source` names by one or several of their keys; there must be one."""
+        keys = (self.text("source"),) if isinstance(self.values.get("source"), str) else self.texts("source")
+        if not keys or any(key not in sources for key in keys):
+            raise self.fail("source", f"must name one of the [sources]: {', '.join(sources)}")
+        return "; ".join(sources[key] for key in keys)
+
     def choice(self, key: str, known: Iterable[S], default: S | None = None) -> S:
         """Return the string under a key, one of those that are known; of an enumeration, its member."""
         value = self._required(key, default)
