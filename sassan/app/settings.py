@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from sassan.ipet.flow_facts import FlowFacts
+from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.wcet import Setup
 from sassan.machine import MachineFile
 from sassan.machine.launch import Launch
