@@ -91,9 +91,7 @@ def _analyzed(task: _Task) -> list[Row]:
         return [
             _row(task.program, validation, model)
             for model in task.models
-            for validation in validate(
-                task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), Hardware(gpu=find(GPU)), program
-            )
+            for validation in validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), gpu, program)
         ]
     except SassanError as error:
         return _without(task.program, task.rows, task.models, error.code)
