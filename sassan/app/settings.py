@@ -7,6 +7,7 @@ from sassan.ipet.wcet import Setup
 from sassan.machine import MachineFile
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
+from sassan.products import Product
 from sassan.timing import CostModel, Unit
 from sassan.warpcfg import Options
 
@@ -24,6 +25,8 @@ class Settings:
     costs: CostModel = field(default_factory=Unit)
     machine: MachineFile | None = None
     """The machine that the user names; None: that of the code's own architecture."""
+    gpu: Product | None = None
+    """The GPU that runs the grid; `machine` is its SM."""
     resources: Resources | None = None
     """Of a launch whose occupancy is wanted."""
     warps: int | None = None

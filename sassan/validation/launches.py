@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
+from typing import Self
 
 from sassan.app.analysis import analyze
 from sassan.app.launches import settings_of
@@ -13,12 +14,14 @@ from sassan.ir import Function
 from sassan.launches import Launches, ProgramLaunch
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import Resources
+from sassan.products import Product
 from sassan.recorded import RecordedLaunch
 from sassan.validation.counts import CountCheck, check_counts
 from sassan.validation.names import bare
 from sassan.validation.statistics import Pairs, mape, ratios, tau
 
 _GIGA = 1e9
+_MEGA = 1e6
 _MICRO = 1e3
 
 
@@ -28,6 +31,13 @@ class Hardware:
 
     sms: int | None = None
     clock_hz: float | None = None
+
+    @classmethod
+    def of(cls, gpu: Product | None, sms: int | None = None, clock_hz: float | None = None) -> Self:
+        """Return the SMs and the boost clock of a product, without one the given SMs; a given clock goes over that of the product."""
+        if gpu is None:
+            return cls(sms, clock_hz)
+        return cls(gpu.sms, gpu.boost_clock * _MEGA if clock_hz is None else clock_hz)
 
 
 @dataclass(frozen=True, slots=True)
