@@ -10,6 +10,7 @@ from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
 from sassan.errors import UsageError
 from sassan.ipet import flow_facts
+from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import check_bounds, infer
 from sassan.ipet.wcet import Problem, Wcet, problem, wcet
@@ -133,4 +134,4 @@ def flow_fact_template(functions: tuple[Function, ...], settings: Settings) -> s
         message = f"two functions are called '{twice}', and flow facts go by name"
         raise UsageError("same-name", message, hint="dump one architecture at a time: cuobjdump -sass -arch sm_61")
     graphs = tuple(warp_graph(function, settings) for function in functions)
-    return flow_facts.template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)) for cfg in graphs)
+    return template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)) for cfg in graphs)

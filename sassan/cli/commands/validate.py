@@ -105,7 +105,7 @@ def validate(
     selected = [
         launch for launch in record_file.launches if wanted(launch.mangled or launch.kernel, patterns) or wanted(launch.kernel, patterns)
     ]
-    hardware = Hardware.of(settings.gpu, sms, clock * _MEGA if clock is not None else None)
+    hardware = Hardware(sms, clock * _MEGA if clock is not None else None, settings.gpu)
     tracked = track(
         validations_of(selected, functions, settings, hardware, options.recording()), "validating", quiet=quiet, total=len(selected)
     )
