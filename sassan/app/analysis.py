@@ -96,7 +96,9 @@ def _traffic(cfg: WarpCfg, values: WarpValues | None, settings: Settings) -> Tra
     if values is None or settings.costs.name not in WITH_LATENCIES:
         return None
     followed = accesses(values)
-    return traffic(followed, memory_pipeline(cfg.function.arch), assumptions(followed))
+    return traffic(
+        followed, memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch), assumptions(followed)
+    )
 
 
 def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> LoopBounds:

@@ -4,6 +4,7 @@ The command line, the library, batches, gates and integrations write them.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sassan import __version__
@@ -162,6 +163,7 @@ def _grid(result: "AnalysisResult") -> Value:
         "upper": bounds.grid.value,
         "us": result.grid_us,
         "gpu": gpu.name if gpu is not None else None,
+        "terms": {name: float(cycles) for name, cycles in asdict(bounds.terms).items()} if bounds.terms is not None else None,
         "assumptions": list(bounds.grid.assumptions),
     }
 

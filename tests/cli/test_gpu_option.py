@@ -31,6 +31,16 @@ def test_a_product_has_its_sms_and_its_clock(sassan: Sassan):
     assert "times in us: all SMs of GTX 1080 run at 1733 MHz" in grid["assumptions"]
 
 
+def test_the_bound_of_a_grid_has_its_terms(sassan: Sassan):
+    known, unknown = (analyzed(sassan, SAXPY, *GRID, "--model", "table", *gpu)["grid"] for gpu in (("--gpu", "GTX 1080"), ("--sms", "20")))
+    assert set(known["terms"]) == {"chain", "sm", "drain", "memory", "launch"}
+    assert sum(known["terms"].values()) == pytest.approx(known["upper"], abs=1)
+    assert known["terms"]["launch"] == 3466
+    assert known["terms"]["memory"] > 0
+    assert (unknown["terms"]["launch"], unknown["terms"]["memory"]) == (0, 0)
+    assert any(text.startswith("unlimited memory bandwidth: ") for text in unknown["assumptions"])
+
+
 def test_the_table_has_microseconds_rounded_up(sassan: Sassan):
     head, row, *_ = sassan("analyze", SAXPY, *GRID, "--gpu", "GTX 1080", "--model", "table").out.splitlines()
     cycles, us = row.split()[-2:]
