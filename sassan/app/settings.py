@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 
-from sassan.ipet.flow_facts import FlowFacts
+from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.wcet import Setup
 from sassan.machine import MachineFile
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
+from sassan.products import Product
 from sassan.timing import CostModel, Unit
 from sassan.warpcfg import Options
 
@@ -31,6 +32,8 @@ class Settings:
     partition: bool = False
     """Whether the makespan is bounded in the partition model, too."""
     setup: Setup = field(default_factory=Setup)
+    gpu: Product | None = None
+    """The GPU whose memory and SMs run a grid; None: its memory bandwidth is unlimited."""
     solve: bool = True
     """False: the integer program is only built."""
 
