@@ -24,7 +24,7 @@ class Settings:
     letters: str = "timing"
     costs: CostModel = field(default_factory=Unit)
     machine: MachineFile | None = None
-    """The machine that the user names; None: that of the code's own architecture."""
+    """The machine that the user names, or the SM of the product; None: that of the code's own architecture."""
     resources: Resources | None = None
     """Of a launch whose occupancy is wanted."""
     warps: int | None = None

@@ -49,7 +49,16 @@ def with_sm_level(result: AnalysisResult) -> AnalysisResult:
     letters = tuple((string or KernelString()).counts() for string in result.strings)
     kernel = Kernel(result.problem, letters, block_barriers(result.cfg, result.isa.facts))
     bounds = makespan(kernel, result.wcet, wanted, sm, partition=settings.partition)
-    return replace(result, makespan=_by_waiting(result, bounds, sm, barriers=bool(kernel.barriers)))
+    return _timed(replace(result, makespan=_by_waiting(result, bounds, sm, barriers=bool(kernel.barriers))))
+
+
+def _timed(result: AnalysisResult) -> AnalysisResult:
+    """The result with what its microseconds rest on, where it has any."""
+    gpu, bounds = result.settings.gpu, result.makespan
+    if result.grid_us is None or gpu is None or bounds is None or bounds.grid is None:
+        return result
+    clock = f"times in us: all SMs of {gpu.name} run at {gpu.boost_clock} MHz"
+    return replace(result, makespan=replace(bounds, grid=replace(bounds.grid, assumptions=(*bounds.grid.assumptions, clock))))
 
 
 def _unbounded(result: AnalysisResult, warps: Residents, gaps: tuple[Gap, ...]) -> AnalysisResult:

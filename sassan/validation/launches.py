@@ -124,7 +124,8 @@ def _hardware(launch: RecordedLaunch, override: Hardware) -> Hardware:
     device = launch.device or RecordedDevice()
     gpu = override.gpu or _product(device.name) or _of_attributes(launch)
     sms, clock = (gpu.sms, gpu.boost_clock * _MEGA) if gpu is not None else (None, None)
-    return Hardware(override.sms or device.sm_count or sms, override.clock_hz or device.clock_hz or clock, gpu)
+    recorded_sms = device.sm_count if override.gpu is None else None
+    return Hardware(override.sms or recorded_sms or sms, override.clock_hz or device.clock_hz or clock, gpu)
 
 
 def _of_attributes(launch: RecordedLaunch) -> Product | None:
@@ -216,7 +217,7 @@ def _clocked(hardware: Hardware) -> Product | None:
     """Return the product at the clock of the launch, for which memory moves more bytes per cycle where it is low."""
     if hardware.gpu is None or hardware.clock_hz is None:
         return hardware.gpu
-    return replace(hardware.gpu, sms=hardware.sms or hardware.gpu.sms, boost_clock=round(hardware.clock_hz / _MEGA))
+    return replace(hardware.gpu, sms=hardware.sms or hardware.gpu.sms, boost_clock=ceil(round(hardware.clock_hz / _MEGA, 3)))
 
 
 def _unknown(launch: RecordedLaunch, hardware: Hardware, cycles: float | None) -> Iterator[Gap]:

@@ -19,7 +19,9 @@ from sassan.timing.rates import code_of
 
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
-_UNLIMITED = "unlimited memory bandwidth: without --gpu no access waits for L2 or DRAM beyond its latency"
+_UNLIMITED = (
+    "unlimited memory bandwidth: no access waits for L2 or DRAM beyond its latency; --gpu with --model table or control bounds that wait"
+)
 _SERVED = (
     "while an access waits for L2 or DRAM beyond its latency, that serves others at the bandwidth given; no sector is fetched twice for "
     "one access, and no dirty sectors of earlier kernels are written back"
