@@ -27,8 +27,8 @@ _FIRST = 4
 _PREFETCHED = 32
 """Cycles between two lines of code that are prefetched."""
 _COLD = (
-    f"cold start: the first {_FIRST} lines of code, the parameters, and what each memory instruction accesses first miss all caches once, one "
-    f"after the other; further lines of code are prefetched, one in {_PREFETCHED} cycles"
+    f"cold start: the first {_FIRST} lines of code, the parameters, and what each memory instruction accesses first miss all caches once, "
+    f"one after the other; further lines of code are prefetched, one in {_PREFETCHED} cycles"
 )
 _GRAIN = 64
 """Parts of a cycle up to which costs are rounded, so that the solver gets small numbers."""
