@@ -121,3 +121,44 @@ def test_a_fact_by_line_needs_no_hash_and_the_template_names_the_line(sassan: Sa
     assert_refused(refused, 3)
     assert refused.codes == ["facts-unknown-line"]
     assert "lines of loops: /src/k.cu:7" in refused.err
+
+
+PTX_WITH_LINES = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u32 n)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<4>;
+    .loc 1 3 0
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %clock;
+$outer:
+    .loc 1 5 7
+    mov.u32 %r3, %clock;
+$inner:
+    add.u32 %r3, %r3, %clock;
+    .loc 1 4 5
+    setp.lt.u32 %p1, %r3, %r1;
+    @%p1 bra.uni $inner;
+    .loc 1 3 3
+    setp.lt.u32 %p2, %r3, %r2;
+    @%p2 bra.uni $outer;
+    ret;
+}
+.file 1 "/src/k.cu"
+"""
+
+
+def test_facts_by_line_bound_the_loops_of_ptx(sassan: Sassan, tmp_path: Path):
+    (tmp_path / "k.ptx").write_text(PTX_WITH_LINES)
+    loops = "".join(f'[[function.k.loop]]\nline = "k.cu:{line}"\nbound = 9\n' for line in (3, 4))
+    total = '[[function.k.total]]\nline = "k.cu:4"\nper = "k.cu:3"\nbound = 45\n'
+    values: list[int] = []
+    for text in (loops, loops + total):
+        (tmp_path / "facts.toml").write_text(text)
+        result = sassan("analyze", tmp_path / "k.ptx", "--bounds", tmp_path / "facts.toml", "--json").document["functions"][0]
+        assert result["gaps"] == []
+        values.append(result["wcet"]["value"])
+    # 3 around the loops, 3 per iteration of the outer one, 3 per iteration of the inner one
+    assert values == [3 + 10 * 3 + 100 * 3, 3 + 10 * 3 + (45 + 10) * 3]
