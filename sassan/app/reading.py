@@ -5,8 +5,8 @@ from pathlib import Path
 from sassan import frontend, machine, products
 from sassan.arch import named
 from sassan.errors import InputError, UsageError
-from sassan.ipet import flow_facts
-from sassan.ipet.flow_facts import FlowFacts
+from sassan.ipet.facts import read as facts_file
+from sassan.ipet.facts.model import FlowFacts
 from sassan.ir import Program
 from sassan.machine import MachineFile
 from sassan.machine.user import FORMAT
@@ -27,7 +27,7 @@ def read_facts(path: str) -> FlowFacts:
 
     Raises InputError.
     """
-    return flow_facts.read(path, read_text(path, "facts-syntax", "sassan ipet --facts-template writes such a file"))
+    return facts_file.read(path, read_text(path, "facts-syntax", "sassan ipet --facts-template writes such a file"))
 
 
 def read_machine(path: str) -> MachineFile:
