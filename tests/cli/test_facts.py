@@ -89,6 +89,22 @@ def test_facts_that_contradict_each_other_give_no_bound(sassan: Sassan, facts):
     impossible = table("constraint", 'blocks = { "0x0090" = 1 }\nequal = -1')
     result = sassan("analyze", NESTED, "--bounds", facts(BOUNDS, impossible), "--json")
     assert [gap["code"] for gap in result.document["functions"][0]["gaps"]] == ["contradictory-facts"]
+    chosen = sassan("analyze", NESTED, "--bounds", facts(BOUNDS, impossible), "-f", "nested_divergent_loops")
+    assert (chosen.status, chosen.codes) == (3, ["gaps"])
+    assert "check the facts" in chosen.err
+
+
+def test_a_branch_without_targets_advises_to_give_them(sassan: Sassan, tmp_path: Path):
+    listing = SAMPLES / "sm_80" / "switch_brx.cuobjdump.sass"
+    refused = sassan("analyze", listing, "-f", "switch_brx", "--loop-bound", "3")
+    assert (refused.status, refused.codes) == (3, ["gaps"])
+    assert "give the targets in a file for --bounds" in refused.err
+    template = sassan("ipet", listing, "--facts-template", "--loop-bound", "3").out.replace("# [[", "[[").replace("# at", "at")
+    (tmp_path / "facts.toml").write_text(template.replace("# targets = []", 'targets = ["0x07a0"]'))
+    document = sassan("analyze", listing, "--loop-bound", "3", "--bounds", tmp_path / "facts.toml", "--json").document["functions"][0]
+    assert [gap["code"] for gap in document["gaps"]] == []
+    fact = "flow fact: the branch or call at 0x01b0 leads to 0x07a0 and nowhere else"
+    assert fact in document["wcet"]["assumptions"]
 
 
 def test_facts_of_ptx_go_by_the_addresses_of_its_listing(sassan: Sassan, tmp_path: Path):
