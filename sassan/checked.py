@@ -139,6 +139,13 @@ class Fields:
             raise self.fail(key, f"has {len(value)} characters, at most {_LONGEST} are read")
         return value
 
+    def citation(self, sources: Mapping[str, str]) -> str:
+        """Return the texts of the sources that `source` names by one or several of their keys; there must be one."""
+        keys = (self.text("source"),) if isinstance(self.values.get("source"), str) else self.texts("source")
+        if not keys or any(key not in sources for key in keys):
+            raise self.fail("source", f"must name one of the [sources]: {', '.join(sources)}")
+        return "; ".join(sources[key] for key in keys)
+
     def choice(self, key: str, known: Iterable[S], default: S | None = None) -> S:
         """Return the string under a key, one of those that are known; of an enumeration, its member."""
         value = self._required(key, default)
@@ -149,7 +156,13 @@ class Fields:
 
     def address(self, key: str) -> int:
         """Return the address under a key, a string such as "0x0158"."""
-        value = self.text(key)
+        return self._address(key, self.text(key))
+
+    def addresses(self, key: str) -> tuple[int, ...]:
+        """Return the array of addresses under a key, empty where there is none."""
+        return tuple(self._address(f"{key}[{index}]", value) for index, value in enumerate(self.texts(key)))
+
+    def _address(self, key: str, value: str) -> int:
         if _ADDRESS.fullmatch(value) is None:
             raise self.fail(key, f'must be an address such as "0x0158", not {shown(value)}')
         return int(value, 16)

@@ -3,21 +3,27 @@
 from collections import Counter
 from dataclasses import replace
 
+from sassan.access import accesses, assumptions
+from sassan.access.traffic import Traffic, traffic
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
 from sassan.errors import UsageError
 from sassan.ipet import flow_facts
+from sassan.ipet.facts.targets import with_targets
+from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import check_bounds, infer
-from sassan.ipet.wcet import Wcet, problem, wcet
+from sassan.ipet.wcet import Problem, Wcet, problem, wcet
 from sassan.ir import Function
 from sassan.isa.languages import Isa, isa_of
 from sassan.machine.launch import Launch
+from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
+from sassan.timing.models import WITH_LATENCIES
 from sassan.values import WarpValues, with_values
-from sassan.warpcfg import Options, compiler_tables, explore
+from sassan.warpcfg import compiler_tables, explore
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg
 
@@ -28,17 +34,18 @@ def warp_graph(function: Function, settings: Settings) -> WarpCfg:
     Raises InputError for an architecture without a table, SelfCheckError.
     """
     isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings.exploration)
+    plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
     return values.cfg if values is not None else plain
 
 
-def explored(function: Function, isa: Isa, options: Options) -> WarpCfg:
-    """The graph of a function whose facts are known; that of a cubin is checked against the compiler's tables.
+def explored(function: Function, isa: Isa, settings: Settings) -> WarpCfg:
+    """The graph of a function, with the targets of branches that flow facts give; that of a cubin is checked against the compiler's tables.
 
-    Raises SelfCheckError.
+    Raises InputError for flow facts that do not fit, SelfCheckError.
     """
-    cfg = explore(function, isa.facts, options)
+    options = settings.exploration
+    cfg = explore(with_targets(function, settings.facts, isa.facts), isa.facts, options)
     compiler_tables.check(cfg, isa.facts, exact=not options.ablate and options.call_depth is None)
     return cfg
 
@@ -67,15 +74,33 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     if settings.machine is not None:
         settings.machine.of(function.arch)
     isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings.exploration)
+    plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
     cfg = values.cfg if values is not None else plain
     bounds = _bounds(cfg, isa, settings)
-    system = problem(cfg, settings.costs, bounds, settings.setup)
+    system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, values, settings)), settings)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     result = AnalysisResult(file, cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings), settings, isa, values)
     return with_sm_level(result) if bound.bound else result
+
+
+def _on_gpu(system: Problem, settings: Settings) -> Problem:
+    """The integer program with the assumption that the GPU runs code for another minor version, where it does."""
+    gpu, arch = settings.gpu, system.cfg.function.arch
+    if gpu is None or gpu.architecture == arch:
+        return system
+    return replace(system, assumptions=(*system.assumptions, f"{gpu.name} ({gpu.architecture}) runs code of {arch}"))
+
+
+def _traffic(cfg: WarpCfg, values: WarpValues | None, settings: Settings) -> Traffic | None:
+    """What the accesses of a graph move, None where nothing of a launch is given or registers are not followed."""
+    if values is None or settings.costs.name not in WITH_LATENCIES:
+        return None
+    followed = accesses(values)
+    return traffic(
+        followed, memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch), assumptions(followed)
+    )
 
 
 def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> LoopBounds:
@@ -113,4 +138,4 @@ def flow_fact_template(functions: tuple[Function, ...], settings: Settings) -> s
         message = f"two functions are called '{twice}', and flow facts go by name"
         raise UsageError("same-name", message, hint="dump one architecture at a time: cuobjdump -sass -arch sm_61")
     graphs = tuple(warp_graph(function, settings) for function in functions)
-    return flow_facts.template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)) for cfg in graphs)
+    return template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)) for cfg in graphs)

@@ -46,6 +46,11 @@ class LaunchResult:
         return self.result.wcet.value if self.result is not None and self.result.wcet.bound else None
 
     @property
+    def us(self) -> float | None:
+        """Return the bound of the whole grid in microseconds, None where no GPU is given."""
+        return self.result.grid_us if self.result is not None else None
+
+    @property
     def cycles(self) -> int | None:
         """Return the bound of the whole grid."""
         return self.result.grid_bound if self.result is not None else None
@@ -56,14 +61,14 @@ def analyze_launches(functions: Sequence[tuple[str, Function]], recording: Launc
 
     Raises what `analyze` raises, save for a launch that is impossible: that is a gap of it.
     """
-    known: dict[tuple[int, ProgramLaunch], LaunchResult] = {}
+    known: dict[tuple[int, ProgramLaunch, int | None], LaunchResult] = {}
     for launch in recording.launches:
         place = kernel_of(functions, launch)
         if isinstance(place, Gap):
             yield LaunchResult(launch, None, missing=(place,))
             continue
         # What the time of a launch depends on: neither how often, nor on which stream, nor what buffer an address belongs to.
-        key = place, replace(launch, count=1, stream=0, arguments=_plain(launch.arguments))
+        key = place, replace(launch, count=1, stream=0, arguments=_plain(launch.arguments)), _allocated(launch.arguments)
         if key not in known:
             known[key] = _analysis(*functions[place], launch, settings)
         yield replace(known[key], launch=launch)
@@ -85,10 +90,19 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
     resources = settings.resources or Resources()
     return replace(
         settings,
-        launch=Launch(launch.block, launch.grid, tuple(_settings(function, launch.arguments or ()))),
+        launch=Launch(
+            launch.block, launch.grid, tuple(_settings(function, launch.arguments or ())), allocated=_allocated(launch.arguments)
+        ),
         resources=Resources(resources.registers, launch.shared, resources.sms),
         warps=None,
     )
+
+
+def _allocated(arguments: Sequence[Argument] | None) -> int | None:
+    """Return the bytes of the buffers that a kernel gets, None where it may get others: in a structure, or at an unknown address."""
+    buffers = {argument.buffer.number: argument.buffer.size for argument in arguments or () if argument.buffer is not None}
+    hidden = any(argument.buffer is None and argument.size >= _PIECE and argument.value >> 32 for argument in arguments or ())
+    return None if arguments is None or hidden else sum(buffers.values())
 
 
 def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | None:

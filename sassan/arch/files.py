@@ -15,7 +15,7 @@ from sassan.errors import UsageError
 
 FOLDER = "SASSAN_ARCHITECTURES"
 """The environment variable that names a folder of further architecture files."""
-SECTIONS = ("code", "sm", "units", "allocation", "parameters", "latencies", "hazards", "distances")
+SECTIONS = ("code", "sm", "units", "memory", "allocation", "parameters", "latencies", "hazards", "distances")
 FORMAT = Format("bad-table", "sassan/arch/README.md describes architecture files")
 _SHIPPED = Path(__file__).parent / "data"
 _SM = "sm_"
@@ -143,10 +143,7 @@ def _stem(file: Fields, key: str) -> str:
 
 def _rows(fields: Fields, path: str, sources: Mapping[str, str]) -> Iterator[tuple[str, FactRow]]:
     if "source" in fields:
-        keys = (fields.text("source"),) if isinstance(fields.values["source"], str) else fields.texts("source")
-        if not keys or any(key not in sources for key in keys):
-            raise fields.fail("source", f"must name one of the [sources]: {', '.join(sources)}")
-        yield path, FactRow(fields, "; ".join(sources[key] for key in keys))
+        yield path, FactRow(fields, fields.citation(sources))
         return
     for key, value in fields.values.items():
         if not isinstance(value, dict):

@@ -7,18 +7,21 @@ from collections.abc import Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field, replace
 
+from sassan.access.traffic import Traffic
 from sassan.errors import Gap, SelfCheckError
 from sassan.ilp.model import Model, Row, combine
 from sassan.ilp.solve import Solution, Status, solve
+from sassan.ipet.facts.rows import fact_rows
 from sassan.ipet.flow_facts import LoopBounds
 from sassan.ipet.merged_calls import merged_calls
 from sassan.ipet.paper import build as build_paper
 from sassan.ipet.rows import ROW_SWITCHES
 from sassan.ipet.steps import steps_of
-from sassan.ipet.system import build
+from sassan.ipet.system import build, columns_of
 from sassan.ipet.walk import matches, walk
 from sassan.strings.fold import Sequence, total
 from sassan.timing import CostModel
+from sassan.timing.models import WITH_LATENCIES
 from sassan.warpcfg.graph import WarpCfg
 
 UNRECONSTRUCTED = "path not reconstructible: the blocks of the optimum are not connected; the bound holds"
@@ -70,26 +73,33 @@ class Problem:
     pieces: tuple[tuple[int, ...], ...] = ()
     loop_bounds: tuple[int, ...] = ()
     """Of the loops of the graph, where there is a model."""
+    traffic: Traffic = field(default_factory=Traffic)
+    """What the accesses of the graph move, where they are followed."""
 
 
-def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | None = None) -> Problem:
-    """The system of a graph, or the gaps that forbid it: those of the graph and of the costs, and loops without a bound."""
-    setup = setup or Setup()
-    blocks = costs.block_costs(cfg)
+def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | None = None, traffic: Traffic | None = None) -> Problem:
+    """The system of a graph, or the gaps that forbid it: those of the graph and of the costs, and loops without a bound.
+
+    `traffic` is what its accesses move, where they are followed.
+    """
+    setup, traffic = setup or Setup(), traffic or Traffic()
+    blocks = costs.block_costs(cfg, traffic.cycles)
     external = dict(bounds.external)
     per_node = tuple(cost + (external.get(node.end) or 0) for cost, node in zip(blocks.costs, cfg.nodes, strict=True))
     steps = None if cfg.gaps or setup.paper else steps_of(cfg)
     unknown = () if setup.paper else (*bounds.gaps, *(() if steps is None else merged_calls(steps)))
     gaps = tuple(sorted({*cfg.gaps, *blocks.gaps, *unknown}))
-    assumptions = (*blocks.assumptions, *cfg.assumptions, *bounds.assumptions, *_experiment_assumptions(setup))
+    moved = traffic.assumptions if costs.name in WITH_LATENCIES else ()
+    assumptions = (*blocks.assumptions, *moved, *cfg.assumptions, *bounds.assumptions, *_experiment_assumptions(setup))
     if gaps:
-        return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup)
+        return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup, traffic=traffic)
     known = tuple(bound for bound in bounds.of_loop if bound is not None)
     if steps is None:
         model = build_paper(cfg, per_node, PAPER_BOUND)
     else:
         model = _without_calls(build(steps, per_node, known, setup.without), cfg, external)
-    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, blocks.pieces, known)
+        model = replace(model, rows=(*model.rows, *fact_rows(steps, columns_of(cfg, setup.without), bounds.facts, known)))
+    return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, blocks.pieces, known, traffic)
 
 
 def _without_calls(model: Model, cfg: WarpCfg, external: Mapping[int, int | None]) -> Model:
@@ -120,8 +130,7 @@ def wcet(problem: Problem) -> Wcet:
         case Status.OPTIMAL:
             return _bounded(problem, solution)
         case Status.INFEASIBLE:
-            start = problem.cfg.nodes[problem.cfg.entry].start
-            return _none(problem, "infeasible", (Gap(start, "never-ends", "no path leads from the entry to the end of the warp"),))
+            return _none(problem, "infeasible", (_infeasible_gap(problem),))
         case Status.UNBOUNDED:
             return _none(problem, "unbounded", (_unbounded_gap(problem, problem.model),))
         case _:
@@ -175,6 +184,13 @@ def _check_path(problem: Problem, path: Sequence, counts: Many[int], value: int)
     walked = total(path, lambda edge: problem.costs[problem.cfg.edges[edge].src])
     if walked != value:
         raise SelfCheckError("path-cost", f"the reconstructed path costs {walked}, the optimum {value}")
+
+
+def _infeasible_gap(problem: Problem) -> Gap:
+    start = problem.cfg.nodes[problem.cfg.entry].start
+    if any(text.startswith("flow fact: ") for text in problem.assumptions):
+        return Gap(start, "contradictory-facts", "no path from the entry to the end of the warp obeys the flow facts")
+    return Gap(start, "never-ends", "no path leads from the entry to the end of the warp")
 
 
 def _unbounded_gap(problem: Problem, model: Model) -> Gap:

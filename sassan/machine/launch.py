@@ -33,6 +33,8 @@ class Launch:
     parameters: tuple[Setting, ...] = ()
     named: tuple[Named, ...] = ()
     """What the user calls parameters."""
+    allocated: int | None = None
+    """Bytes of global memory that the kernel may touch: the buffers behind its pointer arguments; None where unknown."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be launched."""

@@ -23,7 +23,7 @@ from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS, decode
 from sassan.timing.control_ops import Op, op_of
 from sassan.timing.control_residuals import DOMAIN, NOTHING, Flow, after, anything, beside, interleaved_blocks, opened_beside
-from sassan.timing.model import BlockCosts, barriers_of
+from sassan.timing.model import NO_ACCESSES, BlockCosts, barriers_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
 
@@ -42,7 +42,7 @@ class Control:
         """Return `control`."""
         return "control"
 
-    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
+    def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the longest time of each block.
 
         Raises InputError for an architecture without a table.
@@ -50,7 +50,7 @@ class Control:
         nothing = (0,) * len(cfg.nodes)
         if gaps := not_machine_code(cfg.function):
             return BlockCosts(nothing, (), gaps)
-        rates, code = self.tables.rates(cfg.function.arch), code_of(cfg)
+        rates, code = self.tables.rates(cfg.function.arch, busy), code_of(cfg)
         together = described(cfg.function.arch).control_words
         interleaving = frozenset[int]() if together else interleaved_blocks(cfg)
         reading = rates.latencies.reading_assumptions() if any(map(_read_barrier, code)) else ()

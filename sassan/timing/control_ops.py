@@ -40,8 +40,8 @@ def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
     code, kind, latency, interval = (
         decode(instruction.control),
         rates.kind(instruction.opcode),
-        rates.cycles(instruction.opcode),
-        rates.interval(instruction.opcode),
+        rates.lasting(instruction),
+        rates.occupied(instruction),
     )
     assert kind is not None, "an instruction of no class has no cost"
     least = code.stall if together else max(code.stall, 1)
@@ -54,7 +54,7 @@ def op_of(instruction: Instruction, rates: Rates, *, together: bool) -> Op:
     if code.write_barrier is not None:
         sets.append((code.write_barrier, latency))
     if code.read_barrier is not None:
-        sets.append((code.read_barrier, rates.reading(instruction.opcode)))
+        sets.append((code.read_barrier, rates.reading(instruction.opcode) + latency - rates.cycles(instruction.opcode)))
     return Op(
         least=least,
         most=max(least, latency) if kind.blocks else least,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from sassan.errors import Gap, InputError
 from sassan.isa.loading import TABLES
-from sassan.timing.model import BlockCosts
+from sassan.timing.model import NO_ACCESSES, BlockCosts
 from sassan.warpcfg.graph import WarpCfg
 
 MAXIMA = "measured maxima are no bounds, unless every input and every state of the hardware was measured"
@@ -46,11 +46,12 @@ class Measured:
         """Return `measured`."""
         return "measured"
 
-    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
+    def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the largest measured time of each block; a block without one is a gap.
 
         Raises InputError for measurements of another text, or of places where no block starts.
         """
+        del busy  # measured with the blocks
         measurements = self.functions.get(cfg.function.name)
         known = measurements.cycles if measurements is not None else {}
         if measurements is not None:

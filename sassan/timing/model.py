@@ -1,8 +1,9 @@
 """The contract between block cost models and the bound engines."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Protocol
 
 from sassan.errors import Gap
@@ -35,6 +36,10 @@ def pieces_of(code: Sequence[Instruction], cost: Callable[[Instruction], int]) -
     return tuple(sum(map(cost, code[first:last])) for first, last in pairwise(cuts)) if len(cuts) > 2 else ()  # noqa: PLR2004  # both ends
 
 
+NO_ACCESSES: Mapping[int, int] = MappingProxyType({})
+"""The cycles for which accesses keep their unit where they are not followed: those of their opcodes."""
+
+
 class CostModel(Protocol):
     """Bounds the time of one warp alone, block by block."""
 
@@ -43,8 +48,10 @@ class CostModel(Protocol):
         """Return the name of the model on the command line and in reports."""
         ...
 
-    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
+    def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return what each block of a graph costs, whatever ran before it.
+
+        `busy` are the cycles for which single accesses, by address, keep their unit at least.
 
         Raises InputError for an architecture without a table.
         """

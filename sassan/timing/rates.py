@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from sassan.errors import Gap
 from sassan.ir import Function, Instruction
@@ -23,6 +24,8 @@ class Rates:
 
     machine: Multiprocessor
     latencies: Latencies
+    busy: Mapping[int, int] = field(default_factory=dict[int, int])
+    """For how many cycles single accesses, by address, keep their unit at least: by bank conflicts, lines and sectors."""
 
     def unit(self, opcode: str) -> str:
         """Return the functional unit of an opcode."""
@@ -45,6 +48,15 @@ class Rates:
     def interval(self, opcode: str) -> int:
         """Return the cycles until its unit takes another instruction of the warp, 0 where there is no such unit."""
         return self.machine.interval(self.unit(opcode), opcode) or 0
+
+    def occupied(self, instruction: Instruction) -> int:
+        """Return for how long an instruction keeps its unit, 0 where there is no such unit."""
+        return max(self.interval(instruction.opcode), self.busy.get(instruction.address, 0))
+
+    def lasting(self, instruction: Instruction) -> int:
+        """Return the cycles after which an instruction has ended: its latency, and what its last transaction comes later than its first."""
+        interval = self.interval(instruction.opcode)
+        return self.cycles(instruction.opcode) + self.occupied(instruction) - interval
 
     def gaps(self, code: Iterable[Instruction]) -> tuple[Gap, ...]:
         """Return every instruction whose time is not known, and why."""
@@ -78,14 +90,14 @@ class Tables:
     file: MachineFile | None = None
     given: Mapping[str, int] = field(default_factory=dict[str, int])
 
-    def rates(self, arch: str) -> Rates:
-        """Return what the instructions of an architecture take.
+    def rates(self, arch: str, busy: Mapping[int, int] = MappingProxyType({})) -> Rates:
+        """Return what the instructions of an architecture take; `busy` are the cycles for which accesses keep their unit, by address.
 
         Raises InputError where no table knows the architecture, or the file describes another one.
         """
         machine = machine_of(arch, self.file)
         over = self.file.latency if self.file is not None else {}
-        return Rates(machine, Latencies(machine.arch, {**over, **self.given}))
+        return Rates(machine, Latencies(machine.arch, {**over, **self.given}), busy)
 
 
 def code_of(cfg: WarpCfg) -> tuple[Instruction, ...]:

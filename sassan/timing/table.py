@@ -1,8 +1,9 @@
 """The cost model `table`: instructions run one after the other, each for its latency (timing.md)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sassan.timing.model import BlockCosts, pieces_of
+from sassan.timing.model import NO_ACCESSES, BlockCosts, pieces_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
 
@@ -20,16 +21,16 @@ class Table:
         """Return `table`."""
         return "table"
 
-    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
+    def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the sum of latencies of each block.
 
         Raises InputError for an architecture without a table.
         """
         if gaps := not_machine_code(cfg.function):
             return BlockCosts((0,) * len(cfg.nodes), (), gaps)
-        rates = self.tables.rates(cfg.function.arch)
+        rates = self.tables.rates(cfg.function.arch, busy)
         code = code_of(cfg)
-        cycles = {instruction.address: max(rates.cycles(instruction.opcode), rates.interval(instruction.opcode)) for instruction in code}
+        cycles = {instruction.address: max(rates.lasting(instruction), rates.occupied(instruction)) for instruction in code}
         costs = tuple(sum(cycles[instruction.address] for instruction in node.code) for node in cfg.nodes)
         pieces = tuple(pieces_of(node.code, lambda instruction: cycles[instruction.address]) for node in cfg.nodes)
         return BlockCosts(costs, (ONE_BY_ONE, *rates.assumptions(code)), rates.gaps(code), pieces)

@@ -1,7 +1,7 @@
 """A warp whose threads part and meet, on one scheduler: groups of threads, the convergence barriers that they are in, and random turns.
 
-Written apart from the exploration: a group runs along the steps of threads, BSSY enters a barrier, and BSYNC waits until every group that is in it
-has come or ended.
+Written apart from the exploration: a group runs along the steps of threads, BSSY enters a barrier, and BSYNC waits until every group that
+is in it has come or ended.
 """
 
 from dataclasses import dataclass, field

@@ -8,7 +8,9 @@ from sassan.cli.options.limits import MANY
 
 Bounds = Annotated[
     str | None,
-    typer.Option("--bounds", metavar="FACTS.toml", help="Loop bounds: a file as sassan ipet --facts-template writes it."),
+    typer.Option(
+        "--bounds", metavar="FACTS.toml", help="Flow facts, such as loop bounds: a file as sassan ipet --facts-template writes it."
+    ),
 ]
 LoopBound = Annotated[
     int | None,
@@ -69,6 +71,14 @@ Sms = Annotated[
         max=MANY,
         help="SMs of the GPU, with --grid; the bound for 1 SM holds for any number.",
         show_default="1",
+    ),
+]
+Gpu = Annotated[
+    str | None,
+    typer.Option(
+        "--gpu",
+        metavar="NAME",
+        help="The GPU that runs the code (sassan gpus lists them), or a .toml file that describes one: its SMs, their number, its clock.",
     ),
 ]
 PartitionBound = Annotated[

@@ -10,7 +10,9 @@ from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import analysis as report
 from sassan.errors import Gap
 from sassan.machine.launch import Shape
+from sassan.timing.models import WITH_LATENCIES
 
+_GRID_HAS = "the grid has"
 _COLUMNS = (
     Column("kernel", widest=24),
     Column("grid"),
@@ -19,18 +21,28 @@ _COLUMNS = (
     Column("count", number=True),
     Column("WCET", number=True),
     Column("grid bound", number=True),
+    Column("us", number=True),
+    Column(_GRID_HAS, widest=len(report.UNLIMITED)),
     Column("gaps"),
 )
 
 
 def show(launches: Sequence[LaunchResult], *, cut: str) -> None:
     """Print every launch; `cut` says why the recording ends early."""
-    table.show(Table(_COLUMNS, tuple(_row(launch_result) for launch_result in launches)))
+    timed = any(launch_result.us is not None for launch_result in launches)
+    settings = [launch_result.result.settings for launch_result in launches if launch_result.result is not None]
+    limited = any(each.gpu is not None or each.costs.name not in WITH_LATENCIES for each in settings)
+    left_out = {*(() if timed else ("us",)), *((_GRID_HAS,) if limited else ())}
+    kept = [place for place, column in enumerate(_COLUMNS) if column.title not in left_out]
+    rows = [_row(launch_result) for launch_result in launches]
+    table.show(Table(tuple(_COLUMNS[place] for place in kept), tuple(tuple(row[place] for place in kept) for row in rows)))
     total = sum(launch_result.launch.count for launch_result in launches)
     bounded = sum(launch_result.launch.count for launch_result in launches if launch_result.cycles is not None)
     out(f"\n{total} launches, {bounded} of them bounded")
     whole = sum(launch_result.launch.count * launch_result.cycles for launch_result in launches if launch_result.cycles is not None)
-    out(f"; one after the other at most {whole} cycles\n" if total == bounded and launches else "\n")
+    us = sum(launch_result.launch.count * launch_result.us for launch_result in launches if launch_result.us is not None)
+    time = f" ({report.microseconds(us)} us)" if timed else ""
+    out(f"; one after the other at most {whole} cycles{time}\n" if total == bounded and launches else "\n")
     if cut:
         out(f"the recording was cut off {safe(cut)}: later launches are missing\n")
     results = tuple(
@@ -49,7 +61,17 @@ def _row(launch_result: LaunchResult) -> tuple[str, ...]:
     launch = launch_result.launch
     numbers = (report.NONE if number is None else str(number) for number in (launch_result.wcet, launch_result.cycles))
     codes = ", ".join(sorted({gap.code for gap in launch_result.gaps}))
-    return (launch.kernel, _shape(launch.grid), _shape(launch.block), str(launch.shared), str(launch.count), *numbers, codes)
+    return (
+        launch.kernel,
+        _shape(launch.grid),
+        _shape(launch.block),
+        str(launch.shared),
+        str(launch.count),
+        *numbers,
+        report.microseconds(launch_result.us),
+        report.NONE if launch_result.cycles is None else report.UNLIMITED,
+        codes,
+    )
 
 
 def _shape(shape: Shape) -> str:

@@ -45,11 +45,37 @@ def resident_bound(optima: Optima, residents: Residents, schedulers: int = 1) ->
     return floor(optima.isolated + (partition - 1) * optima.scheduler_stall + (residents.warps - partition) * optima.sm_stall)
 
 
-def grid_bound(optima: Optima, grid: Grid) -> int:
-    """The bound for a whole grid, for every dispatcher that fills a free place at once."""
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The parts of the bound of a grid, in cycles: README.md, "A grid" and "A GPU".
+
+    `chain`: blocks that follow each other until the last dispatch; `sm`: what others on their SM take until then; `drain`: the time from
+    there to the end; `memory`: what all blocks take of L2 and DRAM; `launch`: before the first instruction and behind the last one.
+    """
+
+    chain: Fraction
+    sm: Fraction
+    drain: Fraction
+    memory: Fraction = Fraction(0)
+    launch: Fraction = Fraction(0)
+
+    @property
+    def total(self) -> int:
+        """The bound."""
+        return floor(self.chain + self.sm + self.drain + self.memory + self.launch)
+
+
+def grid_terms(optima: Optima, grid: Grid) -> Terms:
+    """The parts of the bound for a whole grid on SMs alone, for every dispatcher that fills a free place at once."""
     lifetime, others = block_lifetime(optima, grid.block_warps), grid.block_warps * optima.scheduler_stall
+    drain = lifetime + (min(grid.blocks, grid.places) - 1) * others
     if grid.blocks <= grid.sms * grid.places:
-        return floor(lifetime + (min(grid.blocks, grid.places) - 1) * others)
+        return Terms(Fraction(0), Fraction(0), drain)
     before = (grid.blocks - 1) // grid.sms
     # k blocks follow each other before the last dispatch, 0 <= k <= before / places: the bound is linear in k.
-    return floor(max((k + 1) * lifetime + (before - k + grid.places - 1) * others for k in (0, before // grid.places)))
+    return max((Terms(k * lifetime, (before - k) * others, drain) for k in (0, before // grid.places)), key=lambda terms: terms.total)
+
+
+def grid_bound(optima: Optima, grid: Grid) -> int:
+    """The bound for a whole grid on SMs alone."""
+    return grid_terms(optima, grid).total

@@ -2,20 +2,30 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from sassan.alphabet import Letter
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
-from sassan.ipet.sm.bounds import Optima, grid_bound, resident_bound
-from sassan.ipet.sm.optima import Bound, PathOptima, path_optima
-from sassan.ipet.sm.residency import Residents
+from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
+from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, memory_time
+from sassan.ipet.sm.optima import Bound, PathOptima, maximum, path_optima
+from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
 from sassan.ipet.wcet import Problem, Wcet
 from sassan.machine import Multiprocessor
 from sassan.timing import Unit
+from sassan.timing.rates import code_of
 
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
+_UNLIMITED = (
+    "unlimited memory bandwidth: no access waits for L2 or DRAM beyond its latency; --gpu with --model table or control bounds that wait"
+)
+_SERVED = (
+    "while an access waits for L2 or DRAM beyond its latency, that serves others at the bandwidth given; no sector is fetched twice for "
+    "one access, and no dirty sectors of earlier kernels are written back"
+)
 _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
 
 
@@ -31,6 +41,8 @@ class Makespan:
     worst_path: int | None = None
     partition: Bound | None = None
     grid: Bound | None = None
+    terms: Terms | None = None
+    """The parts of the bound of the grid, where there is one."""
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -48,16 +60,21 @@ class Kernel:
 
 
 def makespan(kernel: Kernel, worst: Wcet, residents: Residents, machine: Multiprocessor, *, partition: bool = False) -> Makespan:
-    """The bounds of resident warps and of their grid; with `partition` in the partition model, too."""
+    """The bounds of resident warps and of their grid; with `partition` in the partition model, too.
+
+    Without the memory of the GPU, that of the grid holds for unlimited memory bandwidth.
+    """
     shares = _shares(kernel, machine)
     whole = path_optima(kernel.problem, shares, machine, kernel.barriers)
     bound = whole.bound(lambda optima: resident_bound(optima, residents), _ANY_PATH)
+    grid, terms = _grid(kernel, whole, residents.grid)
     return Makespan(
         residents,
         bound,
         _worst_path(kernel, worst, shares, residents, bound.value),
         _partition(kernel, residents, machine) if partition else None,
-        _grid(kernel, whole, residents),
+        grid,
+        terms,
     )
 
 
@@ -65,7 +82,7 @@ def _shares(kernel: Kernel, machine: Multiprocessor, *, partition: bool = False)
     """The shares of each block of the SM: by letters where each instruction counts as one slot, else by the units of its opcodes."""
     if kernel.problem.cost_name == Unit().name:
         return tuple(of_letters(machine, counts, partition=partition) for counts in kernel.letters)
-    return tuple(of_code(machine, node.code, partition=partition) for node in kernel.problem.cfg.nodes)
+    return tuple(of_code(machine, node.code, kernel.problem.traffic.cycles, partition=partition) for node in kernel.problem.cfg.nodes)
 
 
 def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor) -> Bound:
@@ -73,17 +90,43 @@ def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor) ->
     return found.bound(lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH)
 
 
-def _grid(kernel: Kernel, whole: PathOptima, residents: Residents) -> Bound | None:
-    grid = residents.grid
+def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound | None, Terms | None]:
     if grid is None:
+        return None, None
+    memory = grid.memory
+    terms = grid_terms(whole.optima, grid) if whole.optima is not None else None
+    gaps = list(whole.gaps)
+    if grid.occupancy is not None and grid.occupancy.demand.clustered:
+        gaps.append(Gap(kernel.problem.cfg.function.entry, "cluster-launch", _CLUSTERS))
+    if memory is None:
+        moved: tuple[str, ...] = (_UNLIMITED,)
+    else:
+        moved = (*memory.assumptions, _SERVED)
+        gaps += kernel.problem.traffic.gaps
+        terms = _with_memory(kernel, terms, grid, memory) if terms is not None else None
+        if terms is None and not gaps:
+            gaps.append(_unproven(kernel))
+    if gaps:
+        terms = None
+    occupancy = grid.occupancy.assumptions if grid.occupancy is not None else ()
+    assumptions = (*whole.assumptions, _DISPATCH, *moved, *occupancy)
+    return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
+
+
+def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) -> Terms | None:
+    """The parts of the bound of a grid with those of the GPU's memory, None where no optimum is proven."""
+    problem = kernel.problem
+    taken = demand((node.code for node in problem.cfg.nodes), problem.traffic, memory)
+    uncached, cached = maximum(problem, taken.uncached), maximum(problem, taken.cached)
+    if uncached is None or cached is None:
         return None
-    bound = whole.bound(lambda optima: grid_bound(optima, grid), _DISPATCH)
-    if grid.occupancy is None:
-        return bound
-    if grid.occupancy.demand.clustered:
-        gap = Gap(kernel.problem.cfg.function.entry, "cluster-launch", _CLUSTERS)
-        bound = replace(bound, value=None, gaps=(*bound.gaps, gap))
-    return replace(bound, assumptions=(*bound.assumptions, *grid.occupancy.assumptions))
+    time = memory_time(uncached, cached, grid.blocks * grid.block_warps, memory, grid.allocated)
+    cold = cold_start(code_of(problem.cfg), problem.traffic, memory)
+    return replace(terms, memory=time, launch=Fraction(memory.launch + cold))
+
+
+def _unproven(kernel: Kernel) -> Gap:
+    return Gap(kernel.problem.cfg.function.entry, "no-proof", "the solver proved no optimum of what a warp takes of memory")
 
 
 def _worst_path(kernel: Kernel, worst: Wcet, shares: Sequence[Share], residents: Residents, bound: int | None) -> int | None:

@@ -63,7 +63,7 @@ def path_optima(
 ) -> PathOptima:
     """The optima over all paths; `shares` per node of the graph; with `partition` in the partition model."""
     contention = machine.partition_assumptions if partition else (*machine.assumptions, _POOLED)
-    once = () if problem.cost_name == Unit().name else (_ONCE,)
+    once = () if problem.cost_name == Unit().name or problem.traffic.moved else (_ONCE,)
     assumptions = (*problem.assumptions, *contention, _CONSERVING, *once, *((_BLOCKS,) if barriers else ()))
     if problem.model is None or barriers.clusters:
         return PathOptima(None, assumptions, (*problem.gaps, *barriers.gaps))
@@ -104,6 +104,11 @@ def _pieces(
     known = problem.pieces[node] if problem.pieces else ()
     number = barriers.arrivals[node] + 1
     return tuple(min(costs[node], piece + shares[node].self_stall) for piece in known) if len(known) == number else (costs[node],) * number
+
+
+def maximum(problem: Problem, costs: Sequence[Fraction]) -> Fraction | None:
+    """The largest sum of rational block costs over all paths, or None without a system or a proof."""
+    return _maximum(problem, problem.model, costs) if problem.model is not None else None
 
 
 def _maximum(problem: Problem, model: Model, costs: Sequence[Fraction]) -> Fraction | None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sassan.errors import UsageError
+from sassan.ipet.sm.gpu import GpuMemory
 from sassan.ir import Function
 from sassan.machine import Multiprocessor
 from sassan.machine.launch import Launch
@@ -26,6 +27,10 @@ class Grid:
     sms: int
     places: int
     occupancy: Occupancy | None = None
+    allocated: int | None = None
+    """Bytes of global memory that the grid may touch, None where that is unknown."""
+    memory: GpuMemory | None = None
+    """Of the GPU; None: the bandwidth of its memory is unlimited."""
 
 
 @dataclass(frozen=True, slots=True)

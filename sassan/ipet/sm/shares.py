@@ -15,6 +15,7 @@ from sassan.ir import Instruction
 from sassan.isa.tables import unit
 from sassan.machine import Multiprocessor
 from sassan.machine.pipes import SM
+from sassan.timing.model import NO_ACCESSES
 
 _NOTHING = Fraction(0)
 
@@ -66,9 +67,20 @@ def _slots(sigma: Fraction) -> Fraction:
     return Fraction(ceil(1 / sigma)) if sigma < 1 else 1 / sigma
 
 
-def of_code(machine: Multiprocessor, code: Iterable[Instruction], *, partition: bool = False) -> Share:
-    """The share of instructions by the units of their opcodes; their isolated time includes their own intervals."""
-    return sum((_of_opcode(machine, instruction.opcode, partition=partition) for instruction in code), Share())
+def of_code(
+    machine: Multiprocessor, code: Iterable[Instruction], busy: Mapping[int, int] = NO_ACCESSES, *, partition: bool = False
+) -> Share:
+    """The share of instructions by the units of their opcodes; their isolated time includes their own intervals.
+
+    `busy` are the cycles for which single accesses, by address, keep the memory pipeline, which all warps of the SM share.
+    """
+    return sum((_of_instruction(machine, instruction, busy, partition=partition) for instruction in code), Share())
+
+
+def _of_instruction(machine: Multiprocessor, instruction: Instruction, busy: Mapping[int, int], *, partition: bool) -> Share:
+    share = _of_opcode(machine, instruction.opcode, partition=partition)
+    cycles = Fraction(busy.get(instruction.address, 0))
+    return Share(share.self_stall, max(share.scheduler_stall, cycles), max(share.sm_stall, cycles)) if cycles else share
 
 
 def _of_opcode(machine: Multiprocessor, opcode: str, *, partition: bool) -> Share:

@@ -1,0 +1,92 @@
+"""What a warp moves through the memory pipeline of its SM, and beyond it: per execution of an instruction, at most."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from sassan.access.accesses import Access
+from sassan.access.opcodes import Space
+from sassan.access.transactions import LANES, LINE
+from sassan.errors import Gap
+from sassan.machine.memory_pipeline import SECTOR, MemoryPipeline
+
+_TEXELS = 8
+"""Texels that a lane of a texture access reads at most: two levels of four, or the corners of a cube."""
+_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
+_FETCH = 64
+"""Bytes that DRAM gives of a line at least, where any of it is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What one execution of an instruction moves for a full warp, at most.
+
+    `cycles`: for how long it keeps the memory pipeline. `sectors`: of 32 bytes to or from L2. `fetched`: bytes of DRAM, where no cache
+    holds any of them. `atomics`: operations that L2 may have to do one after the other: those on one address, or on one sector each.
+    """
+
+    cycles: int = 0
+    sectors: int = 0
+    fetched: int = 0
+    atomics: int = 0
+
+    def __add__(self, other: "Moved") -> "Moved":
+        """What both move."""
+        return Moved(
+            self.cycles + other.cycles,
+            self.sectors + other.sectors,
+            self.fetched + other.fetched,
+            self.atomics + other.atomics,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What the instructions of a graph move, by address; `gaps` are accesses of which it is unknown."""
+
+    moved: Mapping[int, Moved] = field(default_factory=lambda: MappingProxyType(dict[int, Moved]()))
+    assumptions: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def cycles(self) -> Mapping[int, int]:
+        """Return for how long each instruction keeps the memory pipeline of its SM, by address."""
+        return {address: moved.cycles for address, moved in self.moved.items()}
+
+
+def traffic(accesses: Sequence[Access], pipeline: MemoryPipeline, assumptions: tuple[str, ...] = ()) -> Traffic:
+    """Return what accesses move; `assumptions` are those of their transactions."""
+    moved: dict[int, Moved] = {}
+    for access in accesses:
+        moved[access.address] = moved.get(access.address, Moved()) + _moved(access, pipeline)
+    return Traffic(MappingProxyType(moved), (*assumptions, pipeline.assumption), tuple(_unknown(accesses)))
+
+
+def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
+    passes = access.passes.most if access.passes is not None else 0
+    match access.space:
+        case Space.SHARED:
+            return Moved(cycles=passes * (pipeline.shared_atomic if access.opcode.startswith("ATOMS") else pipeline.shared))
+        case Space.CONSTANT:
+            return Moved(cycles=passes * pipeline.constant)
+        case Space.BULK:
+            return Moved()
+        case Space.TEXTURE:
+            sectors = lines = LANES * _TEXELS
+        case _:
+            sectors = access.sectors.most if access.sectors is not None else LANES
+            lines = access.lines.most if access.lines is not None else -(-sectors * SECTOR // LINE)
+    atomic = access.opcode.partition(".")[0] in _ATOMICS
+    collisions = LANES if access.collisions is None else access.collisions
+    return Moved(
+        cycles=pipeline.of_lines(lines, sectors),
+        sectors=sectors,
+        fetched=max(sectors * SECTOR, lines * _FETCH),
+        atomics=max(collisions, sectors) if atomic else 0,
+    )
+
+
+def _unknown(accesses: Iterable[Access]) -> Iterable[Gap]:
+    for access in accesses:
+        if access.space is Space.BULK:
+            yield Gap(access.address, "unknown-bytes", f"how many bytes {access.opcode} copies is unknown: its traffic has no bound")

@@ -1,0 +1,51 @@
+"""The memory pipeline of an SM: for how long one access keeps it, by its passes, lines and sectors."""
+
+from dataclasses import dataclass
+
+from sassan.arch import cached, rows
+from sassan.errors import InputError
+
+SECTOR = 32
+"""Bytes of a sector, the least that is moved between L1, L2 and DRAM."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPipeline:
+    """Cycles per pass over the banks of shared memory, per pass of an atomic operation on them, per constant address, and per line.
+
+    `port` is how many bytes an SM receives from L2, or sends there, per cycle. `source` is that of all figures.
+    """
+
+    shared: int
+    shared_atomic: int
+    constant: int
+    line: int
+    port: int
+    source: str
+
+    def of_lines(self, lines: int, sectors: int) -> int:
+        """Return for how long an access to global or local memory keeps the pipeline: to look up its lines, or to move its sectors."""
+        return max(lines * self.line, -(-sectors * SECTOR // self.port))
+
+    @property
+    def assumption(self) -> str:
+        """Return what the cycles of accesses rest on."""
+        return (
+            f"memory pipeline of an SM: {self.shared} cycle per pass over the banks of shared memory ({self.shared_atomic} of an atomic "
+            f"operation), {self.constant} per constant address, {self.line} per line, {self.port} bytes a cycle between L1 and L2"
+        )
+
+
+@cached
+def memory_pipeline(arch: str) -> MemoryPipeline:
+    """Return the memory pipeline of an SM (`sm_61`).
+
+    Raises InputError `bad-table` with the file and the key, `unknown-sm` where no file describes it.
+    """
+    row = rows(arch, "memory").get("")
+    if row is None:
+        raise InputError("unknown-sm", f"no architecture file describes the memory pipeline of {arch}")
+    fields = row.fields
+    fields.only("shared", "shared_atomic", "constant", "line", "port", "source")
+    figures = {name: fields.whole(name) for name in ("shared", "shared_atomic", "constant", "line", "port")}
+    return MemoryPipeline(**figures, source=row.source)

@@ -1,0 +1,141 @@
+"""Product files: `data/*.toml`, those of the folder that SASSAN_GPUS names, and a user's own. README.md describes the format."""
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from sassan.arch import architecture, known_names
+from sassan.checked import Fields, Format
+from sassan.errors import UsageError
+from sassan.products.product import Product
+
+FOLDER = "SASSAN_GPUS"
+"""The environment variable that names a folder of further product files."""
+FORMAT = Format("bad-gpu", "sassan/products/README.md describes product files")
+_SHIPPED = Path(__file__).parent / "data"
+_COMMON = "common.toml"
+_NEEDED = ("architecture", "sms", "boost_clock", "dram", "dram_size", "dram_bandwidth")
+_KEYS: Mapping[str, str] = {
+    "base_clock": "base_mhz",
+    "boost_clock": "boost_mhz",
+    "dram_size": "dram_gb",
+    "dram_bandwidth": "dram_gb_per_s",
+    "l2_size": "l2_kib",
+}
+"""How a file calls a figure, where that is not its name: with its unit."""
+_MEASURED = ("l2_bytes_per_cycle", "dram_efficiency", "launch_us")
+_MOST = 1_000_000
+"""Beyond every figure, whatever its unit."""
+
+
+def further() -> str:
+    """Return the folder of further product files, '' for none."""
+    return os.environ.get(FOLDER, "")
+
+
+def paths(folder: str) -> Iterator[Path]:
+    """Yield the product files, those of a folder of further ones behind the shipped ones.
+
+    Raises UsageError where there is no such folder.
+    """
+    yield from (path for path in sorted(_SHIPPED.glob("*.toml")) if path.name != _COMMON)
+    if folder:
+        if not Path(folder).is_dir():
+            raise UsageError("gpus", f"{FOLDER}: '{folder}' is not a folder", hint="name a folder of product files")
+        yield from sorted(Path(folder).glob("*.toml"))
+
+
+def read_path(path: Path) -> tuple[Product, ...]:
+    """Return the products of a file; raises InputError `bad-gpu`."""
+    label = path.name if path.parent == _SHIPPED else str(path)
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FORMAT.refused(f"{label}: cannot be read: {error}") from None
+    return read(label, text)
+
+
+def read(label: str, text: str) -> tuple[Product, ...]:
+    """Return the products of a TOML text; `label` is what errors call it.
+
+    Raises InputError `bad-gpu` that names the file and the key.
+    """
+    file = FORMAT.toml(label, text)
+    file.only("sources", "product")
+    sources = _sources(file)
+    products = file.table("product", required=True)
+    return tuple(_product(name, products.table(name), sources) for name in products.values)
+
+
+def read_file(label: str, text: str) -> Product:
+    """Return the one product of a user's file; raises InputError `bad-gpu`."""
+    products = read(label, text)
+    if len(products) != 1:
+        raise FORMAT.refused(f"{label}: describes {len(products)} products, not one; name its folder in {FOLDER}")
+    return products[0]
+
+
+def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
+    given = (*_NEEDED, "base_clock", "l2_size")
+    fields.only("aliases", *(_KEYS.get(figure, figure) for figure in given), "source", "measured")
+    if not any(char.isalnum() for char in name):
+        raise fields.fail("architecture", "a product needs a name with a letter or a digit")
+    arch = architecture(fields.text("architecture"))
+    if arch is None:
+        raise fields.fail("architecture", f"must be one of {known_names()}, not '{fields.text('architecture')}'")
+    boost, base = fields.whole("boost_mhz", most=_MOST), _optional(fields, "base_mhz")
+    if base is not None and base > boost:
+        raise fields.fail("base_mhz", f"must be {boost} at most, the boost clock")
+    measured = fields.table("measured")
+    measured.only(*_MEASURED, "source")
+    dram = fields.text("dram")
+    efficiency, efficiency_source = _defaults().get(dram, (None, ""))
+    if efficiency is None and "dram_efficiency" not in measured:
+        raise fields.fail("dram", f"must be one of {', '.join(key for key in _defaults() if key)}, or 'measured' has 'dram_efficiency'")
+    launch, launch_source = _defaults()[""]
+    cited = {
+        "dram_efficiency": efficiency_source,
+        "launch_us": launch_source,
+        **dict.fromkeys((figure for figure in given if _KEYS.get(figure, figure) in fields), fields.citation(sources)),
+        **(dict.fromkeys((figure for figure in _MEASURED if figure in measured), measured.citation(sources)) if measured.values else {}),
+    }
+    return Product(
+        name=name,
+        aliases=fields.texts("aliases"),
+        architecture=arch.name,
+        sms=fields.whole("sms", most=_MOST),
+        boost_clock=boost,
+        dram=dram,
+        dram_size=fields.number("dram_gb", least=0, most=_MOST),
+        dram_bandwidth=fields.number("dram_gb_per_s", least=1, most=_MOST),
+        dram_efficiency=measured.number("dram_efficiency", efficiency, least=0.01, most=1),
+        launch_us=measured.number("launch_us", launch, least=0, most=_MOST),
+        sources=tuple(cited.items()),
+        base_clock=base,
+        l2_size=_optional(fields, "l2_kib"),
+        l2_bytes_per_cycle=_optional(measured, "l2_bytes_per_cycle"),
+    )
+
+
+def _optional(fields: Fields, key: str) -> int | None:
+    return fields.whole(key, most=_MOST) if key in fields else None
+
+
+def _sources(file: Fields) -> Mapping[str, str]:
+    table = file.table("sources")
+    return {key: table.text(key) for key in table.values}
+
+
+@cache
+def _defaults() -> Mapping[str, tuple[float, str]]:
+    """Return the efficiency of each kind of DRAM, and under '' the microseconds of a launch, each with its source."""
+    file = FORMAT.toml(_COMMON, (_SHIPPED / _COMMON).read_text("utf-8"))
+    file.only("sources", "launch", "dram")
+    sources, launch, kinds = _sources(file), file.table("launch"), file.table("dram")
+    out = {"": (launch.number("us", least=0, most=_MOST), launch.citation(sources))}
+    for kind in kinds.values:
+        fields = kinds.table(kind)
+        fields.only("efficiency", "source")
+        out[kind] = fields.number("efficiency", least=0.01, most=1), fields.citation(sources)
+    return out

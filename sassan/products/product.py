@@ -1,0 +1,49 @@
+"""A GPU as it is sold."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A GPU as it is sold: `sms` SMs of an `architecture` (`sm_86`), with its clocks and its memory; None is a figure without a source.
+
+    Units: `base_clock` and `boost_clock` in MHz; `dram_size` in GB and `dram_bandwidth` in GB/s (10^9 bytes), the peak; `l2_size` in KiB;
+    `l2_bytes_per_cycle` is what the L2 of the whole GPU was measured to deliver in one cycle of the SMs. `dram_efficiency` is the part
+    of the peak that the slowest stream over the whole memory reaches. `launch_us` is the time in which a launch executes no instruction,
+    in microseconds: from its start to its first instruction, and from its last to its end. `sources` has the source of each figure.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    architecture: str
+    sms: int
+    boost_clock: int
+    dram: str
+    dram_size: float
+    dram_bandwidth: float
+    dram_efficiency: float
+    launch_us: float
+    sources: tuple[tuple[str, str], ...]
+    base_clock: int | None = None
+    l2_size: int | None = None
+    l2_bytes_per_cycle: int | None = None
+
+    def source(self, figure: str) -> str:
+        """Return where a figure (`boost_clock`) comes from."""
+        return dict(self.sources)[figure]
+
+    @property
+    def dram_bytes_per_cycle(self) -> Fraction:
+        """Return the peak bandwidth of the DRAM, in bytes per cycle of the SMs at boost clock."""
+        return Fraction(str(self.dram_bandwidth)) * 1000 / self.boost_clock
+
+    def us(self, cycles: float) -> float:
+        """Return the microseconds of a number of cycles at boost clock."""
+        return cycles / self.boost_clock
+
+    @property
+    def launch_cycles(self) -> int:
+        """Return the cycles of `launch_us` at boost clock, rounded up."""
+        return ceil(Fraction(str(self.launch_us)) * self.boost_clock)
