@@ -156,7 +156,13 @@ class Fields:
 
     def address(self, key: str) -> int:
         """Return the address under a key, a string such as "0x0158"."""
-        value = self.text(key)
+        return self._address(key, self.text(key))
+
+    def addresses(self, key: str) -> tuple[int, ...]:
+        """Return the array of addresses under a key, empty where there is none."""
+        return tuple(self._address(f"{key}[{index}]", value) for index, value in enumerate(self.texts(key)))
+
+    def _address(self, key: str, value: str) -> int:
         if _ADDRESS.fullmatch(value) is None:
             raise self.fail(key, f'must be an address such as "0x0158", not {shown(value)}')
         return int(value, 16)

@@ -116,6 +116,7 @@ def _settings(choices: Choices) -> Settings:
         registers=number("registers", launch.registers),
         shared=number("shared", launch.shared),
         sms=number("sms", launch.sms),
+        gpu=None if launch.gpu is None else checking.text("gpu", launch.gpu),
         warps=choices.get("warps"),
         partition=choices.get("partition", False),
         model=choices.get("model", "unit"),

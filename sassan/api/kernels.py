@@ -82,6 +82,11 @@ class Kernel:
         return makespan.grid.value if makespan is not None and makespan.grid is not None else None
 
     @property
+    def grid_us(self) -> float | None:
+        """Return the bound of the whole grid in microseconds at the boost clock of the GPU; None also where no GPU was given."""
+        return self.analysis.grid_us
+
+    @property
     def worst_path(self) -> str | None:
         """Return the kernel string of a path that costs as much as the WCET: `L2C9(L1C4)^10`."""
         return documents.string(self.analysis.worst_path)

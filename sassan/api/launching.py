@@ -15,7 +15,8 @@ class Launch:
 
     `block` counts threads, `grid` blocks. `parameters` are integers by name (`param_0`, the first of a cubin) or by place in constant bank
     0 (`0x140`). `registers` per thread and `shared` bytes per block say what the input does not; `sms` is how many SMs the grid runs on:
-    1, which bounds any number, where it is not given.
+    1, which bounds any number, where it is not given; `gpu` is a product instead (`RTX 3080`;
+    `sassan gpus` lists them), or a .toml file that describes one.
     """
 
     block: Shape | None = None
@@ -24,6 +25,7 @@ class Launch:
     registers: int | None = None
     shared: int | None = None
     sms: int | None = None
+    gpu: str | None = None
 
 
 def launch_of(name: str, value: object) -> Launch:

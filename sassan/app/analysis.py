@@ -10,9 +10,10 @@ from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
 from sassan.errors import UsageError
 from sassan.ipet import flow_facts
+from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import check_bounds, infer
-from sassan.ipet.wcet import Wcet, problem, wcet
+from sassan.ipet.wcet import Problem, Wcet, problem, wcet
 from sassan.ir import Function
 from sassan.isa.languages import Isa, isa_of
 from sassan.machine.launch import Launch
@@ -75,11 +76,19 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     values = launched(plain, isa, settings)
     cfg = values.cfg if values is not None else plain
     bounds = _bounds(cfg, isa, settings)
-    system = problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, values, settings))
+    system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, values, settings)), settings)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
     result = AnalysisResult(file, cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings), settings, isa, values)
     return with_sm_level(result) if bound.bound else result
+
+
+def _on_gpu(system: Problem, settings: Settings) -> Problem:
+    """The integer program with the assumption that the GPU runs code for another minor version, where it does."""
+    gpu, arch = settings.gpu, system.cfg.function.arch
+    if gpu is None or gpu.architecture == arch:
+        return system
+    return replace(system, assumptions=(*system.assumptions, f"{gpu.name} ({gpu.architecture}) runs code of {arch}"))
 
 
 def _traffic(cfg: WarpCfg, values: WarpValues | None, settings: Settings) -> Traffic | None:
@@ -87,7 +96,9 @@ def _traffic(cfg: WarpCfg, values: WarpValues | None, settings: Settings) -> Tra
     if values is None or settings.costs.name not in WITH_LATENCIES:
         return None
     followed = accesses(values)
-    return traffic(followed, memory_pipeline(cfg.function.arch), assumptions(followed))
+    return traffic(
+        followed, memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch), assumptions(followed)
+    )
 
 
 def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> LoopBounds:
@@ -125,4 +136,4 @@ def flow_fact_template(functions: tuple[Function, ...], settings: Settings) -> s
         message = f"two functions are called '{twice}', and flow facts go by name"
         raise UsageError("same-name", message, hint="dump one architecture at a time: cuobjdump -sass -arch sm_61")
     graphs = tuple(warp_graph(function, settings) for function in functions)
-    return flow_facts.template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)) for cfg in graphs)
+    return template((cfg, _bounds(cfg, isa_of(cfg.function, settings.letters), settings)) for cfg in graphs)

@@ -4,6 +4,7 @@ The command line, the library, batches, gates and integrations write them.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sassan import __version__
@@ -59,7 +60,7 @@ def analysis(result: "AnalysisResult") -> Mapping[str, Value]:
         "wcet": wcet(result),
         "makespan": makespan(result.makespan),
         "occupancy": _occupancy(result.residency),
-        "grid": _grid(result.makespan),
+        "grid": _grid(result),
         "paths": _paths(result),
         "loops": loops(result),
         "gaps": gaps(result.gaps),
@@ -67,7 +68,7 @@ def analysis(result: "AnalysisResult") -> Mapping[str, Value]:
 
 
 def launch(result: "LaunchResult") -> Mapping[str, Value]:
-    """Return what is known of one recorded launch; microseconds and estimates need a product."""
+    """Return what is known of one recorded launch; microseconds need a product."""
     recorded = result.launch
     return {
         "kernel": recorded.kernel,
@@ -77,7 +78,7 @@ def launch(result: "LaunchResult") -> Mapping[str, Value]:
         "shared": recorded.shared,
         "count": recorded.count,
         "wcet": wcet(result.result) if result.result is not None else None,
-        "bound": {"cycles": result.cycles, "us": None, "assumptions": _of_grid(result)} if result.cycles is not None else None,
+        "bound": {"cycles": result.cycles, "us": result.us, "assumptions": _of_grid(result)} if result.cycles is not None else None,
         "estimate": None,
         "gaps": gaps(result.gaps),
     }
@@ -150,7 +151,8 @@ def _occupancy(residency: "Residency | None") -> Value:
     }
 
 
-def _grid(bounds: "Makespan | None") -> Value:
+def _grid(result: "AnalysisResult") -> Value:
+    bounds, gpu = result.makespan, result.settings.gpu
     if bounds is None or bounds.grid is None or bounds.residents.grid is None:
         return None
     grid = bounds.residents.grid
@@ -159,6 +161,9 @@ def _grid(bounds: "Makespan | None") -> Value:
         "sms": grid.sms,
         "resident": grid.places,
         "upper": bounds.grid.value,
+        "us": result.grid_us,
+        "gpu": gpu.name if gpu is not None else None,
+        "terms": {name: float(cycles) for name, cycles in asdict(bounds.terms).items()} if bounds.terms is not None else None,
         "assumptions": list(bounds.grid.assumptions),
     }
 

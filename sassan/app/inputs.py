@@ -10,7 +10,8 @@ from sassan.app.reading import read_program
 from sassan.app.settings import Settings
 from sassan.arch import architecture
 from sassan.errors import SassanError, UsageError
-from sassan.ipet.flow_facts import FlowFacts, check_functions
+from sassan.ipet.facts.model import FlowFacts
+from sassan.ipet.flow_facts import check_functions
 from sassan.ir import Function
 from sassan.machine.launch import check
 from sassan.render.text import shorten

@@ -46,6 +46,11 @@ class LaunchResult:
         return self.result.wcet.value if self.result is not None and self.result.wcet.bound else None
 
     @property
+    def us(self) -> float | None:
+        """Return the bound of the whole grid in microseconds, None where no GPU is given."""
+        return self.result.grid_us if self.result is not None else None
+
+    @property
     def cycles(self) -> int | None:
         """Return the bound of the whole grid."""
         return self.result.grid_bound if self.result is not None else None

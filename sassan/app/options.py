@@ -4,15 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sassan import launches
-from sassan.app.reading import read_facts, read_machine, read_measurements
+from sassan.app.reading import read_facts, read_gpu, read_machine, read_measurements
 from sassan.app.settings import Settings
 from sassan.errors import UsageError
 from sassan.ipet.wcet import Setup
 from sassan.launches import Launches
-from sassan.machine import MachineFile
+from sassan.machine import MachineFile, load
 from sassan.machine.launch import Launch, shape
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import setting
+from sassan.products import Product
 from sassan.timing import CostModel, latencies, models
 from sassan.timing.rates import Tables
 from sassan.warpcfg import Options
@@ -44,7 +45,8 @@ class AnalysisOptions:
     """What a user asks of an analysis: names, paths and numbers as given, no file read; None and () for what is not given.
 
     `block` and `grid` are extents as text (`16,16`), `parameters` and `latency` texts such as `n=64`. `facts`, `machine`, `measurements`
-    and `launches` are paths; a machine may also be the name of an architecture.
+    and `launches` are paths; a machine may also be the name of an architecture. `gpu` is a product, or the path of a file that describes
+    one.
     """
 
     facts: str | None = None
@@ -55,6 +57,7 @@ class AnalysisOptions:
     registers: int | None = None
     shared: int | None = None
     sms: int | None = None
+    gpu: str | None = None
     warps: int | None = None
     partition: bool = False
     launches: str | None = None
@@ -77,7 +80,8 @@ class AnalysisOptions:
         Raises UsageError for options that contradict each other or a launch that is impossible, InputError for a file that is refused.
         """
         self._check(spelled)
-        machine = read_machine(self.machine) if self.machine is not None else None
+        gpu = read_gpu(self.gpu) if self.gpu is not None else None
+        machine = self._machine(gpu, spelled)
         solver = self.solver if self.solver and self.solver != UNSOLVED else Setup().solver
         return Settings(
             exploration=Options(ablate=frozenset(self.ablate), order=self.order, call_depth=self.call_depth),
@@ -91,7 +95,8 @@ class AnalysisOptions:
             letters=self.letters,
             costs=self._costs(machine),
             machine=machine,
-            resources=Resources(self.registers, self.shared, self.sms or 1) if self.occupancy else None,
+            gpu=gpu,
+            resources=Resources(self.registers, self.shared, self.sms or (gpu.sms if gpu is not None else 1)) if self.occupancy else None,
             warps=self.warps,
             partition=self.partition,
             setup=Setup(solver=solver, paper=self.paper_experiment),
@@ -122,12 +127,31 @@ class AnalysisOptions:
                 raise _needs(spelled, name, "block")
         if self.sms is not None and self.launches is None and (self.block is None or self.grid is None):
             raise _needs(spelled, "sms", "block", "grid", joined=" and ")
+        if self.gpu is not None and self.sms is not None:
+            message = f"{spelled('gpu')} and {spelled('sms')} exclude each other"
+            raise UsageError("usage", message, hint="a product has a number of SMs")
         if self.latency and self.model not in models.WITH_LATENCIES:
             hint = " or ".join(f"{spelled('model')} {name}" for name in sorted(models.WITH_LATENCIES, reverse=True))
             raise UsageError("usage", f"{spelled('latency')} has no effect on the model '{self.model}'", hint=f"pass {hint}")
         if (self.measurements is not None) != (self.model == MEASURED):
             message = f"{spelled('model')} {MEASURED} and {spelled('measurements')} need each other"
             raise UsageError("usage", message, hint=f"pass {spelled('model')} {MEASURED} and {spelled('measurements')} cycles.csv")
+
+    def _machine(self, gpu: Product | None, spelled: Spelling) -> MachineFile | None:
+        """The machine that the user names, or that of the product.
+
+        Raises UsageError for a machine that the product has not, InputError for one that is refused.
+        """
+        machine = read_machine(self.machine) if self.machine is not None else None
+        if gpu is None:
+            return machine
+        own = load(gpu.architecture)
+        if machine is None:
+            return MachineFile(gpu.name, own.source, own, option=spelled("gpu"))
+        if machine.sm.arch != gpu.architecture:
+            message = f"{spelled('machine')} {machine.name} is {machine.sm.arch}, {spelled('gpu')} {gpu.name} is {gpu.architecture}"
+            raise UsageError("usage", message, hint=f'a machine file with base = "{own.capability}", or one of the two options')
+        return machine
 
     def _costs(self, machine: MachineFile | None) -> CostModel:
         """The cost model of the name, with its tables.

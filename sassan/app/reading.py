@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-from sassan import frontend, machine
+from sassan import frontend, machine, products
 from sassan.arch import named
 from sassan.errors import InputError, UsageError
-from sassan.ipet import flow_facts
-from sassan.ipet.flow_facts import FlowFacts
+from sassan.ipet.facts import read as facts_file
+from sassan.ipet.facts.model import FlowFacts
 from sassan.ir import Program
 from sassan.machine import MachineFile
 from sassan.machine.user import FORMAT
+from sassan.products import Product
 from sassan.timing import latencies, measured
 
 
@@ -26,7 +27,7 @@ def read_facts(path: str) -> FlowFacts:
 
     Raises InputError.
     """
-    return flow_facts.read(path, read_text(path, "facts-syntax", "sassan ipet --facts-template writes such a file"))
+    return facts_file.read(path, read_text(path, "facts-syntax", "sassan ipet --facts-template writes such a file"))
 
 
 def read_machine(path: str) -> MachineFile:
@@ -43,6 +44,16 @@ def read_machine(path: str) -> MachineFile:
         error.hint = error.hint or "name an architecture such as sm_61, or a machine file (sassan/machine/README.md)"
         raise
     return known
+
+
+def read_gpu(text: str) -> Product:
+    """The product of a name such as `RTX 3080`, or of a user's file (`my.toml`).
+
+    Raises UsageError for a name that fits none or several, InputError for a file that is refused.
+    """
+    if not text.endswith(".toml"):
+        return products.find(text)
+    return products.read_file(text, read_text(text, products.FORMAT.code, products.FORMAT.hint))
 
 
 def read_measurements(path: str) -> measured.Measured:

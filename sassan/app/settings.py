@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 
-from sassan.ipet.flow_facts import FlowFacts
+from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.wcet import Setup
 from sassan.machine import MachineFile
 from sassan.machine.launch import Launch
 from sassan.machine.occupancy import Resources
+from sassan.products import Product
 from sassan.timing import CostModel, Unit
 from sassan.warpcfg import Options
 
@@ -23,7 +24,7 @@ class Settings:
     letters: str = "timing"
     costs: CostModel = field(default_factory=Unit)
     machine: MachineFile | None = None
-    """The machine that the user names; None: that of the code's own architecture."""
+    """The machine that the user names, or the SM of the product; None: that of the code's own architecture."""
     resources: Resources | None = None
     """Of a launch whose occupancy is wanted."""
     warps: int | None = None
@@ -31,6 +32,8 @@ class Settings:
     partition: bool = False
     """Whether the makespan is bounded in the partition model, too."""
     setup: Setup = field(default_factory=Setup)
+    gpu: Product | None = None
+    """The GPU whose memory and SMs run a grid; None: its memory bandwidth is unlimited."""
     solve: bool = True
     """False: the integer program is only built."""
 

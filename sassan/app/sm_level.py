@@ -6,6 +6,7 @@ from sassan.alphabet import Letter
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap, InputError
 from sassan.ipet.sm.barriers import block_barriers
+from sassan.ipet.sm.gpu import memory_of
 from sassan.ipet.sm.makespan import Kernel, Makespan, makespan
 from sassan.ipet.sm.optima import Bound
 from sassan.ipet.sm.residency import Residency, Residents, residency, residents
@@ -15,6 +16,7 @@ from sassan.makespan.problem import Processor
 from sassan.makespan.problem import problem as makespan_problem
 from sassan.strings.kernel_string import KernelString
 from sassan.timing import Unit
+from sassan.timing.models import WITH_LATENCIES
 
 
 def with_sm_level(result: AnalysisResult) -> AnalysisResult:
@@ -41,10 +43,22 @@ def with_sm_level(result: AnalysisResult) -> AnalysisResult:
         return _unbounded(result, wanted or Residents(0), foreign)
     if wanted is None:
         return result
+    if wanted.grid is not None and settings.costs.name in WITH_LATENCIES:
+        memory = memory_of(settings.gpu) if settings.gpu is not None else None
+        wanted = replace(wanted, grid=replace(wanted.grid, memory=memory, allocated=settings.launch.allocated))
     letters = tuple((string or KernelString()).counts() for string in result.strings)
     kernel = Kernel(result.problem, letters, block_barriers(result.cfg, result.isa.facts))
     bounds = makespan(kernel, result.wcet, wanted, sm, partition=settings.partition)
-    return replace(result, makespan=_by_waiting(result, bounds, sm, barriers=bool(kernel.barriers)))
+    return _timed(replace(result, makespan=_by_waiting(result, bounds, sm, barriers=bool(kernel.barriers))))
+
+
+def _timed(result: AnalysisResult) -> AnalysisResult:
+    """The result with what its microseconds rest on, where it has any."""
+    gpu, bounds = result.settings.gpu, result.makespan
+    if result.grid_us is None or gpu is None or bounds is None or bounds.grid is None:
+        return result
+    clock = f"times in us: all SMs of {gpu.name} run at {gpu.boost_clock} MHz"
+    return replace(result, makespan=replace(bounds, grid=replace(bounds.grid, assumptions=(*bounds.grid.assumptions, clock))))
 
 
 def _unbounded(result: AnalysisResult, warps: Residents, gaps: tuple[Gap, ...]) -> AnalysisResult:

@@ -23,6 +23,7 @@ SUMMARIES: Mapping[str, str] = {
     "record": "Run a program without a GPU and write down its kernel launches.",
     "evolve": "Search for the compiler choices of least cost.",
     "validate": "Hold bounds to recorded launches on a GPU.",
+    "gpus": "List the GPUs that --gpu knows, or the figures of one.",
 }
 """The commands in the order of the help, each with the first sentence of its own. `sassan.cli.commands.NAME` holds the function NAME."""
 _PASS_ON = ("record",)

@@ -21,11 +21,8 @@ from sassan.warpcfg.graph import Edge, WarpCfg
 
 def build(steps: Steps, costs: Sequence[int], bounds: Sequence[int], without: frozenset[str] = frozenset()) -> Model:
     """The system: `costs` per node, `bounds` per loop of the graph; `without` names the families of rows to omit."""
-    cfg = steps.cfg
-    threads = 0 if NO_THREAD_ROWS in without else len(cfg.thread_edges)
-    first_thread = 1 + len(cfg.edges)
-    columns = Columns(0, tuple(range(1, first_thread)), tuple(range(first_thread, first_thread + threads)))
-    variables = (*warp_variables(cfg), *thread_variables(cfg, threads))
+    cfg, columns = steps.cfg, columns_of(steps.cfg, without)
+    variables = (*warp_variables(cfg), *thread_variables(cfg, len(columns.thread)))
     rows = (
         *flow_rows(steps, columns),
         *loop_rows(steps, columns, bounds),
@@ -33,6 +30,13 @@ def build(steps: Steps, costs: Sequence[int], bounds: Sequence[int], without: fr
         *reissue_rows(steps, columns),
     )
     return Model(cfg.function.name, variables, objective(cfg, columns, costs), rows, _title(cfg))
+
+
+def columns_of(cfg: WarpCfg, without: frozenset[str] = frozenset()) -> Columns:
+    """The variables of the system of a graph."""
+    first_thread = 1 + len(cfg.edges)
+    threads = 0 if NO_THREAD_ROWS in without else len(cfg.thread_edges)
+    return Columns(0, tuple(range(1, first_thread)), tuple(range(first_thread, first_thread + threads)))
 
 
 def objective(cfg: WarpCfg, columns: Columns, costs: Sequence[int]) -> tuple[tuple[int, int], ...]:

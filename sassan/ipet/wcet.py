@@ -11,12 +11,13 @@ from sassan.access.traffic import Traffic
 from sassan.errors import Gap, SelfCheckError
 from sassan.ilp.model import Model, Row, combine
 from sassan.ilp.solve import Solution, Status, solve
+from sassan.ipet.facts.rows import fact_rows
 from sassan.ipet.flow_facts import LoopBounds
 from sassan.ipet.merged_calls import merged_calls
 from sassan.ipet.paper import build as build_paper
 from sassan.ipet.rows import ROW_SWITCHES
 from sassan.ipet.steps import steps_of
-from sassan.ipet.system import build
+from sassan.ipet.system import build, columns_of
 from sassan.ipet.walk import matches, walk
 from sassan.strings.fold import Sequence, total
 from sassan.timing import CostModel
@@ -97,6 +98,7 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
         model = build_paper(cfg, per_node, PAPER_BOUND)
     else:
         model = _without_calls(build(steps, per_node, known, setup.without), cfg, external)
+        model = replace(model, rows=(*model.rows, *fact_rows(steps, columns_of(cfg, setup.without), bounds.facts, known)))
     return Problem(cfg, per_node, model, costs.name, assumptions, (), setup, blocks.pieces, known, traffic)
 
 
@@ -128,8 +130,7 @@ def wcet(problem: Problem) -> Wcet:
         case Status.OPTIMAL:
             return _bounded(problem, solution)
         case Status.INFEASIBLE:
-            start = problem.cfg.nodes[problem.cfg.entry].start
-            return _none(problem, "infeasible", (Gap(start, "never-ends", "no path leads from the entry to the end of the warp"),))
+            return _none(problem, "infeasible", (_infeasible_gap(problem),))
         case Status.UNBOUNDED:
             return _none(problem, "unbounded", (_unbounded_gap(problem, problem.model),))
         case _:
@@ -183,6 +184,13 @@ def _check_path(problem: Problem, path: Sequence, counts: Many[int], value: int)
     walked = total(path, lambda edge: problem.costs[problem.cfg.edges[edge].src])
     if walked != value:
         raise SelfCheckError("path-cost", f"the reconstructed path costs {walked}, the optimum {value}")
+
+
+def _infeasible_gap(problem: Problem) -> Gap:
+    start = problem.cfg.nodes[problem.cfg.entry].start
+    if any(text.startswith("flow fact: ") for text in problem.assumptions):
+        return Gap(start, "contradictory-facts", "no path from the entry to the end of the warp obeys the flow facts")
+    return Gap(start, "never-ends", "no path leads from the entry to the end of the warp")
 
 
 def _unbounded_gap(problem: Problem, model: Model) -> Gap:

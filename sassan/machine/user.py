@@ -25,12 +25,16 @@ FORMAT = Format("bad-machine", "sassan/machine/README.md describes machine files
 
 @dataclass(frozen=True, slots=True)
 class MachineFile:
-    """The machine that a user names: an SM, and worst latencies in cycles by name; `name` is the file, or the architecture."""
+    """The machine that a user names: an SM, and worst latencies in cycles by name.
+
+    `name` is the file, the architecture, or the product, and `option` how the user named it.
+    """
 
     name: str
     source: str
     sm: Multiprocessor
     latency: Mapping[str, int] = field(default_factory=dict[str, int])
+    option: str = "--machine"
 
     def of(self, arch: str) -> Multiprocessor:
         """Return the SM for code of an architecture.
@@ -38,10 +42,9 @@ class MachineFile:
         Raises InputError where that code does not run on it: a GPU runs code of its own major version, up to its minor version.
         """
         if not described(arch).runs_on(described(self.sm.arch)):
-            message = f"--machine {self.name} is compute capability {self.sm.capability}, which does not run this code of {arch}"
-            raise InputError(
-                "other-machine", message, hint=f"a GPU runs code of its own major version, up to its minor one: --machine {arch}"
-            )
+            message = f"{self.option} {self.name} is compute capability {self.sm.capability}, which does not run this code of {arch}"
+            hint = "a GPU runs code of its own major version, up to its minor one" + f": --machine {arch}" * (self.option == "--machine")
+            raise InputError("other-machine", message, hint=hint)
         return self.sm
 
 

@@ -142,7 +142,11 @@ def _funnel(work: Work) -> None:
             work.put(to, _shifted_left(work.word(low), work.word(places)))
         case ["HI", "R", "U32"] | ["HI", "R", "S32"]:
             work.put(to, _shifted_right(work, work.word(high), work.word(places)))
-        case ["HI", "L", "U32"]:
+        case ["R", "U64"]:
+            if (work.word(places) > np.uint64(63)).any():
+                raise UnknownError
+            work.put(to, (work.word(low) | work.word(high) << np.uint64(32)) >> work.word(places))
+        case ["HI", "L", "U32"] | ["HI", "L", "U64"]:
             whole: Longs = work.word(low) | work.word(high) << np.uint64(32)
             moved: Longs = np.left_shift(whole, np.minimum(work.word(places), np.uint64(32)))
             work.put(to, moved >> np.uint64(32))

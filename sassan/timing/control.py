@@ -19,7 +19,7 @@ from sassan.arch import described
 from sassan.domains.residuals import Residual
 from sassan.errors import Gap
 from sassan.ir import Instruction
-from sassan.isa.control import BARRIERS
+from sassan.isa.control import BARRIERS, decode
 from sassan.timing.control_ops import Op, op_of
 from sassan.timing.control_residuals import NOTHING, Flow, after, anything, interleaved_blocks, passed, regions
 from sassan.timing.model import NO_ACCESSES, BlockCosts, barriers_of
@@ -52,7 +52,8 @@ class Control:
         rates, code = self.tables.rates(cfg.function.arch, busy), code_of(cfg)
         together = described(cfg.function.arch).control_words
         interleaving = frozenset[int]() if together else interleaved_blocks(cfg)
-        assumptions = (SCHEDULED, *((INTERLEAVED,) if interleaving else ()), *rates.assumptions(code))
+        reading = rates.latencies.reading_assumptions() if any(map(_read_barrier, code)) else ()
+        assumptions = (SCHEDULED, *((INTERLEAVED,) if interleaving else ()), *rates.assumptions(code), *reading)
         if gaps := (*_uncoded(code), *rates.gaps(code)):
             return BlockCosts(nothing, assumptions, tuple(sorted(gaps)))
         ops = {instruction.address: op_of(instruction, rates, together=together) for instruction in code}
@@ -66,6 +67,10 @@ class Control:
                 node_pieces[0] += block_times.rest * (index == cfg.entry)
                 node_pieces[-1] += ahead[index]
         return BlockCosts(costs, assumptions, pieces=tuple(map(tuple, pieces)))
+
+
+def _read_barrier(instruction: Instruction) -> bool:
+    return instruction.control is not None and decode(instruction.control).read_barrier is not None
 
 
 def _uncoded(code: Iterable[Instruction]) -> tuple[Gap, ...]:

@@ -10,20 +10,25 @@ from sassan.errors import InputError, UsageError
 from sassan.isa.tables import unit
 
 READ = "read"
-"""The name for how long an instruction of variable latency takes to read its operands; without a value, as long as it lasts."""
+"""The name for how long an instruction takes to read its operands, from when its unit takes it; without a value, as long as it lasts."""
 _CLASS, _CYCLES = "class.", "cycles."
 _MOST = 10**9
 
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """Opcodes of one latency. `blocks`: the warp issues nothing before it is over; `drains`: nor before all earlier ones have ended."""
+    """Opcodes of one latency.
+
+    `blocks`: the warp issues nothing before it is over; `drains`: nor before all earlier ones have ended; `keeps`: it needs its operands
+    until it ends.
+    """
 
     name: str
     patterns: tuple[str, ...]
     units: tuple[str, ...]
     blocks: bool
     drains: bool
+    keeps: bool
 
     def names(self, opcode: str) -> bool:
         """Say whether a pattern of the class fits an opcode with its modifiers."""
@@ -79,10 +84,23 @@ class Latencies:
         figure = self.figure(name)
         return None if figure is None else figure.cycles
 
-    def reading(self, name: str) -> int | None:
+    def reading(self, kind: Class) -> int | None:
         """Return how long an instruction of a class takes to read its operands, at most."""
-        cycles, given = self.cycles(name), self._overrides.get(READ)
-        return cycles if given is None or cycles is None else min(cycles, given)
+        cycles, reading = self.cycles(kind.name), self.cycles(READ)
+        if reading is None or cycles is None or (kind.keeps and READ not in self._overrides):
+            return cycles
+        return min(cycles, reading)
+
+    def reading_assumptions(self) -> tuple[str, ...]:
+        """Return what a bound that uses `reading` takes for granted."""
+        cycles, figure = self.cycles(READ), self.figure(READ)
+        if cycles is None:
+            return ()
+        if READ in self._overrides:
+            how = f"--latency {READ}"
+        else:
+            how = f"{'no publication gives this' if figure is not None and figure.unsure else 'published'}; set it with --latency {READ}=N"
+        return (f"operands are read within {cycles} cycles of when the unit takes the instruction ({how})",)
 
     def assumptions(self, used: Iterable[str]) -> tuple[str, ...]:
         """Return what a bound that uses these classes takes for granted."""
@@ -91,8 +109,6 @@ class Latencies:
         defaults = [name for name in names if name not in self._overrides]
         doubts = [name for name in defaults if (figure := self.figure(name)) is not None and figure.unsure]
         out = [f"no instruction takes longer than its latency, under whatever contention; in cycles: {values}"]
-        if READ in self._overrides:
-            out.append(f"operands are read after {self._overrides[READ]} cycles at most (--latency {READ})")
         if defaults:
             out.append(
                 f"published latencies are averages or minima, no bounds; set worst ones with --latency NAME=N: {', '.join(defaults)}"
@@ -150,18 +166,18 @@ def load(arch: str) -> LatencyTable:
     known_classes = {kind.name for kind in classes}
     for path, row in tables.items():
         kind, _, name = path.partition(".")
-        if kind not in ("class", "cycles") or name not in known_classes:
+        if kind not in ("class", "cycles") or name not in {*known_classes, READ}:
             raise row.fields.fail("cycles", f"must be of a class: {', '.join(sorted(known_classes))}")
     return LatencyTable(classes, figures)
 
 
 def _class(name: str, row: FactRow) -> Class:
     fields = row.fields
-    fields.only("names", "units", "blocks", "drains", "source")
+    fields.only("names", "units", "blocks", "drains", "keeps", "source")
     patterns, units = fields.texts("names"), fields.texts("units")
     if not patterns and not units:
         raise fields.fail("names", "must name opcodes, or 'units' their functional units")
-    return Class(name, patterns, units, fields.flag("blocks"), fields.flag("drains"))
+    return Class(name, patterns, units, fields.flag("blocks"), fields.flag("drains"), fields.flag("keeps"))
 
 
 def _figure(row: FactRow) -> Figure:

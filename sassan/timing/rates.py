@@ -43,7 +43,7 @@ class Rates:
     def reading(self, opcode: str) -> int:
         """Return the cycles after which an instruction has read its operands, 0 where that is not known."""
         kind = self.kind(opcode)
-        return (self.latencies.reading(kind.name) or 0) if kind is not None else 0
+        return (self.latencies.reading(kind) or 0) if kind is not None else 0
 
     def interval(self, opcode: str) -> int:
         """Return the cycles until its unit takes another instruction of the warp, 0 where there is no such unit."""

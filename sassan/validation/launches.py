@@ -13,21 +13,31 @@ from sassan.ir import Function
 from sassan.launches import Launches, ProgramLaunch
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import Resources
-from sassan.recorded import RecordedLaunch
+from sassan.products import Product, find
+from sassan.recorded import RecordedDevice, RecordedLaunch
 from sassan.validation.counts import CountCheck, check_counts
 from sassan.validation.names import bare
 from sassan.validation.statistics import Pairs, mape, ratios, tau
 
 _GIGA = 1e9
+_MEGA = 1e6
+_EFFICIENCY = 0.79
+"""Of the DRAM of a GPU that is no known product: the least of the kinds that graphics cards have (`products/data/common.toml`)."""
+_LAUNCH_US = 2.0
+"""The launch overhead of such a GPU."""
 _MICRO = 1e3
 
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """The GPU of a recording; None if neither the file nor the user gives it. Units: `clock_hz` is the clock of the SMs."""
+    """The GPU of a recording; None if neither the file nor the user gives it. Units: `clock_hz` is the clock of the SMs.
+
+    `gpu` is the product; None: it is unknown, and bounds hold for unlimited memory bandwidth.
+    """
 
     sms: int | None = None
     clock_hz: float | None = None
+    gpu: Product | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +121,44 @@ def summary(validations: Sequence[LaunchValidation]) -> Summary:
 
 
 def _hardware(launch: RecordedLaunch, override: Hardware) -> Hardware:
-    device = launch.device
-    return Hardware(
-        override.sms if override.sms is not None else device.sm_count if device is not None else None,
-        override.clock_hz if override.clock_hz is not None else device.clock_hz if device is not None else None,
+    device = launch.device or RecordedDevice()
+    gpu = override.gpu or _product(device.name) or _of_attributes(launch)
+    sms, clock = (gpu.sms, gpu.boost_clock * _MEGA) if gpu is not None else (None, None)
+    recorded_sms = device.sm_count if override.gpu is None else None
+    return Hardware(override.sms or recorded_sms or sms, override.clock_hz or device.clock_hz or clock, gpu)
+
+
+def _of_attributes(launch: RecordedLaunch) -> Product | None:
+    """Return the GPU that a profiler describes by attributes: width and clock of its memory, which moves two bits per line and cycle."""
+    width, clock, l2 = (
+        metric.value if (metric := launch.metrics.get(f"device__attribute_{name}")) is not None else None
+        for name in ("fb_bus_width", "memory_clock_rate", "l2_cache_size")
     )
+    device = launch.device
+    if not isinstance(width, int) or not isinstance(clock, int) or device is None or not (device.sm_count and device.clock_hz):
+        return None
+    return Product(
+        name=device.name,
+        aliases=(),
+        architecture=device.arch,
+        sms=device.sm_count,
+        boost_clock=round(device.clock_hz / _MEGA),
+        dram="",
+        dram_size=0,
+        dram_bandwidth=2 * clock * width / 8 / _MEGA,
+        dram_efficiency=_EFFICIENCY,
+        launch_us=_LAUNCH_US,
+        sources=(),
+        l2_size=l2 // 1024 if isinstance(l2, int) else None,
+    )
+
+
+def _product(name: str) -> Product | None:
+    """Return the product of a name in a recording, None where none is known."""
+    try:
+        return find(name) if name else None
+    except UsageError:
+        return None
 
 
 def _validation(
@@ -141,7 +184,7 @@ def _validation(
     if launch.block is None or launch.grid is None:
         return replace(failed, missing=missing, counts=CountCheck(why="the recording has no block and grid of the launch"))
     try:
-        analysis = analyze(function, _settings(settings, function, launch, arguments, hardware))
+        analysis = analyze(function, _settings(settings, function, launch, arguments, replace(hardware, clock_hz=clock)))
     except UsageError as error:
         if error.code not in ("launch", "parameter", "parameter-width"):
             raise
@@ -166,7 +209,15 @@ def _settings(
         launch=replace(chosen.launch, block=launch.block, grid=launch.grid),
         resources=Resources(resources.registers, shared, hardware.sms or 1),
         warps=None,
+        gpu=_clocked(hardware),
     )
+
+
+def _clocked(hardware: Hardware) -> Product | None:
+    """Return the product at the clock of the launch, for which memory moves more bytes per cycle where it is low."""
+    if hardware.gpu is None or hardware.clock_hz is None:
+        return hardware.gpu
+    return replace(hardware.gpu, sms=hardware.sms or hardware.gpu.sms, boost_clock=ceil(round(hardware.clock_hz / _MEGA, 3)))
 
 
 def _unknown(launch: RecordedLaunch, hardware: Hardware, cycles: float | None) -> Iterator[Gap]:

@@ -22,6 +22,7 @@ from sassan.app.reading import read_program
 from sassan.app.settings import Settings
 from sassan.errors import SassanError
 from sassan.executor import Processes, end_after
+from sassan.products import find
 from sassan.timing import models
 from sassan.timing.rates import Tables
 from sassan.validation.launches import Hardware, validate
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from sassan.recorded import RecordedLaunch
     from sassan.validation.launches import LaunchValidation
 
-GPU = Hardware(68, 1.71e9)
-"""NVIDIA GeForce RTX 3080: SMs and boost clock of NVIDIA's specification."""
+GPU = "RTX 3080"
+"""On which the programs were measured."""
 SOURCE = "programs"
 _ARCH = "sm_86"
 _WORKERS = 2
@@ -86,10 +87,11 @@ def _analyzed(task: _Task) -> list[Row]:
     try:
         program = recordings.read(task.launches)
         functions = read_program(task.executable).functions
+        gpu = Hardware(gpu=find(GPU))
         return [
             _row(task.program, validation, model)
             for model in task.models
-            for validation in validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), GPU, program)
+            for validation in validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), gpu, program)
         ]
     except SassanError as error:
         return _without(task.program, task.rows, task.models, error.code)
@@ -119,7 +121,7 @@ def _without(program: str, launches: Sequence[RecordedLaunch], cost_models: tupl
             shape_text(launch.grid),
             None,
             None if launch.time_ns is None else launch.time_ns / 1e3,
-            None if launch.time_ns is None or GPU.clock_hz is None else launch.time_ns * GPU.clock_hz / 1e9,
+            None if launch.time_ns is None else launch.time_ns * find(GPU).boost_clock / 1e3,
             None,
             None,
             None,

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sassan.checked import Format
-from sassan.errors import InputError
+from sassan.errors import InputError, UsageError
 from sassan.evolve.space.shapes import ShapeProblem, names
+from sassan.products import Product, find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
 _FORMAT = Format("bad-recipe", "the head of scripts/_lib/silicon_recipes.toml describes recipes")
 FILE = Path(__file__).with_suffix(".toml")
 _AXES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """A GPU as it is sold. Units: `clock_hz` is its boost clock."""
-
-    name: str
-    arch: str
-    sms: int
-    clock_hz: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +36,17 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Recipes:
-    """All products and kernels of a file."""
+    """The `devices` of a file, by the name that a cache has, and its kernels."""
 
-    products: tuple[Product, ...]
+    devices: Mapping[str, str]
     kernels: Mapping[str, Recipe]
 
     def product(self, name: str) -> Product | None:
-        """Return the product with the longest name that is a part of this one, None if there is none."""
-        return max((product for product in self.products if product.name in name), key=lambda product: len(product.name), default=None)
+        """Return the product of a name in a cache, None if there is none."""
+        try:
+            return find(self.devices.get(name, name))
+        except UsageError:
+            return None
 
 
 def read(path: Path = FILE) -> Recipes:
@@ -68,15 +62,9 @@ def read(path: Path = FILE) -> Recipes:
     whole.only("device", "kernel")
     devices, kernels = whole.table("device"), whole.table("kernel")
     return Recipes(
-        tuple(_product(devices.table(name), name) for name in devices.values),
+        {name: devices.text(name) for name in devices.values},
         {name: _recipe(kernels.table(name)) for name in kernels.values},
     )
-
-
-def _product(fields: Fields, name: str) -> Product:
-    fields.only("arch", "sms", "clock_mhz", "source")
-    fields.text("source")
-    return Product(name, fields.text("arch"), fields.whole("sms"), fields.whole("clock_mhz") * 1e6)
 
 
 def _recipe(fields: Fields) -> Recipe:

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
     from _lib.silicon_compile import KernelSource
     from _lib.silicon_grids import Derivation
-    from _lib.silicon_recipes import Product, Recipe
+    from _lib.silicon_recipes import Recipe
 
     from sassan.executor import Executor
+    from sassan.products import Product
     from sassan.recorded.types import Configuration, Value
 
 _SEED = 2023
@@ -88,7 +89,7 @@ def load(path: Path, recipes: silicon_recipes.Recipes) -> Space:
     device = space.device.name if space.device is not None else path.name
     product = recipes.product(device)
     if product is None:
-        raise InputError("unknown-device", f"no product is known for '{device}'", hint="add it to scripts/_lib/silicon_recipes.toml")
+        raise InputError("unknown-device", f"no product is known for '{device}'", hint="sassan gpus lists those that are known")
     loaded = silicon_compile.load(source)
     recipe = recipes.kernels.get(space.kernel, silicon_recipes.Recipe())
     name = path.name.removesuffix(".gz").removesuffix(".json")
@@ -172,7 +173,7 @@ def _without(job: ConfigurationTask, code: str, why: str = "") -> Outcome:
 def bounded(job: ConfigurationTask) -> Outcome:
     """Return the outcome of a configuration; reasons for a missing bound are gaps of its rows."""
     try:
-        cubin = silicon_compile.compiled(job.source, job.product.arch, job.values, job.recipe.macros)
+        cubin = silicon_compile.compiled(job.source, job.product.architecture, job.values, job.recipe.macros)
         launch = silicon_grids.shapes(job.recipe, job.derivation, job.values, job.problem)
         functions = frontend.read(Image(f"{job.kernel}.cubin", cubin)).functions
     except CompileProblem as problem:
@@ -187,7 +188,7 @@ def bounded(job: ConfigurationTask) -> Outcome:
     for model in job.models:
         settings = Settings(costs=models.model(model, Tables()), launch=given)
         try:
-            validation = next(validate([measured], {None: kernels}, settings, Hardware(job.product.sms, job.product.clock_hz)))
+            validation = next(validate([measured], {None: kernels}, settings, Hardware(gpu=job.product)))
         except SassanError as error:
             rows_made.append(_row(job, model, error.code, registers))
             continue
@@ -205,7 +206,7 @@ def _row(job: ConfigurationTask, model: str, gaps: str, registers: int | None = 
         shape_text(validation.launch.grid if validation else None),
         registers,
         job.time_ms * 1e3,
-        job.time_ms * 1e-3 * job.product.clock_hz,
+        job.time_ms * 1e3 * job.product.boost_clock,
         validation.bound if validation else None,
         None,
         None,

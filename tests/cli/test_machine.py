@@ -65,7 +65,7 @@ def test_a_string_runs_on_a_named_machine(sassan: Sassan):
 def test_the_command_of_the_manual_bounds_a_launch_by_the_names_of_its_source(sassan: Sassan, tmp_path: Path):
     file = SAMPLES / "sm_61" / "voronoi.nvdisasm.sass"
     template = sassan("ipet", file, "--facts-template").out
-    facts = written(tmp_path, template.partition("[[")[0] + 'parameters = { points = "0x150" }\n', "facts.toml")
+    facts = written(tmp_path, template.partition("\n[[")[0] + '\nparameters = { points = "0x150" }\n', "facts.toml")
     launch = ("--block-dim", "256", "--grid", "120", "--param", "points=4096", "--machine", "sm_61")
     (one,) = json.loads(sassan("analyze", file, "--bounds", facts, *launch, "--json").out)["functions"]
     assert one["wcet"]["status"] == "optimal"

@@ -19,6 +19,8 @@ AHEAD = 6
 """Blocks of a side."""
 DRAIN = 0.7
 """How often block barriers wait for earlier accesses."""
+QUEUE = 0.3
+"""How often instructions wait for their unit behind their issue."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +62,17 @@ class Runs:
     def excess(self, path: list[int], random: Random, draw: str) -> Iterator[Excess]:
         """Run a walk: no block takes longer than its time, and all of it, with what is left at its end, no longer than its price.
 
-        Where block barriers do not wait for earlier accesses, a later block may: then only the sums hold.
+        Where block barriers do not wait for earlier accesses, or instructions queue, a later block may: then only the sums hold.
         """
-        drains = random.random() < DRAIN
-        machine = Scheduler(random, draw, together=self._together, drains=drains)
+        drains, queues = random.random() < DRAIN, random.random() < QUEUE
+        machine = Scheduler(random, draw, together=self._together, drains=drains, queues=queues)
         entered = price = 0
         for place, node in enumerate(path):
             left = in_order(machine, self._steps[node], entered)
             price += self.costs[node]
             ends = path[0] == self.cfg.entry and place == len(path) - 1 and node in self._ends
             longest = self._times.behind.get((path[place - 1], node), self._times.longest[node]) if place else self._times.longest[node]
-            if drains and left - entered > longest:
+            if drains and not queues and left - entered > longest:
                 yield Excess(self.cfg.nodes[node].id, left - entered, longest)
             if (whole := max(left, machine.rest) if ends else left) > price:
                 yield Excess(" ".join(self.cfg.nodes[one].id for one in path[: place + 1]), whole, price)
@@ -78,7 +80,7 @@ class Runs:
 
     def places(self, path: list[int], times: int, random: Random, draw: str) -> Excess | None:
         """Run a walk so many times, each as a warp of its own that starts when the one before has ended, whatever units that still has."""
-        machine = Scheduler(random, draw, together=self._together, drains=random.random() < DRAIN)
+        machine = Scheduler(random, draw, together=self._together, drains=random.random() < DRAIN, queues=random.random() < QUEUE)
         entered = 0
         for _ in range(times):
             for node in path:
@@ -89,7 +91,7 @@ class Runs:
 
     def pieces(self, path: list[int], random: Random, draw: str) -> Iterator[Excess]:
         """Run a walk: from each block barrier to the next it takes no longer than the pieces and blocks between them say."""
-        machine = Scheduler(random, draw, together=self._together, drains=True)
+        machine = Scheduler(random, draw, together=self._together, drains=True, queues=random.random() < QUEUE)
         entered = begun = price = 0
         for node in path:
             parts = self._parts[node]
@@ -110,7 +112,7 @@ class Runs:
         split = random.choice([edge for edge in self._edges if edge.kind is Kind.DIVERGE])
         path = self.to(split.src, random)
         sides = [self._side(first, random) for first in self._sides(split.src, split.dst, random)]
-        machine = Scheduler(random, draw, together=self._together, drains=random.random() < DRAIN)
+        machine = Scheduler(random, draw, together=self._together, drains=random.random() < DRAIN, queues=random.random() < QUEUE)
         entered = 0
         for node in path:
             entered = in_order(machine, self._steps[node], entered)

@@ -68,11 +68,13 @@ def counted(text: str) -> Iterable[tuple[int, int]]:
 class Scheduler:
     """What the sides of a warp share; `together`: a stall of 0 issues two instructions in one cycle.
 
-    `drains`: a block barrier and a fence wait for all earlier instructions and their units. Nobody says that they do.
+    `drains`: a block barrier and a fence wait for all earlier instructions and their units. Nobody says that they do. `queues`: an
+    instruction whose unit is busy issues all the same, and begins when the unit takes it.
     """
 
-    def __init__(self, random: Random, draw: str, *, together: bool, drains: bool) -> None:
+    def __init__(self, random: Random, draw: str, *, together: bool, drains: bool, queues: bool = False) -> None:
         self.now = 0
+        self._queues = queues
         self.ended = 0
         self._drains = drains
         self._random = random
@@ -96,11 +98,12 @@ class Scheduler:
             return False
         if any(self._counters[barrier] > most for barrier, most in one.counted):
             return False
-        return self._busy.get(one.unit, 0) <= self.now and not (one.drains and self._drains and self._events)
+        return (self._queues or self._busy.get(one.unit, 0) <= self.now) and not (one.drains and self._drains and self._events)
 
     def issue(self, one: Step) -> int:
         """Issue now; return when the next instruction of the side may issue."""
-        end = self.now + self.drawn(one.ends)
+        begin = max(self.now, self._busy.get(one.unit, 0))
+        end = begin + self.drawn(one.ends)
         self.ended = max(self.ended, end)
         heappush(self._events, (end, -1))
         if one.write < 6:
@@ -108,11 +111,11 @@ class Scheduler:
             heappush(self._events, (end, one.write))
         if one.read < 6:
             self._counters[one.read] += 1
-            heappush(self._events, (self.now + self.drawn(one.reads), one.read))
-        self._busy[one.unit] = self.now + self.drawn(one.interval)
+            heappush(self._events, (begin + self.drawn(one.reads), one.read))
+        self._busy[one.unit] = begin + self.drawn(one.interval)
         heappush(self._events, (self._busy[one.unit], -1))
         stall = one.stall if self._together else max(one.stall, 1)
-        return self.now + (self.drawn(max(stall, one.ends), stall) if one.blocks else stall)
+        return begin + self.drawn(max(stall, one.ends), stall) if one.blocks else self.now + stall
 
     def wait(self, *times: int) -> None:
         """Let time pass to the next moment at which something may change."""

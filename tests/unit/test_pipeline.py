@@ -10,7 +10,7 @@ from sassan.app.reading import read_facts, read_program
 from sassan.app.settings import Settings
 from sassan.app.views import draw, integer_program
 from sassan.errors import InputError
-from sassan.ipet import flow_facts
+from sassan.ipet.facts.read import read
 from sassan.ipet.wcet import Setup
 
 SM_61 = Path(__file__).resolve().parents[2] / "samples" / "sm_61"
@@ -97,7 +97,7 @@ def test_no_program_is_written_over_a_gap():
 def test_a_template_that_is_filled_in_bounds_every_loop():
     one = function("nested_divergent_loops")
     text = flow_fact_template((one,), Settings()).replace("# bound = ", "bound = 10")
-    facts = flow_facts.read("facts.toml", text)
+    facts = read("facts.toml", text)
     with_facts = analyze(one, Settings(facts=facts))
     assert with_facts.gaps == ()
     assert with_facts.wcet.value == analyze(one, BOUNDED).wcet.value

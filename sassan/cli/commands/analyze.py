@@ -24,6 +24,7 @@ def analyze(asked: Asked, *, json: Json = False) -> None:
       sassan analyze kernels.sass
       sassan analyze kernels.sass -f '*saxpy*' --loop-bound 10 -W 16
       sassan analyze k.cubin --block-dim 256 --param n=4096 --machine sm_61
+      sassan analyze k.cubin --block-dim 256 --grid 9 --gpu T4 --model control
       sassan analyze k.cubin --block-dim 256 --grid 120 --sms 20 --model table
       sassan analyze a.sass b.sass --bounds facts.toml --json
       cuobjdump -sass a.out | sassan analyze -

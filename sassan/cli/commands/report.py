@@ -107,7 +107,7 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: Asked) -> M
         settings = replace(settings, costs=models.model(Model.CONTROL.value, Tables(settings.machine)))
     functions = [result.function for result in results]
     measured: dict[str, list[object]] = {}
-    for validation in validate(recording.launches, {None: functions}, settings, Hardware(), asked.request.recording):
+    for validation in validate(recording.launches, {None: functions}, settings, Hardware(gpu=settings.gpu), asked.request.recording):
         if validation.analysis is not None:
             measured.setdefault(validation.analysis.function.name, []).append(launch(validation))
     return measured

@@ -12,7 +12,7 @@ from sassan.app.inputs import wanted
 from sassan.app.options import AnalysisOptions
 from sassan.app.reading import architecture, read_program
 from sassan.cli.options.inputs import Functions, Json, NoCache, Quiet, Sm
-from sassan.cli.options.launch import Bounds, LaunchesFile, LoopBound
+from sassan.cli.options.launch import Bounds, Gpu, LaunchesFile, LoopBound
 from sassan.cli.options.models import Latencies, MachineFile, Model, ModelOption
 from sassan.cli.output.files import check as check_output
 from sassan.cli.output.files import extension
@@ -53,6 +53,7 @@ def validate(
     machine: MachineFile = None,
     latency: Latencies = None,
     sms: DeviceSms = None,
+    gpu: Gpu = None,
     clock: Clock = None,
     output: Scatter = None,
     no_cache: NoCache = False,
@@ -71,12 +72,15 @@ def validate(
     Examples:
       sassan validate report.ncu-rep
       sassan validate report.ncu-rep --model table -o bounds.svg
+      sassan validate t.csv ./program --launches l.toml --gpu "RTX 3080"
       sassan validate t.csv ./program --launches l.toml --sms 68 --clock 1710
       ncu --csv --page raw ./program > raw.csv
       sassan validate raw.csv ./program
     """
     if model is Model.UNIT:
         raise UsageError("usage", "the model 'unit' counts instructions, not cycles", hint="pass --model control or table")
+    if gpu is not None and sms is not None:
+        raise UsageError("usage", "--gpu and --sms exclude each other", hint="a product has a number of SMs")
     if output is not None:
         extension(output, ("svg", "png"))
     record_file = recorded.read(recording)
@@ -86,7 +90,14 @@ def validate(
     for text in record_file.notes[:_NOTES]:
         note(f"note: {recording}: {safe(text)}\n")
     options = AnalysisOptions(
-        facts=bounds, loop_bound=loop_bound, model=model, machine=machine, latency=tuple(latency or ()), launches=launches, occupancy=False
+        facts=bounds,
+        loop_bound=loop_bound,
+        model=model,
+        machine=machine,
+        latency=tuple(latency or ()),
+        launches=launches,
+        gpu=gpu,
+        occupancy=False,
     )
     settings = options.settings()
     functions = _functions(record_file, code or [], architecture(sm), cached=not no_cache)
@@ -94,7 +105,7 @@ def validate(
     selected = [
         launch for launch in record_file.launches if wanted(launch.mangled or launch.kernel, patterns) or wanted(launch.kernel, patterns)
     ]
-    hardware = Hardware(sms, clock * _MEGA if clock is not None else None)
+    hardware = Hardware(sms, clock * _MEGA if clock is not None else None, settings.gpu)
     tracked = track(
         validations_of(selected, functions, settings, hardware, options.recording()), "validating", quiet=quiet, total=len(selected)
     )

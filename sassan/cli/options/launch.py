@@ -71,6 +71,14 @@ Sms = Annotated[
         show_default="1",
     ),
 ]
+Gpu = Annotated[
+    str | None,
+    typer.Option(
+        "--gpu",
+        metavar="NAME",
+        help="The GPU that runs the code (sassan gpus lists them), or a .toml file that describes one: its SMs, their number, its clock.",
+    ),
+]
 PartitionBound = Annotated[
     bool,
     typer.Option("--partition", help="Also bound the warps when each keeps to its scheduler and to the units of its partition of the SM."),

@@ -12,6 +12,7 @@ from sassan.cli.options.inputs import Files, Functions, NoCache, Quiet, Sm
 from sassan.cli.options.launch import (
     BlockDim,
     Bounds,
+    Gpu,
     Grid,
     LaunchesFile,
     LoopBound,
@@ -40,7 +41,7 @@ from sassan.cli.options.views import Solve
 from sassan.cli.output.observer import CommandObserver
 
 _PLACE, _FILES, _OCCUPANCY = "asked", "files", "occupancy"
-_OF_AN_SM = frozenset({"warps", "launches", "registers", "shared", "sms", "partition"})
+_OF_AN_SM = frozenset({"warps", "launches", "registers", "shared", "sms", "gpu", "partition"})
 _OF_COSTS = frozenset({"model", "machine", "latency", "measurements", "paper_experiment"})
 _SOLVER = frozenset({"solve"})
 
@@ -100,6 +101,7 @@ def _asked(
     registers: Registers = None,
     shared: Shared = None,
     sms: Sms = None,
+    gpu: Gpu = None,
     partition: PartitionBound = False,
     model: ModelOption = Model.UNIT,
     machine: MachineFile = None,
@@ -125,6 +127,7 @@ def _asked(
         registers=registers,
         shared=shared,
         sms=sms,
+        gpu=gpu,
         warps=warps,
         partition=partition,
         launches=launches,

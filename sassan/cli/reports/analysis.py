@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from math import ceil
 
 from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
@@ -43,6 +44,8 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
     grids = any(result.makespan.grid for result in results if result.makespan)
     if grids:
         columns.append(Column("grid", number=True))
+    if any(result.grid_us is not None for result in results):
+        columns.append(Column("us", number=True))
     rows = [_row(result)[: len(columns)] for result in results]
     table.show(Table(tuple(columns), tuple(rows)))
 
@@ -52,7 +55,12 @@ def _row(analysis: AnalysisResult) -> tuple[str, ...]:
     makespan = analysis.makespan
     bounds = (analysis.wcet.value, makespan.bound.value if makespan else None, makespan.grid.value if makespan and makespan.grid else None)
     shown = (NONE if bound is None else str(bound) for bound in bounds)
-    return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown)
+    return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown, microseconds(analysis.grid_us))
+
+
+def microseconds(bound: float | None) -> str:
+    """Return how a bound in microseconds is shown: rounded up."""
+    return NONE if bound is None else f"{ceil(bound * 100) / 100:.2f}"
 
 
 def _launches(results: Sequence[AnalysisResult]) -> None:

@@ -19,18 +19,24 @@ _COLUMNS = (
     Column("count", number=True),
     Column("WCET", number=True),
     Column("grid bound", number=True),
+    Column("us", number=True),
     Column("gaps"),
 )
 
 
 def show(launches: Sequence[LaunchResult], *, cut: str) -> None:
     """Print every launch; `cut` says why the recording ends early."""
-    table.show(Table(_COLUMNS, tuple(_row(launch_result) for launch_result in launches)))
+    timed = any(launch_result.us is not None for launch_result in launches)
+    kept = [place for place, column in enumerate(_COLUMNS) if timed or column.title != "us"]
+    rows = [_row(launch_result) for launch_result in launches]
+    table.show(Table(tuple(_COLUMNS[place] for place in kept), tuple(tuple(row[place] for place in kept) for row in rows)))
     total = sum(launch_result.launch.count for launch_result in launches)
     bounded = sum(launch_result.launch.count for launch_result in launches if launch_result.cycles is not None)
     out(f"\n{total} launches, {bounded} of them bounded")
     whole = sum(launch_result.launch.count * launch_result.cycles for launch_result in launches if launch_result.cycles is not None)
-    out(f"; one after the other at most {whole} cycles\n" if total == bounded and launches else "\n")
+    us = sum(launch_result.launch.count * launch_result.us for launch_result in launches if launch_result.us is not None)
+    time = f" ({report.microseconds(us)} us)" if timed else ""
+    out(f"; one after the other at most {whole} cycles{time}\n" if total == bounded and launches else "\n")
     if cut:
         out(f"the recording was cut off {safe(cut)}: later launches are missing\n")
     results = tuple(
@@ -49,7 +55,16 @@ def _row(launch_result: LaunchResult) -> tuple[str, ...]:
     launch = launch_result.launch
     numbers = (report.NONE if number is None else str(number) for number in (launch_result.wcet, launch_result.cycles))
     codes = ", ".join(sorted({gap.code for gap in launch_result.gaps}))
-    return (launch.kernel, _shape(launch.grid), _shape(launch.block), str(launch.shared), str(launch.count), *numbers, codes)
+    return (
+        launch.kernel,
+        _shape(launch.grid),
+        _shape(launch.block),
+        str(launch.shared),
+        str(launch.count),
+        *numbers,
+        report.microseconds(launch_result.us),
+        codes,
+    )
 
 
 def _shape(shape: Shape) -> str:

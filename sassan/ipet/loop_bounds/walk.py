@@ -164,6 +164,12 @@ class Walk:
         # Threads that enter elsewhere may hold what does not matter at the head, so that nothing there would forget it.
         return self.only(State(registers, out.facts, out.decided), head)
 
+    def on_entry(self, states: Sequence[State], names: Sequence[int]) -> dict[int, Value]:
+        """Return what registers hold where a loop is entered in these states, as far as that is known."""
+        (out,) = reduce(states, 1)
+        values = {name: _named(out.registers[name]) for name in names if name in out.registers}
+        return {name: known for name, known in values.items() if isinstance(known, Value)}
+
     def iterate(self, loop: int, starts: Mapping[int, list[State]], inside_of: Movements | None = None) -> list[State]:
         """Return the states in which a thread goes back to the head, from states at nodes of the loop.
 

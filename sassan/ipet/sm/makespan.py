@@ -8,17 +8,20 @@ from sassan.alphabet import Letter
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
-from sassan.ipet.sm.gpu import GpuMemory, demand, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, memory_time
 from sassan.ipet.sm.optima import Bound, PathOptima, maximum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
 from sassan.ipet.wcet import Problem, Wcet
 from sassan.machine import Multiprocessor
 from sassan.timing import Unit
+from sassan.timing.rates import code_of
 
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
-_UNLIMITED = "unlimited memory bandwidth: without --gpu no access waits for L2 or DRAM beyond its latency"
+_UNLIMITED = (
+    "unlimited memory bandwidth: no access waits for L2 or DRAM beyond its latency; --gpu with --model table or control bounds that wait"
+)
 _SERVED = (
     "while an access waits for L2 or DRAM beyond its latency, that serves others at the bandwidth given; no sector is fetched twice for "
     "one access, and no dirty sectors of earlier kernels are written back"
@@ -118,7 +121,8 @@ def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) ->
     if uncached is None or cached is None:
         return None
     time = memory_time(uncached, cached, grid.blocks * grid.block_warps, memory, grid.allocated)
-    return replace(terms, memory=time, launch=Fraction(memory.launch))
+    cold = cold_start(code_of(problem.cfg), problem.traffic, memory)
+    return replace(terms, memory=time, launch=Fraction(memory.launch + cold))
 
 
 def _unproven(kernel: Kernel) -> Gap:

@@ -13,6 +13,7 @@ from sassan.batch.lines import Place, line, refusal
 from sassan.batch.results import ResultsFile
 from sassan.errors import InputError, UsageError
 from sassan.ipet.wcet import Setup
+from sassan.products import find
 from sassan.timing.rates import Tables
 from sassan.timing.table import Table
 
@@ -159,6 +160,7 @@ def test_a_place_where_nothing_can_be_written_is_refused(tmp_path: Path):
         Job(replace(JOB.request, patterns=("k",))),
         replace(JOB, time_limit=1.0),
         Job(AnalysisRequest((), Settings(loop_bound=10, setup=Setup(without=frozenset({"a"}))))),
+        Job(AnalysisRequest((), Settings(loop_bound=10, gpu=find("RTX 3080")))),
         Job(AnalysisRequest((), Settings(loop_bound=10, costs=Table(Tables(None, {"global": 900}))))),
     ],
 )

@@ -10,16 +10,8 @@ from scripted import scripted
 recipes = scripted("silicon_recipes")
 
 GOOD = """
-[device."RTX 30"]
-arch = "sm_86"
-sms = 2
-clock_mhz = 1500
-source = "made up"
-[device."RTX 3080"]
-arch = "sm_86"
-sms = 68
-clock_mhz = 1710
-source = "made up"
+[device]
+"Big one" = "RTX 3080"
 [kernel.scale]
 grid = ["ceil(problem_x / block)"]
 parameters = { param_1 = "problem_x" }
@@ -33,9 +25,9 @@ def read(folder: Path, text: str):
     return recipes.read(folder / "recipes.toml")
 
 
-def test_the_longest_name_of_a_product_counts(tmp_path: Path):
-    result = read(tmp_path, GOOD).product("NVIDIA GeForce RTX 3080")
-    assert (result.sms, result.clock_hz, result.arch) == (68, 1.71e9, "sm_86")
+def test_a_product_goes_by_its_own_name_or_that_of_the_caches(tmp_path: Path):
+    recipes = read(tmp_path, GOOD)
+    assert [recipes.product(name).sms for name in ("NVIDIA GeForce RTX 3080", "Big one")] == [68, 68]
 
 
 def test_an_unknown_product_is_none(tmp_path: Path):
@@ -60,8 +52,7 @@ def test_a_recipe_has_the_values_of_the_file_and_defaults(tmp_path: Path):
         ('[kernel.scale]\nsource = "x"\nshared = 12', "kernel.scale.shared"),
         ('[kernel.scale]\nsource = "x"\nparameters = { param_0 = 3 }', "kernel.scale.parameters.param_0"),
         ('[kernel.scale]\nsource = "x"\nonly = { mode = [1] }', "kernel.scale.only.mode"),
-        ('[device.A]\narch = "sm_80"\nsms = 0\nclock_mhz = 1\nsource = "x"', "device.A.sms"),
-        ('[device.A]\narch = "sm_80"\nsms = 1\nclock_mhz = 1', "device.A.source"),
+        ("[device]\nA = 3", "device.A"),
     ],
 )
 def test_a_mistake_is_named_with_its_key(tmp_path: Path, text: str, where: str):

@@ -32,7 +32,7 @@ extern "C" __global__ void scale(float *out, const float *in) {
 #endif
 """
 CACHE: dict[str, Any] = {
-    "device_name": "Synthetic A100-PCIE-40GB",
+    "device_name": "NVIDIA A100-PCIE-40GB",
     "kernel_name": "scale",
     "problem_size": [65536],
     "tune_params_keys": ["block_size_x", "tile_size", "unroll", "silent"],

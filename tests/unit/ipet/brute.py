@@ -91,11 +91,12 @@ class Entry:
 
 @dataclass
 class Counts:
-    """Executions per warp edge, steps per (thread, thread edge), and the largest number of turns of a thread per entry, per loop."""
+    """Executions per warp edge, steps per thread edge, the most turns of a thread per entry, per loop, and the walk of each thread."""
 
     warp: dict[int, int] = field(default_factory=dict[int, int])
     thread: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     turns: list[int] = field(default_factory=list[int])
+    walks: list[list[int]] = field(default_factory=list[list[int]])
 
 
 class MissingEdgeError(Exception):
@@ -113,7 +114,7 @@ class Machine:
         self.stack: list[Entry] = []
         self.node: int | None = cfg.entry
         self.decided: dict[int, int] = {}
-        self.counts = Counts(turns=[0] * len(cfg.loops))
+        self.counts = Counts(turns=[0] * len(cfg.loops), walks=[[cfg.entry] for _ in range(lanes)])
         self.where = dict.fromkeys(self.active, cfg.entry)
         self.current = [dict.fromkeys(self.active, 0) for _ in cfg.loops]
 
@@ -254,6 +255,7 @@ class Machine:
 
     def move(self, thread: int, src: int, dst: int) -> None:
         self.where[thread] = dst
+        self.counts.walks[thread].append(dst)
         self.counts.thread[src, dst] = self.counts.thread.get((src, dst), 0) + 1
         for number, loop in enumerate(self.cfg.loops):
             if (src, dst) in loop.back:

@@ -3,7 +3,9 @@ import tomllib
 import pytest
 
 from sassan.errors import InputError, UsageError
-from sassan.ipet.flow_facts import bounds_of, check_functions, read, template
+from sassan.ipet.facts.read import read
+from sassan.ipet.facts.template import template
+from sassan.ipet.flow_facts import bounds_of, check_functions
 from sassan.ir import Function
 from unit.ipet.brute import Op, graph
 

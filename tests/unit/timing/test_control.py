@@ -132,9 +132,38 @@ def test_a_remainder_leaves_the_barrier_open() -> None:
     assert costs(text) == (100 + 1 + 5 + 16,)
 
 
-def test_operands_may_be_said_to_be_read_sooner() -> None:
-    text = "STG.E [R2.64], R0 | 2 r0\nIADD3 R0, R1, R1, RZ | 5 wait0\nBRA 0x0 | 5"
-    assert [price(text, **told).costs for told in ({}, {"read": 20})] == [(90 + 5 + 16,), (20 + 5 + 16,)]
+READ = "STG.E [R2.64], R0 | 2 r0\nIADD3 R0, R1, R1, RZ | 5 wait0\nBRA 0x0 | 5"
+
+
+def test_a_read_barrier_is_clear_when_operands_have_been_read() -> None:
+    assert [price(READ, **told).costs for told in ({}, {"read": 20})] == [(36 + 5 + 16,), (20 + 5 + 16,)]
+    assert [price(READ, arch, store=900, alu=6).costs[0] for arch in ("sm_70", "sm_80", "sm_120")] == [48 + 21, 36 + 21, 48 + 21]
+
+
+def test_operands_are_read_no_later_than_the_access_ends() -> None:
+    assert costs(READ, store=30) == (30 + 5 + 16,)
+
+
+def test_an_access_behind_others_of_its_unit_reads_its_operands_when_its_turn_comes() -> None:
+    text = "STS [R2], R0 | 1 r0\n" * 8 + "IADD3 R0, R1, R1, RZ | 5 wait0\nBRA 0x0 | 5"
+    # On sm_75 the unit takes one every other cycle.
+    assert costs(text, "sm_75", shared=100, read=20) == (7 * 2 + 20 + 5 + 16,)
+
+
+def test_a_load_of_constants_keeps_its_address_until_it_ends() -> None:
+    text = "LDC R0, c[0x3][R2] | 2 r0\nIADD3 R2, R1, R1, RZ | 5 wait0\nBRA 0x0 | 5"
+    assert (costs(text, constant=90), costs(text, constant=90, read=20)) == ((90 + 5 + 16,), (20 + 5 + 16,))
+
+
+def test_a_bound_says_how_long_operands_take_to_be_read() -> None:
+    def said(text: str, arch: str, **told: int) -> list[str]:
+        return [one for one in price(text, arch, **told).assumptions if one.startswith("operands are read")]
+
+    within = "operands are read within {} cycles of when the unit takes the instruction ({})".format
+    assert said(READ, "sm_80") == [within(36, "published; set it with --latency read=N")]
+    assert said(READ, "sm_90") == [within(48, "no publication gives this; set it with --latency read=N")]
+    assert said(READ, "sm_90", read=30) == [within(30, "--latency read")]
+    assert said("IADD3 R0, R1, R1, RZ | 5\nEXIT | 5", "sm_90") == []
 
 
 DIVERGENT = """
