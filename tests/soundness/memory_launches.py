@@ -81,6 +81,7 @@ def claim(kernel: Kernel) -> Claim:
         kernel.sectors * SECTOR if gpu.caches else 0,
         gpu.atomic,
         LAUNCH_OVERHEAD,
+        miss=0,
     )
     grid = Grid(kernel.blocks, kernel.warps, gpu.sms, gpu.places, allocated=kernel.sectors * SECTOR)
     return Claim(optima, grid, tuple(tuple(map(_moved, path)) for path in paths), memory, kernel.blocks * kernel.warps)
@@ -118,9 +119,10 @@ def _moved(operation: Operation) -> Moved:
         return Moved()
     sectors = len(operation.sectors)
     atomics = max((times for _, times in operation.atomics), default=0)
+    moved = sectors * SECTOR
     # What an atomic operation changes is fetched and written back.
-    fetched = (sectors * (2 if atomics else 1) + operation.spare) * SECTOR
-    return Moved(operation.cycles, sectors, fetched, atomics)
+    fetched = moved + operation.spare * SECTOR if atomics or not operation.writes else 0
+    return Moved(operation.cycles, sectors, fetched, moved if operation.writes else 0, atomics)
 
 
 def alone(gpu: Gpu, path: Iterable[Operation]) -> int:
@@ -171,19 +173,21 @@ def kernel(random: Random) -> Kernel:
     )
     barriers = focus == "barriers" or random.random() < 0.5
     longest = random.choice((1, 4, 8))
-    some = {_path(random, focus, random.randint(1, longest), sectors, barriers=barriers) for _ in range(random.randint(1, 4))}
+    # The latency of an access holds one sector's own time in L2 and DRAM.
+    held = -(-(gpu.sector + gpu.piece) // ticks)
+    some = {_path(random, focus, random.randint(1, longest), (sectors, held), barriers=barriers) for _ in range(random.randint(1, 4))}
     # A set is iterated in no certain order.
     return Kernel(gpu, tuple(sorted(some, key=str)), random.randint(1, 8), random.choice((1, 1, 2, 3)), sectors)
 
 
-def _path(random: Random, focus: str, length: int, sectors: int, *, barriers: bool) -> Path:
+def _path(random: Random, focus: str, length: int, memory: tuple[int, int], *, barriers: bool) -> Path:
     path: list[Operation] = []
     for _ in range(length):
         if random.random() < (0.9 if focus in {"compute", "barriers"} else 0.4 if focus == "any" else 0.1):
             latency = 40 if focus == "barriers" else random.choice((1, 4, 10))
             path.append(Compute(random.randint(0, 1), random.randint(1, 8 if focus == "compute" else 3), latency))
         else:
-            path.append(_access(random, focus, sectors))
+            path.append(_access(random, focus, *memory))
         if random.random() < (1 if focus == "latency" else 0.5):
             path.append(Wait(random.choice((0, 0, 1, 2))))
         if barriers and random.random() < (0.6 if focus == "barriers" else 0.3):
@@ -191,7 +195,7 @@ def _path(random: Random, focus: str, length: int, sectors: int, *, barriers: bo
     return tuple(path)
 
 
-def _access(random: Random, focus: str, sectors: int) -> Access:
+def _access(random: Random, focus: str, sectors: int, held: int) -> Access:
     if focus == "pipeline" or random.random() < 0.2:
         # Shared memory.
         passes = random.randint(1, 10)
@@ -204,7 +208,7 @@ def _access(random: Random, focus: str, sectors: int) -> Access:
         lookup,
         random.randint(1, 4),
         tuple(random.sample(range(sectors), size)),
-        random.choice((2, 5, 20)),
+        held + random.choice((2, 5, 20)),
         spare=random.randint(0, 2) if kind == "read" else 0,
         writes=kind != "read",
         atomics=tuple((address, random.randint(1, 6)) for address in addresses),

@@ -303,7 +303,9 @@ class Launch:
 
     def _move(self, warp: _Warp, access: Access, end: Callable[[], None]) -> None:
         """Move the sectors of an access through L2 and DRAM, let L2 do its atomic operations, and bring back the result."""
-        latency = access.latency * self._gpu.ticks - (self._gpu.ticks - 1 if self._gpu.rounded else 0)
+        gpu = self._gpu
+        held = (gpu.ticks - 1 if gpu.rounded else 0) + (gpu.sector + gpu.piece if access.sectors else 0)
+        latency = access.latency * gpu.ticks - held
         rest = latency if self._worst else self._random.randint(0, latency)
         there, middle = sorted((self._random.randint(0, rest), self._random.randint(0, rest)))
         left = len(access.sectors)
