@@ -31,7 +31,8 @@ def _add(work: Work) -> None:
             if work.instruction.opcode.split(".")[0] == "IADD3":
                 raise UnknownError
             # Until Pascal the flag stands for the 1 of ~x + 1.
-            total = carry = total + sum(MASK for flag in minus_zero if flag)
+            parts = [(value + MASK) & MASK if flag else value for value, flag in zip(values, minus_zero, strict=True)]
+            total = carry = reduce(lambda a, b: a + b, parts, work.full(0))
         for carry_in in [work.truth(carry_in) for carry_in in ins] or [(work.inputs[_CC] & 1) != 0]:
             total = total + carry_in
             carry = carry + carry_in
