@@ -124,10 +124,15 @@ def _other_sides(cfg: WarpCfg, points: Collection[Point]) -> dict[Point, set[Poi
     others: dict[Point, set[Point]] = {point: set() for point in points}
     unknown: set[Point] = set()
     for edge in cfg.edges:
-        if edge.kind is Kind.DIVERGE and edge.dst is not None and edge.pushed in others:
-            first, branch = cfg.nodes[edge.dst], cfg.nodes[edge.src].end
-            side = Point(first.context, first.start, "", -1 if edge.pushed.origin >= 0 else branch)
-            (others[edge.pushed] if side in others else unknown).add(side if side in others else edge.pushed)
+        pending = edge.pushed
+        if edge.kind is not Kind.DIVERGE or edge.dst is None or pending is None or pending not in others:
+            continue
+        first, branch = cfg.nodes[edge.dst], cfg.nodes[edge.src].end
+        side = Point(first.context, first.start, "", -1 if pending.origin >= 0 else branch)
+        if side in others:
+            others[pending].add(side)
+        else:
+            unknown.add(pending)
     return {point: sides if point not in unknown else set() for point, sides in others.items()}
 
 
