@@ -13,6 +13,8 @@ from sassan.machine.memory_pipeline import SECTOR, MemoryPipeline
 _TEXELS = 8
 """Texels that a lane of a texture access reads at most: two levels of four, or the corners of a cube."""
 _ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
+_WRITES = ("ST", "RED", "ATOM", "SUST", "SURED", "SUATOM")
+"""How the opcodes begin that change memory."""
 _FETCH = 64
 """Bytes that DRAM gives of a line at least, where any of it is read."""
 
@@ -22,12 +24,14 @@ class Moved:
     """What one execution of an instruction moves for a full warp, at most.
 
     `cycles`: for how long it keeps the memory pipeline. `sectors`: of 32 bytes to or from L2. `fetched`: bytes of DRAM, where no cache
-    holds any of them. `atomics`: operations that L2 may have to do one after the other: those on one address, or on one sector each.
+    holds any of them. `written`: bytes that L2 gives to DRAM, at any time later. `atomics`: operations that L2 may have to do one after
+    the other: those on one address, or on one sector each.
     """
 
     cycles: int = 0
     sectors: int = 0
     fetched: int = 0
+    written: int = 0
     atomics: int = 0
 
     def __add__(self, other: "Moved") -> "Moved":
@@ -36,6 +40,7 @@ class Moved:
             self.cycles + other.cycles,
             self.sectors + other.sectors,
             self.fetched + other.fetched,
+            self.written + other.written,
             self.atomics + other.atomics,
         )
 
@@ -78,10 +83,14 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
             lines = access.lines.most if access.lines is not None else -(-sectors * SECTOR // LINE)
     atomic = access.opcode.partition(".")[0] in _ATOMICS
     collisions = LANES if access.collisions is None else access.collisions
+    writes = access.opcode.startswith(_WRITES)
+    touched = max(sectors * SECTOR, lines * _FETCH)
     return Moved(
         cycles=pipeline.of_lines(lines, sectors),
         sectors=sectors,
-        fetched=max(sectors * SECTOR, lines * _FETCH),
+        # An atomic operation reads what it writes.
+        fetched=touched if atomic or not writes or access.opcode.startswith("SU") else 0,
+        written=touched if writes else 0,
         atomics=max(collisions, sectors) if atomic else 0,
     )
 

@@ -87,12 +87,19 @@ def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory)
 
 def demand(nodes: Iterable[Iterable[Instruction]], traffic: Traffic, memory: GpuMemory) -> Demand:
     """Return what the nodes of a graph take, given as the instructions of each."""
-    moved = [sum((traffic.moved.get(instruction.address, _NOTHING) for instruction in node), _NOTHING) for node in nodes]
-    atomics = [each.atomics * memory.atomic for each in moved]
-    passing = [each.sectors * SECTOR / memory.l2 for each in moved]
-    fetching = [max(through, each.fetched / memory.dram) for through, each in zip(passing, moved, strict=True)]
-    uncached, cached = ([a + b for a, b in zip(atomics, times, strict=True)] for times in (fetching, passing))
+    moved = [[traffic.moved.get(instruction.address, _NOTHING) for instruction in node] for node in nodes]
+    uncached, cached = ([sum((time(each, memory) for each in node), Fraction(0)) for node in moved] for time in (_uncached, _cached))
     return Demand(_rounded(uncached), _rounded(cached))
+
+
+def _cached(moved: Moved, memory: GpuMemory) -> Fraction:
+    return moved.sectors * SECTOR / memory.l2 + moved.atomics * memory.atomic
+
+
+def _uncached(moved: Moved, memory: GpuMemory) -> Fraction:
+    # One access passes L2 and DRAM together; two accesses, or an access and what it writes back, may be apart.
+    fetching = max(moved.sectors * SECTOR / memory.l2, moved.fetched / memory.dram)
+    return fetching + moved.written / memory.dram + moved.atomics * memory.atomic
 
 
 def _rounded(cycles: Iterable[Fraction]) -> tuple[Fraction, ...]:
