@@ -156,12 +156,14 @@ FUNCTIONS: Mapping[str, Signature] = {
     "abs": Signature((_W,), _W),  # magnitude of a signed word
     "bit": Signature((_T,), _W),  # 1 where the predicate holds, else 0; 0 without the operand
     "borrowed": Signature((_F, _T, _T), _T),  # comparison of low words, from the flags of their difference: relation, carry, zero
+    "borrowing": Signature((_O,), _O),  # an operand of a sum with carry, where -x stands for ~x
     "carry": Signature((_O,), _T, repeats=True),  # carry of a sum of operands; of -x: that nothing is borrowed
     "combine": Signature((_F, _T, _T), _T),  # AND, OR, XOR
     "compare": Signature((_F, _W, _W, _F), _T),  # relation, words, whether they are signed
     "constant": Signature((_O, _F, _F, _F), _W),  # constant bank: operand, bytes behind it, size in bytes, signed
     "extended": Signature((_F, _W, _W, _T, _F), _T),  # comparison of pairs: relation, high words, comparison of the low words, signed
     "extract": Signature((_W, _F), _W),  # unsigned field of a word: its place in bits 0-7, its width in bits 8-15
+    "extract_signed": Signature((_W, _F), _W),  # the same field, with the sign of its highest bit
     "float_halves": Signature((_O, _O), _W),  # two immediates in half precision, the first in the high half
     "float_of": Signature((_W, _F, _F), _W),  # single precision of an integer, whether it is signed, rounded RN or RP (up)
     "float_product": Signature((_W, _W), _W),  # in single precision, rounded to the nearest

@@ -88,8 +88,8 @@ def _function(work: Work) -> None:
 
 
 OPERATIONS: Mapping[str, Callable[[Work], None]] = {
-    **dict.fromkeys(("I2F", "I2FP"), _to_single),
-    "F2I": _to_integer,
-    **dict.fromkeys(("FMUL", "FMUL32I"), _times),
+    **dict.fromkeys(("I2F", "I2FP", "UI2FP"), _to_single),
+    **dict.fromkeys(("F2I", "UF2I"), _to_integer),
+    **dict.fromkeys(("FMUL", "FMUL32I", "UFMUL"), _times),
     "MUFU": _function,
 }

@@ -164,12 +164,14 @@ def _magnitude(work: Work) -> None:
 
 def _field(work: Work) -> None:
     to, source, where = work.instruction.operands
-    if work.modifiers != {"U32"}:
+    if work.modifiers - {"U32", "S32"}:
         raise UnknownError
     places, width = work.integer(where) & 255, work.integer(where) >> 8 & 255
-    if max(places, width) > 31:  # noqa: PLR2004  # the last place of a word
+    if max(places, width) > 31 or (work.signed and not 0 < width <= 32 - places):  # noqa: PLR2004  # the last place of a word
         raise UnknownError
-    work.put(to, work.word(source) >> np.uint64(places) & np.uint64((1 << width) - 1))
+    field = work.word(source) >> np.uint64(places) & np.uint64((1 << width) - 1)
+    sign = np.uint64(1 << width >> 1)
+    work.put(to, ((field ^ sign) - sign) & MASK if work.signed else field)
 
 
 def _count(work: Work) -> None:

@@ -191,6 +191,15 @@ def _extract(step: Step, value: Value, field: int) -> Value:
     return step.of_range(ranges.both(shifted, ranges.const((1 << width) - 1)), value)
 
 
+def _extract_signed(step: Step, value: Value, field: int) -> Value:
+    places, width = field & 255, field >> 8 & 255
+    if not 0 < width <= _PLACES - places or width > _LAST_PLACE:
+        return step.unknown()
+    shifted = ranges.shift_right(step.range(value), ranges.const(places), is_signed=False)
+    part = _extended(ranges.both(shifted, ranges.const((1 << width) - 1)), 1 << width)
+    return value if part == step.range(value) and not places else step.of_range(part, value)
+
+
 def _count_ones(step: Step, value: Value) -> Value:
     return step.of_range(ranges.span(0, _PLACES), value)
 
@@ -206,6 +215,7 @@ FUNCTIONS: Mapping[str, Callable[..., Known]] = {
     "half": _half,
     "shift_left": _shift_left,
     "shift_right": _shift_right,
+    "extract_signed": _extract_signed,
     "funnel_left": _funnel_left,
     "funnel_right": _funnel_right,
     "highest_one": _highest_one,

@@ -79,6 +79,31 @@ head:
     @P0 BRA head
     EXIT
 """
+PASCAL_LONG = """
+    MOV R10, c[0x0][0x148]
+    MOV R13, c[0x0][0x14c]
+    MOV R9, RZ
+    MOV R11, RZ
+head:
+    IADD R7.CC, R10, -R9
+    IADD.X R8, R13, -R11
+    SHF.R.U64 R7, R7, 0x1, R8
+    SHR.U32 R8, R8, 0x1
+    IADD R7.CC, R9, R7
+    IADD.X R8, R11, R8
+    LDG.E R4, [R4]
+    IADD32I R0.CC, R7, 0x1
+    IADD.X R6, RZ, R8
+    FSETP.GEU.AND P0, PT, R4, c[0x0][0x158], PT
+    SEL R9, R0, R9, !P0
+    SEL R10, R10, R7, !P0
+    SEL R11, R6, R11, !P0
+    SEL R13, R13, R8, !P0
+    IADD RZ.CC, R10, -R9
+    ISETP.GT.U32.X.AND P0, PT, R13, R11, PT
+    @P0 BRA head
+    EXIT
+"""
 SIZES = [1, 2, 3, 7, 8, 9, 100, 1000, 65_537, 1 << 20]
 
 
@@ -104,6 +129,12 @@ def test_the_mean_of_two_indices(last):
 def test_a_search_by_words_of_64_bits(size):
     (loop,) = loops(LONG, "sm_80", x178=size, x17c=0)
     assert loop.bound == (size - 1).bit_length() - 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_search_by_words_of_64_bits_until_pascal(size):
+    (loop,) = loops(PASCAL_LONG, x148=size, x14c=0)
+    assert loop.bound == steps(size) - 1
 
 
 def test_a_search_of_any_size_needs_the_parameter():

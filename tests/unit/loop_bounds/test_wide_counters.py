@@ -57,6 +57,16 @@ head:
     EXIT
 """
 
+BLACKWELL_POINTER = """
+    LDC.64 R2, c[0x0][0x380]
+    LDCU.64 UR6, c[0x0][0x388]
+head:
+    IADD.64 R2, R2, 0x4
+    ISETP.NE.S64.AND P0, PT, R2, UR6, PT
+    @P0 BRA head
+    EXIT
+"""
+
 
 @pytest.mark.parametrize(("arch", "text"), [("sm_61", PASCAL), ("sm_75", AMPERE), ("sm_80", AMPERE)])
 @pytest.mark.parametrize("count", [2, 100, 100_000])
@@ -86,6 +96,19 @@ def test_a_counter_that_goes_down_to_one():
 def test_a_counter_that_goes_down_to_zero(arch, text, place):
     (loop,) = loops(text, arch, **{f"x{place:x}": 100, f"x{place + 4:x}": 0})
     assert loop.bound == 99
+
+
+@pytest.mark.parametrize(("count", "turns"), [(1, 0), (100, 99), (4096, 4095)])
+def test_a_pointer_that_meets_the_end_of_its_array(count, turns):
+    begin = 0x7F00_1234_5600
+    words = {"x380": begin & 0xFFFFFFFF, "x384": begin >> 32, "x388": begin + 4 * count & 0xFFFFFFFF, "x38c": begin >> 32}
+    (loop,) = loops(BLACKWELL_POINTER, "sm_120", **words)
+    assert loop.bound == turns
+
+
+def test_a_pointer_that_passes_over_the_end_of_its_array_has_no_bound():
+    (loop,) = loops(BLACKWELL_POINTER, "sm_120", x380=0x1000, x384=1, x388=0x1006, x38c=1)
+    assert loop.bound is None
 
 
 def test_a_counter_that_begins_at_zero_and_goes_down_has_no_bound():
