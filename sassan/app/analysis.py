@@ -21,6 +21,7 @@ from sassan.machine.launch import Launch
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
+from sassan.timing.cycles import Cycles
 from sassan.timing.models import WITH_LATENCIES
 from sassan.values import WarpValues, with_values
 from sassan.warpcfg import compiler_tables, explore
@@ -73,6 +74,8 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     """
     if settings.machine is not None:
         settings.machine.of(function.arch)
+    if isinstance(settings.costs, Cycles):
+        settings = replace(settings, costs=settings.costs.of(function))
     isa = isa_of(function, settings.letters)
     plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
