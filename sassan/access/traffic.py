@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sassan.access.accesses import Access
+from sassan.access.accesses import Access, Pattern
 from sassan.access.opcodes import Space
 from sassan.access.transactions import LANES, LINE
 from sassan.errors import Gap
@@ -16,7 +16,7 @@ _ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 _WRITES = ("ST", "RED", "ATOM", "SUST", "SURED", "SUATOM")
 """How the opcodes begin that change memory."""
 _FETCH = 64
-"""Bytes that DRAM gives of a line at least, where any of it is read."""
+"""Bytes of half a line, which DRAM gives as a whole where any of it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
     atomic = access.opcode.partition(".")[0] in _ATOMICS
     collisions = LANES if access.collisions is None else access.collisions
     writes = access.opcode.startswith(_WRITES)
-    touched = max(sectors * SECTOR, lines * _FETCH)
+    touched = _FETCH * _halves(access.pattern, sectors, lines)
     return Moved(
         cycles=pipeline.of_lines(lines, sectors),
         sectors=sectors,
@@ -93,6 +93,13 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
         written=touched if writes else 0,
         atomics=max(collisions, sectors) if atomic else 0,
     )
+
+
+def _halves(pattern: Pattern, sectors: int, lines: int) -> int:
+    """Return the halves of lines in which the sectors lie: of a run of them those at its ends may be in a half that is not full."""
+    if pattern in {Pattern.ALIGNED, Pattern.MISALIGNED} and sectors < 4 * lines:
+        return min(2 * lines, sectors // 2 + 1)
+    return min(2 * lines, sectors)
 
 
 def _unknown(accesses: Iterable[Access]) -> Iterable[Gap]:

@@ -24,7 +24,8 @@ _UNLIMITED = (
 )
 _SERVED = (
     "while an access waits for L2 or DRAM beyond its latency, that serves others at the bandwidth given; no sector is fetched twice for "
-    "one access, none that is only stored, and no dirty sectors of earlier kernels are written back"
+    "one access, none that is only stored, no dirty sectors of earlier kernels are written back, "
+    "and what is stored is written back as soon as DRAM has nothing else to do"
 )
 _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
 
