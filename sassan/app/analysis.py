@@ -10,6 +10,7 @@ from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
 from sassan.errors import UsageError
 from sassan.ipet import flow_facts
+from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import check_bounds, infer
@@ -22,7 +23,7 @@ from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
 from sassan.timing.models import WITH_LATENCIES
 from sassan.values import WarpValues, with_values
-from sassan.warpcfg import Options, compiler_tables, explore
+from sassan.warpcfg import compiler_tables, explore
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg
 
@@ -33,17 +34,18 @@ def warp_graph(function: Function, settings: Settings) -> WarpCfg:
     Raises InputError for an architecture without a table, SelfCheckError.
     """
     isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings.exploration)
+    plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
     return values.cfg if values is not None else plain
 
 
-def explored(function: Function, isa: Isa, options: Options) -> WarpCfg:
-    """The graph of a function whose facts are known; that of a cubin is checked against the compiler's tables.
+def explored(function: Function, isa: Isa, settings: Settings) -> WarpCfg:
+    """The graph of a function, with the targets of branches that flow facts give; that of a cubin is checked against the compiler's tables.
 
-    Raises SelfCheckError.
+    Raises InputError for flow facts that do not fit, SelfCheckError.
     """
-    cfg = explore(function, isa.facts, options)
+    options = settings.exploration
+    cfg = explore(with_targets(function, settings.facts, isa.facts), isa.facts, options)
     compiler_tables.check(cfg, isa.facts, exact=not options.ablate and options.call_depth is None)
     return cfg
 
@@ -72,7 +74,7 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     if settings.machine is not None:
         settings.machine.of(function.arch)
     isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings.exploration)
+    plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
     cfg = values.cfg if values is not None else plain
     bounds = _bounds(cfg, isa, settings)

@@ -9,7 +9,9 @@ from sassan.cli.options.limits import MANY
 
 Bounds = Annotated[
     str | None,
-    typer.Option("--bounds", metavar="FACTS.toml", help="Loop bounds: a file as sassan ipet --facts-template writes it."),
+    typer.Option(
+        "--bounds", metavar="FACTS.toml", help="Flow facts, such as loop bounds: a file as sassan ipet --facts-template writes it."
+    ),
 ]
 LoopBound = Annotated[
     int | None,

@@ -8,13 +8,14 @@ from sassan.alphabet import Letter
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
-from sassan.ipet.sm.gpu import GpuMemory, demand, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, memory_time
 from sassan.ipet.sm.optima import Bound, PathOptima, maximum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
 from sassan.ipet.wcet import Problem, Wcet
 from sassan.machine import Multiprocessor
 from sassan.timing import Unit
+from sassan.timing.rates import code_of
 
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
@@ -23,7 +24,8 @@ _UNLIMITED = (
 )
 _SERVED = (
     "while an access waits for L2 or DRAM beyond its latency, that serves others at the bandwidth given; no sector is fetched twice for "
-    "one access, and no dirty sectors of earlier kernels are written back"
+    "one access, none that is only stored, no dirty sectors of earlier kernels are written back, "
+    "and what is stored is written back as soon as DRAM has nothing else to do"
 )
 _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
 
@@ -120,7 +122,8 @@ def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) ->
     if uncached is None or cached is None:
         return None
     time = memory_time(uncached, cached, grid.blocks * grid.block_warps, memory, grid.allocated)
-    return replace(terms, memory=time, launch=Fraction(memory.launch))
+    cold = cold_start(code_of(problem.cfg), problem.traffic, memory)
+    return replace(terms, memory=time, launch=Fraction(memory.launch + cold))
 
 
 def _unproven(kernel: Kernel) -> Gap:
