@@ -70,6 +70,7 @@ class Gpu:
     waits for all that its warp issued. `early`: a block leaves its place when its warps have issued all, else when all has ended.
     `caches`: L2 keeps every sector. `overlaps`: an access is in both stages of the memory pipeline at once; `in_order`: its data come back
     through the second stage in the order of accesses, else whenever they are there. `rounded`: latencies hold what is lost to whole cycles.
+    `eager`: what is stored goes to DRAM as soon as that has nothing else to do, else at any time.
     """
 
     sms: int
@@ -87,6 +88,7 @@ class Gpu:
     overlaps: bool = True
     in_order: bool = True
     rounded: bool = True
+    eager: bool = True
 
 
 @dataclass(eq=False, slots=True)
@@ -330,7 +332,8 @@ class Launch:
         reads = not access.writes or bool(access.atomics)
         if access.writes and not (self._gpu.caches and sector in self._dirty):
             self._dirty.add(sector)
-            self.after(self._random.randint(0, 40 * self._gpu.ticks), lambda: self._dram.put(self._gpu.piece, _nothing))
+            late = 0 if self._gpu.eager else self._random.randint(0, 40 * self._gpu.ticks)
+            self.after(late, lambda: self._dram.put(self._gpu.piece, _nothing))
         if self._gpu.caches:
             self._fetch_once(warp, sector, done, reads=reads)
             return

@@ -11,7 +11,7 @@ from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import middle, out, safe
 from sassan.cli.reports import assumptions
 from sassan.errors import Gap
-from sassan.timing.models import WITH_LATENCIES
+from sassan.timing import Unit
 
 NAME = Column("function", widest=24)
 NONE = "-"
@@ -49,7 +49,7 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
     if any(result.grid_us is not None for result in results):
         columns.append(Column("us", number=True))
     rows = [_row(result)[: len(columns)] for result in results]
-    if grids and all(result.settings.gpu is None and result.settings.costs.name in WITH_LATENCIES for result in results):
+    if grids and all(result.settings.gpu is None and result.settings.costs.name != Unit().name for result in results):
         # A bound of a grid is none on a GPU whose memory is the bottleneck: nobody is to read it without that.
         columns.append(Column("the grid has", widest=len(UNLIMITED)))
         rows = [(*row, UNLIMITED) for row in rows]

@@ -11,7 +11,7 @@ from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
 from sassan.errors import Gap
 from sassan.machine.launch import Shape
-from sassan.timing.models import WITH_LATENCIES
+from sassan.timing import Unit
 
 _GRID_HAS = "the grid has"
 _COLUMNS = (
@@ -32,7 +32,7 @@ def show(launches: Sequence[LaunchResult], *, cut: str, every: bool = False) -> 
     """Print every launch; `cut` says why the recording ends early; `every`: all assumptions."""
     timed = any(launch_result.us is not None for launch_result in launches)
     settings = [launch_result.result.settings for launch_result in launches if launch_result.result is not None]
-    limited = any(each.gpu is not None or each.costs.name not in WITH_LATENCIES for each in settings)
+    limited = any(each.gpu is not None or each.costs.name == Unit().name for each in settings)
     left_out = {*(() if timed else ("us",)), *((_GRID_HAS,) if limited else ())}
     kept = [place for place, column in enumerate(_COLUMNS) if column.title not in left_out]
     rows = [_row(launch_result) for launch_result in launches]

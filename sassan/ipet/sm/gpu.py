@@ -93,13 +93,15 @@ def demand(nodes: Iterable[Iterable[Instruction]], traffic: Traffic, memory: Gpu
 
 
 def _cached(moved: Moved, memory: GpuMemory) -> Fraction:
+    if moved.apart:
+        return _uncached(moved, memory)
     return moved.sectors * SECTOR / memory.l2 + moved.atomics * memory.atomic
 
 
 def _uncached(moved: Moved, memory: GpuMemory) -> Fraction:
-    # One access passes L2 and DRAM together; two accesses, or an access and what it writes back, may be apart.
-    fetching = max(moved.sectors * SECTOR / memory.l2, moved.fetched / memory.dram)
-    return fetching + moved.written / memory.dram + moved.atomics * memory.atomic
+    # One access passes L2 and DRAM together; two accesses, or what an atomic operation fetches and what it writes, may be apart.
+    first, then = (moved.fetched, moved.written) if moved.fetched else (moved.written, 0)
+    return max(moved.sectors * SECTOR / memory.l2, first / memory.dram) + then / memory.dram + moved.atomics * memory.atomic
 
 
 def _rounded(cycles: Iterable[Fraction]) -> tuple[Fraction, ...]:

@@ -24,7 +24,8 @@ _UNLIMITED = (
 )
 _SERVED = (
     "while an access waits for L2 or DRAM beyond its latency, that serves others at the bandwidth given; no sector is fetched twice for "
-    "one access, none that is only stored, and no dirty sectors of earlier kernels are written back"
+    "one access, none that is only stored, no dirty sectors of earlier kernels are written back, "
+    "and what is stored is written back as soon as DRAM has nothing else to do"
 )
 _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
 
@@ -101,7 +102,7 @@ def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound |
     if memory is None:
         moved: tuple[str, ...] = (_UNLIMITED,)
     else:
-        moved = (*memory.assumptions, _SERVED)
+        moved = (*memory.assumptions, _SERVED, *_touched(grid, memory))
         gaps += kernel.problem.traffic.gaps
         terms = _with_memory(kernel, terms, grid, memory) if terms is not None else None
         if terms is None and not gaps:
@@ -111,6 +112,13 @@ def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound |
     occupancy = grid.occupancy.assumptions if grid.occupancy is not None else ()
     assumptions = (*whole.assumptions, _DISPATCH, *moved, *occupancy)
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
+
+
+def _touched(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:
+    """What is taken for granted where L2 keeps all that a grid touches."""
+    if grid.allocated is None or grid.allocated > memory.capacity:
+        return ()
+    return (f"the kernel touches the {grid.allocated} bytes of the buffers that its arguments point to, no others, and L2 keeps them",)
 
 
 def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) -> Terms | None:
