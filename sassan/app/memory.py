@@ -90,7 +90,7 @@ def memory_of(result: AnalysisResult, aligned: Sequence[Setting] = ()) -> Memory
     counts = _executions(result)
     alignments = {place.called: given.value for given in aligned if (place := _pointer(result.function, given)) is not None}
     rows = [
-        AccessRow(access, None if counts is None else counts.get(access.address, 0), _line(result.function, access.address))
+        AccessRow(access, None if counts is None else counts.get(access.address, 0), line_of(result.function, access.address))
         for access in accesses(values, alignments)
     ]
     return MemoryResult(result, tuple(sorted(rows, key=lambda row: (-row.wasted, row.access.address))), alignments=alignments)
@@ -133,6 +133,7 @@ def _not_followed(function: Function) -> Gap:
     return Gap(function.entry, "values-not-followed", f"accesses are not known: {why}")
 
 
-def _line(function: Function, address: int) -> SourceLine | None:
+def line_of(function: Function, address: int) -> SourceLine | None:
+    """Return the source line of an instruction, None where it is not known."""
     lines = [line for line in function.lines if line.address <= address]
     return lines[-1] if lines else None

@@ -72,6 +72,18 @@ def test_inferred_bounds_are_checked_and_those_of_the_user_assumed(sassan: Sassa
     assert {kind for text, kind in kinds.items() if text.startswith("launch as given: ")} == {"assumed"}
 
 
+def test_explain_says_where_the_bound_comes_from(sassan: Sassan):
+    arguments = ["analyze", BFS, "--loop-bound", "10", "--explain"]
+    lines = sassan(*arguments).out.splitlines()
+    first = lines.index("where the bounds of bfs_step come from:")
+    assert lines[first + 2 : first + 4] == ["cycles   share  WCET", "   296  100.0%  issue"]
+    (function,) = sassan(*arguments, "--json").document["functions"]
+    blocks = function["explain"]["blocks"]
+    assert sum(block["count"] * block["cost"] for block in blocks) == function["wcet"]["value"] == 296
+    assert "explain" not in sassan(*arguments[:-1], "--json").document["functions"][0]
+    assert "where the bounds" not in sassan("analyze", BFS, "--explain").out
+
+
 def test_a_function_without_a_bound_shows_its_gaps_and_no_number(sassan: Sassan):
     result = sassan("analyze", BFS)
     assert result.status == 0

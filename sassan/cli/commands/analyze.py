@@ -3,16 +3,18 @@
 from sassan.app import documents
 from sassan.app.inputs import Observer
 from sassan.app.request import AnalysisRequest
-from sassan.cli.options.inputs import AllAssumptions, Json
+from sassan.cli.options.inputs import AllAssumptions, Explain, Json
 from sassan.cli.options.request import Asked, analysis
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.reports import analysis as report
+from sassan.cli.reports import explain as explain_report
 from sassan.cli.reports import launches as launches_report
+from sassan.errors import UsageError
 
 
 @analysis
-def analyze(asked: Asked, *, assumptions: AllAssumptions = False, json: Json = False) -> None:
+def analyze(asked: Asked, *, explain: Explain = False, assumptions: AllAssumptions = False, json: Json = False) -> None:
     """Bound every function: graph, string, WCET, makespan.
 
     A function that cannot be bounded lists its gaps: what is missing, and at which address. A bound holds under the assumptions that are
@@ -32,13 +34,19 @@ def analyze(asked: Asked, *, assumptions: AllAssumptions = False, json: Json = F
     """
     request, observer = asked.request, asked.observer
     if request.recording is not None:
+        if explain:
+            raise UsageError("usage", "--explain explains one launch, and --launches gives several", hint="omit one of them")
         _launches(request, observer, every=assumptions, json=json)
         return
     results, inputs = request.results(observer)
     if json:
-        document.show([documents.analysis(result) for result in results], inputs.refused)
+        document.show(
+            [{**documents.analysis(result), **(explain_report.document(result) if explain else {})} for result in results], inputs.refused
+        )
     else:
         report.show(results, every=assumptions)
+        if explain:
+            explain_report.show(results)
     finish(inputs, results if request.patterns else [])
 
 

@@ -30,6 +30,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 AllAssumptions = Annotated[
     bool, typer.Option("--assumptions", help="Print all assumptions, each with what backs it, not only those that nothing backs.")
 ]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Print where each bound comes from: reasons, blocks, instructions, terms of the grid.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error; errors stay.")]
 Old = Annotated[str, typer.Argument(metavar="OLD", help=f"{_INPUT} Or the results of an older build: JSON or JSON Lines.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The same, of the newer build.")]

@@ -92,6 +92,11 @@ def demand(nodes: Iterable[Iterable[Instruction]], traffic: Traffic, memory: Gpu
     return Demand(_rounded(uncached), _rounded(cached))
 
 
+def access_time(moved: Moved, memory: GpuMemory, *, cached: bool) -> Fraction:
+    """Return for how long one execution of an access keeps the memory of a GPU, where L2 keeps what it once held (`cached`) or not."""
+    return _cached(moved, memory) if cached else _uncached(moved, memory)
+
+
 def _cached(moved: Moved, memory: GpuMemory) -> Fraction:
     if moved.apart:
         return _uncached(moved, memory)

@@ -28,6 +28,7 @@ from sassan.ipet.system import objective
 from sassan.ipet.wcet import Problem
 from sassan.machine import Multiprocessor
 from sassan.timing import Unit
+from sassan.warpcfg.graph import WarpCfg
 
 _ONCE = "an access keeps its unit as long as the tables say, however many addresses or bank conflicts it has (--machine may say more)"
 _CONSERVING = "the SM is work-conserving: no warp waits while its unit and an issue slot are free"
@@ -110,6 +111,26 @@ def _pieces(
 def maximum(problem: Problem, costs: Sequence[Fraction]) -> Fraction | None:
     """The largest sum of rational block costs over all paths, or None without a system or a proof."""
     return _maximum(problem, problem.model, costs) if problem.model is not None else None
+
+
+def executions(problem: Problem, costs: Sequence[Fraction]) -> tuple[int, ...] | None:
+    """Return how often a path with the largest sum of rational block costs executes each block, or None without a system or a proof."""
+    if problem.model is None:
+        return None
+    columns = Columns(0, tuple(range(1, 1 + len(problem.cfg.edges))))
+    model = replace(problem.model, objective=objective(problem.cfg, columns, _scaled(costs)[1]))
+    solution = solve(model, problem.setup.solver, problem.setup.time_limit)
+    if solution.status is not Status.OPTIMAL:
+        return None
+    return out_of(problem.cfg, solution.values[1 : 1 + len(problem.cfg.edges)])
+
+
+def out_of(cfg: WarpCfg, counts: Sequence[int]) -> tuple[int, ...]:
+    """Return how often each node is executed by a path that takes the edges so often."""
+    totals = [0] * len(cfg.nodes)
+    for edge, count in zip(cfg.edges, counts, strict=True):
+        totals[edge.src] += count
+    return tuple(totals)
 
 
 def _maximum(problem: Problem, model: Model, costs: Sequence[Fraction]) -> Fraction | None:

@@ -1,0 +1,144 @@
+"""Where the bounds of a function come from: the WCET by reason, block and instruction, the bound of the grid by term and access."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+
+from sassan.app.memory import line_of
+from sassan.app.result import AnalysisResult
+from sassan.ipet.sm.gpu import access_time, demand
+from sassan.ipet.sm.optima import executions, out_of
+from sassan.ir import SourceLine
+from sassan.timing.reasons import parts
+
+CALLS = "calls of functions outside the input"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPart:
+    """What a block adds to the WCET: `count` executions at `cost`; `reason` is that of most of its cycles."""
+
+    address: int
+    source: SourceLine | None
+    count: int
+    cost: int
+    reason: str
+
+    @property
+    def cycles(self) -> int:
+        """The cycles of all executions."""
+        return self.count * self.cost
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionPart:
+    """The cycles of the WCET that an instruction adds for one reason, in all executions."""
+
+    address: int
+    opcode: str
+    source: SourceLine | None
+    reason: str
+    cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPart:
+    """What an access adds to the memory term: at most `executions` by a warp at once, with `sectors` each; `cycles` of all warps."""
+
+    address: int
+    opcode: str
+    source: SourceLine | None
+    executions: int
+    sectors: int
+    cycles: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`reasons` add up to the WCET, `terms` to the bound of the grid, each from the largest on; `accesses` to its memory term.
+
+    `buffers` are cycles in which DRAM gives and takes the buffers once, a part of the memory term where L2 keeps them.
+    """
+
+    reasons: tuple[tuple[str, int], ...]
+    blocks: tuple[BlockPart, ...]
+    instructions: tuple[InstructionPart, ...]
+    terms: tuple[tuple[str, Fraction], ...] = ()
+    accesses: tuple[AccessPart, ...] = ()
+    buffers: Fraction = Fraction(0)
+
+
+def explain(result: AnalysisResult) -> Explanation | None:
+    """Return where the bounds of a function come from, None where it has no WCET.
+
+    Raises MissingToolError, UsageError (solver).
+    """
+    if result.wcet.value is None or not result.wcet.bound:
+        return None
+    cfg, problem, function = result.cfg, result.problem, result.function
+    foreign = {node: cost for address, cost in result.bounds.external if cost for node in _ending(result, address)}
+    costs = [cost - foreign.get(index, 0) for index, cost in enumerate(problem.costs)]
+    of_nodes = parts(result.settings.costs, cfg, costs, problem.traffic.cycles)
+    reasons, by_instruction, blocks = Counter[str](), Counter[tuple[int, str]](), list[BlockPart]()
+    for index, (node, count) in enumerate(zip(cfg.nodes, out_of(cfg, result.wcet.counts), strict=True)):
+        own = Counter({CALLS: foreign[index]} if index in foreign else {})
+        for part in of_nodes[index]:
+            own[part.reason] += part.cycles
+            if part.address is not None:
+                by_instruction[part.address, part.reason] += part.cycles * count
+        for reason, cycles in own.items():
+            reasons[reason] += cycles * count
+        main = max(own, key=lambda reason: own[reason], default="")
+        if count and problem.costs[index]:
+            blocks.append(BlockPart(node.start, line_of(function, node.start), count, problem.costs[index], main))
+    opcodes = {instruction.address: instruction.opcode for instruction in function.instructions}
+    instructions = [
+        InstructionPart(at, opcodes.get(at, ""), line_of(function, at), why, cycles)
+        for (at, why), cycles in by_instruction.items()
+        if cycles
+    ]
+    return Explanation(
+        tuple(sorted(((why, cycles) for why, cycles in reasons.items() if cycles), key=lambda pair: (-pair[1], pair[0]))),
+        tuple(sorted(blocks, key=lambda block: (-block.cycles, block.address))),
+        tuple(sorted(instructions, key=lambda part: (-part.cycles, part.address, part.reason))),
+        _terms(result),
+        *_memory(result),
+    )
+
+
+def _ending(result: AnalysisResult, address: int) -> list[int]:
+    return [index for index, node in enumerate(result.cfg.nodes) if node.end == address]
+
+
+def _terms(result: AnalysisResult) -> tuple[tuple[str, Fraction], ...]:
+    terms = result.makespan.terms if result.makespan is not None else None
+    return tuple(sorted(asdict(terms).items(), key=lambda pair: -pair[1])) if terms is not None else ()
+
+
+def _memory(result: AnalysisResult) -> tuple[tuple[AccessPart, ...], Fraction]:
+    """Return what the memory term consists of, on the path that takes most of it."""
+    makespan, problem = result.makespan, result.problem
+    grid = makespan.residents.grid if makespan is not None else None
+    if makespan is None or makespan.terms is None or grid is None or grid.memory is None:
+        return (), Fraction(0)
+    memory, warps, traffic = grid.memory, grid.blocks * grid.block_warps, problem.traffic
+    taken = demand((node.code for node in problem.cfg.nodes), traffic, memory)
+    uncached = executions(problem, taken.uncached)
+    if uncached is None:
+        return (), Fraction(0)
+    every = warps * sum((cost * count for cost, count in zip(taken.uncached, uncached, strict=True)), Fraction(0))
+    cached = makespan.terms.memory < every
+    counts = executions(problem, taken.cached) if cached else uncached
+    if counts is None:
+        return (), Fraction(0)
+    total = Counter[int]()
+    for node, count in zip(problem.cfg.nodes, counts, strict=True):
+        total.update({instruction.address: count for instruction in node.code if instruction.address in traffic.moved})
+    opcodes = {instruction.address: instruction.opcode for instruction in result.function.instructions}
+    accesses = [
+        AccessPart(at, opcodes[at], line_of(result.function, at), count, traffic.moved[at].sectors, cycles)
+        for at, count in total.items()
+        if (cycles := warps * count * access_time(traffic.moved[at], memory, cached=cached))
+    ]
+    buffers = Fraction(2 * (grid.allocated or 0)) / memory.dram if cached else Fraction(0)
+    return tuple(sorted(accesses, key=lambda access: (-access.cycles, access.address))), buffers

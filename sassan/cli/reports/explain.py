@@ -1,0 +1,114 @@
+"""The tables of `analyze --explain`: where the WCET and the bound of the grid come from."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from sassan.app import documents
+from sassan.app.documents import address
+from sassan.app.explain import Explanation, explain
+from sassan.app.result import AnalysisResult
+from sassan.cli.output import table
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports.analysis import NONE
+from sassan.ir import SourceLine
+
+_ROWS = 8
+"""Blocks, instructions and accesses that a table shows: the largest; --json has all."""
+_CYCLES, _SHARE = Column("cycles", number=True), Column("share", number=True)
+_PLACE = (Column("address"), Column("line"))
+
+
+def show(results: Sequence[AnalysisResult]) -> None:
+    """Print where the bounds of each function come from."""
+    for result in results:
+        known, wcet = explain(result), result.wcet.value
+        if known is None or wcet is None:
+            continue
+        out(f"\nwhere the bounds of {safe(result.function.name)} come from:\n\n")
+        _table((Column("WCET"),), ((reason,) for reason, _ in known.reasons), [cycles for _, cycles in known.reasons], wcet)
+        _table(
+            (*_PLACE, Column("count", number=True), Column("cost", number=True), Column("mostly")),
+            ((*_place(block.address, block.source), str(block.count), str(block.cost), block.reason) for block in known.blocks[:_ROWS]),
+            [block.cycles for block in known.blocks[:_ROWS]],
+            wcet,
+        )
+        _table(
+            (*_PLACE, Column("instruction", widest=24), Column("reason")),
+            ((*_place(part.address, part.source), part.opcode, part.reason) for part in known.instructions[:_ROWS]),
+            [part.cycles for part in known.instructions[:_ROWS]],
+            wcet,
+        )
+        _grid(known)
+
+
+def _grid(known: Explanation) -> None:
+    grid = sum((cycles for _, cycles in known.terms), Fraction(0))
+    if not known.terms:
+        return
+    _table((Column("grid"),), ((name,) for name, _ in known.terms), [cycles for _, cycles in known.terms], grid)
+    rows = [
+        (*_place(access.address, access.source), access.opcode, str(access.executions), str(access.sectors))
+        for access in known.accesses[:_ROWS]
+    ]
+    cycles = [access.cycles for access in known.accesses[:_ROWS]]
+    if known.buffers:
+        rows.append((NONE, NONE, "buffers, once each way", NONE, NONE))
+        cycles.append(known.buffers)
+    columns = (*_PLACE, Column("memory", widest=24), Column("per warp", number=True), Column("sectors", number=True))
+    _table(columns, rows, cycles, grid)
+
+
+def _table(columns: tuple[Column, ...], rows: Iterable[tuple[str, ...]], cycles: Sequence[int | Fraction], whole: int | Fraction) -> None:
+    """Print rows behind their cycles and the share of the whole; nothing where there are none."""
+    if not cycles:
+        return
+    numbers = [(f"{float(each):.0f}", f"{float(each / whole):.1%}" if whole else NONE) for each in cycles]
+    table.show(Table((_CYCLES, _SHARE, *columns), tuple((*pair, *row) for pair, row in zip(numbers, rows, strict=True))))
+    out("\n")
+
+
+def _place(at: int, source: SourceLine | None) -> tuple[str, str]:
+    return address(at), f"{source.file.rpartition('/')[2]}:{source.line}" if source is not None else NONE
+
+
+def document(result: AnalysisResult) -> Mapping[str, documents.Value]:
+    """Return the key that `--explain` adds to a function."""
+    known = explain(result)
+    if known is None:
+        return {"explain": None}
+    return {
+        "explain": {
+            "wcet": [{"reason": reason, "cycles": cycles} for reason, cycles in known.reasons],
+            "blocks": [
+                {
+                    **_at(block.address, block.source),
+                    "count": block.count,
+                    "cost": block.cost,
+                    "cycles": block.cycles,
+                    "reason": block.reason,
+                }
+                for block in known.blocks
+            ],
+            "instructions": [
+                {**_at(part.address, part.source), "opcode": part.opcode, "reason": part.reason, "cycles": part.cycles}
+                for part in known.instructions
+            ],
+            "grid": [{"term": name, "cycles": float(cycles)} for name, cycles in known.terms],
+            "memory": [
+                {
+                    **_at(access.address, access.source),
+                    "opcode": access.opcode,
+                    "executions": access.executions,
+                    "sectors": access.sectors,
+                    "cycles": float(access.cycles),
+                }
+                for access in known.accesses
+            ],
+            "buffers": float(known.buffers),
+        }
+    }
+
+
+def _at(at: int, source: SourceLine | None) -> Mapping[str, documents.Value]:
+    return {"address": address(at), "source": {"file": source.file, "line": source.line} if source is not None else None}
