@@ -266,8 +266,8 @@ class Function:
     """One text section: the kernel and the device functions that the compiler placed in it.
 
     `instructions` are in address order and hold no padding. `symbols` are (address, name) of every function in the
-    section, in address order; `entry` is where the kernel starts. `arch` is `sm_NN`. `compiler` is None, and `lines` empty, unless the
-    input is a cubin that has them; `lines` are in address order.
+    section, in address order; `entry` is where the kernel starts. `arch` is `sm_NN`. `compiler` is None unless the
+    input is a cubin, and `lines` empty unless it is a cubin or PTX that has them; `lines` are in address order.
     """
 
     name: str

@@ -64,15 +64,26 @@ def _operand(random: Random, case: Case, slot: Slot) -> str:
         "d": ("R0", "R0.CC") if any(target.name == "cc" for one in case.effect.assignments for target in one.targets) else ("R0",),
         "q": ("P0", "P0", "PT"),
         "p": ("P1", "P2", "P3", "PT", "!P1", "!P2", "!P3", "!PT"),
-        "i": ("0", "1", "-2.5") if "float_halves" in case.effect.functions else (*_IMMEDIATES, f"{random.randrange(256):#x}"),
+        "i": _immediates(random, case),
         "x": ("SRZ", "SR_TID.X"),
     }
     return _source(random, case) if slot.role == "s" else random.choice(names[slot.role])
 
 
+def _immediates(random: Random, case: Case) -> tuple[str, ...]:
+    if "float_halves" in case.effect.functions:
+        return ("0", "1", "-2.5")
+    if not case.effect.functions.isdisjoint({"extract", "extract_signed"}):
+        # Width and place of a field.
+        return (f"{random.randrange(34) << 8 | random.randrange(33):#x}", "0x1000", "0x808")
+    return (*_IMMEDIATES, f"{random.randrange(256):#x}")
+
+
 def _source(random: Random, case: Case) -> str:
     if "float_halves" in case.effect.functions:
         return "RZ"
+    if "as_float" in case.effect.functions and random.random() < 0.4:
+        return random.choice(("0.03125", "1.5", "-2", "3", "1e-30", "0"))
     constant = f"c[0x0][{4 * random.randrange(0x140, 0x180):#x}]"
     number = f"{random.choice(('', '-'))}{random.choice((0, 1, 3, 0xFF, 0x7FFFF, random.getrandbits(31))):#x}"
     register = random.choice(("", "", "", "-", "~")) + random.choice((*REGISTERS, "RZ", "RZ"))

@@ -13,6 +13,8 @@ from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.tables import load
 
 WORDS = [0, 1, 2, 3, 5, 31, 32, 255, 65535, 65536, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2, 2**32 - 1, 2**32 - 500]
+WORDS += [0x3E124925, 0x3F800000, 0x40E00000, 0x44870000, 0x4EFFFFFF, 0x4F800000, 0x7F800000, 0x7FC00000, 0xC0490FDB]
+"""And numbers in single precision: 1/7, 1, 7, 1080, two about 2^31 and 2^32, infinity, none, -pi."""
 REGISTERS = ("R2", "R3", "R4", "R5")
 """The sources of an instruction; R6 is behind the last one, and P1 to P3 are its predicates."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sassan.access.accesses import Access
+from sassan.access.accesses import Access, Pattern
 from sassan.access.opcodes import Space
 from sassan.access.transactions import LANES, LINE
 from sassan.errors import Gap
@@ -13,8 +13,10 @@ from sassan.machine.memory_pipeline import SECTOR, MemoryPipeline
 _TEXELS = 8
 """Texels that a lane of a texture access reads at most: two levels of four, or the corners of a cube."""
 _ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
+_WRITES = ("ST", "RED", "ATOM", "SUST", "SURED", "SUATOM")
+"""How the opcodes begin that change memory."""
 _FETCH = 64
-"""Bytes that DRAM gives of a line at least, where any of it is read."""
+"""Bytes of half a line, which DRAM gives as a whole where any of it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +24,16 @@ class Moved:
     """What one execution of an instruction moves for a full warp, at most.
 
     `cycles`: for how long it keeps the memory pipeline. `sectors`: of 32 bytes to or from L2. `fetched`: bytes of DRAM, where no cache
-    holds any of them. `atomics`: operations that L2 may have to do one after the other: those on one address, or on one sector each.
+    holds any of them. `written`: bytes that L2 gives to DRAM, at any time later. `atomics`: operations that L2 may have to do one after
+    the other: those on one address, or on one sector each. `apart`: of memory that no argument points to (local memory, textures).
     """
 
     cycles: int = 0
     sectors: int = 0
     fetched: int = 0
+    written: int = 0
     atomics: int = 0
+    apart: bool = False
 
     def __add__(self, other: "Moved") -> "Moved":
         """What both move."""
@@ -36,7 +41,9 @@ class Moved:
             self.cycles + other.cycles,
             self.sectors + other.sectors,
             self.fetched + other.fetched,
+            self.written + other.written,
             self.atomics + other.atomics,
+            self.apart or other.apart,
         )
 
 
@@ -78,12 +85,24 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
             lines = access.lines.most if access.lines is not None else -(-sectors * SECTOR // LINE)
     atomic = access.opcode.partition(".")[0] in _ATOMICS
     collisions = LANES if access.collisions is None else access.collisions
+    writes = access.opcode.startswith(_WRITES)
+    touched = _FETCH * _halves(access.pattern, sectors, lines)
     return Moved(
         cycles=pipeline.of_lines(lines, sectors),
         sectors=sectors,
-        fetched=max(sectors * SECTOR, lines * _FETCH),
+        # An atomic operation reads what it writes.
+        fetched=touched if atomic or not writes or access.opcode.startswith("SU") else 0,
+        written=touched if writes else 0,
         atomics=max(collisions, sectors) if atomic else 0,
+        apart=access.space in {Space.LOCAL, Space.TEXTURE},
     )
+
+
+def _halves(pattern: Pattern, sectors: int, lines: int) -> int:
+    """Return the halves of lines in which the sectors lie: of a run of them those at its ends may be in a half that is not full."""
+    if pattern in {Pattern.ALIGNED, Pattern.MISALIGNED} and sectors < 4 * lines:
+        return min(2 * lines, sectors // 2 + 1)
+    return min(2 * lines, sectors)
 
 
 def _unknown(accesses: Iterable[Access]) -> Iterable[Gap]:

@@ -59,6 +59,7 @@ class _Iteration(Generic[N, V]):
     def __init__(self, problem: Problem[N, V], states: dict[N, V]) -> None:
         self.states = states
         self._problem = problem
+        self._widening = problem.domain if isinstance(problem.domain, Widening) else None
         self._waiting: list[tuple[tuple[int, ...], N]] = []
         self._queued: set[N] = set()
 
@@ -83,8 +84,8 @@ class _Iteration(Generic[N, V]):
             self.states[node] = state
         elif domain.leq(state, old):
             return
-        elif self._problem.widens(node) and isinstance(domain, Widening):
-            self.states[node] = domain.widen(old, state)
+        elif self._widening is not None and self._problem.widens(node):
+            self.states[node] = self._widening.widen(old, state)
         else:
             self.states[node] = domain.join(old, state)
         self._enqueue(node)

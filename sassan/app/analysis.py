@@ -8,8 +8,9 @@ from sassan.access.traffic import Traffic, traffic
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
-from sassan.errors import UsageError
+from sassan.errors import Gap, UsageError
 from sassan.ipet import flow_facts
+from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import LoopBounds, Origin
 from sassan.ipet.loop_bounds import check_bounds, infer
@@ -20,9 +21,10 @@ from sassan.machine.launch import Launch
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
-from sassan.timing.models import WITH_LATENCIES
+from sassan.timing import Unit
+from sassan.timing.cycles import Cycles
 from sassan.values import WarpValues, with_values
-from sassan.warpcfg import Options, compiler_tables, explore
+from sassan.warpcfg import compiler_tables, explore
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg
 
@@ -33,17 +35,18 @@ def warp_graph(function: Function, settings: Settings) -> WarpCfg:
     Raises InputError for an architecture without a table, SelfCheckError.
     """
     isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings.exploration)
+    plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
     return values.cfg if values is not None else plain
 
 
-def explored(function: Function, isa: Isa, options: Options) -> WarpCfg:
-    """The graph of a function whose facts are known; that of a cubin is checked against the compiler's tables.
+def explored(function: Function, isa: Isa, settings: Settings) -> WarpCfg:
+    """The graph of a function, with the targets of branches that flow facts give; that of a cubin is checked against the compiler's tables.
 
-    Raises SelfCheckError.
+    Raises InputError for flow facts that do not fit, SelfCheckError.
     """
-    cfg = explore(function, isa.facts, options)
+    options = settings.exploration
+    cfg = explore(with_targets(function, settings.facts, isa.facts), isa.facts, options)
     compiler_tables.check(cfg, isa.facts, exact=not options.ablate and options.call_depth is None)
     return cfg
 
@@ -71,8 +74,10 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     """
     if settings.machine is not None:
         settings.machine.of(function.arch)
+    if isinstance(settings.costs, Cycles):
+        settings = replace(settings, costs=settings.costs.of(function))
     isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings.exploration)
+    plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
     cfg = values.cfg if values is not None else plain
     bounds = _bounds(cfg, isa, settings)
@@ -92,9 +97,12 @@ def _on_gpu(system: Problem, settings: Settings) -> Problem:
 
 
 def _traffic(cfg: WarpCfg, values: WarpValues | None, settings: Settings) -> Traffic | None:
-    """What the accesses of a graph move, None where nothing of a launch is given or registers are not followed."""
-    if values is None or settings.costs.name not in WITH_LATENCIES:
+    """What the accesses of a graph move, None where nothing of a launch is given; a gap where registers are not followed."""
+    if settings.costs.name == Unit().name:
         return None
+    if values is None:
+        why = "what the accesses of the grid move is unknown: registers are not followed here"
+        return Traffic(gaps=(Gap(cfg.function.entry, "values-not-followed", why),))
     followed = accesses(values)
     return traffic(
         followed, memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch), assumptions(followed)

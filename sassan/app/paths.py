@@ -4,7 +4,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from sassan.app.result import AnalysisResult
+from sassan.ipet.facts.rows import fact_rows
 from sassan.ipet.paths import LONGEST, paths
+from sassan.ipet.rows import NO_THREAD_ROWS
+from sassan.ipet.steps import steps_of
+from sassan.ipet.system import columns_of
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString
 
@@ -36,7 +40,9 @@ def listed_paths(result: AnalysisResult, limit: int) -> tuple[ListedPath, ...]:
     strings = [string or KernelString() for string in result.strings]
     texts = ["".join(string.expand()) for string in strings]
     bounds = [bound for bound in result.bounds.of_loop if bound is not None]
-    for path in islice(paths(result.cfg, bounds), max(_TRIED, _TRIED_EACH * limit)):
+    steps = steps_of(result.cfg)
+    facts = tuple(fact_rows(steps, columns_of(result.cfg, frozenset({NO_THREAD_ROWS})), result.bounds.facts, bounds))
+    for path in islice(paths(result.cfg, bounds, facts), max(_TRIED, _TRIED_EACH * limit)):
         blocks = [result.cfg.edges[edge].src for edge in path]
         spelled = "".join([texts[block] for block in blocks])
         if spelled not in listed:

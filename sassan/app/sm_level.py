@@ -15,7 +15,6 @@ from sassan.makespan.problem import Processor
 from sassan.makespan.problem import problem as makespan_problem
 from sassan.strings.kernel_string import KernelString
 from sassan.timing import Unit
-from sassan.timing.models import WITH_LATENCIES
 
 
 def with_sm_level(result: AnalysisResult) -> AnalysisResult:
@@ -42,7 +41,7 @@ def with_sm_level(result: AnalysisResult) -> AnalysisResult:
         return _unbounded(result, wanted or Residents(0), foreign)
     if wanted is None:
         return result
-    if wanted.grid is not None and settings.costs.name in WITH_LATENCIES:
+    if wanted.grid is not None and settings.costs.name != Unit().name:
         memory = memory_of(settings.gpu) if settings.gpu is not None else None
         wanted = replace(wanted, grid=replace(wanted.grid, memory=memory, allocated=settings.launch.allocated))
     letters = tuple((string or KernelString()).counts() for string in result.strings)

@@ -84,7 +84,7 @@ def listing_of(function: Function, settings: Settings) -> Listing:
     Raises InputError for an architecture without a table, SelfCheckError.
     """
     isa = isa_of(function, settings.letters)
-    plain = explored(function, isa, settings.exploration)
+    plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
     return render_listing(plain, isa.facts) if values is None else render_listing(values.cfg, isa.facts, accesses(values))
 

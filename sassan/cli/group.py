@@ -13,6 +13,7 @@ SUMMARIES: Mapping[str, str] = {
     "strings": "Print the strings of blocks and of the worst path.",
     "listing": "Print one row per instruction, with its control code.",
     "memory": "Print one row per memory access: pattern, transactions, waste.",
+    "estimate": "Estimate how long a launch takes, and say why.",
     "ipet": "Bound the WCET, and write the integer program behind it.",
     "makespan": "Find the longest makespan of W warps on one SM.",
     "report": "Write everything into one page of HTML.",

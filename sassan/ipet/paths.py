@@ -6,9 +6,9 @@ warp can take may remain. There may be many: the caller limits their number and 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from sassan.ilp.model import violated
+from sassan.ilp.model import Row, violated
 from sassan.ipet.rows import NO_THREAD_ROWS
 from sassan.ipet.steps import steps_of
 from sassan.ipet.system import build
@@ -47,10 +47,16 @@ class _Search:
             self.left[row] += factor
 
 
-def paths(cfg: WarpCfg, bounds: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield paths as tuples of edges, from the entry to the end, until the steps are spent; `bounds` per loop of the graph."""
+def paths(cfg: WarpCfg, bounds: Sequence[int], facts: Sequence[Row] = ()) -> Iterator[tuple[int, ...]]:
+    """Yield paths as tuples of edges, from the entry to the end, until the steps are spent.
+
+    `bounds` are per loop of the graph; `facts` are rows over warp edges that a whole path obeys, too.
+    """
     model = build(steps_of(cfg), (0,) * len(cfg.nodes), tuple(bounds), frozenset({NO_THREAD_ROWS}))
-    upper = [row for row in model.rows if row.sense == "<="]
+    # What only takes away may be held against a path that is not complete; other facts may be made good later.
+    taking = [row for row in facts if row.sense == "<=" and all(factor > 0 for column, factor in row.terms if column)]
+    upper = [*(row for row in model.rows if row.sense == "<="), *taking]
+    model = replace(model, rows=(*model.rows, *facts))
     limits: list[list[tuple[int, int]]] = [[] for _ in cfg.edges]
     left: list[int] = []
     for number, row in enumerate(upper):

@@ -111,12 +111,11 @@ def side_of(steps: Steps, point: Point) -> int:
 
 
 def _reissued(cfg: WarpCfg, out: list[list[int]]) -> dict[Point, int]:
-    """The points at which diverged indirect branches wait: such a block pushes only its own last address."""
+    """The points at which diverged indirect branches wait: no other block pushes its own last address as a side."""
     reissued: dict[Point, int] = {}
     for index, node in enumerate(cfg.nodes):
-        pushed = {cfg.edges[edge].pushed for edge in out[index]} - {None}
         again = Point(node.context, node.end, "")
-        if pushed == {again}:
+        if any(cfg.edges[edge].pushed == again for edge in out[index]):
             if node.start != node.end:
                 raise SelfCheckError("malformed-reissue", f"the indirect branch of block {node.id} is not a block of its own")
             reissued[again] = index

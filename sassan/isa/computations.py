@@ -9,7 +9,7 @@ registers and calls of the functions of `effects.FUNCTIONS` that a domain implem
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from sassan.ir import Constant, Immediate, Instruction, Operand, Register, Variable
@@ -327,8 +327,8 @@ def _short(operand: object) -> object:
 def _folded(function: str, terms: tuple[Term, ...], instruction: Instruction) -> Term | None:
     """Return a call as far as its arguments decide it."""
     match function, terms:
-        case "short", (Fixed(value=operand),):
-            return _read(cast("Operand", operand))
+        case "short" | "as_float" | "borrowing", (Fixed(value=operand),):
+            return _as_read(function, cast("Operand", operand), instruction)
         case "combine", (Fixed(value=str(name)), first, second):
             return _logic(_COMBINE[name], (first, second))
         case "bit", (Certain(value),):
@@ -360,6 +360,28 @@ def _halves(high: Immediate, low: Immediate, instruction: Instruction) -> Number
         return None
     try:
         (word,) = struct.unpack("<I", struct.pack("<ee", low.value, high.value))
+    except (OverflowError, struct.error):
+        return None
+    return Number(word)
+
+
+def _as_read(function: str, operand: Operand, instruction: Instruction) -> Term | None:
+    """Return an operand as some instructions read it."""
+    if function == "as_float":
+        return _single(operand, instruction)
+    if function == "borrowing" and isinstance(operand, Register | Constant) and operand.negated:
+        return _read(replace(operand, negated=False, inverted=True))
+    return _read(operand)
+
+
+def _single(operand: Operand, instruction: Instruction) -> Term | None:
+    """Return an operand of a floating-point instruction: a printed number is a value, not a word."""
+    if not isinstance(operand, Immediate):
+        return _read(operand)
+    if operand.modifiers or (isinstance(operand.value, int) and "0x" in instruction.text) or _MINUS_ZERO.search(instruction.text):
+        return None
+    try:
+        (word,) = struct.unpack("<I", struct.pack("<f", operand.value))
     except (OverflowError, struct.error):
         return None
     return Number(word)

@@ -152,25 +152,35 @@ FUNCTIONS: Mapping[str, Signature] = {
     "disjunction": Signature((_T, _T), _T),
     "difference": Signature((_T, _T), _T),
     "negation": Signature((_T,), _T),
+    "as_float": Signature((_O,), _W),  # an operand of a floating-point instruction: a number is that in single precision
     "abs": Signature((_W,), _W),  # magnitude of a signed word
     "bit": Signature((_T,), _W),  # 1 where the predicate holds, else 0; 0 without the operand
     "borrowed": Signature((_F, _T, _T), _T),  # comparison of low words, from the flags of their difference: relation, carry, zero
+    "borrowing": Signature((_O,), _O),  # an operand of a sum with carry, where -x stands for ~x
     "carry": Signature((_O,), _T, repeats=True),  # carry of a sum of operands; of -x: that nothing is borrowed
     "combine": Signature((_F, _T, _T), _T),  # AND, OR, XOR
     "compare": Signature((_F, _W, _W, _F), _T),  # relation, words, whether they are signed
     "constant": Signature((_O, _F, _F, _F), _W),  # constant bank: operand, bytes behind it, size in bytes, signed
     "extended": Signature((_F, _W, _W, _T, _F), _T),  # comparison of pairs: relation, high words, comparison of the low words, signed
     "extract": Signature((_W, _F), _W),  # unsigned field of a word: its place in bits 0-7, its width in bits 8-15
+    "extract_signed": Signature((_W, _F), _W),  # the same field, with the sign of its highest bit
     "float_halves": Signature((_O, _O), _W),  # two immediates in half precision, the first in the high half
+    "float_of": Signature((_W, _F, _F), _W),  # single precision of an integer, whether it is signed, rounded RN or RP (up)
+    "float_product": Signature((_W, _W), _W),  # in single precision, rounded to the nearest
     "funnel_left": Signature((_W, _W, _W), _W),  # high word of a pair (high, low), shifted left by 0 to 31 places
+    "funnel_right": Signature((_W, _W, _W), _W),  # low word of a pair (high, low), shifted right by 0 to 63 places
     "half": Signature((_O,), _W),  # half word that the operand selects (.H1), else the low one
     "high": Signature((_W, _W, _W, _W, _F), _W),  # high word of a product plus a pair (low, high); signed
+    "highest_one": Signature((_W,), _W),  # place of the highest bit that is 1, -1 of 0
+    "integer_of": Signature((_W, _F, _F), _W),  # integer of a single-precision number, whether it is signed, TRUNC, FLOOR, CEIL or ROUND
     "lane": Signature((_W,), _W),  # the word of one of the threads
     "lop3": Signature((_W, _W, _W, _F), _W),  # bitwise function of three words by its truth table
     "masked": Signature((_W, _F), _W),  # the word where the byte mask is full
     "maybe": Signature((_W,), _T),  # a predicate of which no more is known than the word that it depends on
+    "permute": Signature((_W, _W, _W), _W),  # bytes of two words (first and third argument), as the second one selects
     "plop3": Signature((_T, _T, _T, _F), _T),  # function of three predicates by its truth table
     "popc": Signature((_W,), _W),  # number of ones
+    "reciprocal": Signature((_W,), _W),  # in single precision, as the special-function unit approximates it
     "same": Signature((_T, _T), _T),  # both hold, or neither
     "shift_right": Signature((_W, _W, _F), _W),  # word, places, whether it is signed
     "short": Signature((_O,), _O),  # an immediate of 20 bits that is printed without its sign

@@ -32,7 +32,8 @@ class MemoryPipeline:
         """Return what the cycles of accesses rest on."""
         return (
             f"memory pipeline of an SM: {self.shared} cycle per pass over the banks of shared memory ({self.shared_atomic} of an atomic "
-            f"operation), {self.constant} per constant address, {self.line} per line, {self.port} bytes a cycle between L1 and L2"
+            f"operation), {self.constant} per constant address, {self.line} per line, {self.port} bytes a cycle between L1 and L2; "
+            "accesses pass its stages in order"
         )
 
 

@@ -9,7 +9,7 @@ from sassan.errors import SassanError
 from sassan.isa.facts import Flow
 from sassan.simt import convergence
 from sassan.simt.code import RETURN_TAG, Block, Move
-from sassan.simt.divergence import JumpTarget, Places, branch, spread, targets, united
+from sassan.simt.divergence import JumpTarget, Places, branch, branch_or_spread, spread, targets, united
 from sassan.simt.stack import Ints, Suspended
 from sassan.simt.state import LOST, NUMBER, STOPPED, Next, Session, choose, unite
 from sassan.simt.values import Moment, Rows, Truth, Words
@@ -24,10 +24,8 @@ def leave(session: Session, number: int, at: Moment, taken: Words) -> Next:
     match block.control.flow:
         case Flow.BRANCH:
             return branch(session, number, at, united(session, block, at, taken), JumpTarget(block.target, context))
-        case Flow.INDIRECT_BRANCH | Flow.INDIRECT_CALL:
-            inside = session.contexts.inside(context, block.last) if block.control.flow is Flow.INDIRECT_CALL else context
-            whole = Move.CALL if block.control.flow is Flow.INDIRECT_CALL else Move.TAKEN
-            return spread(session, number, at, taken, Places(*targets(session, number, at, taken, inside), whole))
+        case Flow.INDIRECT_BRANCH:
+            return spread(session, number, at, taken, Places(*targets(session, number, at, taken, context), Move.TAKEN))
         case Flow.POP:
             return _token(session, block, at.rows, taken)
         case Flow.EXIT:
@@ -41,7 +39,7 @@ def _elsewhere(session: Session, number: int, at: Moment, taken: Words) -> Next:
     assert block.control is not None
     active, context = warps.active[at.rows], warps.context[at.rows]
     match block.control.flow:
-        case Flow.CALL:
+        case Flow.CALL | Flow.INDIRECT_CALL:
             return _call(session, number, at, taken)
         case Flow.RETURN:
             return _return(session, number, at, taken)
@@ -70,6 +68,8 @@ def _call(session: Session, number: int, at: Moment, taken: Words) -> Next:
     assert block.control is not None
     active, context = warps.active[at.rows], warps.context[at.rows]
     inside = session.contexts.inside(context, block.last)
+    if block.control.flow is Flow.INDIRECT_CALL:
+        return branch_or_spread(session, number, at, taken, Places(*targets(session, number, at, taken, inside), Move.CALL))
     if block.tag:
         warps.stacks.push(at.rows, Suspended(block.follow, context, session.code.tags.index(RETURN_TAG), active))
         return unite(block.target, inside, active, Move.CALL)

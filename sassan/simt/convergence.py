@@ -7,7 +7,7 @@ the stack is not what the hardware does, and the run is a fault.
 import numpy as np
 
 from sassan.simt.code import RELEASED_TAG, SIDE, WARPSYNC_TAG, Block, Move
-from sassan.simt.divergence import JumpTarget, Places, branch, spread
+from sassan.simt.divergence import Places, branch_or_spread
 from sassan.simt.stack import Ints, Suspended
 from sassan.simt.state import LOST, Next, Order, Session, lanes, unite
 from sassan.simt.values import LANES, Moment, Rows, Truth, Words
@@ -142,23 +142,17 @@ def _release_above(session: Session, rows: Rows, bottom: Rows) -> None:
 
 
 def go_back(session: Session, number: int, at: Moment, taken: Words) -> Next:
-    """RET through a register: a branch where all who return do so to one place; else the places run one after the other."""
+    """RET through a register."""
     warps, block = session.warps, session.code.blocks[number]
     active, context = warps.active[at.rows], warps.context[at.rows]
     place, into = returns(session, number, at, lanes(taken))
     lost = (at.executing & (place == LOST)).any(axis=1)
     session.recorder.fault(block.last, "the return address is unknown", int(lost.sum()))
-    leader = (np.arange(len(lost)), lanes(np.where(taken == 0, active, taken)).argmax(axis=1))
-    first, inside = place[leader], into[leader]
-    alike = ((place == first[:, None]) & (into == inside[:, None]) | ~lanes(taken)).all(axis=1)
     goes = unite(LOST, context, active, Move.FALLTHROUGH)
-    for where, together in ((alike & ~lost, True), (~alike & ~lost, False)):
-        if where.any():
-            part = Moment(at.rows[where], at.time[where], at.executing[where])
-            if together:
-                goes.put(where, branch(session, number, part, taken[where], JumpTarget(first[where], inside[where], Move.RETURN)))
-            else:
-                goes.put(where, spread(session, number, part, taken[where], Places(place[where], into[where], Move.RETURN)))
+    known = ~lost
+    if known.any():
+        part = Moment(at.rows[known], at.time[known], at.executing[known])
+        goes.put(known, branch_or_spread(session, number, part, taken[known], Places(place[known], into[known], Move.RETURN)))
     return goes
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sassan.simt.code import Block, Move, Unity
 from sassan.simt.stack import Ints, Suspended
-from sassan.simt.state import NUMBER, Next, Order, Session, choose, lanes, pack
+from sassan.simt.state import NUMBER, Next, Order, Session, choose, lanes, pack, unite
 from sassan.simt.trace import AGAIN
 from sassan.simt.values import LANES, Moment, Truth, Words
 
@@ -51,11 +51,10 @@ def branch(session: Session, number: int, at: Moment, taken: Words, jump: JumpTa
     if index.size:
         other = choose(late, jump.target, block.follow)
         side = choose(late, jump.into, context)
-        origin = choose(late, number, -1)
-        entry = Suspended(other[index], side[index], 0, (active & ~goes.active)[index], origin[index])
+        entry = Suspended(other[index], side[index], 0, (active & ~goes.active)[index], choose(late, number, -1)[index])
         warps.stacks.push(at.rows[index], entry)
         goes.resumes()
-        goes.origin = origin
+        goes.origin = choose(late, jump.target, -1)
     return goes
 
 
@@ -73,6 +72,25 @@ class Places:
     block: Ints
     context: Ints
     move: Move
+
+
+def branch_or_spread(session: Session, number: int, at: Moment, taken: Words, places: Places) -> Next:
+    """Return the outcome of a call or return by register: a branch where all who take it go to one place; else these run in turn."""
+    warps = session.warps
+    active, who = warps.active[at.rows], lanes(taken)
+    leader = (np.arange(len(at.rows)), np.where(who.any(axis=1), who.argmax(axis=1), lanes(active).argmax(axis=1)))
+    first, inside = places.block[leader], places.context[leader]
+    alike = ((places.block == first[:, None]) & (places.context == inside[:, None]) | ~who).all(axis=1)
+    goes = unite(number, warps.context[at.rows], active, Move.FALLTHROUGH)
+    for where, together in ((alike, True), (~alike, False)):
+        if where.any():
+            part = Moment(at.rows[where], at.time[where], at.executing[where])
+            if together:
+                goes.put(where, branch(session, number, part, taken[where], JumpTarget(first[where], inside[where], places.move)))
+            else:
+                apart = Places(places.block[where], places.context[where], places.move)
+                goes.put(where, spread(session, number, part, taken[where], apart))
+    return goes
 
 
 def spread(session: Session, number: int, at: Moment, taken: Words, places: Places) -> Next:

@@ -28,7 +28,11 @@ def _add(work: Work) -> None:
     carry = total + sum((value == 0).astype(np.uint64) << np.uint64(32) for value, flag in zip(values, minus_zero, strict=True) if flag)
     if "X" in modifiers:
         if not ins and any(minus_zero):
-            raise UnknownError
+            if work.instruction.opcode.split(".")[0] == "IADD3":
+                raise UnknownError
+            # Until Pascal the flag stands for the 1 of ~x + 1.
+            parts = [(value + MASK) & MASK if flag else value for value, flag in zip(values, minus_zero, strict=True)]
+            total = carry = reduce(lambda a, b: a + b, parts, work.full(0))
         for carry_in in [work.truth(carry_in) for carry_in in ins] or [(work.inputs[_CC] & 1) != 0]:
             total = total + carry_in
             carry = carry + carry_in
@@ -86,12 +90,13 @@ def _multiply_only(work: Work) -> None:
 def _short_multiply(work: Work) -> None:
     to, left, right, addend = work.instruction.operands
     modifiers = work.modifiers
-    if modifiers - {"PSL", "MRG", "CBCC"} or (isinstance(to, Register) and "CC" in to.modifiers):
+    if modifiers - {"PSL", "MRG", "CBCC", "CLO", "CHI"} or (isinstance(to, Register) and "CC" in to.modifiers):
         raise UnknownError
     product = _half(work, left) * _half(work, right)
     whole, c = work.word(_plain(right)), work.word(addend)
     product = product << np.uint64(16) if "PSL" in modifiers else product
     c = c + (whole << np.uint64(16)) if "CBCC" in modifiers else c
+    c = c & np.uint64(0xFFFF) if "CLO" in modifiers else c >> np.uint64(16) if "CHI" in modifiers else c
     product = product + c
     if "MRG" in modifiers:
         product = (product & np.uint64(0xFFFF)) | whole << np.uint64(16)
@@ -142,7 +147,11 @@ def _funnel(work: Work) -> None:
             work.put(to, _shifted_left(work.word(low), work.word(places)))
         case ["HI", "R", "U32"] | ["HI", "R", "S32"]:
             work.put(to, _shifted_right(work, work.word(high), work.word(places)))
-        case ["HI", "L", "U32"]:
+        case ["R", "U64"]:
+            if (work.word(places) > np.uint64(63)).any():
+                raise UnknownError
+            work.put(to, (work.word(low) | work.word(high) << np.uint64(32)) >> work.word(places))
+        case ["HI", "L", "U32"] | ["HI", "L", "U64"]:
             whole: Longs = work.word(low) | work.word(high) << np.uint64(32)
             moved: Longs = np.left_shift(whole, np.minimum(work.word(places), np.uint64(32)))
             work.put(to, moved >> np.uint64(32))

@@ -95,7 +95,7 @@ def _integer_test(work: Work, left: Operand, right: Operand, low: list[Operand])
         below = work.truth(low[0])
     elif "X" in work.modifiers:
         carry, zero = (work.inputs[_CC] & 1) != 0, (work.inputs[_CC] & 2) != 0
-        below = {"GE": carry, "LT": ~carry, "EQ": zero, "NE": ~zero}[name]
+        below = {"GE": carry, "LT": ~carry, "EQ": zero, "NE": ~zero, "GT": carry & ~zero, "LE": ~carry | zero}[name]
     elif work.modifiers & {"U64", "S64"}:
         below, half = _compared(name, numbers(work.word(left), False), numbers(work.word(right), False), None), 1
     return _compared(name, numbers(work.word(left, half), work.signed), numbers(work.word(right, half), work.signed), below)
@@ -164,17 +164,41 @@ def _magnitude(work: Work) -> None:
 
 def _field(work: Work) -> None:
     to, source, where = work.instruction.operands
-    if work.modifiers != {"U32"}:
+    if work.modifiers - {"U32", "S32"}:
         raise UnknownError
     places, width = work.integer(where) & 255, work.integer(where) >> 8 & 255
-    if max(places, width) > 31:  # noqa: PLR2004  # the last place of a word
+    if max(places, width) > 31 or (work.signed and not 0 < width <= 32 - places):  # noqa: PLR2004  # the last place of a word
         raise UnknownError
-    work.put(to, work.word(source) >> np.uint64(places) & np.uint64((1 << width) - 1))
+    field = work.word(source) >> np.uint64(places) & np.uint64((1 << width) - 1)
+    sign = np.uint64(1 << width >> 1)
+    work.put(to, ((field ^ sign) - sign) & MASK if work.signed else field)
 
 
 def _count(work: Work) -> None:
     to, source = work.instruction.operands
     work.put(to, np.unpackbits(work.word(source).astype("<u8")[..., None].view(np.uint8), axis=-1).sum(axis=-1, dtype=np.uint64))
+
+
+def _highest(work: Work) -> None:
+    to, source = work.instruction.operands[0], work.instruction.operands[-1]
+    if work.modifiers != {"U32"}:
+        raise UnknownError
+    # An exponent of double precision: every word is exact there.
+    places = np.frexp(work.word(source).astype(np.float64))[1] - 1
+    work.put(to, back(places.astype(np.int64)))
+
+
+def _bytes(work: Work) -> None:
+    to, first, select, second = work.instruction.operands
+    if work.modifiers:
+        raise UnknownError
+    pair, codes, result = work.word(first) | work.word(second) << np.uint64(32), work.word(select), work.full(0)
+    for place in range(4):
+        code = codes >> np.uint64(4 * place)
+        byte = pair >> ((code & np.uint64(7)) * np.uint64(8)) & np.uint64(255)
+        sign = np.where(byte > np.uint64(127), np.uint64(255), np.uint64(0))
+        result |= np.where(code & np.uint64(8) != 0, sign, byte) << np.uint64(8 * place)
+    work.put(to, result)
 
 
 OPERATIONS: Mapping[str, Callable[[Work], None]] = {
@@ -189,6 +213,8 @@ OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     "ICMP": _select_by_word,
     **dict.fromkeys(("IMNMX", "VIMNMX", "VIADDMNMX", "UIMNMX", "UVIMNMX"), _extreme),
     "IABS": _magnitude,
+    **dict.fromkeys(("FLO", "UFLO"), _highest),
+    **dict.fromkeys(("PRMT", "UPRMT"), _bytes),
     "BFE": _field,
     **dict.fromkeys(("POPC", "UPOPC"), _count),
 }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from sassan.simt import integer_arithmetic, integer_logic, integer_moves
+from sassan.simt import floats, integer_arithmetic, integer_logic, integer_moves
 from sassan.simt.code import Operation
 from sassan.simt.integer_work import Place, UnknownError, Work
 from sassan.simt.values import LANES, ONE_COPY, PREDICATES, Moment, Rows, Truth, Words, key, stir
@@ -17,6 +17,7 @@ _OPERATIONS: Mapping[str, Callable[[Work], None]] = {
     **integer_moves.OPERATIONS,
     **integer_arithmetic.OPERATIONS,
     **integer_logic.OPERATIONS,
+    **floats.OPERATIONS,
 }
 _SMALL = 24
 _ZERO_TESTS: Mapping[int, bool] = {key(text): wanted for test, wanted in (("EQ", True), ("NEU", False)) for text in (test, f"CC.{test}")}

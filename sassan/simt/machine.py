@@ -117,7 +117,7 @@ def new_session(code: Code, values: Values, active: Words, order: Order, *, call
         slots={register: index for index, register in enumerate(code.registers)},
         warps=begin(code, values, active),
         contexts=contexts,
-        recorder=Recorder(code, contexts, len(active)),
+        recorder=Recorder(code, contexts, sites, len(active)),
         barriers=tuple(_register(tag) for tag in code.tags),
         starts=starts,
         sites=sites,

@@ -82,7 +82,8 @@ class Session:
 class Next:
     """Where the runs of a group go: arrays over the group.
 
-    `tag` and `origin` are those of the entry that resumes, 0 and -1 where none does; after a divergence, `origin` is that of the side.
+    `tag` and `origin` are those of the entry that resumes, 0 and -1 where none does. After a divergence, `origin` is the block that a side
+    which has yet to take the branch goes to, -1 for another side.
     """
 
     block: Ints

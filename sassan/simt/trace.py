@@ -114,7 +114,7 @@ class Contexts:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a group out of one block: arrays over the group; `tag` and `origin` are those of the resumed entry, or empty."""
+    """The steps of a group out of one block: arrays over the group; `tag` and `origin` as in `state.Next`, or empty."""
 
     source: int
     context: Ints
@@ -133,10 +133,11 @@ class Steps:
 class Recorder:
     """Counts transitions per run while a machine runs."""
 
-    def __init__(self, code: Code, contexts: Contexts, runs: int) -> None:
-        """Start with nothing counted."""
+    def __init__(self, code: Code, contexts: Contexts, sites: dict[int, tuple[int, ...]], runs: int) -> None:
+        """Start with nothing counted; `sites` are the calls before each address."""
         self._code = code
         self._contexts = contexts
+        self._sites = sites
         self._numbers: dict[int, int] = {}
         self._counts = np.zeros((64, runs), dtype=np.int32)
         self._leaves: set[tuple[int, int]] = set()
@@ -202,19 +203,20 @@ class Recorder:
             name = self._code.tags[tag]
             branch = self._code.blocks[origin].last if origin >= 0 else -1
             popped = Entry(there, address, WARPSYNC_TAG if name == RELEASED_TAG else name, branch)
-        pushed = self._pushed(source, here, again=tag == AGAIN, late=origin >= 0) if move is Move.DIVERGE else None
+        pushed = self._pushed(source, context, again=tag == AGAIN, taken=origin) if move is Move.DIVERGE else None
         return Transition(here, block.address, block.last, there if address is not None else (), address, move, pushed, popped)
 
-    def _pushed(self, source: int, here: CallString, *, again: bool, late: bool) -> Entry:
-        """Return the side that a divergence out of `source` suspends; `late`: the one that takes the branch, `again`: its own block."""
-        block = self._code.blocks[source]
+    def _pushed(self, source: int, context: int, *, again: bool, taken: int) -> Entry:
+        """Return the side that a divergence suspends: at its own block (`again`), or at the block `taken`, -1 for the one that follows."""
+        block, here = self._code.blocks[source], self._contexts.strings[context]
         flow = block.control.flow if block.control is not None else Flow.NONE
         if again:
             return Entry(here, block.address, SIDE)
-        if not late:
+        if taken < 0:
             return Entry(here, self._code.blocks[block.follow].address, SIDE)
+        address = self._code.blocks[taken].address
         if flow is Flow.RETURN:
-            site = next(site_block for site_block in self._code.blocks if site_block.last == here[-1])
-            return Entry(here[:-1], self._code.blocks[site.follow].address, SIDE, block.last)
-        context = (*here, block.last) if flow is Flow.CALL else here
-        return Entry(context, self._code.blocks[block.target].address, SIDE, block.last)
+            here = self._contexts.strings[self._contexts.after(context, address, self._sites)]
+        elif flow in {Flow.CALL, Flow.INDIRECT_CALL}:
+            here = (*here, block.last)
+        return Entry(here, address, SIDE, block.last)

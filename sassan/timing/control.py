@@ -8,12 +8,13 @@ Of two instructions of a warp, the second issues as soon as
 
 A block costs the longest time from where the warp may enter it to where it may enter the next, whatever ran before. What may be open at
 its entry comes over the edges of the graph (`control_residuals`). Since Volta a block that runs while another side of a divergence is
-pending may be interleaved with it: there each wait is charged the longest latency of any setter (`interleaved`). What is open when the
-warp ends is charged once, to the first block.
+pending may be interleaved with it: there each wait is charged the longest latency of any setter that the other side may run meanwhile.
+What is open when the warp ends is charged once, to the first block.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from sassan.arch import described
 from sassan.domains.residuals import Residual
@@ -21,7 +22,7 @@ from sassan.errors import Gap
 from sassan.ir import Instruction
 from sassan.isa.control import BARRIERS, decode
 from sassan.timing.control_ops import Op, op_of
-from sassan.timing.control_residuals import NOTHING, Flow, after, anything, interleaved_blocks, passed, regions
+from sassan.timing.control_residuals import DOMAIN, NOTHING, Flow, after, anything, beside, interleaved_blocks, opened_beside
 from sassan.timing.model import NO_ACCESSES, BlockCosts, barriers_of
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.warpcfg.graph import WarpCfg
@@ -99,18 +100,17 @@ class Times:
 def times(cfg: WarpCfg, blocks: Sequence[Sequence[Op]], interleaving: frozenset[int]) -> Times:
     """Return how long the blocks of a graph may take; `interleaving` are those that may be interleaved with a pending side."""
     steps = _steps(cfg, interleaving)
-    flow = Flow(blocks, steps, regions(steps, interleaving))
-    worst = flow.worst()
+    flow = Flow(blocks, steps)
     # A graph with gaps may lack edges: then anything may be open anywhere.
     entered = [anything(op for block in blocks for op in block)] * len(blocks) if cfg.gaps else flow.residuals(cfg.entry)
-    timed = [
-        interleaved(block, entered[index], worst[flow.region[index]]) if index in interleaving else in_order(block, entered[index])
-        for index, block in enumerate(blocks)
-    ]
+    opened = [opened_beside(block) for block in blocks]
+    others = beside(cfg, steps, interleaving)
+    kept = [reduce(DOMAIN.join, (opened[other] for other in sorted(others.get(index, ()))), NOTHING) for index in range(len(blocks))]
+    timed = [in_order(block, entered[index], kept[index]) for index, block in enumerate(blocks)]
     behind = {
-        (edge.src, edge.dst): in_order(blocks[edge.dst], flow.left(edge.src, entered[edge.src], edge.dst, worst))[0]
-        for edge in cfg.edges
-        if edge.dst is not None and edge.dst not in interleaving and not cfg.gaps
+        (src, dst): in_order(blocks[dst], flow.left(src, entered[src]), kept[dst])[0]
+        for src in range(len(blocks))
+        for dst in (steps[src] if not cfg.gaps else ())
     }
     rest = max((timed[edge.src][1] for edge in cfg.edges if edge.dst is None), default=0)
     return Times(tuple(time for time, _ in timed), behind, rest, tuple(entered))
@@ -136,6 +136,8 @@ def _costs(cfg: WarpCfg, block_times: Times) -> tuple[tuple[int, ...], tuple[int
     """
     costs, ahead = list(block_times.longest), [0] * len(cfg.nodes)
     successors: list[set[int | None]] = [set() for _ in cfg.nodes]
+    for src, dst in block_times.behind:
+        successors[src].add(dst)
     for edge in cfg.edges:
         successors[edge.src].add(edge.dst)
     into: dict[int, dict[int, int]] = {}
@@ -155,20 +157,24 @@ def _costs(cfg: WarpCfg, block_times: Times) -> tuple[tuple[int, ...], tuple[int
 
 
 def _steps(cfg: WarpCfg, interleaving: frozenset[int]) -> list[list[int]]:
-    """Return what may run behind each block: warp edges, and the steps of threads to sides that need not wait to run."""
+    """Return what may run behind each block: warp edges, and the steps of threads to, in and from sides that need not wait to run."""
     pairs = {(edge.src, edge.dst) for edge in cfg.edges if edge.dst is not None}
-    pairs |= {(edge.src, edge.dst) for edge in cfg.thread_edges if edge.dst in interleaving}
+    pairs |= {(edge.src, edge.dst) for edge in cfg.thread_edges if edge.dst in interleaving or edge.src in interleaving}
     steps: list[list[int]] = [[] for _ in cfg.nodes]
     for src, dst in sorted(pairs):
         steps[src].append(dst)
     return steps
 
 
-def in_order(block: Sequence[Op], entered: Residual) -> tuple[int, int]:
-    """Return the longest time of a block that runs alone, and how much longer what was issued may take to end."""
-    clear, free, end, now = list(entered.barriers), dict(entered.units), entered.all, 0
+def in_order(block: Sequence[Op], entered: Residual, others: Residual = NOTHING) -> tuple[int, int]:
+    """Return the longest time of a block, and how much longer what was issued may take to end.
+
+    `others` is how long sides that run beside it may keep back an instruction from when the one before it issued.
+    """
+    clear, free, end, now, last = list(entered.barriers), dict(entered.units), entered.all, 0, 0
     for op in block:
-        issue = max(now, free.get(op.unit, 0), end if op.drains else 0, *_waited(op, clear))
+        alone = max(now, free.get(op.unit, 0), end if op.drains else 0, *_waited(op, clear))
+        issue = last = max(alone, last + _kept(op, others))
         for barrier, cycles in op.sets:
             clear[barrier] = max(clear[barrier], issue + cycles)
         free[op.unit] = issue + op.interval
@@ -177,23 +183,8 @@ def in_order(block: Sequence[Op], entered: Residual) -> tuple[int, int]:
     return now, max(end - now, 0)
 
 
-def interleaved(block: Sequence[Op], entered: Residual, worst: Residual) -> tuple[int, int]:
-    """Return the longest time charged to a block whose instructions are interleaved with those of other sides, and what may be left.
-
-    Since the last issue of whatever side, an instruction is kept back by the rest of its predecessor's delay, for as long as any setter or
-    unit of the region can (`worst`), or by what was open when the region was entered. The delay of the last one is charged, too.
-    """
-    total = delay = stalled = 0
-    outside = entered
-    for op in block:
-        kept = max(_kept(op, worst), stalled + _kept(op, outside))
-        total += max(delay, kept)
-        delay, stalled, outside = op.most, op.least, passed(outside, op)
-    return total + delay, max(worst.all, outside.all)
-
-
 def _kept(op: Op, still: Residual) -> int:
-    """Return for how long what is still open keeps an instruction back."""
+    """Return for how long what is open keeps an instruction back."""
     return max(still.units.get(op.unit, 0), still.all if op.drains else 0, *_waited(op, still.barriers))
 
 

@@ -1,6 +1,6 @@
 """What may still be open at a point of the code, and where sides of a divergence are interleaved (README.md, "control")."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sassan.analysis.fixpoint import Problem, solve, verify
@@ -8,7 +8,8 @@ from sassan.analysis.graph import weak_order
 from sassan.domains.residuals import Residual, ResidualDomain
 from sassan.isa.control import BARRIERS
 from sassan.timing.control_ops import Op
-from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.graph import Kind, Point, WarpCfg
+from sassan.warpcfg.steps import RELEASED
 
 DOMAIN = ResidualDomain(BARRIERS)
 NOTHING = DOMAIN.bottom
@@ -45,38 +46,34 @@ def anything(ops: Iterable[Op]) -> Residual:
     return worst
 
 
+def opened_beside(block: Sequence[Op]) -> Residual:
+    """Return how far what a block opens may keep back a side that runs beside it.
+
+    The last instruction has its own delay charged where its block ends: only what lasts longer is charged to others.
+    """
+    return DOMAIN.join(anything(block[:-1]), _opened(block[-1], block[-1].most)) if block else NOTHING
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """The blocks of a graph, as far as times go.
-
-    `steps` are successors by index. `region` numbers the blocks that may be interleaved; blocks of different regions never are.
-    """
+    """The blocks of a graph, as far as times go; `steps` are successors by index."""
 
     blocks: Sequence[Sequence[Op]]
     steps: Sequence[Sequence[int]]
-    region: Mapping[int, int]
 
-    def worst(self) -> dict[int, Residual]:
-        """Return what the blocks of each region leave open at most."""
-        members: dict[int, list[Op]] = {}
-        for block, region in self.region.items():
-            members.setdefault(region, []).extend(self.blocks[block])
-        return {region: anything(ops) for region, ops in members.items()}
-
-    def left(self, block: int, entered: Residual, step: int, worst: Mapping[int, Residual]) -> Residual:
-        """Return what may be open where a block ends and `step` begins; behind a region that is anything of it."""
-        inside = block in self.region
+    def left(self, block: int, entered: Residual) -> Residual:
+        """Return what may be open where a block ends."""
         left = entered
         for op in self.blocks[block]:
-            left = passed(left, op) if inside else after(left, op)
-        return DOMAIN.join(left, worst[self.region[block]]) if inside and step not in self.region else left
+            left = after(left, op)
+        return left
 
     def residuals(self, entry: int) -> tuple[Residual, ...]:
-        """Return what may be open at the start of each block; of a block that may be interleaved, what was issued outside its region."""
-        worst = self.worst()
+        """Return what may be open at the start of each block, of what ran before it on its own side or as the side before."""
 
         def transfer(block: int, entered: Residual) -> Iterator[tuple[int, Residual]]:
-            return ((step, self.left(block, entered, step, worst)) for step in self.steps[block])
+            left = self.left(block, entered)
+            return ((step, left) for step in self.steps[block])
 
         order = weak_order(len(self.steps), self.steps, entry)
         place = {block: position for position, block in enumerate(order)}
@@ -86,15 +83,61 @@ class Flow:
         return tuple(states.get(block, NOTHING) for block in range(len(self.blocks)))
 
 
+def _runs(point: Point) -> bool:
+    """Say whether the threads of a point may run as soon as others leave them a turn: those of no token."""
+    return point.tag in {"", RELEASED}
+
+
 def interleaved_blocks(cfg: WarpCfg) -> frozenset[int]:
     """Return the blocks that run while another side of a divergence may: some stack holds one there, or what stacks hold is unknown."""
     if not cfg.stack_points:
         return frozenset(range(len(cfg.nodes)))
-    return frozenset(index for index, points in enumerate(cfg.stack_points) if any(not point.tag for point in points))
+    return frozenset(index for index, points in enumerate(cfg.stack_points) if any(map(_runs, points)))
 
 
-def regions(steps: Sequence[Sequence[int]], interleaving: frozenset[int]) -> dict[int, int]:
-    """Return a number for each block that may be interleaved: blocks that are pending together have the same.
+def beside(cfg: WarpCfg, steps: Sequence[Sequence[int]], interleaving: frozenset[int]) -> dict[int, frozenset[int]]:
+    """Return, for each block that may be interleaved, the blocks that other sides may run meanwhile (README.md, "Interleaving")."""
+    run: dict[Point, set[int]] = {}
+    for block in interleaving if cfg.stack_points else ():
+        for point in filter(_runs, cfg.stack_points[block]):
+            run.setdefault(point, set()).add(block)
+    others = _other_sides(cfg, run)
+    region = _regions(steps, interleaving)
+    pairs = {
+        (block, other)
+        for block in interleaving
+        for other in (
+            {other for point in filter(_runs, cfg.stack_points[block]) for side in others[point] for other in run[side]}
+            if cfg.stack_points and all(others[point] for point in filter(_runs, cfg.stack_points[block]))
+            else region[block]
+        )
+    }
+    found: dict[int, set[int]] = {block: set() for block in interleaving}
+    for block, other in pairs:
+        found[block].add(other)
+        found[other].add(block)
+    return {block: frozenset(blocks) for block, blocks in found.items()}
+
+
+def _other_sides(cfg: WarpCfg, points: Collection[Point]) -> dict[Point, set[Point]]:
+    """Return where the sides wait, should they be the ones to wait, that run while threads wait at a point; none where that is unknown."""
+    others: dict[Point, set[Point]] = {point: set() for point in points}
+    unknown: set[Point] = set()
+    for edge in cfg.edges:
+        pending = edge.pushed
+        if edge.kind is not Kind.DIVERGE or edge.dst is None or pending is None or pending not in others:
+            continue
+        first, branch = cfg.nodes[edge.dst], cfg.nodes[edge.src].end
+        side = Point(first.context, first.start, "", -1 if pending.origin >= 0 else branch)
+        if side in others:
+            others[pending].add(side)
+        else:
+            unknown.add(pending)
+    return {point: sides if point not in unknown else set() for point, sides in others.items()}
+
+
+def _regions(steps: Sequence[Sequence[int]], interleaving: frozenset[int]) -> dict[int, frozenset[int]]:
+    """Return the region of each block that may be interleaved: blocks that are pending together have the same.
 
     While a side is pending, the blocks that run follow each other along steps, and its first block follows the one where it split off.
     """
@@ -105,8 +148,11 @@ def regions(steps: Sequence[Sequence[int]], interleaving: frozenset[int]) -> dic
             block = parent[block]
         return block
 
-    for block, after in enumerate(steps):
-        together = [neighbour for neighbour in ((block, *after) if block in interleaving else after) if neighbour in interleaving]
+    for block, after_it in enumerate(steps):
+        together = [neighbour for neighbour in ((block, *after_it) if block in interleaving else after_it) if neighbour in interleaving]
         for neighbour in together[1:]:
             parent[root(neighbour)] = root(together[0])
-    return {block: root(block) for block in sorted(interleaving)}
+    members: dict[int, set[int]] = {}
+    for block in interleaving:
+        members.setdefault(root(block), set()).add(block)
+    return {block: frozenset(members[root(block)]) for block in interleaving}

@@ -12,7 +12,7 @@ from sassan.machine.pipes import TENSOR
 from sassan.timing.latencies import Class, Latencies
 from sassan.warpcfg.graph import WarpCfg
 
-FETCH = "instructions and constants are in their caches; no operand waits for a register bank"
+FETCH = "instructions and constant operands are in their caches (a load of constants may miss); no operand waits for a register bank"
 ALONE = "one warp alone: a block barrier awaits no other warp"
 CLUSTER = "one warp alone: a cluster barrier awaits no other block"
 _BARRIER = "barrier"

@@ -178,9 +178,9 @@ class _Walk:
 
     def _call(self, place: _Place, facts: Facts) -> None:
         instruction = self._code[place.index]
-        for callee in self._called(facts):
+        for callee in self._called(instruction, facts):
             self._call_of(place, callee)
-        if not self._called(facts):
+        if not self._called(instruction, facts):
             self._gap(instruction, "unknown-callee", f"{instruction.opcode} leads to code that is not here")
             self._unknown.add(place.index)
             self._jumps[place] = True
@@ -188,9 +188,9 @@ class _Walk:
         elif conditional(instruction, facts):
             self._next(place)
 
-    def _called(self, facts: Facts) -> tuple[int, ...]:
+    def _called(self, instruction: Instruction, facts: Facts) -> tuple[int, ...]:
         if facts.target is None:
-            return self._callees
+            return tuple(self._at[target] for target in instruction.targets if target in self._at) or self._callees
         return (self._at[facts.target],) if facts.target in self._at else ()
 
     def _call_of(self, place: _Place, callee: int) -> None:

@@ -21,6 +21,10 @@ from sassan.validation.statistics import Pairs, mape, ratios, tau
 
 _GIGA = 1e9
 _MEGA = 1e6
+_EFFICIENCY = 0.79
+"""Of the DRAM of a GPU that is no known product: the least of the kinds that graphics cards have (`products/data/common.toml`)."""
+_LAUNCH_US = 2.0
+"""The launch overhead of such a GPU."""
 _MICRO = 1e3
 
 
@@ -118,10 +122,35 @@ def summary(validations: Sequence[LaunchValidation]) -> Summary:
 
 def _hardware(launch: RecordedLaunch, override: Hardware) -> Hardware:
     device = launch.device or RecordedDevice()
-    gpu = override.gpu or _product(device.name)
+    gpu = override.gpu or _product(device.name) or _of_attributes(launch)
     sms, clock = (gpu.sms, gpu.boost_clock * _MEGA) if gpu is not None else (None, None)
     recorded_sms = device.sm_count if override.gpu is None else None
     return Hardware(override.sms or recorded_sms or sms, override.clock_hz or device.clock_hz or clock, gpu)
+
+
+def _of_attributes(launch: RecordedLaunch) -> Product | None:
+    """Return the GPU that a profiler describes by attributes: width and clock of its memory, which moves two bits per line and cycle."""
+    width, clock, l2 = (
+        metric.value if (metric := launch.metrics.get(f"device__attribute_{name}")) is not None else None
+        for name in ("fb_bus_width", "memory_clock_rate", "l2_cache_size")
+    )
+    device = launch.device
+    if not isinstance(width, int) or not isinstance(clock, int) or device is None or not (device.sm_count and device.clock_hz):
+        return None
+    return Product(
+        name=device.name,
+        aliases=(),
+        architecture=device.arch,
+        sms=device.sm_count,
+        boost_clock=round(device.clock_hz / _MEGA),
+        dram="",
+        dram_size=0,
+        dram_bandwidth=2 * clock * width / 8 / _MEGA,
+        dram_efficiency=_EFFICIENCY,
+        launch_us=_LAUNCH_US,
+        sources=(),
+        l2_size=l2 // 1024 if isinstance(l2, int) else None,
+    )
 
 
 def _product(name: str) -> Product | None:

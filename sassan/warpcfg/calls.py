@@ -187,7 +187,7 @@ class _Search:
             yield CallTarget(Kind.TAKEN, (key[0], index)) if inside is None else CallTarget(Kind.CALL, (inside, index))
 
     def _pointed(self, instruction: Instruction, thread: ThreadValues) -> list[int]:
-        addresses = self._addresses(instruction, thread)
+        addresses = list(instruction.targets) or self._addresses(instruction, thread)
         if addresses is not None:
             return addresses
         if self._function.callees is None:

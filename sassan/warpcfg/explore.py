@@ -86,7 +86,7 @@ def _calls(scope: Scope, *, volta: bool) -> tuple[Calls, tuple[str, ...]]:
         return Calls(targets, frozenset(), None), (POINTERS,) if targets.through_pointer else ()
     through = direct_calls(blocks, function.callees or ())
     recursive = recursive_calls(blocks, scope.successors, blocks.at[function.entry], through)
-    pointers = any(block.last is not None and block.last.flow is Flow.INDIRECT_CALL for block in blocks.blocks)
+    pointers = any(block.last is not None and block.last.flow is Flow.INDIRECT_CALL and not block.end.targets for block in blocks.blocks)
     return Calls(None, recursive, function.callees), (POINTERS,) if pointers and function.callees else ()
 
 

@@ -60,7 +60,9 @@ class PushedCalls:
 
     def _through_pointer(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         """Yield what a call through a pointer does until Pascal: JCAL pushes its own return, BRX after PRET finds it on the stack."""
-        callees = [self.program.blocks.at[address] for address in self.pointers or () if address in self.program.blocks.at]
+        callees = [
+            self.program.blocks.at[address] for address in instruction.targets or self.pointers or () if address in self.program.blocks.at
+        ]
         if not callees or conditional(instruction, facts) or instruction.address in self.recursive:
             yield from self.unknown(context, instruction, facts, warp)
             return

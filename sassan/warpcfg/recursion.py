@@ -38,5 +38,5 @@ def direct_calls(blocks: Blocks, through_pointers: Collection[int]) -> dict[int,
         if block.last is not None and block.last.flow is Flow.CALL and block.last.target in blocks.at:
             out[block.end.address] = (block.last.target,)
         elif block.last is not None and block.last.flow is Flow.INDIRECT_CALL:
-            out[block.end.address] = through_pointers
+            out[block.end.address] = block.end.targets or through_pointers
     return out

@@ -143,22 +143,18 @@ class Transfer:
             return
         if not targets:
             self.program.report(instruction, "indirect-branch", f"{instruction.opcode} jumps through a table that the input does not show")
-        yield from self._any_target(context, instruction, facts, warp, [CallTarget(Kind.TAKEN, (context, target)) for target in targets])
+        steps = [Step(Kind.TAKEN, (context, target), warp) for target in targets]
+        if steps and conditional(instruction, facts):
+            steps += self.program.go_on(context, instruction, warp)
+        yield from steps
+        if len(steps) > 1 and disagree(facts, warp.active, places=len(targets)):
+            yield from self._wait_here(context, instruction, warp, steps)
 
-    def _any_target(
-        self, context: Context, instruction: Instruction, facts: Facts, warp: Warp, targets: list[CallTarget]
-    ) -> Iterator[Step]:
-        """Yield the productions of an instruction with several targets, of which each thread takes its own."""
-        successors = list(targets)
-        if successors and conditional(instruction, facts):
-            successors += [CallTarget(step.kind, step.to) for step in self.program.go_on(context, instruction, warp)]
-        for kind, to in successors:
-            yield Step(kind, to, warp)
-        if len(successors) == 1 or not disagree(facts, warp.active, places=len(targets)):
-            return
+    def _wait_here(self, context: Context, instruction: Instruction, warp: Warp, steps: Iterable[Step]) -> Iterator[Step]:
+        """Yield the productions in which one target runs, and the threads that go elsewhere wait at the instruction itself."""
         again = self.points.name(context, instruction.address, "")
-        for _, to in successors:
-            yield Step(Kind.DIVERGE, to, self.domain.diverge(warp, again, 0), pushed=again)
+        for step in steps:
+            yield Step(Kind.DIVERGE, step.to, self.domain.diverge(warp, again, 0), pushed=again)
 
     def _leave(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
         tag = self.points.of(facts.tag) if facts.flow is Flow.POP else 0
@@ -200,10 +196,17 @@ class Transfer:
                     yield from self.program.go_on(context, block.end, self.program.forget(warp))
             case (CallTarget(to=None),):
                 yield from self._leave(context, block.end, facts, warp)
-            case (CallTarget(kind=kind, to=to),) if to is not None:
-                yield from self._take(context, block, facts, warp, (kind, to))
             case _:
-                yield from self._any_target(context, block.end, facts, warp, [target for target in targets if target.to is not None])
+                yield from self._lead_apart(context, block, facts, warp, [(kind, to) for kind, to in targets if to is not None])
+
+    def _lead_apart(self, context: Context, block: Block, facts: Facts, warp: Warp, targets: list[tuple[Kind, Key]]) -> Iterator[Step]:
+        """Yield a branch to each target; and where the threads that take it may go apart, what a divergent BRX does (README)."""
+        for target in targets:
+            yield from self._take(context, block, facts, warp, target)
+        if len(targets) > 1 and facts.reads & ~warp.active:
+            steps = [Step(kind, to, warp) for kind, to in targets]
+            passes = self.program.go_on(context, block.end, warp) if conditional(block.end, facts) else ()
+            yield from self._wait_here(context, block.end, warp, (*steps, *passes))
 
     def token_targets(self, context: Context, block: Block, warp: Warp) -> Iterator[Point]:
         """Yield where the threads that run the block's POP, or its barrier of the warp, resume, in the state before it."""

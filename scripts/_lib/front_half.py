@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import time
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from sassan.ipet.wcet import Setup, problem, wcet
 from sassan.isa import tables
 from sassan.machine.launch import Launch
 from sassan.timing import Unit
+from sassan.values import with_values
 from sassan.warpcfg import explore
 from sassan.warpcfg.externals import clobbering
 
@@ -99,6 +101,26 @@ def _function(function: Function, launch: Callable[[Function], Launch], *, whole
     _, infer_time, check_time, wcet_time = (late - early for early, late in pairwise(times))
     unbounded = sum(loop.bound is None for loop in inferred)
     return replace(cost, unbounded=unbounded, infer=infer_time, check=check_time, wcet=wcet_time)
+
+
+def values_cost(path: Path, runs: int, launch: Callable[[Function], Launch]) -> tuple[int, float]:
+    """Return the instructions of a listing, and the median processor seconds of the value analysis for a launch.
+
+    The second exploration is included. Every run has templates of its own, which the first exploration has filled, as in an analysis.
+    """
+    functions = read(load_source(str(path))).functions
+    times: list[float] = []
+    for _ in range(runs):
+        gc.collect()
+        spent = 0.0
+        for function in functions:
+            facts = inspect.unwrap(tables.load)(function.arch).facts
+            cfg = explore(function, facts)
+            begin = seconds()
+            with_values(cfg, facts, launch(function), partial(explore, function))
+            spent += seconds() - begin
+        times.append(spent)
+    return sum(len(function.instructions) for function in functions), statistics.median(times)
 
 
 def _add(left: Cost, right: Cost) -> Cost:

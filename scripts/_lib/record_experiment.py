@@ -57,7 +57,7 @@ def run(data: Path, output: Path | None, work: Path | None, seconds: float, proc
     if shutil.which("nvcc") is None or shutil.which("make") is None:
         print(f"error: the programs cannot be compiled\nhint: install {_INSTALL}", file=sys.stderr)
         return 4
-    programs = _measured(folder / "measured.csv")
+    programs = measured_programs(folder / "measured.csv")
     scratch = (work or Path(tempfile.mkdtemp(prefix="sassan-programs-"))).resolve()
     built = build(folder, programs, scratch, "sm_86", processes)
     with ThreadPoolExecutor(processes) as pool:
@@ -85,7 +85,8 @@ def _print_summary(rows: dict[str, Row]) -> None:
     )
 
 
-def _measured(path: Path) -> dict[str, Measured]:
+def measured_programs(path: Path) -> dict[str, Measured]:
+    """Return the programs of a table of measured launches by name."""
     shapes: dict[str, list[Shape]] = defaultdict(list)
     arguments: dict[str, str] = {}
     with path.open(newline="", encoding="utf-8") as file:

@@ -32,6 +32,7 @@ from sassan.machine.occupancy import Resources, demand_of, occupancy
 from sassan.machine.user import MachineFile
 from sassan.timing import CostModel, Unit
 from sassan.timing.control import Control
+from sassan.timing.model import NO_ACCESSES
 from sassan.timing.rates import Tables
 from sassan.timing.table import Table
 from sassan.warpcfg import explore
@@ -78,9 +79,9 @@ class Ordered:
         """Return the name of the model."""
         return "control without turns"
 
-    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
+    def block_costs(self, cfg: WarpCfg, busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         """Return the costs of a graph on which no stack holds a pending side."""
-        return Control(self.tables).block_costs(replace(cfg, stack_points=((),) * len(cfg.nodes)))
+        return Control(self.tables).block_costs(replace(cfg, stack_points=((),) * len(cfg.nodes)), busy)
 
 
 def rows(folder: Path, loop_bound: int, parameters: dict[str, int]) -> Iterator[Row]:

@@ -107,7 +107,7 @@ def _branch(session: Session, threads: Threads, group: Group) -> None:
 
 
 def _jump(session: Session, threads: Threads, group: Group) -> Truth:
-    """BRX and RET: the threads of one target go there; the others stay, and execute the instruction again."""
+    """BRX, calls and returns by register: the threads of one target go there; the others stay, and execute the instruction again."""
     block, rows, at = group.block, group.at.rows, group.at
     assert block.control is not None
     context = session.warps.context[rows]
@@ -123,8 +123,8 @@ def _jump(session: Session, threads: Threads, group: Group) -> Truth:
     session.recorder.fault(block.last, "the return address is unknown", int(lost.sum()))
     leader = first_lane(session, at)
     together = at.executing & (place == place[leader][:, None]) & (into == into[leader][:, None])
-    if block.control.flow is Flow.RETURN:
-        # Where all who return do so to one place, those who do not need no second turn.
+    if block.control.flow is not Flow.INDIRECT_BRANCH:
+        # Where all who call or return go to one place, those who do not need no second turn.
         first = (np.arange(len(rows)), np.where(taken.any(axis=1), taken.argmax(axis=1), leader[1]))
         alike = ((place == place[first][:, None]) & (into == into[first][:, None]) | ~taken).all(axis=1, keepdims=True)
         stays = at.executing & ~together & ~alike

@@ -97,12 +97,13 @@ class PlainRun:
         match flow:
             case Flow.BRANCH:
                 return self._branch(block, threads, self._united(block, threads, taken), (block.target, self._context))
-            case Flow.INDIRECT_BRANCH | Flow.INDIRECT_CALL:
-                return self._indirect(number, threads, taken)
+            case Flow.INDIRECT_BRANCH:
+                goes = self._targets(block, threads, taken, self._context)
+                return self._split(number, threads, taken, (goes, Move.TAKEN))
             case Flow.RETURN:
                 return self._return(number, threads, taken)
-            case Flow.CALL:
-                return self._call(block, threads, taken)
+            case Flow.CALL | Flow.INDIRECT_CALL:
+                return self._call(number, threads, taken)
             case _:
                 return self._stay(block, flow, threads, taken)
 
@@ -157,18 +158,15 @@ class PlainRun:
         self._context = target[1]
         return target[0], threads
 
-    def _call(self, block: Block, threads: set[int], taken: set[int]) -> _After:
+    def _call(self, number: int, threads: set[int], taken: set[int]) -> _After:
+        block = self.code.blocks[number]
         inside = (*self._context, block.last)
+        if block.control is not None and block.control.flow is Flow.INDIRECT_CALL:
+            return self._branch_or_split(number, threads, taken, self._targets(block, threads, taken, inside), Move.CALL)
         if not block.tag:
             return self._branch(block, threads, taken, (block.target, inside), Move.CALL)
         self._stack.append(_Suspended(block.follow, self._context, RETURN_TAG, set(threads)))
         return self._jump(block, threads, (block.target, inside), Move.CALL, None)
-
-    def _indirect(self, number: int, threads: set[int], taken: set[int]) -> _After:
-        block = self.code.blocks[number]
-        calls = block.control is not None and block.control.flow is Flow.INDIRECT_CALL
-        inside = (*self._context, block.last) if calls else self._context
-        return self._split(number, threads, taken, (self._targets(block, threads, taken, inside), Move.CALL if calls else Move.TAKEN))
 
     def _targets(self, block: Block, threads: set[int], taken: set[int], inside: CallString) -> dict[int, _Place]:
         assert block.control is not None
@@ -194,10 +192,15 @@ class PlainRun:
                 self.fault = "the return address is unknown"
                 return None
             goes[lane] = (sites[self._context[depths[-1]]], self._context[: depths[-1]])
-        places = sorted({goes[lane] for lane in taken})
+        return self._branch_or_split(number, threads, taken, goes, Move.RETURN)
+
+    def _branch_or_split(self, number: int, threads: set[int], taken: set[int], goes: dict[int, _Place], whole: Move) -> _After:
+        """A call or return by register: a branch where all who take it go to one place."""
+        places = {goes[lane] for lane in taken}
         if len(places) > 1:
-            return self._split(number, threads, taken, (goes, Move.RETURN))
-        return self._branch(block, threads, taken, places[0] if places else (block.follow, self._context), Move.RETURN)
+            return self._split(number, threads, taken, (goes, whole))
+        block = self.code.blocks[number]
+        return self._branch(block, threads, taken, places.pop() if places else (block.follow, self._context), whole)
 
     def _split(self, number: int, threads: set[int], taken: set[int], ways: tuple[dict[int, _Place], Move]) -> _After:
         """Let the threads of one target go there; the others wait at the instruction."""

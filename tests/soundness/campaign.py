@@ -100,7 +100,7 @@ class Tally:
 
 def sample_tasks(runs: int, seed: int, steps: int, archs: tuple[str, ...] = ARCHS) -> Iterator[Task]:
     """Yield tasks for every function of every sample, `runs` runs each; until Pascal, some more with sides in either order."""
-    for arch in archs:
+    for arch in archs if runs else ():
         for name in names(arch):
             functions = range(len(program(arch, name).functions))
             for index in functions:

@@ -1,10 +1,11 @@
 """Mutations of the answer: of the graph, of its loops, and of what is asked of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sassan.simt.state import Order
 from sassan.timing import BlockCosts, Unit
+from sassan.timing.model import NO_ACCESSES
 from sassan.warpcfg.graph import Edge, Kind, Loop, Node, WarpCfg
 from soundness.mutants import Case, Maker, Mutant
 
@@ -123,7 +124,7 @@ class Free(Unit):
 
     node: str = ""
 
-    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
+    def block_costs(self, cfg: WarpCfg, _busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         return BlockCosts(tuple(0 if node.id == self.node else len(node.instructions) for node in cfg.nodes))
 
 

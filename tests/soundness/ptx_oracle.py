@@ -5,7 +5,7 @@ writes what its callers receive. So the oracle needs no step between two instruc
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sassan.errors import SassanError
@@ -13,7 +13,7 @@ from sassan.ir import Function, Immediate, Instruction, Operand, OperandGroup, P
 from sassan.isa.facts import Flow
 from sassan.simt.code import ALWAYS, Condition, Control, Decoded, Operation, Push, Test, Unity
 from sassan.simt.values import key
-from sassan.timing.model import BlockCosts
+from sassan.timing.model import NO_ACCESSES, BlockCosts
 from sassan.warpcfg.graph import Node, WarpCfg
 
 LANEWISE = frozenset(
@@ -38,7 +38,7 @@ class EveryInstruction:
 
     name: str = "every"
 
-    def block_costs(self, cfg: WarpCfg) -> BlockCosts:
+    def block_costs(self, cfg: WarpCfg, _busy: Mapping[int, int] = NO_ACCESSES) -> BlockCosts:
         return BlockCosts(tuple(len(node.instructions) for node in cfg.nodes), ())
 
 

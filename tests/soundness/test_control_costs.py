@@ -1,6 +1,6 @@
 """`control` is never below an independent simulation: on every block of every sample, and on random blocks that no compiler would write."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from random import Random
@@ -17,8 +17,10 @@ from sassan.timing.control import Control, interleaved_blocks
 from sassan.timing.rates import Rates, Tables
 from sassan.warpcfg.graph import WarpCfg
 from soundness.control_runs import Excess, Runs, priced
+from soundness.divergent_warps import Warp, simple
 from soundness.issue_simulator import DRAWS
 from soundness.random_blocks import BLOCKS, diverging, one_after_the_other, one_block, quiet_sides
+from soundness.random_sides import nested
 
 pytestmark = pytest.mark.slow
 
@@ -155,6 +157,42 @@ def test_warps_in_one_place_take_no_longer_than_their_prices_together_whatever_u
     assert [one for cfg in found for model in (TOLD, slow(arch)) for one in in_one_place(cfg, arch, model)] == []
 
 
+# ---- Groups of threads that part and meet ----
+
+
+def nested_graphs(arch: str, count: int) -> list[WarpCfg]:
+    found = [cfg for cfg in random_graphs(arch, nested, count) if not cfg.gaps]
+    assert len(found) > count / 2
+    return found
+
+
+def over_in_groups(cfgs: Sequence[WarpCfg], arch: str, model: Control = TOLD) -> list[tuple[str, int, int]]:
+    """Runs of warps whose groups take turns, above the prices of the blocks that they started; at least one run splits."""
+    out: list[tuple[str, int, int]] = []
+    splits = 0
+    for index, cfg in enumerate(cfgs):
+        prices = model.block_costs(cfg)
+        for draw in DRAWS if not prices.gaps else ():
+            warp = Warp(cfg, model.tables.rates(arch), Random(f"{arch} {index}"), draw)
+            took, price = warp.run(), sum(prices.costs[node] for node in warp.started)
+            splits += warp.splits
+            out += [(cfg.function.name, took, price)] if took > price else []
+    assert splits
+    return out
+
+
+@pytest.mark.parametrize("arch", VOLTA)
+def test_groups_of_threads_that_part_and_meet_take_no_longer_than_their_prices(arch: str):
+    cfgs = nested_graphs(arch, part(60, of=6))
+    assert over_in_groups(cfgs, arch) == []
+    assert over_in_groups(cfgs, arch, slow(arch)) == []
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_120"])
+def test_groups_of_a_sample_take_no_longer_than_their_prices(arch: str):
+    assert over_in_groups([cfg for cfg in graphs(arch) if simple(cfg)], arch) == []
+
+
 # ---- The simulation notices what would make the model wrong ----
 
 
@@ -198,14 +236,38 @@ def test_a_model_that_lets_sides_run_one_after_the_other_is_noticed(monkeypatch:
 
 
 def test_a_model_that_forgets_the_setters_of_other_sides_is_noticed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(control, "regions", lambda _, turns: {block: block for block in turns})
-    assert noticed_in_turns()
+    monkeypatch.setattr(control, "beside", lambda *_: {})
+    assert over_in_groups(nested_graphs("sm_80", 30), "sm_80") != []
 
 
 def test_a_model_that_forgets_what_was_open_before_a_divergence_is_noticed(monkeypatch: pytest.MonkeyPatch):
-    whole = control.interleaved
-    monkeypatch.setattr(control, "interleaved", lambda block, _, worst: whole(block, control.NOTHING, worst))
+    whole = control.in_order
+
+    def forgetful(block: Sequence[control.Op], entered: control.Residual, others: control.Residual = control.NOTHING) -> tuple[int, int]:
+        return whole(block, entered if others == control.NOTHING else control.NOTHING, others)
+
+    monkeypatch.setattr(control, "in_order", forgetful)
     assert noticed_in_turns(quiet_sides)
+
+
+def test_a_model_that_forgets_one_of_two_sides_is_noticed(monkeypatch: pytest.MonkeyPatch):
+    whole = control.beside
+    monkeypatch.setattr(
+        control,
+        "beside",
+        lambda *graph: {block: frozenset(other for other in others if other > block) for block, others in whole(*graph).items()},
+    )
+    assert over_in_groups(nested_graphs("sm_80", 60), "sm_80") != []
+
+
+def test_a_model_that_forgets_what_a_side_left_open_where_sides_meet_is_noticed(monkeypatch: pytest.MonkeyPatch):
+    whole = control.Flow.left
+
+    def forgetful(flow: control.Flow, block: int, entered: control.Residual) -> control.Residual:
+        return control.NOTHING if len(flow.steps[block]) > 1 else whole(flow, block, entered)
+
+    monkeypatch.setattr(control.Flow, "left", forgetful)
+    assert over_in_groups(nested_graphs("sm_80", 30), "sm_80") != []
 
 
 def test_a_model_that_charges_a_load_before_a_loop_to_nobody_is_noticed(monkeypatch: pytest.MonkeyPatch):

@@ -116,7 +116,7 @@ def validate(
     if json:
         out(dumps({**documents.tool(), **document(validations)}, indent=2) + "\n")
     else:
-        validate_report.show(validations, model.value)
+        validate_report.show(validations, (model or Model.CONTROL).value)
     if any(validation.refuted for validation in validations):
         raise typer.Exit(_REFUTED)
 

@@ -1,5 +1,6 @@
 """The launch, the warps of an SM, and the bounds of loops."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -8,7 +9,9 @@ from sassan.cli.options.limits import MANY
 
 Bounds = Annotated[
     str | None,
-    typer.Option("--bounds", metavar="FACTS.toml", help="Loop bounds: a file as sassan ipet --facts-template writes it."),
+    typer.Option(
+        "--bounds", metavar="FACTS.toml", help="Flow facts, such as loop bounds: a file as sassan ipet --facts-template writes it."
+    ),
 ]
 LoopBound = Annotated[
     int | None,
@@ -93,4 +96,17 @@ Warps = Annotated[
         max=MANY,
         help="Also bound the makespan of N warps on one SM.",
     ),
+]
+
+
+class Policy(StrEnum):
+    """Which warp a scheduler takes."""
+
+    GREEDY = "greedy"
+    ROUND_ROBIN = "round-robin"
+
+
+PolicyOption = Annotated[
+    Policy,
+    typer.Option("--policy", help="Which warp a scheduler takes: the last one as long as it may issue, else the oldest; or each in turn."),
 ]

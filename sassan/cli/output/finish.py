@@ -13,6 +13,14 @@ from sassan.render.text import shorten
 
 _NAMED = 3
 """Functions that an error names."""
+_TARGETS = "give the targets in a file for --bounds; 'sassan ipet --facts-template' names the branches and calls"
+_REMEDIES = (
+    ("unbounded-loop", "pass loop bounds with --bounds or --loop-bound; 'sassan ipet --facts-template' writes the file"),
+    ("indirect-branch", _TARGETS),
+    ("indirect-call", _TARGETS),
+    ("contradictory-facts", "check the facts of the file that --bounds names against each other"),
+)
+"""What to do about a gap: the first that is met is advised."""
 
 
 def finish(inputs: Inputs, results: Sequence[AnalysisResult] = ()) -> None:
@@ -40,9 +48,4 @@ def _no_number(without: Sequence[AnalysisResult]) -> InputError:
     codes = sorted({gap.code for result in without for gap in result.gaps})
     names = named([result.function for result in without])
     reason = f"gaps forbid a bound ({', '.join(codes)})" if codes else f"no bound was proved ({without[0].wcet.status})"
-    hint = (
-        "pass loop bounds with --bounds or --loop-bound; 'sassan ipet --facts-template' writes the file"
-        if "unbounded-loop" in codes
-        else None
-    )
-    return InputError("gaps", f"{names}: {reason}", hint=hint)
+    return InputError("gaps", f"{names}: {reason}", hint=next((hint for code, hint in _REMEDIES if code in codes), None))

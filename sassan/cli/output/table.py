@@ -24,7 +24,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table whose last column gets what is left of the terminal's width; cells are untrusted text."""
+    """A table whose last column gets what is left of the terminal's width, or its own; cells are untrusted text."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -34,7 +34,7 @@ def show(table: Table) -> None:
     """Print a table; nothing in its cells can steer the terminal."""
     rows = [tuple(_cell(column, text) for column, text in zip(table.columns, row, strict=True)) for row in table.rows]
     widths = [max(len(column.title), *(len(row[k]) for row in rows), 0) for k, column in enumerate(table.columns)]
-    rest = max(width() - sum(widths[:-1]) - _GAP * (len(widths) - 1), len(table.columns[-1].title), 20)
+    rest = max(width() - sum(widths[:-1]) - _GAP * (len(widths) - 1), len(table.columns[-1].title), table.columns[-1].widest, 20)
     rows = [(*row[:-1], cut(row[-1], rest)) for row in rows]
     widths[-1] = min(widths[-1], rest)
     if colourful(sys.stdout):

@@ -11,9 +11,11 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import middle, out, safe
 from sassan.errors import Gap
+from sassan.timing import Unit
 
 NAME = Column("function", widest=24)
 NONE = "-"
+UNLIMITED = "unlimited memory bandwidth"
 """Stands where no number can be given."""
 
 
@@ -47,6 +49,10 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
     if any(result.grid_us is not None for result in results):
         columns.append(Column("us", number=True))
     rows = [_row(result)[: len(columns)] for result in results]
+    if grids and all(result.settings.gpu is None and result.settings.costs.name != Unit().name for result in results):
+        # A bound of a grid is none on a GPU whose memory is the bottleneck: nobody is to read it without that.
+        columns.append(Column("the grid has", widest=len(UNLIMITED)))
+        rows = [(*row, UNLIMITED) for row in rows]
     table.show(Table(tuple(columns), tuple(rows)))
 
 

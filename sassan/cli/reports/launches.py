@@ -10,7 +10,9 @@ from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import analysis as report
 from sassan.errors import Gap
 from sassan.machine.launch import Shape
+from sassan.timing import Unit
 
+_GRID_HAS = "the grid has"
 _COLUMNS = (
     Column("kernel", widest=24),
     Column("grid"),
@@ -20,6 +22,7 @@ _COLUMNS = (
     Column("WCET", number=True),
     Column("grid bound", number=True),
     Column("us", number=True),
+    Column(_GRID_HAS, widest=len(report.UNLIMITED)),
     Column("gaps"),
 )
 
@@ -27,7 +30,10 @@ _COLUMNS = (
 def show(launches: Sequence[LaunchResult], *, cut: str) -> None:
     """Print every launch; `cut` says why the recording ends early."""
     timed = any(launch_result.us is not None for launch_result in launches)
-    kept = [place for place, column in enumerate(_COLUMNS) if timed or column.title != "us"]
+    settings = [launch_result.result.settings for launch_result in launches if launch_result.result is not None]
+    limited = any(each.gpu is not None or each.costs.name == Unit().name for each in settings)
+    left_out = {*(() if timed else ("us",)), *((_GRID_HAS,) if limited else ())}
+    kept = [place for place, column in enumerate(_COLUMNS) if column.title not in left_out]
     rows = [_row(launch_result) for launch_result in launches]
     table.show(Table(tuple(_COLUMNS[place] for place in kept), tuple(tuple(row[place] for place in kept) for row in rows)))
     total = sum(launch_result.launch.count for launch_result in launches)
@@ -63,6 +69,7 @@ def _row(launch_result: LaunchResult) -> tuple[str, ...]:
         str(launch.count),
         *numbers,
         report.microseconds(launch_result.us),
+        report.NONE if launch_result.cycles is None else report.UNLIMITED,
         codes,
     )
 

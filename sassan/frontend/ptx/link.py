@@ -1,5 +1,6 @@
 """From a module to `ir.Function`: each function followed by the device functions that it calls, as the compiler would place them."""
 
+import re
 from collections.abc import Iterator
 
 from sassan.errors import InputError
@@ -7,12 +8,13 @@ from sassan.frontend.ptx.build import Text
 from sassan.frontend.ptx.declarations import cluster
 from sassan.frontend.ptx.lower import STEP, Body, LoweringContext
 from sassan.frontend.ptx.scopes import Names, Numbers, instructions
-from sassan.frontend.ptx.syntax import Function, Group, Header, Module, Name, Variable
+from sassan.frontend.ptx.syntax import Directive, Function, Group, Header, Module, Name, Variable
 from sassan.ir import Declared
 from sassan.ir import Function as IrFunction
 
 ALIGN = 0x1000
 """Callees start at multiples of this, as sections do in `frontend/link.py`."""
+_FILE = re.compile(r'\.file ([0-9]{1,9}) "([^"\n]*)"')
 
 
 class Linker:
@@ -23,6 +25,8 @@ class Linker:
         self._text, self._arch = text, arch
         self._functions: dict[str, Function] = {}
         self._names = Names()
+        directives = (_FILE.match(item.text) for item in module.items if isinstance(item, Directive))
+        self._files = {int(match[1]): match[2] for match in directives if match is not None}
         for item in module.items:
             if isinstance(item, Function):
                 self._add(item)
@@ -90,7 +94,7 @@ class Linker:
             size = _size(function)
             at += -(-size // ALIGN) * ALIGN
         context = LoweringContext(
-            self._names, {name: (function.name, starts.get(function.name)) for name, function in self._functions.items()}
+            self._names, {name: (function.name, starts.get(function.name)) for name, function in self._functions.items()}, self._files
         )
         numbers = Numbers()
         parts = [Body(self._text, function, context, numbers, starts[function.name]).part() for function in order]
@@ -103,6 +107,7 @@ class Linker:
             kernel=first.kernel,
             callees=tuple(sorted(starts[name] for name in self._devices)) if indirect and self._devices else None,
             frames=tuple(part.frame for part in parts),
+            lines=tuple(line for part in parts for line in part.lines),
             declared=Declared(cluster=cluster(first)),
         )
 

@@ -1,5 +1,6 @@
 """From the records of one function to its instructions: names are resolved, labels and tables become addresses."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,7 @@ from sassan.frontend.ptx.literals import immediate, integer
 from sassan.frontend.ptx.scopes import Names, Numbers, declares_registers, parameter, registers_by_use
 from sassan.frontend.ptx.syntax import (
     Address,
+    Directive,
     Function,
     Group,
     Instruction,
@@ -25,7 +27,7 @@ from sassan.frontend.ptx.syntax import (
     Variable,
 )
 from sassan.frontend.ptx.text import instruction_text
-from sassan.ir import Frame, Guard, Immediate, OperandGroup, PtxAddress, Special, Symbol, Target, Word
+from sassan.ir import Frame, Guard, Immediate, OperandGroup, PtxAddress, SourceLine, Special, Symbol, Target, Word
 from sassan.ir import Instruction as IrInstruction
 from sassan.ir import Operand as IrOperand
 from sassan.ir import Variable as IrVariable
@@ -37,25 +39,30 @@ STEP = 8
 
 _ENDS = frozenset({"ret", "exit", "bra", "brx"})
 _WARP_SIZE = Immediate(32)
+_LOC = re.compile(r"\.loc ([0-9]{1,9}) ([1-9][0-9]{0,8})\b")
+"""File and line; line 0 stands for code without one. Of inlined code it is the line of the inlined function."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoweringContext:
     """The names that a function body may use besides its own: variables and functions of the module.
 
-    Each function name is mapped to the name of the function (different for an alias) and the start of its code, None without code.
+    Each function name is mapped to the name of the function (different for an alias) and the start of its code, None without code; `files`
+    are the paths of `.file` by their numbers.
     """
 
     names: Names
     functions: Mapping[str, tuple[str, int | None]]
+    files: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class LoweredFunction:
-    """The code of one function."""
+    """The code of one function, and the source lines that it was compiled from."""
 
     code: tuple[IrInstruction, ...]
     frame: Frame
+    lines: tuple[SourceLine, ...]
 
 
 class Body:
@@ -70,6 +77,7 @@ class Body:
         self._escaped = frozenset[str]()
         self._addressed: set[str] = set()
         self._out: list[IrInstruction] = []
+        self._lines: list[SourceLine] = []
 
     def part(self) -> LoweredFunction:
         """Return the code; if the address of a call parameter is taken, it is memory, and all is lowered again. Raises InputError."""
@@ -82,7 +90,7 @@ class Body:
         return part
 
     def _lower(self, first: int) -> LoweredFunction:
-        self._out = []
+        self._out, self._lines = [], []
         statements = self._function.body.statements if self._function.body else ()
         top = Names(self._context.names)
         returns, parameters = self._bind(top, self._function.returns or ()), self._bind(top, self._function.parameters or ())
@@ -92,7 +100,7 @@ class Body:
         self._finish([top, *scopes], end)
         last = self._out[-1].following
         frame = Frame(self._function.name, self._function.kernel, self._start, last, first, self._numbers.next, parameters, returns)
-        return LoweredFunction(tuple(self._out), frame)
+        return LoweredFunction(tuple(self._out), frame, tuple(self._lines))
 
     def _bind(self, top: Names, parameters: Iterable[Parameter]) -> tuple[IrVariable, ...]:
         """Bind the parameters of a function: those of a kernel are memory that never changes."""
@@ -131,6 +139,9 @@ class Body:
                 case Variable():
                     for duplicate in names.declare(statement, self._numbers, self._escaped):
                         raise self._error("duplicate-name", f"'{duplicate.name}' is declared twice in one scope", duplicate.span)
+                case Directive(text) if place := _LOC.match(text):
+                    if file := self._context.files.get(int(place[1])):
+                        self._lines.append(SourceLine(self._start + STEP * len(self._out), file, int(place[2])))
                 case Scope(inner):
                     self._statements(inner, next(scopes), scopes)
                 case _:

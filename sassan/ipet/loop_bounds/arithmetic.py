@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 
 from sassan.domains import ranges
+from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.conditions import LESS, compare
 from sassan.ipet.loop_bounds.operands import Step
-from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, constant
+from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, constant, origins_of, unknown
 from sassan.ir import Constant, Operand, Register
 
 _HALF_WORD = 0xFFFF
@@ -28,11 +29,10 @@ def _multiply(step: Step, a: Value, b: Value) -> Value:
     return step.of_range(ranges.multiply(step.range(a), step.range(b)), a, b)
 
 
-def _bit(step: Step, truth: Truth) -> Value:
-    del step
+def _bit(_: Step, truth: Truth) -> Value:
     if isinstance(truth.what, bool):
         return constant(truth.what != truth.negated)
-    return Value(None, 0, ranges.span(0, 1))
+    return unknown(ranges.span(0, 1), origins_of(truth))
 
 
 def _carry(step: Step, *operands: Operand) -> Truth:
@@ -97,7 +97,18 @@ def _shift_left(step: Step, a: Value, places: Value) -> Value:
 
 
 def _shift_right(step: Step, a: Value, places: Value, is_signed: bool) -> Value:
+    if a.symbol is not None and places.constant == 1 and a.factor == 2 and a.range.constant is not None:  # noqa: PLR2004  # the mean of two words
+        words = step.range(a)
+        low, high = words.view(is_signed)
+        rest = ranges.signed(a.range.constant)
+        ends = [ranges.signed(word) + (rest >> 1) for word in _ends(step.state.facts.get(a.symbol, a.symbol.range))]
+        if high - low == words.width and [low >> 1, high >> 1] == ends:
+            return Value(a.symbol, 1, ranges.const(rest >> 1), a.origins)
     return step.of_range(ranges.shift_right(step.range(a), step.range(places), is_signed=is_signed), a, places)
+
+
+def _ends(words: Range) -> tuple[int, int]:
+    return words.low, words.low + words.width
 
 
 def _funnel_left(step: Step, high: Value, low: Value, places: Value) -> Value:
@@ -106,7 +117,64 @@ def _funnel_left(step: Step, high: Value, low: Value, places: Value) -> Value:
         return _shift_left(step, high, places)
     if high.constant == 0 and places.constant is not None and 1 <= places.constant <= _LAST_PLACE:
         return _shift_right(step, low, constant(_PLACES - places.constant), False)
-    return step.unknown()
+    most = step.range(places).unsigned[1]
+    return constant(0) if high.constant == 0 and most < _PLACES and step.range(low).unsigned[1] << most < ranges.SIZE else step.unknown()
+
+
+def _funnel_right(step: Step, high: Value, low: Value, places: Value) -> Value:
+    """Return the low word of a shifted pair where the high word is 0, or both are known."""
+    count = places.constant
+    if count == 0:
+        return low
+    if high.constant == 0:
+        return constant(0) if count is not None and _PLACES <= count < 2 * _PLACES else _shift_right(step, low, places, False)
+    if high.constant is None or low.constant is None or count is None or count >= 2 * _PLACES:
+        return step.unknown()
+    return constant((high.constant << _PLACES | low.constant) >> count)
+
+
+def _permute(step: Step, a: Value, select: Value, b: Value) -> Value:
+    """Return bytes of two words: known ones, or the low bytes of one word, extended by its sign, by known bytes or by any."""
+    if select.constant is None:
+        return step.unknown()
+    codes = [select.constant >> 4 * place & 15 for place in range(4)]
+    words = (a, b)
+    if all(words[code >> 2 & 1].constant is not None for code in codes):
+        return constant(sum(_byte(code, a, b) << 8 * place for place, code in enumerate(codes)))
+    first = codes[0] & 4
+    count = next((place for place, code in enumerate(codes) if code != first + place), 4)
+    low, rest, modulus = words[first >> 2], codes[count:], 1 << 8 * count
+    if not rest:
+        return low
+    part = ranges.both(step.range(low), ranges.const(modulus - 1))
+    if count and all(code == 8 + first + count - 1 for code in rest):
+        part = _extended(part, modulus)
+    elif all(code & 4 != first for code in rest) and words[1 - (first >> 2)].constant is not None:
+        part = ranges.add(part, ranges.const(sum(_byte(code, a, b) << 8 * place for place, code in enumerate(rest, count))))
+    else:
+        # Whatever the upper bytes are, the lower ones are these.
+        part = ranges.add(part, ranges.span(0, ranges.SIZE - modulus, modulus))
+    return low if part == step.range(low) else step.of_range(part, a, b)
+
+
+def _extended(part: Range, modulus: int) -> Range:
+    """Return the words below a power of two with the sign of their highest bit."""
+    half = modulus >> 1
+    low, high = part.low, part.low + part.width
+    if high < half:
+        return part
+    return ranges.add(part, ranges.const(-modulus)) if low >= half and high < modulus else ranges.span(-half, half - 1)
+
+
+def _byte(code: int, a: Value, b: Value) -> int:
+    """Return the byte that a selector picks of two words, or eight times its sign; of an unknown word, it is not picked."""
+    byte = ((b.constant or 0) << _PLACES | (a.constant or 0)) >> 8 * (code & 7) & 255
+    return (255 if byte >> 7 else 0) if code & 8 else byte
+
+
+def _highest_one(step: Step, value: Value) -> Value:
+    low, high = step.range(value).unsigned
+    return step.of_range(ranges.span(low.bit_length() - 1, high.bit_length() - 1), value)
 
 
 def _magnitude(step: Step, value: Value) -> Value:
@@ -121,6 +189,15 @@ def _extract(step: Step, value: Value, field: int) -> Value:
         return step.unknown()
     shifted = ranges.shift_right(step.range(value), ranges.const(places), is_signed=False)
     return step.of_range(ranges.both(shifted, ranges.const((1 << width) - 1)), value)
+
+
+def _extract_signed(step: Step, value: Value, field: int) -> Value:
+    places, width = field & 255, field >> 8 & 255
+    if not 0 < width <= _PLACES - places or width > _LAST_PLACE:
+        return step.unknown()
+    shifted = ranges.shift_right(step.range(value), ranges.const(places), is_signed=False)
+    part = _extended(ranges.both(shifted, ranges.const((1 << width) - 1)), 1 << width)
+    return value if part == step.range(value) and not places else step.of_range(part, value)
 
 
 def _count_ones(step: Step, value: Value) -> Value:
@@ -138,7 +215,11 @@ FUNCTIONS: Mapping[str, Callable[..., Known]] = {
     "half": _half,
     "shift_left": _shift_left,
     "shift_right": _shift_right,
+    "extract_signed": _extract_signed,
     "funnel_left": _funnel_left,
+    "funnel_right": _funnel_right,
+    "highest_one": _highest_one,
+    "permute": _permute,
     "abs": _magnitude,
     "extract": _extract,
     "popc": _count_ones,

@@ -2,11 +2,14 @@
 
 from sassan.domains import ranges
 from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.values import ANY, NO, YES, Atom, Both, Compare, Maybe, State, Truth, Value
+from sassan.ipet.loop_bounds.values import ANY, NO, YES, Atom, Both, Compare, Maybe, State, Symbol, Truth, Value
 
 LESS, AT_MOST, EQUAL = "<", "<=", "=="
 NOT_EQUAL = "!="
 _GREATEST = (1 << 32) - 1
+_HALF = 1 << 31
+_FEW = 8
+"""Words that are looked at one by one."""
 
 
 def compare(state: State, relation: str, left: Value, right: Value, *, is_signed: bool) -> Truth:
@@ -23,11 +26,23 @@ def _decide(state: State, relation: str, left: Value, right: Value, *, is_signed
         return relation != LESS
     if relation == EQUAL:
         return None if distance.holds(0) else False
-    low, high = state.range_of(left).view(is_signed)
-    other_low, other_high = state.range_of(right).view(is_signed)
+    words, others = state.range_of(left), state.range_of(right)
+    low, high = words.view(is_signed)
+    other_low, other_high = others.view(is_signed)
+    exact = high - low == words.width and other_high - other_low == others.width
+    if left.symbol is right.symbol and exact and max(high, other_high) - min(low, other_low) < _HALF:
+        # Neither wraps around, and they differ by less than half of all words: so do their numbers.
+        return _decide_distance(relation, distance)
     if relation == LESS:
         return True if high < other_low else False if low >= other_high else None
     return True if high <= other_low else False if low > other_high else None
+
+
+def _decide_distance(relation: str, distance: Range) -> bool | None:
+    least, most = distance.signed
+    if relation == LESS:
+        return True if least > 0 else False if most <= 0 else None
+    return True if least >= 0 else False if most < 0 else None
 
 
 def assume(state: State, truth: Truth, wanted: bool, limit: int) -> list[State]:
@@ -90,14 +105,33 @@ def _opposite(relation: str, left: Value, right: Value) -> tuple[str, Value, Val
 def _narrow(state: State, value: Value, how: tuple[str, bool, bool], other: Range) -> State | None:
     """Return the state with a narrower range of the symbol of a value, None where nothing is left."""
     symbol = value.symbol
-    if symbol is None or value.factor not in {1, -1}:
+    if symbol is None:
         return state
+    if value.factor not in {1, -1}:
+        return _narrow_few(state, value, symbol, how, other)
     words = _cut(state.range_of(value), how[0], other, is_signed=how[1], flipped=how[2])
     if words is None:
         return None
     # The symbol is one of these words minus one of the range, or the negative of that.
     narrower = ranges.scale(ranges.add(words, ranges.negate(value.range)), value.factor)
     old = state.facts.get(symbol, symbol.range)
+    return State(state.registers, {**state.facts, symbol: narrower}, state.decided, state.atoms) if narrower.width < old.width else state
+
+
+def _narrow_few(state: State, value: Value, symbol: Symbol, how: tuple[str, bool, bool], other: Range) -> State | None:
+    """Return the state without those words at the ends of a short range of a symbol that a comparison of its multiple excludes."""
+    old = state.facts.get(symbol, symbol.range)
+    step = old.step or 1
+    if old.width // step >= _FEW:
+        return state
+    words = range(old.low, old.low + old.width + 1, step)
+    multiples = [ranges.add(ranges.const(word * value.factor), value.range) for word in words]
+    left = [
+        word for word, one in zip(words, multiples, strict=True) if _cut(one, how[0], other, is_signed=how[1], flipped=how[2]) is not None
+    ]
+    if not left:
+        return None
+    narrower = ranges.span(left[0], left[-1], step)
     return State(state.registers, {**state.facts, symbol: narrower}, state.decided, state.atoms) if narrower.width < old.width else state
 
 

@@ -86,6 +86,23 @@ def _all(found: Sequence[Range]) -> Range:
     return out
 
 
+def between(counter: Counter, back: Sequence[State]) -> Range | None:
+    """Return a guess of the words that a counter has at the head: from its start to the last one that a comparison with a number allows."""
+    step = ranges.signed(counter.step.constant or 0)
+    if not step:
+        return None
+    least, most = counter.start.unsigned
+    for atom in (atom for state in back for atom in state.atoms):
+        for left, right in ((atom.left, atom.right), (atom.right, atom.left)):
+            if left.symbol is counter.symbol and left.factor == 1 and left.range.constant is not None and right.constant is not None:
+                limit = (right.constant - left.range.constant) % SIZE
+                words = ranges.span(least, max(least, limit), step) if step > 0 else ranges.span(min(limit, most), most, -step)
+                if words.width and RANGES.leq(counter.start, words):
+                    return words
+    # Most counters that go down end at 0, and a test of two words leaves no comparison that holds on all ways.
+    return ranges.span(least % -step or -step, most, -step) if step < 0 < least and counter.start.constant is not None else None
+
+
 def monotone_bound(counter: Counter, back: Sequence[State]) -> LoopBound | None:
     """Return the bound of the first rule."""
     low, high = counter.step.signed

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from sassan.domains import ranges
-from sassan.ipet.loop_bounds import arithmetic, logic, moves
+from sassan.ipet.loop_bounds import arithmetic, floats, logic, moves
 from sassan.ipet.loop_bounds.operands import CONDITIONS, IMMEDIATES, Step, number
 from sassan.ipet.loop_bounds.values import NO, YES, Known, State, Truth, Value, constant
 from sassan.ir import Instruction, Operand, Register, Variable
 from sassan.isa.computations import Apply, Certain, Computation, Fixed, Flag, Local, Number, Read, Select, Term, Write
 
-FUNCTIONS: Mapping[str, Callable[..., Known]] = {**arithmetic.FUNCTIONS, **logic.FUNCTIONS, **moves.FUNCTIONS}
+FUNCTIONS: Mapping[str, Callable[..., Known]] = {**arithmetic.FUNCTIONS, **floats.FUNCTIONS, **logic.FUNCTIONS, **moves.FUNCTIONS}
 """The functions of the language of effects; what the text of an instruction decides does not come here."""
 Evaluator = Callable[[Step], Known]
 MASKS = (1, 3)

@@ -6,15 +6,16 @@ from functools import reduce
 from operator import or_
 
 from sassan.domains import ranges
-from sassan.domains.ranges import Range
-from sassan.ipet.loop_bounds.counters import Counter, LoopBound, counters, equality_bound, monotone_bound
+from sassan.domains.ranges import RANGES, Range
+from sassan.ipet.loop_bounds.counters import Counter, LoopBound, between, counters, equality_bound, monotone_bound
 from sassan.ipet.loop_bounds.execute import Machine
 from sassan.ipet.loop_bounds.flow import Flows, flows_of, guards, leaving, own_slice, wanted
 from sassan.ipet.loop_bounds.launch_environment import BLOCK, GRID, PARAMETER, LaunchEnvironment
 from sassan.ipet.loop_bounds.operands import conditions, reason
+from sassan.ipet.loop_bounds.states import with_registers
 from sassan.ipet.loop_bounds.summaries import EntryKeys, Key, LoopSummary, Movement, touched
 from sassan.ipet.loop_bounds.trial import ITERATIONS, Trials, trials_of
-from sassan.ipet.loop_bounds.values import Origins, State, Value
+from sassan.ipet.loop_bounds.values import Origins, State, Symbol, Value
 from sassan.ipet.loop_bounds.walk import Walk, iterations_of
 from sassan.ir import Function, Instruction
 from sassan.isa.facts import Facts
@@ -119,8 +120,39 @@ class _Search:
             summary = None if self.moved else self._bound(loop, (start, back), entries, late)
         if summary is None or summary.best is None:
             back = self.walk.iterate(loop, {head: [start]}, self.movements)
+            held: Mapping[int, Value] = {}
+            if entries and not side:
+                start, back, held = self._holding(loop, start, back, entries)
             summary = self._bound(loop, (start, back), entries, late, tries=summary is None)
+            kept = (Movement(name, start.range_of(known), ranges.const(0)) for name, known in held.items())
+            summary = replace(summary, counters=(*summary.counters, *kept))
         return summary
+
+    def _holding(
+        self, loop: int, start: State, back: list[State], entries: Sequence[State]
+    ) -> tuple[State, list[State], Mapping[int, Value]]:
+        """Return the state for every visit of the head, and those after an iteration, with what the loop preserves; and that by register.
+
+        Such is the high word of a counter of 64 bits below 2^32. Guessed are registers that stay as they were on entry, and counters that
+        stay between their start and a limit. By induction: if the guesses hold after every iteration that begins with them, they always do.
+        """
+        head = self._head(loop)
+        unmoved = [name for name in start.registers if _may_stay(head, name, start, back)]
+        if not unmoved:
+            return start, back, {}
+        held = self.walk.on_entry(entries, unmoved)
+        for one in counters(head, start, entries, back):
+            words = between(one, back)
+            if words is not None:
+                held[one.register] = Value(Symbol(words, one.origins, head, one.register), 1, ranges.const(0), one.origins)
+        while held:
+            begin = with_registers(start, {**start.registers, **held})
+            late = self.walk.iterate(loop, {head: [begin]}, self.movements)
+            lasting = {name: known for name, known in held.items() if all(_stays(state, name, known) for state in late)}
+            if len(lasting) == len(held):
+                return begin, late, held
+            held = lasting
+        return start, back, {}
 
     def _moves(self, loop: int, entries: Sequence[State], start: State, iterate: Callable[[], list[State]]) -> Mapping[int, Range]:
         """Find out whether an inner loop moves a counter that is followed."""
@@ -163,6 +195,28 @@ class _Search:
             return []
         # Which of the entering states came through which node is not kept: each may have.
         return self.walk.iterate(loop, {node: list(side) for node in self.walk.sides_of(loop)}, self.movements)
+
+
+def _may_stay(head: int, name: int, start: State, back: Sequence[State]) -> bool:
+    """Say whether a register that the loop writes may be left as it was by every way back."""
+    old = start.registers[name]
+    if not isinstance(old, Value) or old.symbol is None or (old.symbol.head, old.symbol.register) != (head, name):
+        return False
+    late = [state.registers.get(name) for state in back]
+    return all(isinstance(one, Value) and one.symbol is old.symbol and one.factor == 1 and one.range.holds(0) for one in late)
+
+
+def _stays(state: State, name: int, known: Value) -> bool:
+    """Say whether a register still holds what it held on entry, or is still where a counter was guessed to stay."""
+    late = state.registers.get(name)
+    if not isinstance(late, Value):
+        return False
+    counts = known.symbol is not None and known.symbol.register == name
+    return (
+        RANGES.leq(state.range_of(late), known.symbol.range)
+        if known.symbol and counts
+        else state.range_of(state.minus(late, known)).constant == 0
+    )
 
 
 def _never(back: Sequence[State]) -> LoopBound | None:

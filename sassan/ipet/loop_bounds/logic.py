@@ -154,18 +154,12 @@ def _compare(step: Step, name: str, a: Value, b: Value, is_signed: bool) -> Trut
 
 
 def _borrowed(step: Step, name: str, carry: Truth, zero: Truth) -> Truth:
-    """Return how the low words compare that an instruction before has subtracted: until Pascal. ptxas writes no others."""
-    match name:
-        case "GE":
-            return carry
-        case "LT":
-            return carry.negate()
-        case "EQ":
-            return zero
-        case "NE":
-            return zero.negate()
-        case _:
-            return Truth(Maybe(step.unknown().origins))
+    """Return how the low words compare that an instruction before has subtracted: until Pascal."""
+    if name not in _RELATIONS:
+        return Truth(Maybe(step.unknown().origins))
+    # Nothing is borrowed where the first word is at least the second.
+    holds = zero if name in {"EQ", "NE"} else carry if name in {"GE", "LT"} else conjunction(carry, zero.negate())
+    return holds.negate() if name in {"NE", "LT", "LE"} else holds
 
 
 def _extended(step: Step, name: str, a: Value, b: Value, low: Truth, is_signed: bool) -> Truth:  # noqa: PLR0913, PLR0917  # the arguments of the language

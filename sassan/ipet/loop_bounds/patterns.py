@@ -19,7 +19,7 @@ from sassan.isa.registers import bit
 
 _WIDTHS: Mapping[str, int] = {"R": 8, "UR": 4, "P": 1, "UP": 1}
 """How many registers from one on an operand may name, by file."""
-_ABOUT_NUMBERS = frozenset({"float_halves", "number", "short", "zero"})
+_ABOUT_NUMBERS = frozenset({"as_float", "float_halves", "number", "short", "zero"})
 """Functions of the language to which a number is more than a word."""
 _FLAGS: Mapping[int, int] = MappingProxyType({CARRY: CARRY, ZERO: ZERO})
 Names = Mapping[int, int]

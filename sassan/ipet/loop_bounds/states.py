@@ -1,8 +1,9 @@
 """Joining the states of one thread that stay apart at a place, and keeping their number small."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
-from sassan.domains.ranges import RANGES
+from sassan.domains.ranges import RANGES, Range
 from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, State, Symbol, Value, union, unknown
 
 _RESTS = (2, 4)
@@ -19,6 +20,9 @@ def join_known(state: State, a: Known, other: State, b: Known) -> Known | None:
         return a
     if isinstance(a, Value) and isinstance(b, Value):
         origins = union(a.origins, b.origins)
+        words = state.range_of(a)
+        if words.constant is not None and words == other.range_of(b):
+            return Value(None, 0, words, origins)
         if a.symbol is b.symbol and a.factor == b.factor:
             return Value(a.symbol, a.factor, RANGES.join(a.range, b.range), origins)
         return unknown(RANGES.join(state.range_of(a), other.range_of(b)), origins)
@@ -54,6 +58,53 @@ def reduce(states: Sequence[State], capacity: int) -> list[State]:
     if len(out) > capacity:
         out = _merged(out, _same_registers)
     return out if len(out) <= capacity else [join(out)]
+
+
+def merge_shifted(states: Sequence[State]) -> list[State]:
+    """Return the states, those joined of which some registers differ by one distance and the others are alike: ends of halved intervals."""
+    names = sorted(set(states[0].registers).intersection(*(state.registers for state in states)))
+    words = [name for name in names if all(_is_word(state.registers[name]) for state in states)]
+    if not words:
+        return list(states)
+    counts = {name: len({state.range_of(_word(state, name)) for state in states}) for name in words}
+    base = max(words, key=counts.__getitem__)
+    distances = {name: [state.minus(_word(state, name), _word(state, base)) for state in states] for name in words}
+    moved = [
+        name
+        for name, found in distances.items()
+        if len({one.range for one in found}) < counts[name] and all(one.symbol is None for one in found)
+    ]
+    if base not in moved:
+        return list(states)
+    groups: dict[object, list[State]] = {}
+    for place, state in enumerate(states):
+        held = (state.range_of(_word(state, name)) for name in words if name not in moved)
+        groups.setdefault((*held, *(distances[name][place].range for name in moved)), []).append(state)
+    return [_shifted(group, base, moved) if len(group) > 1 else group[0] for group in groups.values()]
+
+
+def _is_word(known: Known) -> bool:
+    return isinstance(known, Value) and known.factor in {0, 1}
+
+
+def _word(state: State, name: int) -> Value:
+    known = state.registers[name]
+    assert isinstance(known, Value)
+    return known
+
+
+def _shifted(group: Sequence[State], base: int, moved: Sequence[int]) -> State:
+    """Return one state in which the moved registers keep their distance from the base."""
+    out, first = join(group), group[0]
+    reached = _hull([state.range_of(_word(state, base)) for state in group])
+    start = unknown(reached, _word(first, base).origins)
+    registers = {name: out.plus(start, first.minus(_word(first, name), _word(first, base))) for name in moved}
+    return with_registers(out, {**out.registers, **registers})
+
+
+def _hull(found: Sequence[Range]) -> Range:
+    """Return a range that holds all words of some."""
+    return functools.reduce(RANGES.join, found)
 
 
 def _merged(states: Sequence[State], alike: Callable[[State, State], bool]) -> list[State]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sassan.ipet.loop_bounds.counters import LoopBound
 from sassan.ipet.loop_bounds.flow import Slice, slices, union
-from sassan.ipet.loop_bounds.states import reduce, trimmed
+from sassan.ipet.loop_bounds.states import merge_shifted, reduce, trimmed
 from sassan.ipet.loop_bounds.summaries import EntryKeys
 from sassan.ipet.loop_bounds.values import State
 from sassan.ipet.loop_bounds.walk import Walk
@@ -18,6 +18,8 @@ ITERATIONS = 80
 """How many are tried."""
 _LOOK = 8
 """After so many it is asked whether the last one changed anything."""
+_FEW = 3
+"""States of which an iteration may make several each, and keep them apart."""
 _WORK, _WORK_LEAST, _WORK_EACH = 1500, 8_000, 8
 """Most instructions for one loop, and for all loops of a function: at least so many, and so many for each of its instructions."""
 
@@ -68,6 +70,8 @@ class Trials:
                 found = LoopBound(iteration, "followed iteration by iteration")
                 break
             states = reduce([one._replace(atoms=(), decided={}) for one in states], capacity)
+            if len(states) > _FEW:
+                states = merge_shifted(states)
             if _repeat(before, states, thoroughly=iteration % _LOOK == _LOOK - 1):
                 break
         self.left -= walk.machine.steps

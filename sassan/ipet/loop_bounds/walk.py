@@ -164,6 +164,12 @@ class Walk:
         # Threads that enter elsewhere may hold what does not matter at the head, so that nothing there would forget it.
         return self.only(State(registers, out.facts, out.decided), head)
 
+    def on_entry(self, states: Sequence[State], names: Sequence[int]) -> dict[int, Value]:
+        """Return what registers hold where a loop is entered in these states, as far as that is known."""
+        (out,) = reduce(states, 1)
+        values = {name: _named(out.registers[name]) for name in names if name in out.registers}
+        return {name: known for name, known in values.items() if isinstance(known, Value)}
+
     def iterate(self, loop: int, starts: Mapping[int, list[State]], inside_of: Movements | None = None) -> list[State]:
         """Return the states in which a thread goes back to the head, from states at nodes of the loop.
 
@@ -184,7 +190,7 @@ class Walk:
             if inner != loop:
                 self._pass(inner, waiting, inside, inside_of)
             elif node in waiting:
-                self._leave(node, waiting.pop(node), inside, waiting)
+                self._leave(node, waiting.pop(node), inside, waiting, head)
             back += waiting.pop(head, ())
         return back
 
@@ -213,8 +219,13 @@ class Walk:
         waiting[head] = [start]
         self._around(loop, waiting, inside, inside_of)
 
-    def _leave(self, node: int, states: list[State], inside: frozenset[int], waiting: dict[int, list[State]]) -> list[State]:
-        """Execute a node, hand its states to the successors inside a region, and return them."""
+    def _leave(
+        self, node: int, states: list[State], inside: frozenset[int], waiting: dict[int, list[State]], head: int | None = None
+    ) -> list[State]:
+        """Execute a node, hand its states to the successors inside a region, and return them.
+
+        Those that go back to the `head` of the loop that is walked stay apart while there is room: each has compared other words.
+        """
         for plan in self._plans_of(node):
             states = self.machine.run(states, plan)
         states = reduce(states, self.machine.capacity)
@@ -222,7 +233,8 @@ class Walk:
             if after in inside:
                 found = [self.only(late, after) for state in states for late in self._step(node, truth, state)]
                 if found:
-                    waiting[after] = reduce([*waiting.get(after, []), *found], self.machine.capacity)
+                    late = [*waiting.get(after, []), *found]
+                    waiting[after] = late if after == head and len(late) <= self.machine.capacity else reduce(late, self.machine.capacity)
         return states
 
     def _step(self, node: int, truth: bool | None, state: State) -> list[State]:

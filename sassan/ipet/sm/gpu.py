@@ -1,14 +1,16 @@
 """What the blocks of a grid take of what all SMs share: DRAM, L2 and its atomic units (README.md, "A GPU")."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
 from sassan.access.traffic import Moved, Traffic
+from sassan.access.transactions import LINE
 from sassan.ir import Instruction
 from sassan.machine.memory_pipeline import SECTOR
 from sassan.products import Product
+from sassan.timing.latencies import Latencies
 
 _NOTHING = Moved()
 _L2_PER_SM = 16
@@ -18,6 +20,16 @@ _HALF = 2
 _ATOMIC = 2
 """Cycles of an SM for which an atomic operation keeps its address, at most."""
 _KIB = 1024
+_MISS = 1000
+"""Cycles of a miss where no publication has the latency of DRAM."""
+_FIRST = 4
+"""Lines of code that are missed one after the other, until those that follow are prefetched."""
+_PREFETCHED = 32
+"""Cycles between two lines of code that are prefetched."""
+_COLD = (
+    f"cold start: the first {_FIRST} lines of code, the parameters, and what each memory instruction accesses first miss all caches once, "
+    f"one after the other; further lines of code are prefetched, one in {_PREFETCHED} cycles"
+)
 _GRAIN = 64
 """Parts of a cycle up to which costs are rounded, so that the solver gets small numbers."""
 
@@ -28,7 +40,7 @@ class GpuMemory:
 
     `dram` and `l2` are the bytes per cycle that it moves at least while an access waits for it; `capacity` is how many bytes L2 keeps.
     `atomic` is how long L2 takes for an operation on one address. `launch` is the time from the start of a launch to its first
-    instruction and from its last one to the end. `assumptions` describe the figures.
+    instruction and from its last one to the end. `miss` is the latency of DRAM. `assumptions` describe the figures.
     """
 
     dram: Fraction
@@ -36,6 +48,7 @@ class GpuMemory:
     capacity: int
     atomic: int
     launch: int
+    miss: int
     assumptions: tuple[str, ...] = ()
 
 
@@ -61,17 +74,34 @@ def memory_of(product: Product) -> GpuMemory:
         f"L2 moves {float(l2):.0f} bytes a cycle{'' if product.l2_bytes_per_cycle else ' (assumed)'}, keeps {capacity // _KIB} KiB, "
         f"and takes {_ATOMIC} cycles per atomic operation on one address"
     )
-    return GpuMemory(dram, l2, capacity, _ATOMIC, product.launch_cycles, (figures,))
+    miss = Latencies(product.architecture, {}).cycles("global") or _MISS
+    return GpuMemory(dram, l2, capacity, _ATOMIC, product.launch_cycles, miss, (figures, _COLD))
+
+
+def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory) -> int:
+    """Return the cycles of the misses of a launch that finds nothing in caches: lines of code, the parameters, pages of accesses."""
+    lines = len({instruction.address // LINE for instruction in code})
+    first = min(lines, _FIRST)
+    return memory.miss * (first + 1 + sum(moved.sectors > 0 for moved in traffic.moved.values())) + _PREFETCHED * (lines - first)
 
 
 def demand(nodes: Iterable[Iterable[Instruction]], traffic: Traffic, memory: GpuMemory) -> Demand:
     """Return what the nodes of a graph take, given as the instructions of each."""
-    moved = [sum((traffic.moved.get(instruction.address, _NOTHING) for instruction in node), _NOTHING) for node in nodes]
-    atomics = [each.atomics * memory.atomic for each in moved]
-    passing = [each.sectors * SECTOR / memory.l2 for each in moved]
-    fetching = [max(through, each.fetched / memory.dram) for through, each in zip(passing, moved, strict=True)]
-    uncached, cached = ([a + b for a, b in zip(atomics, times, strict=True)] for times in (fetching, passing))
+    moved = [[traffic.moved.get(instruction.address, _NOTHING) for instruction in node] for node in nodes]
+    uncached, cached = ([sum((time(each, memory) for each in node), Fraction(0)) for node in moved] for time in (_uncached, _cached))
     return Demand(_rounded(uncached), _rounded(cached))
+
+
+def _cached(moved: Moved, memory: GpuMemory) -> Fraction:
+    if moved.apart:
+        return _uncached(moved, memory)
+    return moved.sectors * SECTOR / memory.l2 + moved.atomics * memory.atomic
+
+
+def _uncached(moved: Moved, memory: GpuMemory) -> Fraction:
+    # One access passes L2 and DRAM together; two accesses, or what an atomic operation fetches and what it writes, may be apart.
+    first, then = (moved.fetched, moved.written) if moved.fetched else (moved.written, 0)
+    return max(moved.sectors * SECTOR / memory.l2, first / memory.dram) + then / memory.dram + moved.atomics * memory.atomic
 
 
 def _rounded(cycles: Iterable[Fraction]) -> tuple[Fraction, ...]:

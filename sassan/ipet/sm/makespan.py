@@ -8,13 +8,14 @@ from sassan.alphabet import Letter
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
-from sassan.ipet.sm.gpu import GpuMemory, demand, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, cold_start, demand, memory_time
 from sassan.ipet.sm.optima import Bound, PathOptima, maximum, path_optima
 from sassan.ipet.sm.residency import Grid, Residents
 from sassan.ipet.sm.shares import Share, of_code, of_letters
 from sassan.ipet.wcet import Problem, Wcet
 from sassan.machine import Multiprocessor
 from sassan.timing import Unit
+from sassan.timing.rates import code_of
 
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
@@ -23,7 +24,8 @@ _UNLIMITED = (
 )
 _SERVED = (
     "while an access waits for L2 or DRAM beyond its latency, that serves others at the bandwidth given; no sector is fetched twice for "
-    "one access, and no dirty sectors of earlier kernels are written back"
+    "one access, none that is only stored, no dirty sectors of earlier kernels are written back, "
+    "and what is stored is written back as soon as DRAM has nothing else to do"
 )
 _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
 
@@ -100,7 +102,7 @@ def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound |
     if memory is None:
         moved: tuple[str, ...] = (_UNLIMITED,)
     else:
-        moved = (*memory.assumptions, _SERVED)
+        moved = (*memory.assumptions, _SERVED, *_touched(grid, memory))
         gaps += kernel.problem.traffic.gaps
         terms = _with_memory(kernel, terms, grid, memory) if terms is not None else None
         if terms is None and not gaps:
@@ -112,6 +114,13 @@ def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound |
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
 
 
+def _touched(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:
+    """What is taken for granted where L2 keeps all that a grid touches."""
+    if grid.allocated is None or grid.allocated > memory.capacity:
+        return ()
+    return (f"the kernel touches the {grid.allocated} bytes of the buffers that its arguments point to, no others, and L2 keeps them",)
+
+
 def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) -> Terms | None:
     """The parts of the bound of a grid with those of the GPU's memory, None where no optimum is proven."""
     problem = kernel.problem
@@ -120,7 +129,8 @@ def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) ->
     if uncached is None or cached is None:
         return None
     time = memory_time(uncached, cached, grid.blocks * grid.block_warps, memory, grid.allocated)
-    return replace(terms, memory=time, launch=Fraction(memory.launch))
+    cold = cold_start(code_of(problem.cfg), problem.traffic, memory)
+    return replace(terms, memory=time, launch=Fraction(memory.launch + cold))
 
 
 def _unproven(kernel: Kernel) -> Gap:

@@ -15,17 +15,24 @@ from soundness.values.runs import WordPlan, inspect_words
 GROUP = "words "
 """What the groups of these tasks begin with."""
 CHUNK = 20
-_WARPS = 8
+WARPS = 80
+"""Warps of each launch, at most: a batch of them runs about as fast as a few."""
+PROGRAM_RUNS = 8
+"""Warps of the launch of a random program."""
 
 
-def word_tasks(launches: int, drawn: int, seed: int, steps: int, archs: tuple[str, ...] = ARCHS) -> Iterator[Task]:
-    """Yield tasks for every sample with so many launches each, and for so many random programs of two architectures."""
-    for arch in archs if launches else ():
+def word_tasks(runs: int, drawn: int, seed: int, steps: int, archs: tuple[str, ...] = ARCHS) -> Iterator[Task]:
+    """Yield tasks for every sample with so many runs of each function, and for so many random programs of two architectures.
+
+    A run is one warp of a drawn launch, with drawn contents of memory.
+    """
+    for arch in archs if runs else ():
         for path in sorted((SAMPLES / arch).glob("*.cubin")):
-            yield Task(f"{GROUP}{arch}/{path.stem}", 0, len(shipped(arch, path.stem)), launches, seed, steps)
+            yield Task(f"{GROUP}{arch}/{path.stem}", 0, len(shipped(arch, path.stem)), runs, seed, steps)
     for arch in (programs.OLD, programs.NEW):
+        first = seed * 1_000_000
         for start in range(0, drawn if arch in archs else 0, CHUNK):
-            yield Task(f"{GROUP}of programs/{arch}", seed * 1_000_000 + start, seed * 1_000_000 + min(start + CHUNK, drawn), 1, seed, steps)
+            yield Task(f"{GROUP}of programs/{arch}", first + start, first + min(start + CHUNK, drawn), PROGRAM_RUNS, seed, steps)
 
 
 def carry_out_words(task: Task) -> Tally:
@@ -35,7 +42,7 @@ def carry_out_words(task: Task) -> Tally:
     for number in range(task.first, task.last):
         random = name in {programs.OLD, programs.NEW}
         function = programs.program(name, number) if random else shipped(arch, name)[number]
-        plan = WordPlan(number if random else task.seed, task.runs, _WARPS, task.steps)
+        plan = WordPlan(number if random else task.seed, -(-task.runs // WARPS), min(task.runs, WARPS), task.steps)
         try:
             report = inspect_words(function, plan)
         except SassanError as error:

@@ -12,8 +12,9 @@ from inspect import getsource
 from types import ModuleType
 
 LANES, WORDS, ENVIRONMENT = "sassan.domains.lanes", "sassan.values.words", "sassan.values.environment"
-EVALUATE, FLOW, VALUES = "sassan.values.evaluate", "sassan.values.flow", "sassan.values.warp_values"
-MODULES = (LANES, WORDS, ENVIRONMENT, EVALUATE, FLOW, VALUES)
+PATTERNS, EVALUATE = "sassan.values.patterns", "sassan.values.evaluate"
+FLOW, VALUES = "sassan.values.flow", "sassan.values.warp_values"
+MODULES = (LANES, WORDS, ENVIRONMENT, PATTERNS, EVALUATE, FLOW, VALUES)
 """In the order in which they use each other."""
 
 
@@ -106,5 +107,7 @@ MUTANTS = (
     WrongLine(
         "agreed up to lanes taken for agreed", PROGRAMS, VALUES, "node.agreement & ~((laned & ~PREDICATES) |", "node.agreement & ~(0 |"
     ),
+    WrongLine("instructions of one pattern read other places", PROGRAMS, PATTERNS, "(position, behind + place)", "(position, behind)"),
+    WrongLine("an outcome for other words kept", PROGRAMS, EVALUATE, "if given != plan.given:", "if plan.given is None:"),
     WrongLine("registers of the warp by one thread", "divided", FLOW, "wide = _warp_wide(cfg, blocks, evaluator, facts)", "wide = {}"),
 )

@@ -10,7 +10,7 @@ from budget import part, some
 from listing import assemble
 from samples import names
 from soundness.campaign import ARCHS, Task
-from soundness.values.campaign import GROUP, carry_out_words, shipped
+from soundness.values.campaign import GROUP, PROGRAM_RUNS, carry_out_words, shipped
 from soundness.values.programs import DIVIDED, NEW, OLD
 from soundness.values.runs import WordPlan, inspect_words
 
@@ -32,7 +32,7 @@ STEPS = 300
 
 @pytest.mark.parametrize(("arch", "name"), [*((arch, "warp_roles") for arch in some(ARCHS, of=4)), *IN_TURN])
 def test_threads_of_a_sample_hold_what_is_said_of_registers(arch: str, name: str):
-    tally = carry_out_words(Task(f"{GROUP}{arch}/{name}", 0, len(shipped(arch, name)), 1, len(name), STEPS))
+    tally = carry_out_words(Task(f"{GROUP}{arch}/{name}", 0, len(shipped(arch, name)), PROGRAM_RUNS, len(name), STEPS))
     assert [str(finding) for finding in tally.findings] == []
     assert tally.claims or tally.skipped
 
@@ -40,7 +40,7 @@ def test_threads_of_a_sample_hold_what_is_said_of_registers(arch: str, name: str
 @pytest.mark.parametrize("start", range(0, part(240, of=8), 10))
 @pytest.mark.parametrize("arch", [OLD, NEW])
 def test_threads_of_a_random_program_hold_what_is_said_of_registers(arch: str, start: int):
-    tally = carry_out_words(Task(f"{GROUP}of programs/{arch}", start, start + 10, 1, 1, STEPS))
+    tally = carry_out_words(Task(f"{GROUP}of programs/{arch}", start, start + 10, PROGRAM_RUNS, 1, STEPS))
     assert ([str(finding) for finding in tally.findings], tally.skipped, tally.inspected) == ([], [], 10)
 
 

@@ -7,7 +7,7 @@ from ptx import HEAD, NAMES, SAMPLES, functions, kernel, only, source
 from sassan.frontend import load as load_file
 from sassan.frontend import read
 from sassan.frontend.ptx.read import read_ptx
-from sassan.ir import Frame, Guard, Immediate, OperandGroup, PtxAddress, Special, Symbol, Target, Variable, Word
+from sassan.ir import Frame, Guard, Immediate, OperandGroup, PtxAddress, SourceLine, Special, Symbol, Target, Variable, Word
 from sassan.isa.ptx import load
 from sassan.source import Source, Span
 
@@ -374,3 +374,11 @@ def test_initial_values_of_every_kind_are_read(initial):
 def test_a_kernel_declares_whether_its_blocks_are_launched_in_clusters(told: str, cluster: int | None, clustered: bool):
     (one,) = functions(kernel("ret;").replace(")\n{", f")\n{told}\n{{", 1))
     assert (one.declared.cluster, one.clustered) == (cluster, clustered)
+
+
+def test_source_lines_hold_from_the_next_instruction_on():
+    text = kernel(
+        ".loc 1 8 0", "ret;", ".loc 1 0 3", "ret;", ".loc\t2 9 3, function_name $L, inlined_at 1 8 2", "ret;", ".loc 3 1 1", "ret;"
+    )
+    (function,) = functions(text + '.file\t1 "/src/a b.cu"\n.file 2 "/src/b.cuh", 1700000000, 12\n')
+    assert function.lines == (SourceLine(0, "/src/a b.cu", 8), SourceLine(0x10, "/src/b.cuh", 9))

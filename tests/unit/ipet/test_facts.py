@@ -7,8 +7,13 @@ import pytest
 from sassan.errors import InputError
 from sassan.ilp.write import lp
 from sassan.ipet.facts.read import read
+from sassan.ipet.facts.rows import fact_rows
 from sassan.ipet.facts.template import template
 from sassan.ipet.flow_facts import bounds_of
+from sassan.ipet.paths import paths
+from sassan.ipet.rows import NO_THREAD_ROWS
+from sassan.ipet.steps import steps_of
+from sassan.ipet.system import columns_of
 from sassan.ipet.wcet import Wcet, problem, wcet
 from sassan.ir import SourceLine
 from sassan.timing import Unit
@@ -87,6 +92,16 @@ def test_blocks_exclude_each_other_where_the_branch_is_uniform():
     assert bound(cfg, FEW.format(9)).value == 1 + 10 * (3 + 3 + 2) + 1
     assert bound(cfg, FEW.format(9), f'{ONCE}\nwithin = "0x0008"').value == 1 + 10 * (3 + 3) + 1
     assert bound(cfg, FEW.format(0), ONCE).value == 1 + 3 + 3 + 1
+
+
+def test_a_path_is_listed_only_if_it_obeys_the_facts():
+    cfg = two_ifs(uniform=True)
+    bounds = bounds_of(cfg, read("f", text(cfg, FEW.format(0), ONCE)))
+    rows = tuple(fact_rows(steps_of(cfg), columns_of(cfg, frozenset({NO_THREAD_ROWS})), bounds.facts, (0,)))
+    both = {index for index, node in enumerate(cfg.nodes) if node.start in {0x10, 0x30}}
+    every, some = ([{cfg.edges[edge].src for edge in path} for path in paths(cfg, (0,), facts)] for facts in ((), rows))
+    assert (len(every), len(some)) == (4, 3)
+    assert [path for path in every if path not in some] == [path for path in every if both <= path]
 
 
 def test_a_block_in_a_loop_of_its_own_counts_by_its_share():

@@ -3,6 +3,7 @@
 import pytest
 
 from listing import Code, assemble, edges, gaps
+from sassan.warpcfg.graph import WarpCfg
 
 RET = "RET.REL.NODEC R20 `(kernel)"
 TID = "S2R R0, SR_TID.X\n ISETP.NE.AND P0, PT, R0, RZ, PT"
@@ -141,6 +142,34 @@ def test_threads_that_return_to_different_places_take_turns():
 def test_threads_that_agree_on_where_they_return_to_go_together():
     code = volta(CHOSEN.replace("SR_TID.X", "SR_CTAID.X"))
     assert [edge for edge in edges(code) if edge.startswith("f")] == ["f taken one", "f taken two"]
+
+
+def pushed(code: Code, graph: WarpCfg, label: str) -> set[str]:
+    """Return where threads wait after the block at a label has split the warp."""
+    return {f"{edge.pushed}" for edge in graph.edges if graph.nodes[edge.src].start == code.labels[label] and edge.pushed is not None}
+
+
+EARLY = f"{TID}\n {call('f', 0x50)} {call('f', 0x80)} back:\n EXIT\n f():\n NOP\n ret:\n @P0 {RET}\n on:\n {RET}"
+
+
+def test_some_threads_return_early_by_a_branch_to_whoever_called():
+    code = volta(EARLY)
+    merged = code.graph(call_depth=0)
+    assert [edge for edge in edges(code, merged) if edge.startswith("ret ")] == [
+        "ret diverge 0050",
+        "ret diverge back",
+        "ret diverge on",
+        "ret fallthrough on",
+        "ret return 0050",
+        "ret return back",
+    ]
+    assert pushed(code, merged, "ret") == {"side@00b0", "side@0050_by_00a0", "side@0080_by_00a0"}
+    assert pushed(code, code.graph(call_depth=1), "ret") == {"side@00b0", "side@0050_by_00a0"}
+
+
+def test_threads_that_return_early_to_different_places_also_take_turns():
+    code = volta(CHOSEN.replace(RET, f"@P1 {RET}\n EXIT").replace("0x80", "0x90").replace("0x70", "0x80"))
+    assert pushed(code, code.graph(), "f") == {"side@0060", "side@0070", "side@0080_by_0060", "side@0090_by_0060"}
 
 
 def test_the_return_of_a_function_that_is_analyzed_by_itself_ends_it():

@@ -48,7 +48,7 @@ function numbers(one) {
     wcetTile(one),
     one.makespan ? tile(`makespan, ${many(one.makespan.warps, "warp")}`, number(upper), upper === null ? "no bound" : "cycles at most, on one SM", upper === null ? "bad" : "main") : "",
     one.makespan?.partition ? tile("makespan, partitions", number(one.makespan.partition.upper), "cycles; each warp stays on its scheduler") : "",
-    one.grid ? tile("grid", number(one.grid.upper), `cycles${one.grid.us === null ? "" : ` (${(Math.ceil(one.grid.us * 100) / 100).toFixed(2)} us)`}; ${many(one.grid.blocks, "block")} on ${many(one.grid.sms, "SM")}${one.grid.gpu === null ? "" : ` of ${one.grid.gpu}`}`) : "",
+    one.grid ? tile("grid", number(one.grid.upper), `cycles${one.grid.us === null ? "" : ` (${(Math.ceil(one.grid.us * 100) / 100).toFixed(2)} us)`}; ${many(one.grid.blocks, "block")} on ${many(one.grid.sms, "SM")}${one.grid.gpu === null ? "; unlimited memory bandwidth" : ` of ${one.grid.gpu}`}`) : "",
     tile("instructions", number(one.instructions)),
     tile("blocks", number(one.blocks), many(one.edges, "edge")),
     tile("divergent branches", number(one.divergent_branches), many(one.reactivation_edges, "reconvergence edge")),

@@ -1,0 +1,91 @@
+"""The estimate of a function for the launch of its result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sassan.access import accesses
+from sassan.app.result import AnalysisResult
+from sassan.errors import Gap
+from sassan.estimate.answer import Estimate
+from sassan.estimate.figures import usual
+from sassan.estimate.launch import Grid, Kernel, estimate
+from sassan.estimate.path import Source, recorded_path, worst_path
+from sassan.ipet.sm.barriers import block_barriers
+from sassan.timing.control import Control
+from sassan.timing.rates import Tables, code_of, not_machine_code
+from sassan.timing.table import Table
+
+_NOTHING: Mapping[int, int] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateResult:
+    """The estimate of a function, None where `gaps` say why there is none."""
+
+    analysis: AnalysisResult
+    estimate: Estimate | None
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what the estimate rests on, nothing where there is none."""
+        if self.estimate is None:
+            return ()
+        return tuple(dict.fromkeys((*self.estimate.assumptions, *self.analysis.bounds.assumptions)))
+
+
+def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *, greedy: bool = True) -> EstimateResult:
+    """Return how long a launch takes: that of the settings of a result, on their GPU.
+
+    `recorded`: executions of each instruction by all warps, by address, where a profiler counted them. `greedy`: a scheduler stays with a
+    warp as long as that may issue, and else takes the oldest; False: it takes warps in turn.
+    """
+    settings, cfg = result.settings, result.cfg
+    gpu, blocks, known = settings.gpu, settings.launch.blocks, result.residency
+    occupancy = known.occupancy if known is not None else None
+    gaps = _gaps(result)
+    if gaps or gpu is None or blocks is None or occupancy is None:
+        return EstimateResult(result, None, gaps)
+    tables = settings.costs.tables if isinstance(settings.costs, Control | Table) else Tables(settings.machine)
+    figures = usual(cfg.function.arch, tables)
+    code = code_of(cfg)
+    missing = (*_uncoded(result), *figures.rates.gaps(code))
+    if missing:
+        return EstimateResult(result, None, missing)
+    warps = blocks * occupancy.block_warps
+    longest = worst_path(cfg, result.wcet.counts, result.wcet.path)
+    told = recorded_path(cfg, recorded, warps)
+    kernel = Kernel(
+        cfg,
+        accesses(result.values) if result.values is not None else (),
+        told or longest,
+        Source.WORST if told is None else Source.RECORDED,
+        longest,
+    )
+    grid = Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated)
+    return EstimateResult(result, estimate(kernel, figures, gpu, grid, greedy=greedy))
+
+
+def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
+    """Return what forbids an estimate: no kernel, no path, no places on an SM, blocks on other SMs that are waited for."""
+    function, entry = result.function, result.function.entry
+    if not function.kernel:
+        return (Gap(entry, "no-kernel", "only kernels are launched"),)
+    if gaps := not_machine_code(function):
+        return gaps
+    if result.wcet.gaps:
+        return result.wcet.gaps
+    if not result.wcet.counts:
+        return (Gap(entry, "no-path", f"no longest path is known ({result.wcet.status})"),)
+    known = result.residency
+    if known is None or known.occupancy is None:
+        return (Gap(entry, "unknown-occupancy", known.why if known is not None else "no launch is given"),)
+    return block_barriers(result.cfg, result.isa.facts).gaps
+
+
+def _uncoded(result: AnalysisResult) -> tuple[Gap, ...]:
+    first = next((instruction for instruction in code_of(result.cfg) if instruction.control is None), None)
+    if first is None:
+        return ()
+    message = "the input has no encodings, so control codes are unknown: give a cubin, cuobjdump -sass or nvdisasm -hex"
+    return (Gap(first.address, "no-control-codes", message),)

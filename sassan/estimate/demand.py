@@ -1,0 +1,129 @@
+"""The rows of the simulation: what each instruction of a graph takes on an SM, and of the memory behind it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from sassan.arch import described
+from sassan.estimate.figures import Usual
+from sassan.estimate.path import Visits
+from sassan.estimate.program import TICK, Column, Program, Stall
+from sassan.estimate.traffic import Expected
+from sassan.ipet.sm.gpu import GpuMemory
+from sassan.ir import Instruction
+from sassan.isa.control import decode
+from sassan.machine.pipes import SM
+from sassan.timing.control_ops import op_of
+from sassan.warpcfg.graph import WarpCfg
+
+_LONG = ("global", "texture", "atomic", "store", "async")
+"""Classes of latencies of the memory beyond the SM."""
+_NOTHING = Expected()
+_READ = 20
+"""Cycles until the operands of an access have been read, where nothing is in the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """An SM's part of the memory of the GPU, in bytes per cycle; `missed` is the part of the sectors at L2 that DRAM gives.
+
+    `atomics`: operations on one address per cycle that the SM may make, where all SMs make them.
+    """
+
+    l2: Fraction
+    dram: Fraction
+    missed: float
+    atomics: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of a GPU, of which a launch touches `allocated` bytes; None: not known."""
+
+    gpu: GpuMemory
+    allocated: int | None
+
+    def share(self, blocks: int, per_sm: int, requested: float) -> Share:
+        """Return the share of an SM that runs `per_sm` of the blocks of a grid: it has as much of the bandwidth as of the blocks.
+
+        `requested`: bytes that all SMs ask L2 for.
+        """
+        part = Fraction(per_sm, blocks)
+        return Share(self.gpu.l2 * part, self.gpu.dram * part, self._missed(requested), part / self.gpu.atomic)
+
+    def _missed(self, requested: float) -> float:
+        if self.allocated is None or not requested:
+            return 1.0
+        return 0.0 if self.allocated <= self.gpu.capacity else min(1.0, self.allocated / requested)
+
+    def assumptions(self, share: Share) -> tuple[str, ...]:
+        """Return what is taken for granted about the memory."""
+        known = "the buffers are not known: all of it" if self.allocated is None else f"of the {self.allocated} bytes of its buffers"
+        return (*self.gpu.assumptions, f"DRAM gives {share.missed:.0%} of what the launch requests of L2 ({known})")
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What the instructions of a graph take of an SM and of its `share` of the memory; each has a control code and a time."""
+
+    cfg: WarpCfg
+    usual: Usual
+    moved: Mapping[int, Expected]
+    share: Share
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Return the units of the graph."""
+        return tuple(sorted({self.usual.rates.unit(instruction.opcode) for node in self.cfg.nodes for instruction in node.code}))
+
+    def program(self, visits: Visits) -> Program:
+        """Return the program of a path."""
+        units, together = self.units, described(self.cfg.function.arch).control_words
+        rows = [_row(each, self, units, together=together) for node in self.cfg.nodes for each in node.code]
+        shared = [any(pipe.unit == unit and pipe.scope == SM for pipe in self.usual.rates.machine.pipes) for unit in units]
+        return Program(
+            np.array(rows, np.int64),
+            np.cumsum([0, *(len(node.code) for node in self.cfg.nodes)], dtype=np.int64),
+            np.array(visits.nodes, np.int64),
+            np.array(visits.weights, np.float64),
+            np.array(shared, np.int64),
+        )
+
+
+def _row(instruction: Instruction, demands: Demands, units: Sequence[str], *, together: bool) -> list[int]:
+    usual, share, moved = demands.usual, demands.share, demands.moved.get(instruction.address, _NOTHING)
+    rates = usual.rates
+    op = op_of(instruction, rates, together=together)
+    kind = rates.kind(instruction.opcode)
+    assert kind is not None
+    assert instruction.control is not None
+    code = decode(instruction.control)
+    barrier = kind.name == "barrier"
+    row = [0] * len(Column)
+    row[Column.STALL] = op.least if barrier else max(op.most, 1)
+    row[Column.WAITS] = op.clears
+    row[Column.WRITES] = -1 if code.write_barrier is None else code.write_barrier
+    row[Column.WRITTEN] = rates.cycles(instruction.opcode)
+    row[Column.READS] = -1 if code.read_barrier is None else code.read_barrier
+    row[Column.READ] = min(rates.reading(instruction.opcode), _READ)
+    row[Column.UNIT] = units.index(op.unit)
+    row[Column.INTERVAL] = op.interval
+    row[Column.PIPELINE] = _ticks(moved.cycles)
+    row[Column.L2] = _ticks(moved.bytes / float(share.l2) + moved.atomics / float(share.atomics))
+    row[Column.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
+    if moved.sectors:
+        missed = min(1.0, moved.sectors)
+        row[Column.BEYOND] = round(missed * (usual.l2 - usual.l1 + share.missed * (usual.dram - usual.l2)))
+    row[Column.BLOCKS] = barrier and ".ARV" not in instruction.opcode
+    row[Column.DRAINS] = kind.drains and not barrier
+    row[Column.BRANCHES] = kind.blocks and not barrier
+    row[Column.WHY] = Stall.LONG_SCOREBOARD if kind.name in _LONG else Stall.SHORT_SCOREBOARD
+    figure = rates.latencies.figure(kind.name)
+    row[Column.ASSUMED] = moved.guessed or (figure is not None and figure.unsure)
+    return row
+
+
+def _ticks(cycles: float) -> int:
+    return max(1, round(TICK * cycles)) if cycles > 0 else 0

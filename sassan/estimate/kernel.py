@@ -1,0 +1,325 @@
+"""The simulation of `plain.py`, event by event and compiled: a scheduler is looked at when one of its warps may issue.
+
+Importing this module imports the compiler. All compiled functions are in this one file: numba's disk cache recompiles a function only when
+its own file changes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sassan.estimate.program import TICK, Column, Figures, Numbers, Stall
+from sassan.isa.control import BARRIERS
+from sassan.makespan.jit import compiled, inner
+
+_STALL, _WAITS, _WRITES, _WRITTEN = int(Column.STALL), int(Column.WAITS), int(Column.WRITES), int(Column.WRITTEN)
+_READS, _READ, _UNIT, _INTERVAL = int(Column.READS), int(Column.READ), int(Column.UNIT), int(Column.INTERVAL)
+_PIPELINE, _BEYOND, _BLOCKS, _DRAINS = int(Column.PIPELINE), int(Column.BEYOND), int(Column.BLOCKS), int(Column.DRAINS)
+_BRANCHES, _WHY, _ASSUMED = int(Column.BRANCHES), int(Column.WHY), int(Column.ASSUMED)
+_SELECTED, _WAIT, _RESOLVING, _BARRIER = int(Stall.SELECTED), int(Stall.WAIT), int(Stall.BRANCH_RESOLVING), int(Stall.BARRIER)
+_MEMBAR, _MATH, _MIO, _NOT = int(Stall.MEMBAR), int(Stall.MATH_PIPE_THROTTLE), int(Stall.MIO_THROTTLE), int(Stall.NOT_SELECTED)
+_NEVER = 1 << 62
+_ENDED, _RUNS, _ARRIVED = 0, 1, 2
+_BEGUN, _ACTIVE, _NOW, _FINISH = range(4)
+"""Places in `State.counters`: blocks that have begun, warps that run, the cycle of the last issue, the end of all accesses."""
+_CLOCK, _RESIDENT, _TAIL, _ASSUMING = range(4)
+"""Places in `State.totals`: those of `program.Run`, weighted."""
+_QUEUES = 3
+"""The memory pipeline, L2, DRAM: their columns stand side by side."""
+
+
+class Code(NamedTuple):
+    """A `program.Program`."""
+
+    rows: Numbers
+    starts: Numbers
+    nodes: Numbers
+    weights: Figures
+    shared: Numbers
+
+
+class Shape(NamedTuple):
+    """A `program.Sm`."""
+
+    schedulers: int
+    places: int
+    block_warps: int
+    blocks: int
+    dispatch: int
+    release: int
+    backlog: int
+    greedy: bool
+
+
+class Warps(NamedTuple):
+    """Per warp: its state, visit, row, when it may issue, when it last did, when its accesses end, its age; when barriers are clear."""
+
+    state: Numbers
+    visit: Numbers
+    at: Numbers
+    ready: Numbers
+    issued: Numbers
+    ends: Numbers
+    age: Numbers
+    clear: Numbers
+    why: Numbers
+    doubt: Numbers
+
+
+class State(NamedTuple):
+    """What the warps share: units and queues, per scheduler when it is looked at and which warp it took, per place its block; results."""
+
+    free: Numbers
+    queues: Numbers
+    look: Numbers
+    last: Numbers
+    live: Numbers
+    arrived: Numbers
+    over: Numbers
+    counters: Numbers
+    totals: Figures
+    dispatched: Figures
+    stalls: Figures
+
+
+class Simulation(NamedTuple):
+    """All that a simulation needs."""
+
+    code: Code
+    shape: Shape
+    warps: Warps
+    state: State
+
+
+@inner
+def _held(sim: Simulation, w: int) -> int:
+    """Return until when its unit keeps a warp back."""
+    unit = sim.code.rows[sim.warps.at[w], _UNIT]
+    free = sim.state.free[sim.shape.schedulers if sim.code.shared[unit] else w % sim.shape.schedulers, unit]
+    return int(max(sim.warps.ready[w], free))
+
+
+@inner
+def _full(sim: Simulation, w: int) -> int:
+    """Return until when the memory pipeline keeps a warp back."""
+    return (sim.state.queues[0] - sim.shape.backlog) // TICK if sim.code.rows[sim.warps.at[w], _PIPELINE] > 0 else 0
+
+
+@inner
+def _before(sim: Simulation, last: int, w: int, other: int) -> bool:
+    """Say whether a scheduler takes warp `w` rather than another."""
+    if not sim.shape.greedy:
+        size = len(sim.warps.state)
+        return (w - last - 1) % size < (other - last - 1) % size
+    return w == last or (other != last and sim.warps.age[w] < sim.warps.age[other])
+
+
+@inner
+def _choose(sim: Simulation, s: int) -> int:
+    """Return the warp that a scheduler takes now; -1 for none, and it is looked at again when one may be ready."""
+    now, chosen, soonest = sim.state.look[s], -1, _NEVER
+    for w in range(s, len(sim.warps.state), sim.shape.schedulers):
+        if sim.warps.state[w] != _RUNS or sim.warps.ready[w] >= soonest:
+            continue
+        may = max(_held(sim, w), _full(sim, w))
+        if may > now:
+            soonest = min(soonest, may)
+        elif chosen < 0 or _before(sim, sim.state.last[s], w, chosen):
+            chosen = w
+    if chosen < 0:
+        sim.state.look[s] = soonest
+    return chosen
+
+
+@inner
+def _access(sim: Simulation, row: int, now: int) -> tuple[int, int]:
+    """Return for how long an access waits for the memory pipeline, and for how long for all queues and what is behind them."""
+    if sim.code.rows[row, _PIPELINE] == 0:
+        return 0, 0
+    moved, taken = now * TICK, 0
+    for queue in range(_QUEUES):
+        work = sim.code.rows[row, _PIPELINE + queue]
+        if work > 0:
+            moved = max(sim.state.queues[queue], moved) + work
+            sim.state.queues[queue] = moved
+        if queue == 0:
+            taken = moved // TICK - now
+    return taken, moved // TICK - now + sim.code.rows[row, _BEYOND]
+
+
+@inner
+def _set(sim: Simulation, w: int, row: int, barrier: int, clear: int) -> None:
+    """Set a barrier of a warp until a cycle."""
+    if barrier >= 0 and clear > sim.warps.clear[w, barrier]:
+        sim.warps.clear[w, barrier], sim.warps.why[w, barrier], sim.warps.doubt[w, barrier] = (
+            clear,
+            sim.code.rows[row, _WHY],
+            sim.code.rows[row, _ASSUMED],
+        )
+
+
+@inner
+def _account(sim: Simulation, w: int, now: int) -> None:
+    """Count the time since the last issue, and why this warp did not issue before."""
+    row, weight, counters, totals = sim.warps.at[w], sim.code.weights[sim.warps.visit[w]], sim.state.counters, sim.state.totals
+    step = (now - counters[_NOW]) * weight
+    totals[_CLOCK] += step
+    totals[_RESIDENT] += step * counters[_ACTIVE]
+    if counters[_BEGUN] == sim.shape.blocks:
+        totals[_TAIL] += step * (len(sim.warps.state) - counters[_ACTIVE]) / sim.shape.block_warps
+    counters[_NOW] = now
+    unit = _held(sim, w)
+    sim.state.stalls[row, _MATH] += (unit - sim.warps.ready[w]) * weight
+    queued = max(unit, min(now, _full(sim, w)))
+    sim.state.stalls[row, _MIO] += (queued - unit) * weight
+    sim.state.stalls[row, _NOT] += (now - queued) * weight
+    sim.state.stalls[row, _SELECTED] += weight
+
+
+@inner
+def _issue(sim: Simulation, w: int, now: int) -> None:
+    """Issue the next instruction of a warp."""
+    _account(sim, w, now)
+    row, s = sim.warps.at[w], w % sim.shape.schedulers
+    unit = sim.code.rows[row, _UNIT]
+    sim.state.last[s], sim.state.look[s] = w, now + 1
+    sim.state.free[sim.shape.schedulers if sim.code.shared[unit] else s, unit] = now + sim.code.rows[row, _INTERVAL]
+    taken, late = _access(sim, row, now)
+    end = now + sim.code.rows[row, _WRITTEN] + late
+    sim.state.counters[_FINISH] = max(sim.state.counters[_FINISH], end)
+    sim.warps.ends[w] = max(sim.warps.ends[w], end)
+    _set(sim, w, row, sim.code.rows[row, _WRITES], end)
+    _set(sim, w, row, sim.code.rows[row, _READS], now + sim.code.rows[row, _READ] + taken)
+    _step(sim, w, now)
+
+
+@inner
+def _step(sim: Simulation, w: int, now: int) -> None:
+    """Go on to the next instruction of a warp, or end it."""
+    row, weight, place = sim.warps.at[w], float(sim.code.weights[sim.warps.visit[w]]), w // sim.shape.block_warps
+    after = now + sim.code.rows[row, _STALL]
+    sim.warps.issued[w] = now
+    sim.warps.at[w] += 1
+    if sim.warps.at[w] == sim.code.starts[sim.code.nodes[sim.warps.visit[w]] + 1]:
+        sim.warps.visit[w] += 1
+        if sim.warps.visit[w] == len(sim.code.nodes):
+            _end(sim, w, after, now, weight)
+            _open(sim, place, row, now)
+            return
+        sim.warps.at[w] = sim.code.starts[sim.code.nodes[sim.warps.visit[w]]]
+    weight = sim.code.weights[sim.warps.visit[w]]
+    sim.state.stalls[sim.warps.at[w], _RESOLVING if sim.code.rows[row, _BRANCHES] else _WAIT] += (after - now - 1) * weight
+    if sim.code.rows[row, _BLOCKS]:
+        sim.warps.state[w] = _ARRIVED
+        sim.state.arrived[place] += 1
+        _open(sim, place, row, now)
+    else:
+        _arm(sim, w, after)
+
+
+@inner
+def _end(sim: Simulation, w: int, after: int, now: int, weight: float) -> None:
+    """End a warp, and its block with the last one."""
+    place = w // sim.shape.block_warps
+    sim.warps.state[w] = _ENDED
+    sim.state.counters[_ACTIVE] -= 1
+    sim.state.live[place] -= 1
+    sim.state.over[place] = max(sim.state.over[place], after, sim.warps.clear[w].max())
+    sim.state.counters[_FINISH] = max(sim.state.counters[_FINISH], sim.state.over[place])
+    if sim.state.live[place] == 0 and sim.state.counters[_BEGUN] < sim.shape.blocks:
+        start = sim.state.over[place] + sim.shape.dispatch
+        _begin(sim, place, start, sim.state.totals[_CLOCK] + (start - now) * weight)
+
+
+@inner
+def _begin(sim: Simulation, place: int, start: int, clock: float) -> None:
+    """Begin the next block on a place."""
+    begun, size = sim.state.counters[_BEGUN], sim.shape.block_warps
+    sim.state.dispatched[begun] = clock
+    sim.state.live[place], sim.state.arrived[place], sim.state.over[place] = size, 0, 0
+    for w in range(place * size, (place + 1) * size):
+        sim.warps.state[w], sim.warps.visit[w], sim.warps.at[w], sim.warps.ends[w] = _RUNS, 0, sim.code.starts[sim.code.nodes[0]], 0
+        sim.warps.age[w], sim.warps.ready[w] = begun * size + w - place * size, start
+        sim.warps.clear[w, :] = 0
+        sim.state.look[w % sim.shape.schedulers] = min(sim.state.look[w % sim.shape.schedulers], start)
+    sim.state.counters[_BEGUN] += 1
+    sim.state.counters[_ACTIVE] += size
+
+
+@inner
+def _open(sim: Simulation, place: int, row: int, now: int) -> None:
+    """Let the warps of a block go on where all that run have arrived."""
+    if sim.state.arrived[place] == 0 or sim.state.arrived[place] < sim.state.live[place]:
+        return
+    sim.state.arrived[place] = 0
+    for w in range(place * sim.shape.block_warps, (place + 1) * sim.shape.block_warps):
+        if sim.warps.state[w] == _ARRIVED:
+            sim.warps.state[w] = _RUNS
+            kept = sim.warps.issued[w] + sim.code.rows[row, _STALL]
+            go = max(kept, now + sim.shape.release)
+            sim.state.stalls[sim.warps.at[w], _BARRIER] += (go - kept) * sim.code.weights[sim.warps.visit[w]]
+            _arm(sim, w, go)
+            sim.state.look[w % sim.shape.schedulers] = min(sim.state.look[w % sim.shape.schedulers], sim.warps.ready[w])
+
+
+@inner
+def _arm(sim: Simulation, w: int, base: int) -> None:
+    """Set when a warp may issue: from `base` on, when the barriers that it waits for are clear."""
+    row, until, why, assumed = sim.warps.at[w], base, -1, 0
+    for barrier in range(BARRIERS):
+        if sim.code.rows[row, _WAITS] >> barrier & 1 and sim.warps.clear[w, barrier] > until:
+            until, why, assumed = sim.warps.clear[w, barrier], sim.warps.why[w, barrier], sim.warps.doubt[w, barrier]
+    if sim.code.rows[row, _DRAINS] and sim.warps.ends[w] > until:
+        until, why, assumed = sim.warps.ends[w], _MEMBAR, 0
+    sim.warps.ready[w] = until
+    if why >= 0:
+        waited = (until - base) * sim.code.weights[sim.warps.visit[w]]
+        sim.state.stalls[row, why] += waited
+        sim.state.totals[_ASSUMING] += waited * assumed
+
+
+@compiled
+def run(code: Code, shape: Shape, totals: Figures, dispatched: Figures, stalls: Figures) -> bool:
+    """Run the blocks of an SM; fill `totals`, `dispatched`, `stalls`; return False where warps wait for each other for ever."""
+    size, schedulers, places = shape.places * shape.block_warps, shape.schedulers, shape.places
+    per_warp, per_barrier = np.zeros((7, size), np.int64), np.zeros((3, size, BARRIERS), np.int64)
+    per_place, per_scheduler = np.zeros((3, places), np.int64), np.zeros((2, schedulers), np.int64)
+    warps = Warps(
+        per_warp[0],
+        per_warp[1],
+        per_warp[2],
+        per_warp[3],
+        per_warp[4],
+        per_warp[5],
+        per_warp[6],
+        per_barrier[0],
+        per_barrier[1],
+        per_barrier[2],
+    )
+    per_scheduler[1, :] = -1
+    state = State(
+        np.zeros((schedulers + 1, len(code.shared)), np.int64),
+        np.zeros(_QUEUES, np.int64),
+        per_scheduler[0],
+        per_scheduler[1],
+        per_place[0],
+        per_place[1],
+        per_place[2],
+        np.zeros(4, np.int64),
+        totals,
+        dispatched,
+        stalls,
+    )
+    sim = Simulation(code, shape, warps, state)
+    for place in range(min(places, shape.blocks)):
+        _begin(sim, place, 0, 0.0)
+    while state.counters[_ACTIVE] > 0:
+        s = int(np.argmin(state.look))
+        now = state.look[s]
+        if now == _NEVER:
+            return False
+        w = _choose(sim, s)
+        if w >= 0:
+            _issue(sim, w, now)
+    totals[_CLOCK] += state.counters[_FINISH] - state.counters[_NOW]
+    return True

@@ -1,0 +1,167 @@
+"""The estimate of a launch: one SM is simulated, and the rest of the grid follows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from sassan.access.accesses import Access
+from sassan.estimate.answer import Estimate, StallShare
+from sassan.estimate.demand import Demands, Memory
+from sassan.estimate.figures import Usual
+from sassan.estimate.path import Source, Visits, Weighted, shortest, visits
+from sassan.estimate.program import TICK, Program, Run, Sm, Stall
+from sassan.estimate.simulate import simulate
+from sassan.estimate.traffic import Expected, expected
+from sassan.estimate.work import Work
+from sassan.ipet.sm.gpu import memory_of
+from sassan.machine.memory_pipeline import memory_pipeline
+from sassan.products import Product
+from sassan.warpcfg.graph import WarpCfg
+
+_ISSUES = 2_000_000
+"""Instructions that are simulated at most, about: the others are extrapolated."""
+_VISITED = 2_000
+"""Instructions of a warp that are simulated at least, where it has so many."""
+_WAVES = 3
+"""Waves of blocks that are simulated at least, where there are so many."""
+_BINDS = 0.6
+"""A resource that is busy for less of the time than this does not bind."""
+_SHOWN = 0.001
+"""Shares of stalls below this are left out."""
+_LATENCIES = (Stall.WAIT, Stall.BRANCH_RESOLVING, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.MEMBAR)
+_WAITS = ("latency", "barrier", "tail", "launch")
+_ASSUMPTIONS = (
+    "every warp takes the same path, and each block of it as often as a warp does on average",
+    "transactions where addresses are not known, hits of caches, and usual latencies are guesses (sassan/estimate/README.md)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """`blocks` blocks of `block_warps` warps, at most `places` of them on an SM; they touch no more than `allocated` bytes, where known."""
+
+    blocks: int
+    block_warps: int
+    places: int
+    allocated: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The graph of a kernel with its accesses, the expected path with its source, and the longest one."""
+
+    cfg: WarpCfg
+    accesses: Sequence[Access]
+    path: Weighted
+    source: Source
+    longest: Weighted
+
+    @property
+    def sizes(self) -> list[int]:
+        """Return the instructions of each node."""
+        return [len(node.code) for node in self.cfg.nodes]
+
+    def requested(self, walked: Visits, moved: Mapping[int, Expected]) -> float:
+        """Return the bytes that one warp requests of L2."""
+        counts = zip(self.cfg.nodes, walked.counts(len(self.cfg.nodes)), strict=True)
+        return sum(count * moved[each.address].bytes for node, count in counts for each in node.code if each.address in moved)
+
+
+def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: bool = True) -> Estimate:
+    """Return the estimate of a launch; every instruction of the kernel has a control code and a time."""
+    on_sm = _OnSm(ceil(grid.blocks / gpu.sms), grid)
+    walked = visits(kernel.path, kernel.sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
+    moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], memory_pipeline(usual.rates.machine.arch))
+    memory = Memory(memory_of(gpu), grid.allocated)
+    share = memory.share(grid.blocks, on_sm.blocks, grid.blocks * grid.block_warps * kernel.requested(walked, moved))
+    demands = Demands(kernel.cfg, usual, moved, share)
+    program = demands.program(walked)
+    run, cycles = on_sm.run(program, usual, sum(kernel.sizes[node] for node in walked.nodes), greedy=greedy)
+    total = cycles + gpu.launch_cycles
+    work = Work(program, demands.units, usual.rates.machine.schedulers)
+    part = cycles / total
+    shares = work.shares(walked, on_sm.blocks * grid.block_warps / total) | _waits(run, on_sm.places, part)
+    return Estimate(
+        cycles=total,
+        us=gpu.us(total),
+        gpu=gpu.name,
+        bound_by=_binding(shares),
+        shares=shares,
+        occupancy=run.resident / run.cycles / usual.rates.machine.warps,
+        rows={
+            "total": work.row(walked),
+            "shortest": work.row(shortest(kernel.cfg)),
+            "longest": work.row(visits(kernel.longest, kernel.sizes, _VISITED)),
+        },
+        stalls=_stalls(kernel.cfg, run),
+        assumed=1 - part + part * min(1.0, run.assumed / float(run.stalls.sum())),
+        source=kernel.source,
+        assumptions=(*memory.assumptions(share), *_ASSUMPTIONS),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _OnSm:
+    """The blocks of the SM that runs the most of a grid."""
+
+    blocks: int
+    grid: Grid
+
+    @property
+    def places(self) -> int:
+        """Return how many of them it runs at once."""
+        return min(self.grid.places, self.blocks)
+
+    @property
+    def fewest(self) -> int:
+        """Return how many of them are simulated at least."""
+        return min(self.blocks, _WAVES * self.places + 1)
+
+    def run(self, program: Program, usual: Usual, length: int, *, greedy: bool) -> tuple[Run, float]:
+        """Return a run of some of them, and the cycles of all; `length`: simulated instructions of a warp."""
+        simulated = self.blocks
+        if self.blocks * self.grid.block_warps * length > _ISSUES:
+            simulated = self.fewest + (self.blocks - self.fewest) % self.places
+        sm = Sm(
+            schedulers=usual.rates.machine.schedulers,
+            places=self.places,
+            block_warps=self.grid.block_warps,
+            blocks=simulated,
+            dispatch=usual.dispatch,
+            release=usual.release,
+            backlog=usual.backlog * TICK,
+            greedy=greedy,
+        )
+        run = simulate(program, sm)
+        if simulated == self.blocks:
+            return run, run.cycles
+        # The others take as long as the last ones that were followed by others.
+        wave = float(run.dispatched[simulated - 1] - run.dispatched[simulated - 1 - self.places])
+        return run, run.cycles + wave / self.places * (self.blocks - simulated)
+
+
+def _waits(run: Run, places: int, part: float) -> dict[str, float]:
+    """Return the shares of the time in which warps wait; `part` is that of the time in which they run."""
+    every = float(run.stalls.sum())
+    return {
+        "latency": part * float(run.stalls[:, list(_LATENCIES)].sum()) / every,
+        "barrier": part * float(run.stalls[:, Stall.BARRIER].sum()) / every,
+        "tail": part * run.tail / places / run.cycles,
+        "launch": 1 - part,
+    }
+
+
+def _binding(shares: Mapping[str, float]) -> str:
+    """Return what binds: the resource that is busiest, or, where none is busy, what warps wait for most."""
+    busy = max((name for name in shares if name not in _WAITS), key=lambda name: shares[name])
+    return busy if shares[busy] >= _BINDS else max(_WAITS, key=lambda name: shares[name])
+
+
+def _stalls(cfg: WarpCfg, run: Run) -> tuple[StallShare, ...]:
+    """Return the shares of all cycles of warps, by address and reason; an instruction in several contexts has one."""
+    shares = run.stalls / float(run.stalls.sum())
+    every: dict[tuple[int, Stall], float] = {}
+    for row, address in enumerate(instruction.address for node in cfg.nodes for instruction in node.code):
+        for stall in Stall:
+            every[address, stall] = every.get((address, stall), 0.0) + float(shares[row, stall])
+    return tuple(StallShare(address, stall, share) for (address, stall), share in sorted(every.items()) if share >= _SHOWN)

@@ -1,0 +1,213 @@
+"""The simulation of one SM in its plainest form, cycle by cycle: what the compiled one is held to.
+
+In every cycle each scheduler issues one instruction of one of its warps: of the one that it took last, else of the oldest; or of the next
+in turn. A warp may issue when the stall of its last instruction has passed, the barriers that it waits for are clear, its unit is free,
+and the memory pipeline takes an access. An access passes the queues of the pipeline, of L2 and of DRAM, and then takes its latency.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sassan.errors import SelfCheckError
+from sassan.estimate.program import TICK, Column, Program, Run, Sm, Stall
+from sassan.isa.control import BARRIERS
+
+_LONGEST = 10_000_000
+"""Cycles after which warps are taken to wait for each other for ever."""
+
+
+@dataclass(slots=True)
+class _Warp:
+    """A place for a warp: `visit` and `row` are where it is, `ready` when it may issue, as far as that depends on the warp alone."""
+
+    place: int
+    scheduler: int
+    number: int
+    age: int = 0
+    visit: int = 0
+    row: int = 0
+    ready: int = 0
+    issued: int = 0
+    ends: int = 0
+    runs: bool = False
+    waits: bool = False
+    clear: list[tuple[int, int, int]] = field(default_factory=lambda: [(0, 0, 0)] * BARRIERS)
+    """Of each barrier: when it is clear, the stall of who waits for it, and whether that time is assumed."""
+
+
+class _Simulation:
+    """The state of an SM."""
+
+    def __init__(self, program: Program, sm: Sm) -> None:
+        """Start with empty places."""
+        self.program, self.sm = program, sm
+        self.warps = [_Warp(w // sm.block_warps, w % sm.schedulers, w) for w in range(sm.places * sm.block_warps)]
+        self.free: dict[tuple[int, int], int] = {}
+        self.queues = {Column.PIPELINE: 0, Column.L2: 0, Column.DRAM: 0}
+        self.last = [-1] * sm.schedulers
+        self.over = [0] * sm.places
+        self.begun = self.active = self.now = self.finish = 0
+        self.clock = self.resident = self.tail = self.assumed = 0.0
+        self.dispatched = np.zeros(sm.blocks)
+        self.stalls = np.zeros((len(program.rows), len(Stall)))
+
+    def run(self) -> Run:
+        """Run all blocks."""
+        for place in range(min(self.sm.places, self.sm.blocks)):
+            self.begin(place, 0, 0.0)
+        cycle = 0
+        while self.active:
+            for scheduler in range(self.sm.schedulers):
+                warp = self.choose(scheduler, cycle)
+                if warp is not None:
+                    self.issue(warp, cycle)
+            cycle += 1
+            if cycle > _LONGEST:
+                raise SelfCheckError("deadlock", "the simulated warps wait for each other")
+        return Run(self.clock + (self.finish - self.now), self.dispatched, self.stalls, self.resident, self.tail, self.assumed)
+
+    def of(self, place: int) -> list[_Warp]:
+        """Return the warps of a place."""
+        return [warp for warp in self.warps if warp.place == place]
+
+    def begin(self, place: int, start: int, clock: float) -> None:
+        """Begin the next block on a place."""
+        self.dispatched[self.begun] = clock
+        self.over[place] = 0
+        for index, warp in enumerate(self.of(place)):
+            warp.runs, warp.waits, warp.visit, warp.ends, warp.ready = True, False, 0, 0, start
+            warp.row, warp.age = int(self.program.starts[self.program.nodes[0]]), self.begun * self.sm.block_warps + index
+            warp.clear = [(0, 0, 0)] * BARRIERS
+        self.begun += 1
+        self.active += self.sm.block_warps
+
+    def unit(self, warp: _Warp) -> tuple[int, int]:
+        """Return the unit of the next instruction of a warp: that of all schedulers, or of its own."""
+        unit = self.row(warp)[Column.UNIT]
+        return (-1 if self.program.shared[unit] else warp.scheduler), unit
+
+    def row(self, warp: _Warp) -> list[int]:
+        """Return the next instruction of a warp."""
+        return [int(value) for value in self.program.rows[warp.row]]
+
+    def weight(self, warp: _Warp) -> float:
+        """Return what a cycle of a warp counts."""
+        return float(self.program.weights[warp.visit])
+
+    def held(self, warp: _Warp) -> tuple[int, int]:
+        """Return until when its unit, and until when the memory pipeline keeps a warp back."""
+        unit = self.free.get(self.unit(warp), 0)
+        full = (self.queues[Column.PIPELINE] - self.sm.backlog) // TICK if self.row(warp)[Column.PIPELINE] else 0
+        return max(warp.ready, unit), full
+
+    def choose(self, scheduler: int, cycle: int) -> _Warp | None:
+        """Return the warp that a scheduler takes."""
+        able = [warp for warp in self.warps if warp.scheduler == scheduler and warp.runs and not warp.waits]
+        able = [warp for warp in able if max(self.held(warp)) <= cycle]
+        last = self.last[scheduler]
+        if self.sm.greedy:
+            return min(able, key=lambda warp: (warp.number != last, warp.age), default=None)
+        return min(able, key=lambda warp: (warp.number - last - 1) % len(self.warps), default=None)
+
+    def issue(self, warp: _Warp, cycle: int) -> None:
+        """Issue the next instruction of a warp."""
+        row, at, weight = self.row(warp), warp.row, self.weight(warp)
+        step = (cycle - self.now) * weight
+        self.clock += step
+        self.resident += step * self.active
+        if self.begun == self.sm.blocks:
+            self.tail += step * (len(self.warps) - self.active) / self.sm.block_warps
+        self.now = cycle
+        unit, full = self.held(warp)
+        self.stalls[at, Stall.MATH_PIPE_THROTTLE] += (unit - warp.ready) * weight
+        queued = max(unit, min(cycle, full))
+        self.stalls[at, Stall.MIO_THROTTLE] += (queued - unit) * weight
+        self.stalls[at, Stall.NOT_SELECTED] += (cycle - queued) * weight
+        self.stalls[at, Stall.SELECTED] += weight
+        self.last[warp.scheduler] = warp.number
+        self.free[self.unit(warp)] = cycle + row[Column.INTERVAL]
+        taken, late = self.access(row, cycle)
+        end, read = cycle + row[Column.WRITTEN] + late, cycle + row[Column.READ] + taken
+        self.finish, warp.ends = max(self.finish, end), max(warp.ends, end)
+        for barrier, clear in ((row[Column.WRITES], end), (row[Column.READS], read)):
+            if barrier >= 0 and clear > warp.clear[barrier][0]:
+                warp.clear[barrier] = clear, row[Column.WHY], row[Column.ASSUMED]
+        self.step(warp, row, cycle, weight)
+
+    def access(self, row: list[int], cycle: int) -> tuple[int, int]:
+        """Return for how long an access waits for the memory pipeline, and for how long for all queues and what is behind them."""
+        if not row[Column.PIPELINE]:
+            return 0, 0
+        moved, taken = cycle * TICK, 0
+        for queue in self.queues:
+            if row[queue]:
+                moved = self.queues[queue] = max(self.queues[queue], moved) + row[queue]
+            if queue is Column.PIPELINE:
+                taken = moved // TICK - cycle
+        return taken, moved // TICK - cycle + row[Column.BEYOND]
+
+    def step(self, warp: _Warp, row: list[int], cycle: int, weight: float) -> None:
+        """Go on to the next instruction of a warp, or end it."""
+        nodes, starts = self.program.nodes, self.program.starts
+        warp.issued, after = cycle, cycle + row[Column.STALL]
+        warp.row += 1
+        if warp.row == starts[nodes[warp.visit] + 1]:
+            warp.visit += 1
+            if warp.visit == len(nodes):
+                self.end(warp, after, cycle, weight)
+                self.open(warp.place, row, cycle)
+                return
+            warp.row = int(starts[nodes[warp.visit]])
+        why = Stall.BRANCH_RESOLVING if row[Column.BRANCHES] else Stall.WAIT
+        self.stalls[warp.row, why] += (after - cycle - 1) * self.weight(warp)
+        if row[Column.BLOCKS]:
+            warp.waits = True
+            self.open(warp.place, row, cycle)
+        else:
+            self.arm(warp, after)
+
+    def end(self, warp: _Warp, after: int, cycle: int, weight: float) -> None:
+        """End a warp, and its block with the last one."""
+        place = warp.place
+        warp.runs = False
+        self.active -= 1
+        over = self.over[place] = max(self.over[place], after, *(clear for clear, _, _ in warp.clear))
+        self.finish = max(self.finish, over)
+        if not any(each.runs for each in self.of(place)) and self.begun < self.sm.blocks:
+            start = over + self.sm.dispatch
+            self.begin(place, start, self.clock + (start - cycle) * weight)
+
+    def open(self, place: int, row: list[int], cycle: int) -> None:
+        """Let the warps of a block go on where all that run have arrived."""
+        running = [warp for warp in self.of(place) if warp.runs]
+        if not all(warp.waits for warp in running):
+            return
+        for warp in running:
+            warp.waits = False
+            kept = warp.issued + row[Column.STALL]
+            go = max(kept, cycle + self.sm.release)
+            self.stalls[warp.row, Stall.BARRIER] += (go - kept) * self.weight(warp)
+            self.arm(warp, go)
+
+    def arm(self, warp: _Warp, base: int) -> None:
+        """Set when a warp may issue: from `base` on, when the barriers that it waits for are clear."""
+        row, until, why, assumed = self.row(warp), base, -1, 0
+        for barrier, (clear, reason, doubtful) in enumerate(warp.clear):
+            if row[Column.WAITS] >> barrier & 1 and clear > until:
+                until, why, assumed = clear, reason, doubtful
+        if row[Column.DRAINS] and warp.ends > until:
+            until, why, assumed = warp.ends, Stall.MEMBAR, 0
+        warp.ready = until
+        if why >= 0:
+            waited = (until - base) * self.weight(warp)
+            self.stalls[warp.row, why] += waited
+            self.assumed += waited * assumed
+
+
+def simulate(program: Program, sm: Sm) -> Run:
+    """Return how the blocks of an SM run.
+
+    Raises SelfCheckError where warps wait for each other for ever.
+    """
+    return _Simulation(program, sm).run()

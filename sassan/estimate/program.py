@@ -1,0 +1,104 @@
+"""What the simulation runs: instructions as rows of numbers, the path of a warp, and the SM that it shares with others."""
+
+from dataclasses import dataclass
+from enum import IntEnum, auto
+
+import numpy as np
+import numpy.typing as npt
+
+TICK = 64
+"""Parts of a cycle in which the queues of the memory count."""
+Numbers = npt.NDArray[np.int64]
+Figures = npt.NDArray[np.float64]
+
+
+class Column(IntEnum):
+    """What a row says of an instruction, in cycles; -1 is no barrier and no unit.
+
+    STALL: until the next instruction of the warp. WAITS: barriers that it waits for, as bits. WRITES and READS: the barrier of its result
+    and of its operands, WRITTEN and READ: when they are clear. UNIT, INTERVAL: for how long it keeps its unit. PIPELINE, L2, DRAM: for how
+    many ticks it keeps the memory pipeline of its SM, and the SM's share of L2 and DRAM. BEYOND: the latency that L2 and DRAM add.
+    BLOCKS: it is a block barrier. DRAINS: all earlier ones of the warp have ended. BRANCHES: its stall is that of a branch. WHY: the
+    stall of those that wait for its barriers. ASSUMED: its latency is assumed.
+    """
+
+    STALL = 0
+    WAITS = auto()
+    WRITES = auto()
+    WRITTEN = auto()
+    READS = auto()
+    READ = auto()
+    UNIT = auto()
+    INTERVAL = auto()
+    PIPELINE = auto()
+    L2 = auto()
+    DRAM = auto()
+    BEYOND = auto()
+    BLOCKS = auto()
+    DRAINS = auto()
+    BRANCHES = auto()
+    WHY = auto()
+    ASSUMED = auto()
+
+
+class Stall(IntEnum):
+    """Why a warp does not issue, by the names of Nsight Compute."""
+
+    SELECTED = 0
+    WAIT = auto()
+    BRANCH_RESOLVING = auto()
+    LONG_SCOREBOARD = auto()
+    SHORT_SCOREBOARD = auto()
+    BARRIER = auto()
+    MEMBAR = auto()
+    MATH_PIPE_THROTTLE = auto()
+    MIO_THROTTLE = auto()
+    NOT_SELECTED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`rows` of all instructions (see `Column`); those of node n are `starts[n]` to `starts[n + 1]`. A warp visits `nodes`.
+
+    A visit represents `weights` visits, and takes as many times its time. `shared[u]`: all schedulers share unit u.
+    """
+
+    rows: Numbers
+    starts: Numbers
+    nodes: Numbers
+    weights: Figures
+    shared: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Sm:
+    """`blocks` blocks of `block_warps` warps run one after the other on `places` places of an SM.
+
+    `dispatch`: cycles until a block follows another one; `release`: from the last arrival at a block barrier until the warps go on;
+    `backlog`: ticks of work that the memory pipeline queues before it takes no more.
+    """
+
+    schedulers: int
+    places: int
+    block_warps: int
+    blocks: int
+    dispatch: int
+    release: int
+    backlog: int
+    greedy: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a simulation tells: `cycles`; `dispatched`: when each block began; `stalls` in cycles of warps per row and `Stall`.
+
+    `resident`: cycles of all warps from the start of their block to their end; `tail`: cycles of places without a block behind the last
+    dispatch, of all places together; `assumed`: cycles of warps that wait for latencies that are assumed.
+    """
+
+    cycles: float
+    dispatched: Figures
+    stalls: Figures
+    resident: float
+    tail: float
+    assumed: float

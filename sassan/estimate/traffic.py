@@ -1,0 +1,125 @@
+"""What an access is expected to move: its transactions, and how many of them the caches answer.
+
+Guesses, each as simple as it can be:
+
+* where the first address lies in a sector is not known: as many sectors as lie halfway between the least and the most;
+* lanes of which nothing is known touch SCATTERED sectors;
+* loads of one block by one register hit L1 where an earlier one has fetched the sector;
+* a load of one place by all lanes goes through an array, and misses once per sector;
+* what spills to local memory stays in L1;
+* DRAM gives each byte of the buffers of a launch once, where they are known; what fits L2 is there before the launch.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sassan.access.accesses import Access, Pattern
+from sassan.access.opcodes import Space
+from sassan.access.transactions import LANES, SECTOR
+from sassan.ir import Instruction, Memory, Register
+from sassan.machine.memory_pipeline import MemoryPipeline
+
+SCATTERED = 8.0
+_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What one execution of an instruction moves: `cycles` of the memory pipeline, `sectors` beyond L1, `atomics` on one address.
+
+    `guessed`: nothing is known of its lanes.
+    """
+
+    cycles: float = 0.0
+    sectors: float = 0.0
+    atomics: float = 0.0
+    guessed: bool = False
+
+    @property
+    def bytes(self) -> float:
+        """Return the bytes that L2 moves."""
+        return self.sectors * SECTOR
+
+
+def expected(accesses: Sequence[Access], nodes: Sequence[Sequence[Instruction]], pipeline: MemoryPipeline) -> Mapping[int, Expected]:
+    """Return what accesses move, by address; `nodes` are the instructions of each node."""
+    by_address: dict[int, list[Access]] = {}
+    for access in accesses:
+        by_address.setdefault(access.address, []).append(access)
+    fresh = {address: share for node in nodes for address, share in _fresh(node, by_address).items()}
+    out: dict[int, Expected] = {}
+    for address, several in by_address.items():
+        each = [_of(access, fresh.get(address, 1.0), pipeline) for access in several]
+        out[address] = Expected(
+            sum(one.cycles for one in each),
+            sum(one.sectors for one in each),
+            sum(one.atomics for one in each),
+            any(one.guessed for one in each),
+        )
+    return out
+
+
+def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
+    name = access.opcode.partition(".")[0]
+    scattered = access.pattern is Pattern.SCATTERED
+    match access.space:
+        case Space.SHARED:
+            passes = _middle(access.passes)
+            if scattered:
+                passes = max(float(access.ideal or 1), 2.0)
+            return Expected(passes * (pipeline.shared_atomic if name == "ATOMS" else pipeline.shared), guessed=scattered)
+        case Space.CONSTANT:
+            return Expected((1.0 if scattered else _middle(access.passes)) * pipeline.constant, guessed=scattered)
+        case Space.BULK:
+            return Expected(guessed=True)
+        case Space.TEXTURE:
+            return Expected(4.0, 4.0, guessed=True)
+        case Space.LOCAL:
+            return Expected(max(1.0, _middle(access.sectors) * SECTOR / 128), 0.0)
+        case _:
+            pass
+    sectors = max(SCATTERED, float(access.ideal or 0)) if scattered else _middle(access.sectors)
+    lines = min(sectors, SCATTERED) if scattered else _middle(access.lines)
+    store = name.startswith("ST") or name in _ATOMICS
+    if not store and access.pattern is Pattern.BROADCAST:
+        fresh = min(fresh, access.bytes / SECTOR)
+    beyond = sectors if store else sectors * fresh
+    atomics = float(access.collisions or 1) if name in _ATOMICS else 0.0
+    return Expected(max(lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, atomics, scattered)
+
+
+def _middle(count: tuple[int, int] | None) -> float:
+    return 1.0 if count is None else (count[0] + count[1]) / 2
+
+
+def _fresh(node: Sequence[Instruction], accesses: Mapping[int, Sequence[Access]]) -> Mapping[int, float]:
+    """Return which part of its sectors each load of a node is the first to touch, among those with the same address register."""
+    out: dict[int, float] = {}
+    touched: dict[frozenset[tuple[str, int | None]], set[int]] = {}
+    for instruction in node:
+        memory = next((operand for operand in instruction.operands if isinstance(operand, Memory)), None)
+        access = next((each for each in accesses.get(instruction.address, ()) if each.space in (Space.GLOBAL, Space.GENERIC)), None)
+        if memory is not None and access is not None and memory.base and instruction.opcode.startswith("LD"):
+            known = touched.setdefault(frozenset((register.file, register.index) for register in memory.base), set())
+            mine = _sectors(access, memory)
+            out[instruction.address] = len(mine - known) / len(mine) if mine else 1.0
+            known |= mine
+        for key in [key for key in touched if _written(instruction) & key]:
+            del touched[key]
+    return out
+
+
+def _written(instruction: Instruction) -> frozenset[tuple[str, int | None]]:
+    """Return the registers that an instruction may write, were its result as wide as a result can be."""
+    first = instruction.operands[0] if instruction.operands else None
+    if not isinstance(first, Register) or first.index is None or instruction.opcode.startswith("ST"):
+        return frozenset()
+    return frozenset((first.file, first.index + step) for step in range(4))
+
+
+def _sectors(access: Access, memory: Memory) -> set[int]:
+    start, stride = memory.offset, access.stride
+    if stride is None:  # every lane has sectors of its own
+        return set(range(start // SECTOR, (start + access.bytes - 1) // SECTOR + 1))
+    lanes = [start + lane * stride for lane in range(LANES)]
+    return {block for at in lanes for block in range(at // SECTOR, (at + access.bytes - 1) // SECTOR + 1)}

@@ -1,0 +1,44 @@
+"""For how long the warps of a program keep the resources of an SM."""
+
+from dataclasses import dataclass
+
+from sassan.estimate.answer import PathRow
+from sassan.estimate.path import Visits
+from sassan.estimate.program import TICK, Column, Program
+
+_MEMORY = {"memory": Column.PIPELINE, "l2": Column.L2, "dram": Column.DRAM}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The rows of a program, the names of its units, and how many schedulers have those that are not the whole SM's."""
+
+    program: Program
+    units: tuple[str, ...]
+    schedulers: int
+
+    def cycles(self, walked: Visits) -> dict[str, float]:
+        """Return the cycles for which one warp keeps each resource."""
+        rows, starts = self.program.rows, self.program.starts
+        out = {"issue": 0.0} | dict.fromkeys(self.units, 0.0) | dict.fromkeys(_MEMORY, 0.0)
+        for node, count in enumerate(walked.counts(len(starts) - 1)):
+            for row in rows[starts[node] : starts[node + 1]] if count else ():
+                out["issue"] += count
+                out[self.units[row[Column.UNIT]]] += count * float(row[Column.INTERVAL])
+                for name, column in _MEMORY.items():
+                    out[name] += count * float(row[column]) / TICK
+        return out
+
+    def parallel(self, name: str) -> int:
+        """Return how many of a resource an SM has."""
+        alone = name in _MEMORY or (name in self.units and self.program.shared[self.units.index(name)])
+        return 1 if alone else self.schedulers
+
+    def shares(self, walked: Visits, warps_per_cycle: float) -> dict[str, float]:
+        """Return for which part of the time each resource is busy."""
+        return {name: cycles * warps_per_cycle / self.parallel(name) for name, cycles in self.cycles(walked).items()}
+
+    def row(self, walked: Visits) -> PathRow:
+        """Return the row of a path."""
+        cycles = self.cycles(walked)
+        return PathRow(cycles, max(cycles, key=lambda name: cycles[name] / self.parallel(name)))

@@ -1,0 +1,96 @@
+"""The simulation of one SM: the compiled one is the plain one, and its laws."""
+
+from dataclasses import astuple, replace
+from random import Random
+
+import numpy as np
+import pytest
+
+from sassan.estimate import plain
+from sassan.estimate.program import TICK, Column, Program, Run, Sm, Stall
+from sassan.estimate.simulate import simulate
+from unit.estimate import random_programs
+
+ALONE = Sm(schedulers=1, places=1, block_warps=1, blocks=1, dispatch=1, release=1, backlog=TICK)
+
+
+def straight(*rows: dict[Column, int]) -> Program:
+    """Return a program of one node on one unit, visited once: rows with what differs from an instruction of 1 cycle without barriers."""
+    usual = {Column.STALL: 1, Column.WRITES: -1, Column.READS: -1, Column.WRITTEN: 1, Column.INTERVAL: 1}
+    numbers = [[{**usual, **row}.get(column, 0) for column in Column] for row in rows]
+    return Program(np.array(numbers, np.int64), np.array([0, len(rows)]), np.array([0]), np.array([1.0]), np.array([0]))
+
+
+def same(a: Run, b: Run) -> bool:
+    return all(np.array_equal(left, right) for left, right in zip(astuple(a), astuple(b), strict=True))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_compiled_simulation_is_the_plain_one(seed: int):
+    rng = Random(seed)
+    for _ in range(50):
+        program, sm = random_programs.program(rng), random_programs.sm(rng)
+        assert same(simulate(program, sm), plain.simulate(program, sm)), (program, sm)
+
+
+def test_one_run_is_like_another():
+    rng = Random(7)
+    program, sm = random_programs.program(rng), random_programs.sm(rng)
+    assert same(simulate(program, sm), simulate(program, sm))
+
+
+def test_a_warp_waits_for_its_stalls_and_its_last_result():
+    run = simulate(straight({Column.STALL: 4}, {Column.STALL: 2, Column.WRITTEN: 10}), ALONE)
+    assert run.cycles == 14
+    assert run.stalls[1, Stall.WAIT] == 3
+
+
+def test_a_consumer_waits_for_its_barrier():
+    load = {Column.WRITES: 0, Column.WRITTEN: 30, Column.WHY: int(Stall.LONG_SCOREBOARD), Column.ASSUMED: 1}
+    run = simulate(straight(load, {Column.WAITS: 1}), ALONE)
+    assert run.cycles == 31
+    assert run.stalls[1, Stall.LONG_SCOREBOARD] == 29
+    assert run.assumed == 29
+
+
+def test_warps_of_one_scheduler_share_its_unit():
+    program = straight({Column.INTERVAL: 4})
+    assert simulate(program, replace(ALONE, block_warps=8)).cycles == 7 * 4 + 1
+    assert simulate(program, replace(ALONE, block_warps=8, schedulers=4)).cycles == 4 + 1
+
+
+def test_bytes_pass_the_queue_of_dram_one_after_the_other():
+    load = {Column.PIPELINE: 1, Column.DRAM: 10 * TICK, Column.BEYOND: 5}
+    assert simulate(straight(load), replace(ALONE, block_warps=20, backlog=TICK)).cycles == 20 * 10 + 5 + 1
+
+
+def test_warps_leave_a_block_barrier_when_the_last_one_has_come():
+    rows = ({Column.UNIT: 0}, {Column.BLOCKS: 1}, {})
+    run = simulate(straight(*rows), replace(ALONE, block_warps=4, release=9))
+    assert run.stalls[2, Stall.BARRIER] > 4 * 8
+    assert run.cycles == 7 + 9 + 4
+
+
+def test_blocks_follow_each_other_on_a_place():
+    run = simulate(straight({Column.STALL: 10, Column.WRITTEN: 10}), replace(ALONE, blocks=3, dispatch=5))
+    assert list(run.dispatched) == [0, 15, 30]
+    assert run.cycles == 40
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_longer_queue_of_dram_takes_no_less_time_on_one_place(seed: int):
+    rng = Random(seed)
+    program = random_programs.program(rng)
+    program = replace(program, weights=np.ones_like(program.weights))
+    alone = replace(random_programs.sm(rng), places=1, block_warps=1)
+    slower = program.rows.copy()
+    slower[:, Column.DRAM] *= 2
+    assert simulate(replace(program, rows=slower), alone).cycles >= simulate(program, alone).cycles
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_another_block_takes_no_less_time_on_one_place(seed: int):
+    rng = Random(seed)
+    program = random_programs.program(rng)
+    some = replace(random_programs.sm(rng), places=1)
+    assert simulate(program, replace(some, blocks=some.blocks + 1)).cycles >= simulate(program, some).cycles

@@ -1,0 +1,74 @@
+"""Counters of 8 and 16 bits, as compilers write them: masked or extended from words whose other bits are anything."""
+
+import pytest
+
+from inferring import loops
+
+BYTES = {
+    "sm_61": """
+    XMAD.PSL.CLO R0, R0.H1, 0x1, RZ
+head:
+    IADD32I R0, R0, 0x3
+    LOP32I.AND R7, R0, 0xff
+    ISETP.GE.U32.AND P0, PT, R7, 0x64, PT
+    @!P0 BRA head
+    EXIT
+""",
+    "sm_80": """
+    PRMT R0, RZ, 0x7610, R0
+head:
+    IADD3 R0, R0, 0x3, RZ
+    LOP3.LUT R6, R0, 0xff, RZ, 0xc0, !PT
+    ISETP.GE.U32.AND P0, PT, R6, 0x64, PT
+    @!P0 BRA head
+    EXIT
+""",
+}
+HALVES = {
+    "sm_61": """
+    MOV R0, 0x1234
+head:
+    BFE.U32 R0, R0, 0xf01
+    BFE R1, R0, 0x1000
+    ISETP.GT.AND P0, PT, R1, RZ, PT
+    @P0 BRA head
+    EXIT
+""",
+    "sm_80": """
+    MOV R0, 0x1234
+head:
+    SHF.R.U32.HI R0, RZ, 0x1, R0
+    PRMT R1, R0, 0x9910, RZ
+    ISETP.GT.AND P0, PT, R1, RZ, PT
+    @P0 BRA head
+    EXIT
+""",
+}
+ONES = """
+    FLO.U32 R3, c[0x0][0x160]
+    IADD3 R3, R3, 0x1, RZ
+    MOV R2, RZ
+head:
+    IADD3 R2, R2, 0x1, RZ
+    ISETP.GE.AND P0, PT, R2, R3, PT
+    @!P0 BRA head
+    EXIT
+"""
+
+
+@pytest.mark.parametrize("arch", BYTES)
+def test_a_byte_that_counts_to_a_hundred(arch):
+    (loop,) = loops(BYTES[arch], arch)
+    assert loop.bound == 33
+
+
+@pytest.mark.parametrize("arch", HALVES)
+def test_sixteen_bits_that_are_halved(arch):
+    (loop,) = loops(HALVES[arch], arch)
+    assert loop.bound == 0x1234.bit_length() - 1
+
+
+@pytest.mark.parametrize("word", [1, 2, 255, 256, 0x80000000])
+def test_the_place_of_the_highest_one_bounds_a_loop(word):
+    (loop,) = loops(ONES, "sm_80", x160=word)
+    assert loop.bound == word.bit_length() - 1

@@ -1,0 +1,123 @@
+"""Counters of two words, as compilers write them: `for (long i = 0; i < n; i++)`, and the same counted down to 0."""
+
+import pytest
+
+from inferring import loops
+
+PASCAL = """
+    MOV R7, RZ
+    MOV R8, RZ
+head:
+    IADD32I R7.CC, R7, 0x1
+    IADD.X R8, RZ, R8
+    IADD RZ.CC, R7, -c[0x0][0x160]
+    ISETP.GE.X.AND P0, PT, R8, c[0x0][0x164], PT
+    @!P0 BRA head
+    EXIT
+"""
+AMPERE = """
+    CS2R R6, SRZ
+    MOV R0, RZ
+head:
+    IADD3 R0, P0, R0, 0x1, RZ
+    IMAD.X R6, RZ, RZ, R6, P0
+    ISETP.GE.U32.AND P0, PT, R0, c[0x0][0x160], PT
+    ISETP.GE.AND.EX P0, PT, R6, c[0x0][0x164], PT, P0
+    @!P0 BRA head
+    EXIT
+"""
+PASCAL_DOWN = """
+    MOV R7, c[0x0][0x160]
+    MOV R8, c[0x0][0x164]
+head:
+    IADD32I R7.CC, R7, -0x1
+    IADD32I.X R8, R8, -0x1
+    IADD32I RZ.CC, R7, -0x1
+    ISETP.GT.X.AND P0, PT, R8, RZ, PT
+    @P0 BRA head
+    EXIT
+"""
+AMPERE_DOWN = """
+    MOV R6, c[0x0][0x160]
+    MOV R10, c[0x0][0x164]
+head:
+    IADD3 R6, P1, R6, -0x1, RZ
+    IADD3.X R10, R10, -0x1, RZ, P1, !PT
+    ISETP.NE.U32.AND P1, PT, R6, RZ, PT
+    ISETP.NE.AND.EX P1, PT, R10, RZ, PT, P1
+    @P1 BRA head
+    EXIT
+"""
+BLACKWELL_DOWN = """
+    LDCU.64 UR4, c[0x0][0x380]
+head:
+    UIADD3.64 UR4, UPT, UPT, UR4, -0x1, URZ
+    UISETP.NE.S64.AND UP0, UPT, UR4, URZ, UPT
+    BRA.U UP0, head
+    EXIT
+"""
+
+BLACKWELL_POINTER = """
+    LDC.64 R2, c[0x0][0x380]
+    LDCU.64 UR6, c[0x0][0x388]
+head:
+    IADD.64 R2, R2, 0x4
+    ISETP.NE.S64.AND P0, PT, R2, UR6, PT
+    @P0 BRA head
+    EXIT
+"""
+
+
+@pytest.mark.parametrize(("arch", "text"), [("sm_61", PASCAL), ("sm_75", AMPERE), ("sm_80", AMPERE)])
+@pytest.mark.parametrize("count", [2, 100, 100_000])
+def test_a_counter_whose_high_word_stays_zero(arch, text, count):
+    (loop,) = loops(text, arch, x160=count, x164=0)
+    assert loop.bound == count - 1
+
+
+@pytest.mark.parametrize(("arch", "text"), [("sm_61", PASCAL), ("sm_80", AMPERE)])
+def test_a_counter_that_leaves_its_low_word_has_no_bound(arch, text):
+    (loop,) = loops(text, arch, x160=5, x164=1)
+    assert loop.bound is None
+
+
+@pytest.mark.parametrize(("arch", "text"), [("sm_61", PASCAL), ("sm_80", AMPERE)])
+def test_a_limit_of_which_the_high_word_is_not_given_gives_no_bound(arch, text):
+    (loop,) = loops(text, arch, x160=5)
+    assert loop.bound is None
+
+
+def test_a_counter_that_goes_down_to_one():
+    (loop,) = loops(PASCAL_DOWN, x160=101, x164=0)
+    assert loop.bound == 99
+
+
+@pytest.mark.parametrize(("arch", "text", "place"), [("sm_80", AMPERE_DOWN, 0x160), ("sm_120", BLACKWELL_DOWN, 0x380)])
+def test_a_counter_that_goes_down_to_zero(arch, text, place):
+    (loop,) = loops(text, arch, **{f"x{place:x}": 100, f"x{place + 4:x}": 0})
+    assert loop.bound == 99
+
+
+@pytest.mark.parametrize(("count", "turns"), [(1, 0), (100, 99), (4096, 4095)])
+def test_a_pointer_that_meets_the_end_of_its_array(count, turns):
+    begin = 0x7F00_1234_5600
+    words = {"x380": begin & 0xFFFFFFFF, "x384": begin >> 32, "x388": begin + 4 * count & 0xFFFFFFFF, "x38c": begin >> 32}
+    (loop,) = loops(BLACKWELL_POINTER, "sm_120", **words)
+    assert loop.bound == turns
+
+
+def test_a_pointer_that_passes_over_the_end_of_its_array_has_no_bound():
+    (loop,) = loops(BLACKWELL_POINTER, "sm_120", x380=0x1000, x384=1, x388=0x1006, x38c=1)
+    assert loop.bound is None
+
+
+def test_a_counter_that_begins_at_zero_and_goes_down_has_no_bound():
+    (loop,) = loops(AMPERE_DOWN, "sm_80", x160=0, x164=0)
+    assert loop.bound is None
+
+
+def test_what_a_loop_holds_only_sometimes_is_not_held():
+    # The high word is set where memory says so: the counter may go on from anywhere.
+    text = AMPERE.replace("head:", "head:\n    LDG.E R9, [R2.64]\n    ISETP.NE.AND P2, PT, R9, RZ, PT\n    @P2 MOV R6, R9")
+    (loop,) = loops(text, "sm_80", x160=5, x164=0)
+    assert loop.bound is None
