@@ -8,6 +8,7 @@ from sassan.access.traffic import Traffic, traffic
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
+from sassan.assumptions import published
 from sassan.errors import Gap, UsageError
 from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
@@ -93,7 +94,7 @@ def _on_gpu(system: Problem, settings: Settings) -> Problem:
     gpu, arch = settings.gpu, system.cfg.function.arch
     if gpu is None or gpu.architecture == arch:
         return system
-    return replace(system, assumptions=(*system.assumptions, f"{gpu.name} ({gpu.architecture}) runs code of {arch}"))
+    return replace(system, assumptions=(*system.assumptions, published(f"{gpu.name} ({gpu.architecture}) runs code of {arch}")))
 
 
 def _traffic(cfg: WarpCfg, values: WarpValues | None, settings: Settings) -> Traffic | None:
@@ -113,7 +114,7 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> LoopBounds:
     """The bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
     inferred = () if settings.setup.paper else infer(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
     checked = not cfg.externals and check_bounds(cfg, isa.facts, settings.launch, inferred)
-    bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred)
+    bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     if Origin.INFERRED not in bounds.origins:
         return bounds
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()

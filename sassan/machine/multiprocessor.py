@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from sassan.alphabet import Letter
 from sassan.arch import FactRow, architecture, described, named, names, rows
+from sassan.assumptions import Assumption, Kind
 from sassan.checked import Fields
 from sassan.errors import InputError
 from sassan.machine.pipes import LANES, PARTITION, SM, TENSOR, Pipe, pipes_of
@@ -133,8 +134,9 @@ class Multiprocessor:
     def assumptions(self) -> tuple[str, ...]:
         """Return what a bound over this SM takes for granted."""
         rates = ", ".join(f"{letter.value}={self.capacity(letter)}" for letter in self.letters)
+        text = f"SM of compute capability {self.capability}{self._changed_by}: warp instructions per cycle {rates}, issue {self.issue}"
         return (
-            f"SM of compute capability {self.capability}{self._changed_by}: warp instructions per cycle {rates}, issue {self.issue}",
+            self._figures(text),
             *self.inherited("sm"),
             *self._doubts,
         )
@@ -147,12 +149,21 @@ class Multiprocessor:
         )
         head = f"partition model: one of {self.schedulers} partitions of an SM of compute capability {self.capability}{self._changed_by}"
         warps = f"a warp stays with its scheduler, which has ceil(W / {self.schedulers}) of W warps"
-        return (f"{head}: warp instructions per cycle {rates}, issue {self.dispatch}", warps, *self.inherited("sm", "units"), *self._doubts)
+        return (
+            self._figures(f"{head}: warp instructions per cycle {rates}, issue {self.dispatch}"),
+            warps,
+            *self.inherited("sm", "units"),
+            *self._doubts,
+        )
 
     def inherited(self, *sections: str) -> tuple[str, ...]:
         """Return what is taken for granted about sections of the architecture that are those of another SM."""
         known = architecture(self.arch)
         return known.assumptions(*sections) if known is not None else ()
+
+    def _figures(self, text: str) -> str:
+        """Return what says the figures of the SM: published, unless a file of the user changes them."""
+        return Assumption(text, Kind.ASSUMED if self.file else Kind.PUBLISHED)
 
     @property
     def _changed_by(self) -> str:

@@ -15,7 +15,7 @@ from sassan.app.options import AnalysisOptions
 from sassan.app.reading import architecture, read_machine
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options import executors
-from sassan.cli.options.inputs import Functions, Json, NoCache, Quiet
+from sassan.cli.options.inputs import AllAssumptions, Functions, Json, NoCache, Quiet
 from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
 from sassan.cli.options.makespan import (
     Capacity,
@@ -83,6 +83,7 @@ def makespan(
     executor: executors.ChainsOption = None,
     scheduler: executors.Scheduler = None,
     jobs: executors.Jobs = None,
+    assumptions: AllAssumptions = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -118,7 +119,7 @@ def makespan(
         partition=partition,
     )
     chosen = configured(config, given)
-    wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet)
+    wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet, assumptions=assumptions)
     _check_formats(output, lp)
     with _chains(executor, scheduler, jobs, chosen) as workers:
         how = _How(rows, workers)
