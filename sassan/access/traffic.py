@@ -25,7 +25,7 @@ class Moved:
 
     `cycles`: for how long it keeps the memory pipeline. `sectors`: of 32 bytes to or from L2. `fetched`: bytes of DRAM, where no cache
     holds any of them. `written`: bytes that L2 gives to DRAM, at any time later. `atomics`: operations that L2 may have to do one after
-    the other: those on one address, or on one sector each.
+    the other: those on one address, or on one sector each. `apart`: of memory that no argument points to (local memory, textures).
     """
 
     cycles: int = 0
@@ -33,6 +33,7 @@ class Moved:
     fetched: int = 0
     written: int = 0
     atomics: int = 0
+    apart: bool = False
 
     def __add__(self, other: "Moved") -> "Moved":
         """What both move."""
@@ -42,6 +43,7 @@ class Moved:
             self.fetched + other.fetched,
             self.written + other.written,
             self.atomics + other.atomics,
+            self.apart or other.apart,
         )
 
 
@@ -92,6 +94,7 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
         fetched=touched if atomic or not writes or access.opcode.startswith("SU") else 0,
         written=touched if writes else 0,
         atomics=max(collisions, sectors) if atomic else 0,
+        apart=access.space in {Space.LOCAL, Space.TEXTURE},
     )
 
 

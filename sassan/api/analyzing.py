@@ -119,7 +119,7 @@ def _settings(choices: Choices) -> Settings:
         gpu=None if launch.gpu is None else checking.text("gpu", launch.gpu),
         warps=choices.get("warps"),
         partition=choices.get("partition", False),
-        model=choices.get("model", "unit"),
+        model=choices.get("model"),
         machine=_path(choices.get("machine")),
         latency=tuple(f"{name}={cycles}" for name, cycles in choices.get("latency", {}).items()),
         measurements=_path(choices.get("measurements")),

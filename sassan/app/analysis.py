@@ -8,7 +8,8 @@ from sassan.access.traffic import Traffic, traffic
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.sm_level import with_sm_level
-from sassan.errors import UsageError
+from sassan.assumptions import published
+from sassan.errors import Gap, UsageError
 from sassan.ipet import flow_facts
 from sassan.ipet.facts.targets import with_targets
 from sassan.ipet.facts.template import template
@@ -21,7 +22,8 @@ from sassan.machine.launch import Launch
 from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.strings.blocks import path_blocks, path_string
 from sassan.strings.kernel_string import KernelString, letters
-from sassan.timing.models import WITH_LATENCIES
+from sassan.timing import Unit
+from sassan.timing.cycles import Cycles
 from sassan.values import WarpValues, with_values
 from sassan.warpcfg import compiler_tables, explore
 from sassan.warpcfg.externals import clobbering
@@ -73,6 +75,8 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     """
     if settings.machine is not None:
         settings.machine.of(function.arch)
+    if isinstance(settings.costs, Cycles):
+        settings = replace(settings, costs=settings.costs.of(function))
     isa = isa_of(function, settings.letters)
     plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
@@ -90,13 +94,16 @@ def _on_gpu(system: Problem, settings: Settings) -> Problem:
     gpu, arch = settings.gpu, system.cfg.function.arch
     if gpu is None or gpu.architecture == arch:
         return system
-    return replace(system, assumptions=(*system.assumptions, f"{gpu.name} ({gpu.architecture}) runs code of {arch}"))
+    return replace(system, assumptions=(*system.assumptions, published(f"{gpu.name} ({gpu.architecture}) runs code of {arch}")))
 
 
 def _traffic(cfg: WarpCfg, values: WarpValues | None, settings: Settings) -> Traffic | None:
-    """What the accesses of a graph move, None where nothing of a launch is given or registers are not followed."""
-    if values is None or settings.costs.name not in WITH_LATENCIES:
+    """What the accesses of a graph move, None where nothing of a launch is given; a gap where registers are not followed."""
+    if settings.costs.name == Unit().name:
         return None
+    if values is None:
+        why = "what the accesses of the grid move is unknown: registers are not followed here"
+        return Traffic(gaps=(Gap(cfg.function.entry, "values-not-followed", why),))
     followed = accesses(values)
     return traffic(
         followed, memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch), assumptions(followed)
@@ -107,7 +114,7 @@ def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> LoopBounds:
     """The bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
     inferred = () if settings.setup.paper else infer(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
     checked = not cfg.externals and check_bounds(cfg, isa.facts, settings.launch, inferred)
-    bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred)
+    bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
     if Origin.INFERRED not in bounds.origins:
         return bounds
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sassan import __version__
+from sassan.assumptions import kinds
 
 if TYPE_CHECKING:
     from sassan.app.launches import LaunchResult
@@ -36,6 +37,11 @@ def address(value: int) -> str:
 def gaps(several: Sequence["Gap"]) -> Sequence[Value]:
     """Return the list of gaps."""
     return [{"code": gap.code, "address": address(gap.address), "message": gap.message} for gap in several]
+
+
+def assumptions(texts: Sequence[str]) -> Mapping[str, Value]:
+    """Return the keys of what a number rests on: the texts, and beside each what backs it."""
+    return {"assumptions": list(texts), "assumption_kinds": kinds(texts)}
 
 
 def head(result: "AnalysisResult") -> Mapping[str, Value]:
@@ -78,13 +84,13 @@ def launch(result: "LaunchResult") -> Mapping[str, Value]:
         "shared": recorded.shared,
         "count": recorded.count,
         "wcet": wcet(result.result) if result.result is not None else None,
-        "bound": {"cycles": result.cycles, "us": result.us, "assumptions": _of_grid(result)} if result.cycles is not None else None,
+        "bound": {"cycles": result.cycles, "us": result.us, **assumptions(_of_grid(result))} if result.cycles is not None else None,
         "estimate": None,
         "gaps": gaps(result.gaps),
     }
 
 
-def _of_grid(result: "LaunchResult") -> list[Value]:
+def _of_grid(result: "LaunchResult") -> list[str]:
     makespan = result.result.makespan if result.result is not None else None
     grid = makespan.grid if makespan is not None else None
     return [*(grid.assumptions if grid is not None else ()), *result.assumptions]
@@ -114,7 +120,7 @@ def string(letters: "KernelString | None") -> str | None:
 def wcet(result: "AnalysisResult") -> Value:
     """Return the bound of the execution time, with what it rests on; the result of an experiment, which is none, has its own key."""
     bound = result.wcet
-    common: dict[str, Value] = {"model": bound.model, "assumptions": list(bound.assumptions), "proof": bound.proof, "note": bound.note}
+    common: dict[str, Value] = {"model": bound.model, **assumptions(bound.assumptions), "proof": bound.proof, "note": bound.note}
     if not bound.bound:
         return {"value": None, "status": "experiment", "experiment": bound.value} | common
     return {"value": bound.value, "status": bound.status} | common
@@ -124,10 +130,10 @@ def makespan(bounds: "Makespan | None") -> Value:
     """Return the bounds of the warps on an SM over all paths, None where it is not requested."""
     if bounds is None:
         return None
-    common = {"warps": bounds.residents.warps, "lower": None, "upper": bounds.bound.value, "assumptions": list(bounds.bound.assumptions)}
+    common = {"warps": bounds.residents.warps, "lower": None, "upper": bounds.bound.value, **assumptions(bounds.bound.assumptions)}
     if bounds.partition is None:
         return common
-    return common | {"partition": {"upper": bounds.partition.value, "assumptions": list(bounds.partition.assumptions)}}
+    return common | {"partition": {"upper": bounds.partition.value, **assumptions(bounds.partition.assumptions)}}
 
 
 def _occupancy(residency: "Residency | None") -> Value:
@@ -147,7 +153,7 @@ def _occupancy(residency: "Residency | None") -> Value:
         "barriers": known.demand.barriers,
         "limits": dict(known.limits),
         "limited_by": list(known.limited_by),
-        "assumptions": list(known.assumptions),
+        **assumptions(known.assumptions),
     }
 
 
@@ -164,7 +170,7 @@ def _grid(result: "AnalysisResult") -> Value:
         "us": result.grid_us,
         "gpu": gpu.name if gpu is not None else None,
         "terms": {name: float(cycles) for name, cycles in asdict(bounds.terms).items()} if bounds.terms is not None else None,
-        "assumptions": list(bounds.grid.assumptions),
+        **assumptions(bounds.grid.assumptions),
     }
 
 

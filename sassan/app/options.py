@@ -14,7 +14,7 @@ from sassan.machine.launch import Launch, shape
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import setting
 from sassan.products import Product
-from sassan.timing import CostModel, latencies, models
+from sassan.timing import CostModel, Unit, latencies, models
 from sassan.timing.rates import Tables
 from sassan.warpcfg import Options
 
@@ -61,7 +61,8 @@ class AnalysisOptions:
     warps: int | None = None
     partition: bool = False
     launches: str | None = None
-    model: str = "unit"
+    model: str | None = None
+    """The cost model; None: cycles where a GPU is named, else instructions (`unit`)."""
     machine: str | None = None
     latency: tuple[str, ...] = ()
     measurements: str | None = None
@@ -110,6 +111,10 @@ class AnalysisOptions:
         """
         return launches.read(self.launches) if self.launches is not None else None
 
+    @property
+    def _model(self) -> str:
+        return self.model or (models.CYCLES if self.gpu is not None else Unit().name)
+
     def _check(self, spelled: Spelling) -> None:
         """Refuse options that contradict each other, or that have no effect without others.
 
@@ -130,9 +135,9 @@ class AnalysisOptions:
         if self.gpu is not None and self.sms is not None:
             message = f"{spelled('gpu')} and {spelled('sms')} exclude each other"
             raise UsageError("usage", message, hint="a product has a number of SMs")
-        if self.latency and self.model not in models.WITH_LATENCIES:
+        if self.latency and self._model not in (models.CYCLES, *models.WITH_LATENCIES):
             hint = " or ".join(f"{spelled('model')} {name}" for name in sorted(models.WITH_LATENCIES, reverse=True))
-            raise UsageError("usage", f"{spelled('latency')} has no effect on the model '{self.model}'", hint=f"pass {hint}")
+            raise UsageError("usage", f"{spelled('latency')} has no effect on the model '{self._model}'", hint=f"pass {hint}")
         if (self.measurements is not None) != (self.model == MEASURED):
             message = f"{spelled('model')} {MEASURED} and {spelled('measurements')} need each other"
             raise UsageError("usage", message, hint=f"pass {spelled('model')} {MEASURED} and {spelled('measurements')} cycles.csv")
@@ -160,7 +165,7 @@ class AnalysisOptions:
         """
         if self.measurements is not None:
             return read_measurements(self.measurements)
-        return models.model(self.model, Tables(machine, latencies.parse(self.latency)))
+        return models.model(self._model, Tables(machine, latencies.parse(self.latency)))
 
 
 def _needs(spelled: Spelling, name: str, *others: str, joined: str = "") -> UsageError:

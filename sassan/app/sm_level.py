@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from sassan.alphabet import Letter
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap, InputError
 from sassan.ipet.sm.barriers import block_barriers
@@ -16,7 +15,6 @@ from sassan.makespan.problem import Processor
 from sassan.makespan.problem import problem as makespan_problem
 from sassan.strings.kernel_string import KernelString
 from sassan.timing import Unit
-from sassan.timing.models import WITH_LATENCIES
 
 
 def with_sm_level(result: AnalysisResult) -> AnalysisResult:
@@ -43,7 +41,7 @@ def with_sm_level(result: AnalysisResult) -> AnalysisResult:
         return _unbounded(result, wanted or Residents(0), foreign)
     if wanted is None:
         return result
-    if wanted.grid is not None and settings.costs.name in WITH_LATENCIES:
+    if wanted.grid is not None and settings.costs.name != Unit().name:
         memory = memory_of(settings.gpu) if settings.gpu is not None else None
         wanted = replace(wanted, grid=replace(wanted.grid, memory=memory, allocated=settings.launch.allocated))
     letters = tuple((string or KernelString()).counts() for string in result.strings)
@@ -74,7 +72,7 @@ def _by_waiting(result: AnalysisResult, bounds: Makespan, sm: Multiprocessor, *,
     """The bounds with that of the worst path by the slots in which its last warp waits, if that is less: its letters say so."""
     if bounds.worst_path is None or result.worst_path is None or barriers or result.wcet.model != Unit().name:
         return bounds
-    processor = Processor({letter: sm.capacity(letter) for letter in Letter}, {}, sm.issue)
+    processor = Processor({letter: sm.capacity(letter) for letter in sm.letters}, {}, sm.issue)
     waiting = waiting_slots(makespan_problem((result.worst_path,) * bounds.residents.warps, processor))
     return replace(bounds, worst_path=min(bounds.worst_path, waiting))
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import cast
 
+from sassan.app import documents
 from sassan.app.documents import Value
+from sassan.assumptions import Assumption, Kind
 
 INFINITE = float("inf")
 
@@ -64,12 +66,13 @@ def to_json(outcome: Outcome) -> dict[str, Value]:
         "loops": [{"head": loop.head, "bound": loop.bound, "source": loop.source} for loop in outcome.loops],
         "why": outcome.why,
         "cubin": outcome.cubin,
-        "assumptions": list(outcome.assumptions),
+        **documents.assumptions(outcome.assumptions),
     }
 
 
 def from_json(value: Mapping[str, object], *, cached: bool = False) -> Outcome:
     """Return the outcome of a JSON object; raises KeyError, TypeError, ValueError for another object."""
+    texts, kinds = (map(str, cast("Sequence[object]", value[key])) for key in ("assumptions", "assumption_kinds"))
     loops = cast("Sequence[Mapping[str, object]]", value["loops"])
     return Outcome(
         OutcomeStatus(str(value["fate"])),
@@ -78,6 +81,6 @@ def from_json(value: Mapping[str, object], *, cached: bool = False) -> Outcome:
         tuple(LoopBound(str(loop["head"]), cast("int | None", loop["bound"]), str(loop["source"])) for loop in loops),
         str(value["why"]),
         str(value["cubin"]),
-        tuple(map(str, cast("Sequence[object]", value["assumptions"]))),
+        tuple(Assumption(text, Kind(kind)) for text, kind in zip(texts, kinds, strict=True)),
         cached,
     )

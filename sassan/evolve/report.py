@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sassan.app import documents
 from sassan.app.documents import Value
+from sassan.assumptions import checked, proved
 from sassan.errors import MissingToolError, SelfCheckError
 from sassan.evolve.compilation.compile import CompileResult, CompileStatus
 from sassan.evolve.evaluate import ONE_LAUNCH, SAME_WORK, EvaluationTask, compiled, content, job
@@ -48,7 +49,8 @@ def assumptions(config: Config, result: SearchResult, runner: Runner) -> tuple[s
     if config.shape.settings:
         comparison.append(f"parameters: {', '.join(map(str, config.shape.settings))}")
     if config.ordered:
-        comparison.append("reordered PTX: every order was proved equivalent; the default is PTX in the original order, compiled by ptxas")
+        order = "reordered PTX: every order was proved equivalent; the default is PTX in the original order, compiled by ptxas"
+        comparison.append(proved(order))
     comparison.append(_equal(config, runner))
     return tuple(dict.fromkeys((*comparison, *shown.outcome.assumptions)))
 
@@ -70,7 +72,7 @@ def _equal(config: Config, runner: Runner) -> str:
     rounding = "; flags that change rounding were allowed" if config.allow_inexact else ""
     if runner.bench is not None:
         where = f"{runner.bench.device.name}, on one set of data"
-        return f"every bounded individual ran on {where} and computed the same results as the default{rounding}"
+        return checked(f"every bounded individual ran on {where} and computed the same results as the default{rounding}")
     return f"no GPU ran the individuals: that they compute the same results is claimed by the configuration{rounding}"
 
 
@@ -97,7 +99,7 @@ def document(config: Config, result: SearchResult, runner: Runner) -> Mapping[st
         "convergence": {
             name: [[cost if isfinite(cost) else None for cost in costs] for costs in points] for name, points in result.curves.items()
         },
-        "assumptions": list(assumptions(config, result, runner)),
+        **documents.assumptions(assumptions(config, result, runner)),
         "run": {"compilers": str(runner.tools), "evaluated": runner.statistics.evaluated, "cached": runner.statistics.cached},
     }
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sassan.assumptions import Assumption, Kind
 from sassan.checked import quoted
 from sassan.errors import Gap, InputError, UsageError
 from sassan.ipet.facts.describe import assumptions
@@ -67,9 +68,17 @@ def check_functions(facts: FlowFacts, functions: Iterable[Function]) -> None:
             raise InputError("facts-text-mismatch", message, hint=f'check the bounds again, then write text = "{hashes[function]}"')
 
 
-def bounds_of(cfg: WarpCfg, facts: FlowFacts | None = None, default: int | None = None, inferred: Sequence[Inferred] = ()) -> LoopBounds:
+def bounds_of(
+    cfg: WarpCfg,
+    facts: FlowFacts | None = None,
+    default: int | None = None,
+    inferred: Sequence[Inferred] = (),
+    *,
+    checked: bool = False,
+) -> LoopBounds:
     """The bound of every loop: its fact, else the inferred one, else the default, else a gap; with the assumptions made.
 
+    `checked`: inferred bounds were held to runs.
     Raises InputError for facts about another text or about an address where no loop begins, UsageError for a negative default.
     """
     if default is not None and default < 0:
@@ -91,7 +100,7 @@ def bounds_of(cfg: WarpCfg, facts: FlowFacts | None = None, default: int | None 
         *(f"flow fact: {text}" for text in _loop_facts(cfg, of_function)),
         *assumptions(of_function),
         *(f"YIELD does not split threads: the loop at 0x{header:04x} never iterates" for header in spinning),
-        *sorted({f"inferred: {_loop_bound(result.head, result.bound or 0)} ({result.reason})" for result in by_loop.values()}),
+        *(Assumption(text, Kind.CHECKED if checked else Kind.PROVED) for text in sorted(set(map(_inferred, by_loop.values())))),
         *_default_assumption(default, without),
         *sorted({_external_assumption(external.name, costs[external.name]) for external in cfg.externals if external.name in costs}),
     )
@@ -149,6 +158,10 @@ def _loop_facts(cfg: WarpCfg, facts: FunctionFacts) -> Iterator[str]:
         for loop in loops_at(cfg, name)
     }
     yield from (f"{_loop_bound(header, bound)}{source}" for header, source, bound in sorted(bounds))
+
+
+def _inferred(result: Inferred) -> str:
+    return f"inferred: {_loop_bound(result.head, result.bound or 0)} ({result.reason})"
 
 
 def _loop_bound(header: int, bound: int) -> str:

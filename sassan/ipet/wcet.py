@@ -20,8 +20,7 @@ from sassan.ipet.steps import steps_of
 from sassan.ipet.system import build, columns_of
 from sassan.ipet.walk import matches, walk
 from sassan.strings.fold import Sequence, total
-from sassan.timing import CostModel
-from sassan.timing.models import WITH_LATENCIES
+from sassan.timing import CostModel, Unit
 from sassan.warpcfg.graph import WarpCfg
 
 UNRECONSTRUCTED = "path not reconstructible: the blocks of the optimum are not connected; the bound holds"
@@ -89,7 +88,7 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
     steps = None if cfg.gaps or setup.paper else steps_of(cfg)
     unknown = () if setup.paper else (*bounds.gaps, *(() if steps is None else merged_calls(steps)))
     gaps = tuple(sorted({*cfg.gaps, *blocks.gaps, *unknown}))
-    moved = traffic.assumptions if costs.name in WITH_LATENCIES else ()
+    moved = traffic.assumptions if costs.name != Unit().name else ()
     assumptions = (*blocks.assumptions, *moved, *cfg.assumptions, *bounds.assumptions, *_experiment_assumptions(setup))
     if gaps:
         return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup, traffic=traffic)

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from sassan.arch import FactRow, cached, described, rows, with_code
 from sassan.arch import names as arch_names
+from sassan.assumptions import Assumption, Kind, published
 from sassan.errors import InputError, UsageError
 from sassan.isa.tables import unit
 
@@ -96,11 +97,13 @@ class Latencies:
         cycles, figure = self.cycles(READ), self.figure(READ)
         if cycles is None:
             return ()
+        unsure = figure is not None and figure.unsure
         if READ in self._overrides:
             how = f"--latency {READ}"
         else:
-            how = f"{'no publication gives this' if figure is not None and figure.unsure else 'published'}; set it with --latency {READ}=N"
-        return (f"operands are read within {cycles} cycles of when the unit takes the instruction ({how})",)
+            how = f"{'no publication gives this' if unsure else 'published'}; set it with --latency {READ}=N"
+        kind = Kind.ASSUMED if unsure or READ in self._overrides else Kind.PUBLISHED
+        return (Assumption(f"operands are read within {cycles} cycles of when the unit takes the instruction ({how})", kind),)
 
     def assumptions(self, used: Iterable[str]) -> tuple[str, ...]:
         """Return what a bound that uses these classes takes for granted."""
@@ -110,9 +113,8 @@ class Latencies:
         doubts = [name for name in defaults if (figure := self.figure(name)) is not None and figure.unsure]
         out = [f"no instruction takes longer than its latency, under whatever contention; in cycles: {values}"]
         if defaults:
-            out.append(
-                f"published latencies are averages or minima, no bounds; set worst ones with --latency NAME=N: {', '.join(defaults)}"
-            )
+            caution = "published latencies are averages or minima, no bounds; set worst ones with --latency NAME=N"
+            out.append(published(f"{caution}: {', '.join(defaults)}"))
         if doubts:
             out.append(f"no publication gives these latencies: {', '.join(doubts)}")
         if defaults:

@@ -46,7 +46,7 @@ def launch(validation: LaunchValidation) -> Document:
         },
         "arguments": validation.arguments,
         "gaps": documents.gaps(validation.gaps),
-        "assumptions": list(_assumptions(validation)),
+        **documents.assumptions(_assumptions(validation)),
     }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from sassan.assumptions import proved
 from sassan.isa.facts import Flow
 from sassan.warpcfg.blocks import Blocks
 from sassan.warpcfg.options import EITHER, Options
@@ -13,7 +14,7 @@ VALUE_ASSUMPTIONS = ("one load from one address gives all lanes one value", "the
 def generation_assumptions(blocks: Blocks, options: Options, *, volta: bool) -> tuple[str, ...]:
     """Return what the order of sides, and since Volta their interleaving, assumes of this program."""
     either = options.order == EITHER
-    order = "either side of a divergence may run first" if either else "the taken side of a divergence runs first"
+    order = proved("either side of a divergence may run first") if either else "the taken side of a divergence runs first"
     traps = ("no debugger resumes a warp at a trap that ends a function",) if any(map(blocks.stops, blocks.blocks)) else ()
     return (order, *(_interleaving(blocks) if volta else ()), *traps)
 
@@ -26,4 +27,4 @@ def _interleaving(blocks: Blocks) -> Iterator[str]:
     if "YIELD" in opcodes:
         yield "YIELD releases no barrier and splits no threads"
     if "WARPSYNC" in opcodes and Flow.WARP_BARRIER not in flows:
-        yield "WARPSYNC of some lanes merges no threads: that costs at least as much"
+        yield proved("WARPSYNC of some lanes merges no threads: that costs at least as much")

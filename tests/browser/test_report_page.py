@@ -40,6 +40,7 @@ SEARCH: dict[str, Any] = {
     "chart": {"slots": 3, "shown": 3, "rows": [[[0, 1, "L"], [1, 1, "C"]], [[0, 1, "."], [1, 1, "L"], [2, 1, "C"]]]},
     "why": "",
     "assumptions": ["the SM is work-conserving"],
+    "assumption_kinds": ["assumed"],
 }
 
 

@@ -51,6 +51,27 @@ def test_analyze_prints_the_assumptions_of_its_bounds(sassan: Sassan):
     assert "  - --loop-bound: at most 10 back edges per entry (11 iterations of the header) of the loop at 0x0158\n" in out
 
 
+def test_assumptions_that_something_backs_are_counted_and_listed_on_demand(sassan: Sassan):
+    arguments = ["analyze", BFS, "--loop-bound", "10", "-W", "16"]
+    figures = "SM of compute capability 6.1: warp instructions per cycle L=1, C=4, S=1, D=1/8, issue 8"
+    short, whole = sassan(*arguments).out, sassan(*arguments, "--assumptions").out
+    assert "assumptions: 9 (1 published, 8 assumed); --assumptions lists all\n" in short
+    assert figures not in short
+    assert "assumptions: 9 (1 published, 8 assumed)\n" in whole
+    assert f"  - published: {figures}\n" in whole
+    assert "  - assumed: every instruction takes one cycle (unit cost)\n" in whole
+    makespan = sassan(*arguments, "--json").document["functions"][0]["makespan"]
+    assert dict(zip(makespan["assumptions"], makespan["assumption_kinds"], strict=True))[figures] == "published"
+
+
+def test_inferred_bounds_are_checked_and_those_of_the_user_assumed(sassan: Sassan):
+    arguments = ["ipet", SAMPLES / "sm_80" / "barrier_reduce.cuobjdump.sass", "--block-dim", "256", "--json"]
+    wcet = sassan(*arguments).document["functions"][0]["wcet"]
+    kinds = dict(zip(wcet["assumptions"], wcet["assumption_kinds"], strict=True))
+    assert {kind for text, kind in kinds.items() if text.startswith("inferred: ")} == {"checked"}
+    assert {kind for text, kind in kinds.items() if text.startswith("launch as given: ")} == {"assumed"}
+
+
 def test_a_function_without_a_bound_shows_its_gaps_and_no_number(sassan: Sassan):
     result = sassan("analyze", BFS)
     assert result.status == 0

@@ -49,9 +49,18 @@ def test_the_table_has_microseconds_rounded_up(sassan: Sassan):
 
 
 def test_instructions_are_no_time(sassan: Sassan):
-    grid = analyzed(sassan, SAXPY, *GRID, "--gpu", "GTX 1080")["grid"]
+    counted = (SAXPY, *GRID, "--gpu", "GTX 1080", "--model", "unit")
+    grid = analyzed(sassan, *counted)["grid"]
     assert (grid["upper"], grid["us"], grid["gpu"]) == (604, None, "GTX 1080")
-    assert sassan("analyze", SAXPY, *GRID, "--gpu", "GTX 1080").out.splitlines()[0].split()[-1] == "grid"
+    assert sassan("analyze", *counted).out.splitlines()[0].split()[-1] == "grid"
+
+
+def test_with_a_product_the_answer_is_a_time(sassan: Sassan):
+    coded = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
+    for path, model in ((SAXPY, "table"), (coded, "control")):
+        plain, named = (analyzed(sassan, path, *GRID, "--gpu", "GTX 1080", *given) for given in ((), ("--model", model)))
+        assert (plain["wcet"]["model"], plain["grid"]) == (model, named["grid"])
+        assert plain["grid"]["us"] > 0
 
 
 def test_without_a_product_there_is_no_time(sassan: Sassan):

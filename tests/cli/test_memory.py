@@ -32,9 +32,9 @@ def test_one_row_per_access_with_the_worst_first_and_why(sassan: Sassan):
         "0x00b0   LDG.E        global  aligned       4      4      1",
         "  0x00e0 lane stride 4096 bytes: 32 sectors where 4 suffice",
         "",
-        "assumptions:",
-        "  - parameters that addresses begin with are multiples of 256 bytes, as allocators return them",
-        "  - the addresses of one access lie within 4 GiB: lanes that agree on the low word agree on the address",
+        "assumptions: 2 (2 assumed)",
+        "  - assumed: parameters that addresses begin with are multiples of 256 bytes, as allocators return them",
+        "  - assumed: the addresses of one access lie within 4 GiB: lanes that agree on the low word agree on the address",
     ]
 
 

@@ -54,7 +54,7 @@ def numbers(answer: Answer) -> dict[str, Value]:
         "gap": known.gap,
         "engines": [_engine(outcome) for outcome in known.last.values()],
         "estimates": [{"name": name, "value": value, "bound": False, "note": unsafe} for name, value, unsafe in estimates(answer)],
-        "assumptions": list(answer.instance.assumptions),
+        **documents.assumptions(answer.instance.assumptions),
         "stopped": answer.stopped or None,
         "seconds": round(answer.seconds, 3),
         "schedule": None,

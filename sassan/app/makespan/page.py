@@ -11,6 +11,7 @@ from sassan.app.makespan.instances import Instance
 from sassan.app.makespan.kernels import Paths
 from sassan.app.makespan.search import INTERRUPT, Answer
 from sassan.app.result import AnalysisResult
+from sassan.assumptions import kinds
 from sassan.errors import InputError, UsageError
 from sassan.makespan import start
 from sassan.makespan.bounds.waiting import waiting_slots
@@ -112,6 +113,7 @@ def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int
 
     known = answer.known
     warps = answer.instance.warps
+    texts = list(dict.fromkeys(answer.instance.assumptions))
     drawn = known.schedule is not None and known.schedule.makespan * warps <= MOST_CELLS
     said = [outcome.note for outcome in known.last.values() if outcome.note]
     large = f"the schedule has {known.lower} slots of {warps} warps: too large to draw" if known.schedule is not None else ""
@@ -135,7 +137,8 @@ def _record(label: str, answer: Answer, moves: list[tuple[float, int | None, int
         "trace": trace(moves),
         "chart": chart_record(chart(answer)) if drawn else None,
         "why": "" if drawn else large or "; ".join(said) or "no schedule was found in the time given",
-        "assumptions": list(dict.fromkeys(answer.instance.assumptions)),
+        "assumptions": texts,
+        "assumption_kinds": kinds(texts),
     }
 
 
@@ -152,4 +155,5 @@ def _without(verdict: str, why: str) -> SearchRecord:
         "chart": None,
         "why": why,
         "assumptions": [],
+        "assumption_kinds": [],
     }

@@ -3,7 +3,7 @@
 from sassan.app import documents
 from sassan.app.inputs import Observer
 from sassan.app.request import AnalysisRequest
-from sassan.cli.options.inputs import Json
+from sassan.cli.options.inputs import AllAssumptions, Json
 from sassan.cli.options.request import Asked, analysis
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
@@ -12,7 +12,7 @@ from sassan.cli.reports import launches as launches_report
 
 
 @analysis
-def analyze(asked: Asked, *, json: Json = False) -> None:
+def analyze(asked: Asked, *, assumptions: AllAssumptions = False, json: Json = False) -> None:
     """Bound every function: graph, string, WCET, makespan.
 
     A function that cannot be bounded lists its gaps: what is missing, and at which address. A bound holds under the assumptions that are
@@ -32,22 +32,22 @@ def analyze(asked: Asked, *, json: Json = False) -> None:
     """
     request, observer = asked.request, asked.observer
     if request.recording is not None:
-        _launches(request, observer, json=json)
+        _launches(request, observer, every=assumptions, json=json)
         return
     results, inputs = request.results(observer)
     if json:
         document.show([documents.analysis(result) for result in results], inputs.refused)
     else:
-        report.show(results)
+        report.show(results, every=assumptions)
     finish(inputs, results if request.patterns else [])
 
 
-def _launches(request: AnalysisRequest, observer: Observer, *, json: bool) -> None:
+def _launches(request: AnalysisRequest, observer: Observer, *, every: bool, json: bool) -> None:
     """Print what is known of every recorded launch."""
     inputs = request.inputs(observer)
     launches = tuple(request.launch_results(inputs, observer))
     if json:
         document.show([], inputs.refused, launches=[documents.launch(launch) for launch in launches])
     else:
-        launches_report.show(launches, cut=request.recording.cut if request.recording is not None else "")
+        launches_report.show(launches, cut=request.recording.cut if request.recording is not None else "", every=every)
     finish(inputs, [launch.result for launch in launches if launch.result is not None] if request.patterns else [])

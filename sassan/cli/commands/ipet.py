@@ -10,7 +10,7 @@ from sassan.app.inputs import Inputs
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.views import PROGRAMS, integer_program
-from sassan.cli.options.inputs import File, Json
+from sassan.cli.options.inputs import AllAssumptions, File, Json
 from sassan.cli.options.request import Asked, wcet_analysis
 from sassan.cli.options.views import FactsTemplate, LinearProgram
 from sassan.cli.output import document
@@ -29,6 +29,7 @@ def ipet(
     *,
     output: LinearProgram = None,
     facts_template: FactsTemplate = False,
+    assumptions: AllAssumptions = False,
     json: Json = False,
 ) -> None:
     """Bound the WCET, and write the integer program behind it.
@@ -62,7 +63,7 @@ def ipet(
     if json:
         document.show([_document(result) for result in results], inputs.refused)
     else:
-        report.show(results)
+        report.show(results, every=assumptions)
     finish(inputs, results if request.patterns and settings.solve else unwritten)
 
 

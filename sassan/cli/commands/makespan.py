@@ -15,7 +15,7 @@ from sassan.app.options import AnalysisOptions
 from sassan.app.reading import architecture, read_machine
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options import executors
-from sassan.cli.options.inputs import Functions, Json, NoCache, Quiet
+from sassan.cli.options.inputs import AllAssumptions, Functions, Json, NoCache, Quiet
 from sassan.cli.options.launch import BlockDim, Bounds, Grid, LoopBound, Parameters
 from sassan.cli.options.makespan import (
     Capacity,
@@ -83,12 +83,13 @@ def makespan(
     executor: executors.ChainsOption = None,
     scheduler: executors.Scheduler = None,
     jobs: executors.Jobs = None,
+    assumptions: AllAssumptions = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the longest makespan of W warps on one SM.
 
-    A text of the letters L, C, S, D, digits, ( ) ^ is a kernel string; anything else names a listing (./LCL is a file). The answer is an
+    A text of the letters L, C, S, D, T, digits, ( ) ^ is a kernel string; anything else names a listing (./LCL is a file). The answer is an
     interval: a schedule that exists, and a bound that none exceeds. Of a listing it holds if the warps take the paths that are shown;
     beside it stands the SM-level bound, whatever paths they take. Ctrl-C ends the search with the best result so far. The first search
     after an installation is compiled: up to 30 seconds, which no time limit counts. With a limit below 1.5 seconds nothing is compiled.
@@ -118,7 +119,7 @@ def makespan(
         partition=partition,
     )
     chosen = configured(config, given)
-    wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet)
+    wanted = makespan_report.Wanted(output, lp, rows or Rows.SHORT, json=json, quiet=quiet, assumptions=assumptions)
     _check_formats(output, lp)
     with _chains(executor, scheduler, jobs, chosen) as workers:
         how = _How(rows, workers)

@@ -11,7 +11,7 @@ from sassan.app import documents
 from sassan.app.inputs import wanted
 from sassan.app.options import AnalysisOptions
 from sassan.app.reading import architecture, read_program
-from sassan.cli.options.inputs import Functions, Json, NoCache, Quiet, Sm
+from sassan.cli.options.inputs import AllAssumptions, Functions, Json, NoCache, Quiet, Sm
 from sassan.cli.options.launch import Bounds, Gpu, LaunchesFile, LoopBound
 from sassan.cli.options.models import Latencies, MachineFile, Model, ModelOption
 from sassan.cli.output.files import check as check_output
@@ -58,6 +58,7 @@ def validate(
     output: Scatter = None,
     no_cache: NoCache = False,
     sm: Sm = None,
+    assumptions: AllAssumptions = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -116,7 +117,7 @@ def validate(
     if json:
         out(dumps({**documents.tool(), **document(validations)}, indent=2) + "\n")
     else:
-        validate_report.show(validations, model.value)
+        validate_report.show(validations, (model or Model.CONTROL).value, every=assumptions)
     if any(validation.refuted for validation in validations):
         raise typer.Exit(_REFUTED)
 

@@ -27,6 +27,9 @@ Sm = Annotated[
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Disassemble cubins anew, and keep nothing for the next time.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+AllAssumptions = Annotated[
+    bool, typer.Option("--assumptions", help="Print all assumptions, each with what backs it, not only those that nothing backs.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error; errors stay.")]
 Old = Annotated[str, typer.Argument(metavar="OLD", help=f"{_INPUT} Or the results of an older build: JSON or JSON Lines.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The same, of the newer build.")]

@@ -61,11 +61,11 @@ PaperExperiment = Annotated[
     ),
 ]
 ModelOption = Annotated[
-    Model,
+    Model | None,
     typer.Option(
         "--model",
         help="Cost of a block: unit counts its instructions, table adds their latencies, control follows their control codes, "
-        "measured reads --measurements.",
+        "measured reads --measurements. Without it unit; with --gpu control, or table where the input has no control codes.",
     ),
 ]
 Measurements = Annotated[

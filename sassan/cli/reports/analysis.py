@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from math import ceil
 
 from sassan.app.documents import address
@@ -10,8 +9,9 @@ from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import middle, out, safe
+from sassan.cli.reports import assumptions
 from sassan.errors import Gap
-from sassan.timing.models import WITH_LATENCIES
+from sassan.timing import Unit
 
 NAME = Column("function", widest=24)
 NONE = "-"
@@ -19,14 +19,14 @@ UNLIMITED = "unlimited memory bandwidth"
 """Stands where no number can be given."""
 
 
-def show(results: Sequence[AnalysisResult]) -> None:
-    """Print the report of `analyze`."""
+def show(results: Sequence[AnalysisResult], *, every: bool = False) -> None:
+    """Print the report of `analyze`; `every`: all assumptions."""
     if not results:
         return
     _numbers(results)
     _launches(results)
     paths(results)
-    assumptions(results)
+    assumptions.of_results(results, every=every)
     gaps(results)
 
 
@@ -49,7 +49,7 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
     if any(result.grid_us is not None for result in results):
         columns.append(Column("us", number=True))
     rows = [_row(result)[: len(columns)] for result in results]
-    if grids and all(result.settings.gpu is None and result.settings.costs.name in WITH_LATENCIES for result in results):
+    if grids and all(result.settings.gpu is None and result.settings.costs.name != Unit().name for result in results):
         # A bound of a grid is none on a GPU whose memory is the bottleneck: nobody is to read it without that.
         columns.append(Column("the grid has", widest=len(UNLIMITED)))
         rows = [(*row, UNLIMITED) for row in rows]
@@ -103,35 +103,6 @@ def _codes(analysis: AnalysisResult) -> str:
         return f"({analysis.wcet.note or analysis.wcet.status})"
     count = Counter(gap.code for gap in analysis.gaps)
     return "gaps: " + ", ".join(f"{number} {code}" for code, number in sorted(count.items()))
-
-
-def assumptions(results: Sequence[AnalysisResult]) -> None:
-    """Print what the numbers above rest on, each assumption once; one that not every function needs names those that do."""
-    users: dict[str, list[str]] = {}
-    for result in results:
-        for text in _assumed(result):
-            users.setdefault(text, []).append(result.function.name)
-    if not users:
-        return
-    bounded = sum(bool(_assumed(result)) for result in results)
-    _section("assumptions:")
-    for text, names in users.items():
-        only = "" if len(names) == bounded else f" ({_some(names)})"
-        out(f"  - {safe(text + only)}\n")
-
-
-def _assumed(analysis: AnalysisResult) -> tuple[str, ...]:
-    """Return what the numbers of one function rest on; where there is none, nothing is assumed."""
-    makespan = analysis.makespan
-    bounds = (makespan.bound, makespan.partition, makespan.grid) if makespan else ()
-    several = (bound.assumptions for bound in bounds if bound is not None and bound.value is not None)
-    wcet = analysis.wcet.assumptions if analysis.wcet.value is not None else ()
-    return tuple(dict.fromkeys((*wcet, *chain.from_iterable(several))))
-
-
-def _some(names: Sequence[str]) -> str:
-    first = middle(names[0], 30)
-    return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
 
 
 def gaps(results: Sequence[AnalysisResult]) -> None:

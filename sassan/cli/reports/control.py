@@ -9,6 +9,7 @@ from sassan.app.inputs import Inputs, Selected
 from sassan.cli.output import failure
 from sassan.cli.output.table import Column, Table, show
 from sassan.cli.output.terminal import middle, out, safe
+from sassan.cli.reports import assumptions
 from sassan.cli.reports.analysis import NAME, list_gaps
 from sassan.errors import InputError
 from sassan.isa.registers import names
@@ -37,9 +38,7 @@ def text(checked: Sequence[Checked]) -> None:
         for finding in report.findings:
             name = middle(safe(selected.function.name), 30)
             out(f"  {name} {documents.address(finding.address)} {finding.code}: {safe(_message(selected, finding))}\n")
-    inherited = dict.fromkeys(text for _, report in checked for text in report.assumptions)
-    if inherited:
-        out("\nassumptions:\n" + "".join(f"  - {safe(text)}\n" for text in inherited))
+    assumptions.show([text for _, report in checked for text in report.assumptions], every=True)
     list_gaps([(selected.function.name, report.gaps) for selected, report in checked if not _is_unchecked(report)])
 
 
@@ -66,7 +65,7 @@ def rows(checked: Sequence[Checked]) -> list[Mapping[str, object]]:
             "instructions": len(selected.function.instructions),
             "findings": None if _is_unchecked(report) else [_finding(selected, finding) for finding in report.findings],
             "gaps": documents.gaps(report.gaps),
-            "assumptions": list(report.assumptions),
+            **documents.assumptions(report.assumptions),
         }
         for selected, report in checked
     ]

@@ -8,6 +8,7 @@ from sassan.app.estimating import EstimateResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports import assumptions
 from sassan.cli.reports.analysis import list_gaps, microseconds
 from sassan.estimate.answer import Estimate
 
@@ -33,9 +34,7 @@ def show(results: Sequence[EstimateResult]) -> None:
         out("\n")
         table.show(_stalls(result, known))
         out("\n")
-    assumptions = dict.fromkeys(text for result in results for text in result.assumptions)
-    if assumptions:
-        out("assumptions:\n" + "".join(f"  - {safe(text)}\n" for text in assumptions))
+    assumptions.show([text for result in results for text in result.assumptions], every=True)
     list_gaps([(result.analysis.function.name, result.gaps) for result in results])
 
 
@@ -62,7 +61,7 @@ def row(result: EstimateResult) -> Mapping[str, documents.Value]:
     return {
         **documents.head(result.analysis),
         "estimate": document(result.estimate) if result.estimate is not None else None,
-        "assumptions": list(result.assumptions),
+        **documents.assumptions(result.assumptions),
         "gaps": documents.gaps(result.gaps),
     }
 

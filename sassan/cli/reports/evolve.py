@@ -6,6 +6,7 @@ from pathlib import Path
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports import assumptions
 from sassan.evolve import report
 from sassan.evolve.result import Individual, SearchResult
 from sassan.evolve.run import Runner
@@ -36,9 +37,8 @@ def show(config: Config, result: SearchResult, runner: Runner, folder: Path) -> 
     if result.best is not None:
         launch = config.shape.launch(result.best.choice)
         out(f"\n{safe(report.command(config, result.best, str(folder / 'best')))}\nlaunched as: {safe(str(launch))}\n")
-    out(f"\nwritten to {safe(str(folder))}: result.json, best.cubin, convergence.svg, convergence.png\n\nassumptions:\n")
-    for assumption in report.assumptions(config, result, runner):
-        out(f"  {safe(assumption)}\n")
+    out(f"\nwritten to {safe(str(folder))}: result.json, best.cubin, convergence.svg, convergence.png\n")
+    assumptions.show(report.assumptions(config, result, runner), every=True)
 
 
 def _row(name: str, individual: Individual, numbers: tuple[str, ...]) -> tuple[str, ...]:

@@ -8,9 +8,10 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import analysis as report
+from sassan.cli.reports import assumptions
 from sassan.errors import Gap
 from sassan.machine.launch import Shape
-from sassan.timing.models import WITH_LATENCIES
+from sassan.timing import Unit
 
 _GRID_HAS = "the grid has"
 _COLUMNS = (
@@ -27,11 +28,11 @@ _COLUMNS = (
 )
 
 
-def show(launches: Sequence[LaunchResult], *, cut: str) -> None:
-    """Print every launch; `cut` says why the recording ends early."""
+def show(launches: Sequence[LaunchResult], *, cut: str, every: bool = False) -> None:
+    """Print every launch; `cut` says why the recording ends early; `every`: all assumptions."""
     timed = any(launch_result.us is not None for launch_result in launches)
     settings = [launch_result.result.settings for launch_result in launches if launch_result.result is not None]
-    limited = any(each.gpu is not None or each.costs.name not in WITH_LATENCIES for each in settings)
+    limited = any(each.gpu is not None or each.costs.name == Unit().name for each in settings)
     left_out = {*(() if timed else ("us",)), *((_GRID_HAS,) if limited else ())}
     kept = [place for place, column in enumerate(_COLUMNS) if column.title not in left_out]
     rows = [_row(launch_result) for launch_result in launches]
@@ -48,9 +49,8 @@ def show(launches: Sequence[LaunchResult], *, cut: str) -> None:
     results = tuple(
         {id(launch_result.result): launch_result.result for launch_result in launches if launch_result.result is not None}.values()
     )
-    report.assumptions(results)
-    for text in dict.fromkeys(text for launch_result in launches if launch_result.wcet is not None for text in launch_result.assumptions):
-        out(f"  - {safe(text)}\n")
+    further = [text for launch_result in launches if launch_result.wcet is not None for text in launch_result.assumptions]
+    assumptions.of_results(results, further, every=every)
     gaps = defaultdict[str, dict[Gap, None]](dict)
     for launch_result in launches:
         gaps[launch_result.launch.kernel].update(dict.fromkeys(launch_result.gaps))

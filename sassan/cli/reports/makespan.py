@@ -18,6 +18,7 @@ from sassan.cli.output.files import outputs
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import colourful, cut, note, out, safe, width
 from sassan.cli.reports import analysis as report
+from sassan.cli.reports import assumptions
 from sassan.render.files import write_atomically
 from sassan.render.gantt import Chart, runs
 from sassan.render.gantt_svg import draw
@@ -35,6 +36,8 @@ class Wanted:
     rows: str
     json: bool
     quiet: bool
+    assumptions: bool = False
+    """All of them, also those that are backed."""
 
 
 def single(answer: Answer, wanted: Wanted) -> None:
@@ -43,7 +46,7 @@ def single(answer: Answer, wanted: Wanted) -> None:
     if wanted.json:
         out(makespan_document.text(answer))
     else:
-        _text(answer)
+        _text(answer, every=wanted.assumptions)
 
 
 def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]], refused: Sequence[Refused], wanted: Wanted) -> None:
@@ -57,9 +60,9 @@ def listing(asked: Sequence[KernelInstances], answers: Sequence[Sequence[Answer]
         _rows(asked, answers)
     if len(flat) == 1:
         out("\n")
-        _text(flat[0])
+        _text(flat[0], every=wanted.assumptions)
     elif flat:
-        _assumptions([text for answer in flat for text in answer.instance.assumptions])
+        assumptions.show([text for answer in flat for text in answer.instance.assumptions], every=wanted.assumptions)
     report.list_gaps([(kernel.result.function.name, kernel.result.gaps) for kernel in asked])
 
 
@@ -90,12 +93,12 @@ def _number(value: int | None) -> str:
     return report.NONE if value is None else str(value)
 
 
-def _text(answer: Answer) -> None:
+def _text(answer: Answer, *, every: bool) -> None:
     out(f"{cut(safe(strings_of(answer)), width())}\n{units(answer)}\n\n")
     _engines(answer)
     out(f"\n{verdict(answer)}\n")
     _estimates(answer)
-    _assumptions(answer.instance.assumptions)
+    assumptions.show(answer.instance.assumptions, every=every)
     if answer.known.schedule is not None:
         out(f"\nschedule of {answer.known.lower} slots, slots from 1:\n")
         _chart(chart(answer))
@@ -124,13 +127,6 @@ def _estimates(answer: Answer) -> None:
     out("\nestimates of the 2011 paper, which are no bounds:\n")
     for name, value, caution in estimates:
         out(f"  {name.ljust(23)} {value}  ({caution})\n")
-
-
-def _assumptions(texts: Sequence[str]) -> None:
-    if texts:
-        out("\nassumptions:\n")
-    for text in dict.fromkeys(texts):
-        out(f"  - {safe(text)}\n")
 
 
 def _chart(picture: Chart) -> None:

@@ -8,6 +8,7 @@ from sassan.app.memory import AccessRow, MemoryResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports import assumptions
 from sassan.cli.reports.analysis import NONE, list_gaps
 
 _COLUMNS = (
@@ -24,8 +25,8 @@ _COLUMNS = (
 
 def show(results: Sequence[MemoryResult]) -> None:
     """Print the accesses of each function."""
-    for result in results:
-        out(f"{safe(result.function.name)} ({result.function.arch})\n")
+    for place, result in enumerate(results):
+        out(("\n" if place else "") + f"{safe(result.function.name)} ({result.function.arch})\n")
         if result.rows:
             lines = any(row.source is not None for row in result.rows)
             shown = [_cells(each) for each in result.rows]
@@ -36,10 +37,7 @@ def show(results: Sequence[MemoryResult]) -> None:
                     out(f"  {address(row.access.address)} {safe(row.reason)}\n")
         else:
             out("  accesses not known\n" if result.gaps else "  no access of memory\n")
-        out("\n")
-    assumptions = dict.fromkeys(text for result in results for text in result.assumptions)
-    if assumptions:
-        out("assumptions:\n" + "".join(f"  - {text}\n" for text in assumptions))
+    assumptions.show([text for result in results for text in result.assumptions], every=True)
     list_gaps([(result.function.name, result.gaps) for result in results])
 
 
@@ -64,7 +62,7 @@ def row(result: MemoryResult) -> Mapping[str, documents.Value]:
     return {
         **documents.head(result.analysis),
         "accesses": [_document(each) for each in result.rows],
-        "assumptions": list(result.assumptions),
+        **documents.assumptions(result.assumptions),
         "gaps": documents.gaps(result.gaps),
     }
 

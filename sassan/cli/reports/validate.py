@@ -7,6 +7,7 @@ from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import analysis as report
+from sassan.cli.reports import assumptions
 from sassan.errors import Gap
 from sassan.validation.counts import CountCheck
 from sassan.validation.launches import LaunchValidation, summary
@@ -25,8 +26,8 @@ _COLUMNS = (
 _LISTED = 20
 
 
-def show(validations: Sequence[LaunchValidation], model: str) -> None:
-    """Print every launch, a summary, contradictions, assumptions, and gaps."""
+def show(validations: Sequence[LaunchValidation], model: str, *, every: bool = False) -> None:
+    """Print every launch, a summary, contradictions, assumptions (`every`: also those that are backed), and gaps."""
     table.show(Table(_COLUMNS, tuple(_row(validation) for validation in validations)))
     figures = summary(validations)
     noun = "launch" if len(validations) == 1 else "launches"
@@ -42,7 +43,7 @@ def show(validations: Sequence[LaunchValidation], model: str) -> None:
     results = tuple(
         {id(validation.analysis): validation.analysis for validation in validations if validation.analysis is not None}.values()
     )
-    report.assumptions(results)
+    assumptions.of_results(results, every=every)
     gaps = defaultdict[str, dict[Gap, None]](dict)
     for validation in validations:
         gaps[_name(validation)].update(dict.fromkeys(validation.gaps))

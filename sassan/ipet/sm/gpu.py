@@ -93,6 +93,8 @@ def demand(nodes: Iterable[Iterable[Instruction]], traffic: Traffic, memory: Gpu
 
 
 def _cached(moved: Moved, memory: GpuMemory) -> Fraction:
+    if moved.apart:
+        return _uncached(moved, memory)
     return moved.sectors * SECTOR / memory.l2 + moved.atomics * memory.atomic
 
 

@@ -102,7 +102,7 @@ def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound |
     if memory is None:
         moved: tuple[str, ...] = (_UNLIMITED,)
     else:
-        moved = (*memory.assumptions, _SERVED)
+        moved = (*memory.assumptions, _SERVED, *_touched(grid, memory))
         gaps += kernel.problem.traffic.gaps
         terms = _with_memory(kernel, terms, grid, memory) if terms is not None else None
         if terms is None and not gaps:
@@ -112,6 +112,13 @@ def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound |
     occupancy = grid.occupancy.assumptions if grid.occupancy is not None else ()
     assumptions = (*whole.assumptions, _DISPATCH, *moved, *occupancy)
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
+
+
+def _touched(grid: Grid, memory: GpuMemory) -> tuple[str, ...]:
+    """What is taken for granted where L2 keeps all that a grid touches."""
+    if grid.allocated is None or grid.allocated > memory.capacity:
+        return ()
+    return (f"the kernel touches the {grid.allocated} bytes of the buffers that its arguments point to, no others, and L2 keeps them",)
 
 
 def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) -> Terms | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
+from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ilp.model import Model
 from sassan.ilp.solve import Status, solve
@@ -31,7 +32,7 @@ from sassan.timing import Unit
 _ONCE = "an access keeps its unit as long as the tables say, however many addresses or bank conflicts it has (--machine may say more)"
 _CONSERVING = "the SM is work-conserving: no warp waits while its unit and an issue slot are free"
 _POOLED = "any warp may use any unit of the SM (whole-SM model)"
-_BLOCKS = "block barriers: warps of different blocks never wait for each other"
+_BLOCKS = published("block barriers: warps of different blocks never wait for each other")
 _TOGETHER = "a warp arrives at a block barrier with all its threads that have not ended, and all warps of its block arrive"
 
 

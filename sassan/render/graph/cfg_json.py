@@ -2,6 +2,7 @@
 
 from typing import TypedDict
 
+from sassan.assumptions import kinds
 from sassan.render.graph.decorations import Decorations
 from sassan.render.graph.levels import Arc, Level, arcs
 from sassan.warpcfg.graph import Node, WarpCfg
@@ -66,6 +67,7 @@ class CfgDocument(TypedDict):
     token_targets: dict[str, list[str]]
     gaps: list[GapRecord]
     assumptions: list[str]
+    assumption_kinds: list[str]
 
 
 def cfg_document(cfg: WarpCfg, decorations: Decorations | None = None, *, level: Level = Level.WARP) -> CfgDocument:
@@ -90,6 +92,7 @@ def cfg_document(cfg: WarpCfg, decorations: Decorations | None = None, *, level:
         "token_targets": {_hex(at): [_hex(target) for target in targets] for at, targets in cfg.token_targets},
         "gaps": [{"code": gap.code, "address": _hex(gap.address), "message": gap.message} for gap in cfg.gaps],
         "assumptions": list(cfg.assumptions),
+        "assumption_kinds": kinds(cfg.assumptions),
     }
 
 

@@ -44,6 +44,7 @@ class SearchRecord(TypedDict):
     chart: ChartRecord | None
     why: str
     assumptions: list[str]
+    assumption_kinds: list[str]
 
 
 def chart_record(picture: Chart, most: int = _MOST_RUNS) -> ChartRecord:

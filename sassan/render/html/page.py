@@ -92,18 +92,19 @@ def _summary(function: Mapping[str, Any]) -> dict[str, Any]:
         "makespan": makespan["upper"] if makespan else None,
         "gaps": sorted({gap["code"] for gap in function["gaps"]}),
         "gap_count": len(function["gaps"]),
-        "assumptions": _assumptions(function),
+        **_assumptions(function),
     }
 
 
-def _assumptions(function: Mapping[str, Any]) -> list[str]:
-    """Return the assumptions of a function's bounds; empty without bounds."""
+def _assumptions(function: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the assumptions of a function's bounds, each once, and what backs each; empty without bounds."""
     makespan = function["makespan"] or {}
-    bounds = (makespan, makespan.get("partition"), function["grid"])
-    texts = [text for bound in bounds if bound and bound["upper"] is not None for text in bound["assumptions"]]
+    several = (makespan, makespan.get("partition"), function["grid"])
     wcet = function["wcet"]
     bounded = wcet["value"] is not None or wcet["status"] == "experiment"
-    return list(dict.fromkeys([*(wcet["assumptions"] if bounded else ()), *texts]))
+    bounds = [*([wcet] if bounded else ()), *(bound for bound in several if bound and bound["upper"] is not None)]
+    kinds = dict(pair for bound in bounds for pair in zip(bound["assumptions"], bound["assumption_kinds"], strict=True))
+    return {"assumptions": list(kinds), "assumption_kinds": list(kinds.values())}
 
 
 def _data(value: object) -> str:
@@ -118,7 +119,7 @@ def _detail(at: int, function: Mapping[str, Any]) -> str:
 
 def _packed(function: Mapping[str, Any]) -> str:
     # Without a timestamp: the same data gives the same bytes.
-    text = json.dumps(_shown({**function, "assumptions": _assumptions(function)}), separators=(",", ":"))
+    text = json.dumps(_shown({**function, **_assumptions(function)}), separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 

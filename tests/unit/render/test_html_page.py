@@ -14,7 +14,15 @@ HOSTILE = "</script><img src=x onerror=alert(1)>{{script}}\u202egnp.exe\u2028\ud
 
 
 def document(name: str = "kernel", **more: Any) -> dict[str, Any]:
-    wcet = {"value": 7, "status": "optimal", "model": "unit", "assumptions": ["one cycle each"], "proof": "", "note": ""}
+    wcet = {
+        "value": 7,
+        "status": "optimal",
+        "model": "unit",
+        "assumptions": ["one cycle each"],
+        "assumption_kinds": ["assumed"],
+        "proof": "",
+        "note": "",
+    }
     bounds: dict[str, Any] = {"strings": {"worst_path": "C7"}, "wcet": wcet, "makespan": None, "grid": None, "occupancy": None}
     counts = {"instructions": 7, "blocks": 1, "edges": 1, "divergent_branches": 0, "reactivation_edges": 0}
     return {
@@ -107,16 +115,39 @@ def test_the_script_never_parses_markup_and_never_fetches():
 
 def test_a_number_that_cannot_be_given_is_null_in_the_list():
     gaps = [{"code": "recursion", "address": "0x0008", "message": "calls itself"}]
-    wcet = {"value": None, "status": "gaps", "model": "unit", "assumptions": ["one cycle each"], "proof": "", "note": ""}
+    wcet = {
+        "value": None,
+        "status": "gaps",
+        "model": "unit",
+        "assumptions": ["one cycle each"],
+        "assumption_kinds": ["assumed"],
+        "proof": "",
+        "note": "",
+    }
     listed = head(page(document(wcet=wcet, gaps=gaps)))["functions"][0]
     assert (listed["wcet"], listed["gaps"], listed["gap_count"]) == (None, ["recursion"], 1)
 
 
 def test_where_there_is_no_bound_nothing_is_assumed():
-    wcet = {"value": None, "status": "gaps", "model": "unit", "assumptions": ["one cycle each"], "proof": "", "note": ""}
+    wcet = {
+        "value": None,
+        "status": "gaps",
+        "model": "unit",
+        "assumptions": ["one cycle each"],
+        "assumption_kinds": ["assumed"],
+        "proof": "",
+        "note": "",
+    }
     assert detail(page(document(wcet=wcet)))["assumptions"] == []
 
 
 def test_assumptions_of_every_bound_are_listed_once():
-    makespan = {"warps": 4, "lower": None, "upper": 9, "assumptions": ["one cycle each", "an SM of 6.1"]}
-    assert detail(page(document(makespan=makespan)))["assumptions"] == ["one cycle each", "an SM of 6.1"]
+    makespan = {
+        "warps": 4,
+        "lower": None,
+        "upper": 9,
+        "assumptions": ["one cycle each", "an SM of 6.1"],
+        "assumption_kinds": ["assumed", "published"],
+    }
+    shown = detail(page(document(makespan=makespan)))
+    assert (shown["assumptions"], shown["assumption_kinds"]) == (["one cycle each", "an SM of 6.1"], ["assumed", "published"])

@@ -17,7 +17,7 @@ function makespanPanel(one) {
     found.chart ? gantt(found.chart) : el("p", {}, `No schedule is shown: ${found.why}.`),
     found.trace.length ? convergence(found.trace) : "",
     engines.length ? table([["engine"], ["lower", true], ["upper", true], ["seconds", true], ["proof, or note"]], engines) : "",
-    found.assumptions.length ? [el("h4", {}, "Assumptions"), items(found.assumptions)] : "",
+    found.assumptions.length ? [el("h4", {}, "Assumptions"), items(backed(found))] : "",
   );
 }
 

@@ -64,10 +64,15 @@ function wcetTile(one) {
   return tile("WCET", number(value), `${model === "unit" ? "instructions" : "cycles"} at most, for one warp; ${model} model`, "main");
 }
 
+// The assumptions of a record, each with what backs it.
+function backed(record) {
+  return record.assumptions.map((text, at) => `${text} [${record.assumption_kinds[at]}]`);
+}
+
 function assumptionsPanel(one) {
   const notes = [one.wcet.note].filter(Boolean);
   if (!one.assumptions.length && !notes.length) return "";
-  return panel("Assumptions: the bounds hold under these", "assumptions", items(one.assumptions), notes.map((text) => el("p", {}, text)));
+  return panel("Assumptions: the bounds hold under these", "assumptions", items(backed(one)), notes.map((text) => el("p", {}, text)));
 }
 
 function pathPanel(one) {
@@ -136,5 +141,5 @@ function launchPanel(one) {
   if (known.blocks === null) return panel("Launch", "launch", el("p", {}, `The occupancy is unknown: ${known.why}`));
   const text = `${many(known.blocks, "block")} of ${many(known.block_warps, "warp")} are resident on an SM (limited by ${known.limited_by.join(", ")}); ` +
     `${number(known.threads)} threads, ${number(known.registers)} registers per thread, ${number(known.shared)} bytes of shared memory per block.`;
-  return panel("Launch", "launch", el("p", {}, text), known.assumptions.length ? items(known.assumptions) : "");
+  return panel("Launch", "launch", el("p", {}, text), known.assumptions.length ? items(backed(known)) : "");
 }

@@ -69,7 +69,7 @@ function gapsOverview() {
 
 function assumptionsOverview() {
   const users = new Map();
-  for (const one of FUNCTIONS) for (const text of one.assumptions) users.set(text, [...(users.get(text) ?? []), named(one)]);
+  for (const one of FUNCTIONS) for (const text of backed(one)) users.set(text, [...(users.get(text) ?? []), named(one)]);
   if (!users.size) return "";
   const bounded = FUNCTIONS.filter((one) => one.assumptions.length).length;
   const all = [...users].map(([text, names]) => ({ names, text: names.length === bounded ? text : `${text} (${names.length === 1 ? names[0] : many(names.length, "function")})` }));

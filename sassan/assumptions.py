@@ -1,0 +1,67 @@
+"""What a bound takes for granted: texts, each with what backs it."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Self
+
+
+class Kind(StrEnum):
+    """What backs an assumption; of one with several parts, the weakest counts."""
+
+    PROVED = "proved"
+    """A proof of this repository, from other assumptions."""
+    CHECKED = "checked"
+    """A check on this input, which would have failed."""
+    PUBLISHED = "published"
+    """A publication, of the vendor or of others, that a table names."""
+    ASSUMED = "assumed"
+    """Nothing: what the user gives, what no source says, and how hardware is taken to behave."""
+
+
+class Assumption(str):
+    """An assumption that something backs: wherever a text is expected, its text. A plain text is one that nothing backs."""
+
+    __slots__ = ("kind",)
+    kind: Kind
+
+    def __new__(cls, text: str, kind: Kind) -> Self:
+        """Return the text with what backs it."""
+        self = super().__new__(cls, text)
+        self.kind = kind
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Support pickling, so that other processes know the kind too."""
+        return type(self), (str(self), self.kind)
+
+
+def proved(text: str) -> str:
+    """Return an assumption that a proof backs."""
+    return Assumption(text, Kind.PROVED)
+
+
+def checked(text: str) -> str:
+    """Return an assumption that was checked on this input."""
+    return Assumption(text, Kind.CHECKED)
+
+
+def published(text: str) -> str:
+    """Return an assumption that a publication backs."""
+    return Assumption(text, Kind.PUBLISHED)
+
+
+def kind_of(text: str) -> Kind:
+    """Return what backs an assumption."""
+    return text.kind if isinstance(text, Assumption) else Kind.ASSUMED
+
+
+def kinds(texts: Iterable[str]) -> list[str]:
+    """Return the kinds of assumptions as documents name them, in order."""
+    return [kind_of(text).value for text in texts]
+
+
+def counted(texts: Sequence[str]) -> str:
+    """Return how many assumptions there are, and of each kind: `6 (2 checked, 4 assumed)`."""
+    counts = Counter(map(kind_of, texts))
+    return f"{len(texts)} ({', '.join(f'{counts[kind]} {kind.value}' for kind in Kind if counts[kind])})"

@@ -1,0 +1,38 @@
+"""What the numbers of a report rest on: how much of it is backed by what, and what nothing backs in full."""
+
+from collections.abc import Mapping, Sequence
+
+from sassan.app.result import AnalysisResult
+from sassan.assumptions import Kind, counted, kind_of
+from sassan.cli.output.terminal import middle, out, safe
+
+
+def show(texts: Mapping[str, str] | Sequence[str], *, every: bool = False) -> None:
+    """Print how many assumptions there are of each kind, then those that nothing backs; `every`: all, with their kinds.
+
+    What stands behind each text is printed with it.
+    """
+    suffixes = texts if isinstance(texts, Mapping) else dict.fromkeys(texts, "")
+    if not suffixes:
+        return
+    shown = [text for text in suffixes if every or kind_of(text) is Kind.ASSUMED]
+    rest = "; --assumptions lists all" if len(shown) < len(suffixes) else ""
+    out(f"\nassumptions: {counted(tuple(suffixes))}{rest}\n")
+    for text in shown:
+        out(f"  - {f'{kind_of(text).value}: ' if every else ''}{safe(text + suffixes[text])}\n")
+
+
+def of_results(results: Sequence[AnalysisResult], further: Sequence[str] = (), *, every: bool = False) -> None:
+    """Print the assumptions of several functions, each once, and further ones; one that not every function needs names those that do."""
+    users: dict[str, list[str]] = {}
+    for result in results:
+        for text in result.assumptions:
+            users.setdefault(text, []).append(result.function.name)
+    bounded = sum(bool(result.assumptions) for result in results)
+    suffixes = {text: "" if len(names) == bounded else f" ({_some(names)})" for text, names in users.items()}
+    show(suffixes | dict.fromkeys(further, ""), every=every)
+
+
+def _some(names: Sequence[str]) -> str:
+    first = middle(names[0], 30)
+    return first if len(names) == 1 else f"{first} and {len(names) - 1} more"

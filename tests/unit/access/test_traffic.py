@@ -1,0 +1,70 @@
+"""What accesses move: cycles of the memory pipeline, sectors, bytes of DRAM, operations of atomic units."""
+
+from random import Random
+
+import pytest
+
+from sassan.access.accesses import Access, Pattern
+from sassan.access.opcodes import Space
+from sassan.access.traffic import Moved, traffic
+from sassan.access.transactions import Count
+from sassan.machine.memory_pipeline import memory_pipeline
+
+PIPELINE = memory_pipeline("sm_86")
+
+
+def exactly(number: int) -> Count:
+    return Count(number, number)
+
+
+def moved(access: Access) -> Moved:
+    return traffic([access], PIPELINE).moved[access.address]
+
+
+def of_memory(opcode: str, pattern: Pattern, sectors: int, lines: int, **more: object) -> Moved:
+    return moved(Access(0, opcode, Space.GLOBAL, 4, pattern, sectors=exactly(sectors), lines=exactly(lines), **more))
+
+
+def test_a_load_of_a_line_moves_it_once():
+    assert of_memory("LDG.E", Pattern.ALIGNED, 4, 1) == Moved(cycles=2, sectors=4, fetched=128)
+
+
+def test_a_store_fetches_nothing():
+    assert of_memory("STG.E", Pattern.ALIGNED, 4, 1) == Moved(cycles=2, sectors=4, written=128)
+
+
+def test_scattered_lanes_take_a_line_each_and_half_of_it_from_dram():
+    assert of_memory("LDG.E", Pattern.SCATTERED, 32, 32) == Moved(cycles=32, sectors=32, fetched=32 * 64)
+
+
+def test_an_atomic_operation_fetches_and_writes_and_may_be_alone_at_each_lane():
+    found = of_memory("REDG.E.ADD", Pattern.BROADCAST, 1, 1, collisions=32)
+    assert (found.fetched, found.written, found.atomics) == (64, 64, 32)
+
+
+def test_bank_conflicts_keep_the_pipeline():
+    conflict = Access(0, "LDS", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32))
+    assert moved(conflict) == Moved(cycles=32)
+    assert moved(Access(0, "ATOMS.ADD", Space.SHARED, 4, Pattern.STRIDED, passes=exactly(32))) == Moved(cycles=64)
+
+
+def test_local_memory_and_textures_are_behind_no_argument():
+    assert moved(Access(0, "LDL", Space.LOCAL, 4, Pattern.ALIGNED, sectors=exactly(4))).apart
+    assert moved(Access(0, "TEX", Space.TEXTURE, 0, Pattern.UNKNOWN)).apart
+    assert not of_memory("LDG.E", Pattern.ALIGNED, 4, 1).apart
+
+
+def test_a_copy_in_bulk_is_a_gap():
+    (gap,) = traffic([Access(0x40, "UBLKCP", Space.BULK, 0, Pattern.UNKNOWN)], PIPELINE).gaps
+    assert (gap.address, gap.code) == (0x40, "unknown-bytes")
+
+
+@pytest.mark.parametrize("run", [True, False], ids=["a run of sectors", "any sectors"])
+def test_dram_gives_no_more_than_the_halves_of_lines_that_are_touched(run: bool):
+    draw = Random(5)
+    for _ in range(2000):
+        first, count = draw.randrange(64), draw.randint(1, 32)
+        sectors = range(first, first + count) if run else draw.sample(range(128), count)
+        lines, halves = len({sector // 4 for sector in sectors}), len({sector // 2 for sector in sectors})
+        pattern = Pattern.MISALIGNED if run else Pattern.IRREGULAR
+        assert halves * 64 <= of_memory("LDG.E", pattern, count, lines).fetched <= lines * 128

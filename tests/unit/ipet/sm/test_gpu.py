@@ -1,0 +1,52 @@
+"""The memory of a GPU in the bound of a grid."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from sassan.access.traffic import Moved, Traffic
+from sassan.ipet.sm.gpu import GpuMemory, demand, memory_of, memory_time
+from sassan.ir import Instruction
+from sassan.products import find
+from sassan.source import Span
+
+MEMORY = GpuMemory(dram=Fraction(256), l2=Fraction(1024), capacity=4096, atomic=2, launch=100, miss=500)
+LOAD = Moved(cycles=2, sectors=64, fetched=4096)
+
+
+def taken(*moved: Moved) -> tuple[Fraction, Fraction]:
+    """Return what one node takes whose instructions move so much: where every access goes to DRAM, and where L2 keeps all."""
+    code = [Instruction(16 * place, 16 * place + 16, "LDG.E", (), None, Span(1, 1, 1)) for place, _ in enumerate(moved)]
+    found = demand([code], Traffic({instruction.address: each for instruction, each in zip(code, moved, strict=True)}), MEMORY)
+    return found.uncached[0], found.cached[0]
+
+
+def test_what_passes_both_takes_as_long_as_the_slower_one():
+    assert taken(LOAD) == (16, 2)
+    assert taken(replace(LOAD, fetched=128)) == (2, 2)
+
+
+def test_accesses_that_are_apart_add_up():
+    slow_in_l2 = Moved(sectors=320, fetched=1024)
+    assert taken(LOAD, slow_in_l2) == (16 + 10, 2 + 10)
+
+
+def test_an_atomic_operation_takes_dram_twice_and_its_unit_for_each_lane():
+    assert taken(Moved(sectors=1, fetched=64, written=64, atomics=32)) == (Fraction(1, 4) + Fraction(1, 4) + 64, Fraction(1, 32) + 64)
+
+
+def test_no_buffer_holds_local_memory():
+    assert taken(replace(LOAD, apart=True)) == (16, 16)
+
+
+@pytest.mark.parametrize(("allocated", "time"), [(None, 160), (8192, 160), (1024, 20 + 8), (4096, 20 + 32)])
+def test_what_fits_l2_is_fetched_and_written_back_once(allocated: int | None, time: int):
+    assert memory_time(Fraction(16), Fraction(2), 10, MEMORY, allocated) == time
+
+
+def test_the_memory_of_a_product_is_in_cycles_at_its_clock():
+    slow, fast = (memory_of(replace(find("RTX 3070"), boost_clock=clock)) for clock in (1000, 2000))
+    assert slow.dram == 2 * fast.dram == Fraction("389.76")
+    assert (slow.launch, fast.launch) == (2000, 4000)
+    assert slow.l2 == fast.l2
