@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from sassan.alphabet import Letter
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap, InputError
 from sassan.ipet.sm.barriers import block_barriers
@@ -73,7 +72,7 @@ def _by_waiting(result: AnalysisResult, bounds: Makespan, sm: Multiprocessor, *,
     """The bounds with that of the worst path by the slots in which its last warp waits, if that is less: its letters say so."""
     if bounds.worst_path is None or result.worst_path is None or barriers or result.wcet.model != Unit().name:
         return bounds
-    processor = Processor({letter: sm.capacity(letter) for letter in Letter}, {}, sm.issue)
+    processor = Processor({letter: sm.capacity(letter) for letter in sm.letters}, {}, sm.issue)
     waiting = waiting_slots(makespan_problem((result.worst_path,) * bounds.residents.warps, processor))
     return replace(bounds, worst_path=min(bounds.worst_path, waiting))
 

@@ -27,15 +27,11 @@ _READ = 20
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """An SM's part of the memory of the GPU, in bytes per cycle; `missed` is the part of the sectors at L2 that DRAM gives.
-
-    `atomics`: operations on one address per cycle that the SM may make, where all SMs make them.
-    """
+    """An SM's part of the memory of the GPU, in bytes per cycle; `missed` is the part of the sectors at L2 that DRAM gives."""
 
     l2: Fraction
     dram: Fraction
     missed: float
-    atomics: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ class Memory:
         `requested`: bytes that all SMs ask L2 for.
         """
         part = Fraction(per_sm, blocks)
-        return Share(self.gpu.l2 * part, self.gpu.dram * part, self._missed(requested), part / self.gpu.atomic)
+        return Share(self.gpu.l2 * part, self.gpu.dram * part, self._missed(requested))
 
     def _missed(self, requested: float) -> float:
         if self.allocated is None or not requested:
@@ -111,7 +107,7 @@ def _row(instruction: Instruction, demands: Demands, units: Sequence[str], *, to
     row[Column.UNIT] = units.index(op.unit)
     row[Column.INTERVAL] = op.interval
     row[Column.PIPELINE] = _ticks(moved.cycles)
-    row[Column.L2] = _ticks(moved.bytes / float(share.l2) + moved.atomics / float(share.atomics))
+    row[Column.L2] = _ticks(moved.bytes / float(share.l2))
     row[Column.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
     if moved.sectors:
         missed = min(1.0, moved.sectors)

@@ -18,7 +18,7 @@ from sassan.machine.memory_pipeline import memory_pipeline
 from sassan.products import Product
 from sassan.warpcfg.graph import WarpCfg
 
-_ISSUES = 2_000_000
+_ISSUES = 500_000
 """Instructions that are simulated at most, about: the others are extrapolated."""
 _VISITED = 2_000
 """Instructions of a warp that are simulated at least, where it has so many."""
@@ -69,14 +69,14 @@ class Kernel:
 
 def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: bool = True) -> Estimate:
     """Return the estimate of a launch; every instruction of the kernel has a control code and a time."""
-    on_sm = _OnSm(ceil(grid.blocks / gpu.sms), grid)
-    walked = visits(kernel.path, kernel.sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
+    on_sm, sizes = _OnSm(ceil(grid.blocks / gpu.sms), grid), kernel.sizes
+    walked = visits(kernel.path, sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
     moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], memory_pipeline(usual.rates.machine.arch))
     memory = Memory(memory_of(gpu), grid.allocated)
     share = memory.share(grid.blocks, on_sm.blocks, grid.blocks * grid.block_warps * kernel.requested(walked, moved))
     demands = Demands(kernel.cfg, usual, moved, share)
     program = demands.program(walked)
-    run, cycles = on_sm.run(program, usual, sum(kernel.sizes[node] for node in walked.nodes), greedy=greedy)
+    run, cycles = on_sm.run(program, usual, sum(sizes[node] for node in walked.nodes), greedy=greedy)
     total = cycles + gpu.launch_cycles
     work = Work(program, demands.units, usual.rates.machine.schedulers)
     part = cycles / total
@@ -91,7 +91,7 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: 
         rows={
             "total": work.row(walked),
             "shortest": work.row(shortest(kernel.cfg)),
-            "longest": work.row(visits(kernel.longest, kernel.sizes, _VISITED)),
+            "longest": work.row(visits(kernel.longest, sizes, _VISITED)),
         },
         stalls=_stalls(kernel.cfg, run),
         assumed=1 - part + part * min(1.0, run.assumed / float(run.stalls.sum())),

@@ -3,10 +3,11 @@
 Guesses, each as simple as it can be:
 
 * where the first address lies in a sector is not known: as many sectors as lie halfway between the least and the most;
-* lanes of which nothing is known touch SCATTERED sectors;
+* lanes of which nothing is known touch SCATTERED times as many sectors as their bytes need, which L2 holds;
 * loads of one block by one register hit L1 where an earlier one has fetched the sector;
 * a load of one place by all lanes goes through an array, and misses once per sector;
 * what spills to local memory stays in L1;
+* atomic operations of lanes on one address are combined to one;
 * DRAM gives each byte of the buffers of a launch once, where they are known; what fits L2 is there before the launch.
 """
 
@@ -19,20 +20,19 @@ from sassan.access.transactions import LANES, SECTOR
 from sassan.ir import Instruction, Memory, Register
 from sassan.machine.memory_pipeline import MemoryPipeline
 
-SCATTERED = 8.0
+SCATTERED = 2
 _ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What one execution of an instruction moves: `cycles` of the memory pipeline, `sectors` beyond L1, `atomics` on one address.
+    """What one execution of an instruction moves: `cycles` of the memory pipeline, `sectors` beyond L1.
 
     `guessed`: nothing is known of its lanes.
     """
 
     cycles: float = 0.0
     sectors: float = 0.0
-    atomics: float = 0.0
     guessed: bool = False
 
     @property
@@ -53,7 +53,6 @@ def expected(accesses: Sequence[Access], nodes: Sequence[Sequence[Instruction]],
         out[address] = Expected(
             sum(one.cycles for one in each),
             sum(one.sectors for one in each),
-            sum(one.atomics for one in each),
             any(one.guessed for one in each),
         )
     return out
@@ -78,14 +77,13 @@ def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
             return Expected(max(1.0, _middle(access.sectors) * SECTOR / 128), 0.0)
         case _:
             pass
-    sectors = max(SCATTERED, float(access.ideal or 0)) if scattered else _middle(access.sectors)
-    lines = min(sectors, SCATTERED) if scattered else _middle(access.lines)
+    sectors = min(float(LANES), SCATTERED * (access.ideal or 1)) if scattered else _middle(access.sectors)
+    lines = sectors if scattered else _middle(access.lines)
     store = name.startswith("ST") or name in _ATOMICS
     if not store and access.pattern is Pattern.BROADCAST:
         fresh = min(fresh, access.bytes / SECTOR)
     beyond = sectors if store else sectors * fresh
-    atomics = float(access.collisions or 1) if name in _ATOMICS else 0.0
-    return Expected(max(lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, atomics, scattered)
+    return Expected(max(lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, scattered)
 
 
 def _middle(count: tuple[int, int] | None) -> float:

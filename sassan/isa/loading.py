@@ -54,7 +54,7 @@ def read_table(name: str, text: str, find: Callable[[str], OpcodeTable | None]) 
 
 
 def read_letters(name: str, text: str, mapping: str) -> Letters:
-    """Return one mapping to L/C/S/D letters; raises InputError `bad-table`."""
+    """Return one mapping to letters; raises InputError `bad-table`."""
     section = TABLES.toml(name, text).table(mapping)
     section.only("source", "default", "rule")
     section.text("source")

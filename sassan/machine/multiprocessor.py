@@ -12,12 +12,12 @@ from sassan.arch import FactRow, architecture, described, named, names, rows
 from sassan.assumptions import Assumption, Kind
 from sassan.checked import Fields
 from sassan.errors import InputError
-from sassan.machine.pipes import LANES, PARTITION, SM, Pipe, pipes_of
+from sassan.machine.pipes import LANES, PARTITION, SM, TENSOR, Pipe, pipes_of
 
 WARP_SIZE = 32
 NUMBERS = (*LANES, "warps", "blocks", "registers")
 """The keys of an SM that hold one number each; those of OPTIONAL may be omitted: there is no such unit."""
-OPTIONAL = ("fp16",)
+OPTIONAL = ("fp16", TENSOR)
 PAIRS = ("issue", "shared")
 _USED_BY: Mapping[Letter, tuple[str, ...]] = MappingProxyType(
     {
@@ -37,7 +37,8 @@ _MOST_DISPATCH = 2
 class Multiprocessor:
     """One SM. Lanes are results per clock; `issue` is instructions per clock; `shared` is kilobytes (per SM, per block).
 
-    `fp16`, `tex` and `conv64` (conversions from and to 64 bits) are 0 where there are none. `pipes` is the unit map of this SM.
+    `fp16`, `tex`, `conv64` (conversions from and to 64 bits) and `tensor` (multiply-adds of matrices) are 0 where there are none.
+    `pipes` is the unit map of this SM.
     `file` names the machine file of a user that changed the entry.
     """
 
@@ -58,6 +59,7 @@ class Multiprocessor:
     fp16: int = 0
     tex: int = 0
     conv64: int = 0
+    tensor: int = 0
     partitions: bool = True
     """False where the schedulers share all lanes."""
     pipes: tuple[Pipe, ...] = ()
@@ -87,13 +89,21 @@ class Multiprocessor:
         """Return sigma: how many warp instructions of this letter start per clock (timing.md).
 
         C stands for integer and floating-point work alike, so it gets the narrower of the two paths: a bound may charge too much, never too
-        little. A fraction above 1 is floored for the same reason.
+        little. T stands for the standard product of the unit map, 0 where there is none. A fraction above 1 is floored for the same reason.
         """
-        return _sigma(self._lanes_of(letter))
+        return _sigma(self._starts(letter))
 
-    def _lanes_of(self, letter: Letter) -> int:
-        lanes = self.lanes
-        return min(lanes[unit] for unit in _USED_BY[letter])
+    def _starts(self, letter: Letter) -> Fraction:
+        """How many warp instructions of this letter the whole SM starts per clock."""
+        if letter is not Letter.TENSOR:
+            return Fraction(min(self.lanes[unit] for unit in _USED_BY[letter]), WARP_SIZE)
+        products = (pipe.interval(pipe.standard, self.lanes, self.schedulers) for pipe in self.pipes if pipe.standard)
+        return next((Fraction(self.schedulers, cycles) for cycles in products if cycles), Fraction(0))
+
+    @property
+    def letters(self) -> tuple[Letter, ...]:
+        """Return the letters that this SM has a unit for."""
+        return tuple(letter for letter in Letter if self._starts(letter))
 
     def partition_capacity(self, letter: Letter) -> Fraction:
         """Return sigma of one partition, floored as above; of a unit that all warps share, sigma of the SM.
@@ -103,7 +113,7 @@ class Multiprocessor:
         if not self.partitions:
             message = f"an SM of compute capability {self.capability} has no partitions: its schedulers share the units"
             raise InputError("no-partitions", message, hint="since 5.0 units belong to a scheduler; omit the partition model")
-        return self.capacity(letter) if self.is_shared(letter) else _sigma(Fraction(self._lanes_of(letter), self.schedulers))
+        return self.capacity(letter) if self.is_shared(letter) else _sigma(self._starts(letter) / self.schedulers)
 
     def is_shared(self, letter: Letter) -> bool:
         """Say whether all warps of the SM share the unit of a letter, whatever their scheduler."""
@@ -118,12 +128,12 @@ class Multiprocessor:
     def interval(self, unit: str, opcode: str) -> int | None:
         """Return how many cycles a warp that issued `opcode` waits before it may issue to that unit again; None: there is no such unit."""
         pipe = self.pipe(unit, opcode)
-        return None if pipe is None else pipe.interval(self.lanes, self.schedulers)
+        return None if pipe is None else pipe.interval(opcode, self.lanes, self.schedulers)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Return what a bound over this SM takes for granted."""
-        rates = ", ".join(f"{letter.value}={self.capacity(letter)}" for letter in Letter)
+        rates = ", ".join(f"{letter.value}={self.capacity(letter)}" for letter in self.letters)
         text = f"SM of compute capability {self.capability}{self._changed_by}: warp instructions per cycle {rates}, issue {self.issue}"
         return (
             self._figures(text),
@@ -134,7 +144,9 @@ class Multiprocessor:
     @property
     def partition_assumptions(self) -> tuple[str, ...]:
         """Return what a bound over one partition takes for granted."""
-        rates = ", ".join(f"{letter.value}={self.partition_capacity(letter)}" + " of the SM" * self.is_shared(letter) for letter in Letter)
+        rates = ", ".join(
+            f"{letter.value}={self.partition_capacity(letter)}" + " of the SM" * self.is_shared(letter) for letter in self.letters
+        )
         head = f"partition model: one of {self.schedulers} partitions of an SM of compute capability {self.capability}{self._changed_by}"
         warps = f"a warp stays with its scheduler, which has ceil(W / {self.schedulers}) of W warps"
         return (
@@ -162,8 +174,7 @@ class Multiprocessor:
         return tuple(f"no source confirms '{unit}' of compute capability {self.capability}" for unit in self.unsure)
 
 
-def _sigma(lanes: int | Fraction) -> Fraction:
-    sigma = Fraction(lanes) / WARP_SIZE
+def _sigma(sigma: Fraction) -> Fraction:
     return Fraction(floor(sigma)) if sigma > 1 else sigma
 
 
@@ -234,7 +245,7 @@ def check(sm: Multiprocessor, fields: Fields) -> None:
             raise fields.fail(key, why)
     for key in LANES:
         lanes = sm.lanes[key]
-        if lanes > WARP_SIZE * sm.issue:
+        if key != TENSOR and lanes > WARP_SIZE * sm.issue:
             raise fields.fail(key, f"{lanes} results per clock are more than {sm.issue} warp instructions per clock")
         if lanes % sm.schedulers and (key in _DIVIDED or any(_divided(pipe, key) for pipe in sm.pipes)):
             raise fields.fail(key, f"{lanes} lanes cannot be divided among {sm.schedulers} schedulers")

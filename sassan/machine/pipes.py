@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from sassan.arch import FactRow, rows
+from sassan.machine.matrices import multiply_adds
 
-LANES = ("fp32", "int32", "fp64", "fp16", "sfu", "ldst", "tex", "conv64")
+TENSOR = "tensor"
+"""The unit of matrix products, and its key in the SM table: multiply-adds of half precision per clock, accumulated in half precision."""
+LANES = ("fp32", "int32", "fp64", "fp16", "sfu", "ldst", "tex", "conv64", TENSOR)
 """The keys of the SM table that count lanes."""
 PARTITION, SM = "partition", "sm"
 """Scopes: the lanes are divided among the schedulers; all warps of the SM share them."""
@@ -17,8 +20,9 @@ _WARP_SIZE = 32
 class Pipe:
     """One row of the unit map. `lanes` is a key of the SM table, '' where `cycles` says at once how long an instruction keeps the unit.
 
-    `passes` is how often an instruction goes through the lanes. `names` are
-    shell patterns over the mnemonic, or over the whole opcode where they hold a dot; none: every opcode of the unit.
+    `passes` is how often an instruction goes through the lanes, `products` how many multiply-adds a lane does per cycle.
+    `names` are shell patterns over the mnemonic, or over the whole opcode where they hold a dot; none: every opcode of the unit.
+    `standard` is the matrix product that letter T stands for, in one row of a unit map at most.
     """
 
     unit: str
@@ -26,26 +30,32 @@ class Pipe:
     lanes: str
     scope: str
     passes: int = 1
+    products: int = 1
+    standard: str = ""
     cycles: int = 0
     unsure: bool = False
     source: str = ""
 
     def fits(self, unit: str, opcode: str) -> bool:
-        """Say whether the row is for this opcode of this unit."""
-        if unit != self.unit:
+        """Say whether the row is for this opcode of this unit: lanes say nothing of a matrix product without a shape."""
+        if unit != self.unit or (self.lanes and not self._work(opcode)):
             return False
         base = opcode.partition(".")[0]
         return not self.names or any(fnmatchcase(opcode if "." in pattern else base, pattern) for pattern in self.names)
 
-    def interval(self, lanes: Mapping[str, int], schedulers: int) -> int | None:
-        """Return the cycles from the issue of one instruction of a warp to that of the next: ceil(32 / lanes); None without such lanes.
+    def _work(self, opcode: str) -> int:
+        """Return what the lanes do for one instruction of a warp: one result of each thread, or the multiply-adds of its matrix product."""
+        return multiply_adds(opcode) if self.unit == TENSOR else _WARP_SIZE
+
+    def interval(self, opcode: str, lanes: Mapping[str, int], schedulers: int) -> int | None:
+        """Return the cycles from the issue of one instruction of a warp to that of the next: ceil(work / lanes); None without such lanes.
 
         Where the lanes are divided among the schedulers, a warp has those of its own scheduler.
         """
         if self.cycles:
             return self.cycles
-        available = lanes.get(self.lanes, 0) // (schedulers if self.scope == PARTITION else 1)
-        return -(-_WARP_SIZE * self.passes // available) if available else None
+        available = self.products * lanes.get(self.lanes, 0) // (schedulers if self.scope == PARTITION else 1)
+        return -(-self._work(opcode) * self.passes // available) if available else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +89,7 @@ def pipes_of(arch: str) -> tuple[Pipe, ...]:
 
 def _pipe(path: str, row: FactRow) -> Pipe:
     fields = row.fields
-    fields.only("unit", "names", "lanes", "passes", "cycles", "scope", "unsure", "source")
+    fields.only("unit", "names", "lanes", "passes", "products", "standard", "cycles", "scope", "unsure", "source")
     if ("lanes" in fields) == ("cycles" in fields):
         raise fields.fail("lanes", "a unit has either lanes or cycles")
     return Pipe(
@@ -88,6 +98,8 @@ def _pipe(path: str, row: FactRow) -> Pipe:
         lanes=fields.choice("lanes", LANES) if "lanes" in fields else "",
         scope=fields.choice("scope", (PARTITION, SM)),
         passes=fields.whole("passes", 1),
+        products=fields.whole("products", 1),
+        standard=fields.text("standard", ""),
         cycles=fields.whole("cycles") if "cycles" in fields else 0,
         unsure=fields.flag("unsure"),
         source=row.source,

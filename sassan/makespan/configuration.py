@@ -81,7 +81,7 @@ def _pairs(option: str, text: str) -> list[tuple[Letter, str]]:
             raise UsageError(
                 "bad-units",
                 f"{option} {text!r}: {part.strip()!r} is not of the form UNIT=NUMBER",
-                hint=f"for example {option} L=1,C=4; the units are L, C, S, D",
+                hint=f"for example {option} L=1,C=4; the units are {', '.join(Letter)}",
             )
         if letter in pairs:
             raise UsageError("bad-units", f"{option} {text!r} names {letter} twice", hint="name each unit once")

@@ -25,7 +25,7 @@ def processor(
     issue = configuration.issue
     assumptions: tuple[str, ...] = ()
     if sm is not None:
-        capacity = {letter: _part(sm, letter) if configuration.partition else sm.capacity(letter) for letter in Letter}
+        capacity = {letter: _part(sm, letter) if configuration.partition else sm.capacity(letter) for letter in sm.letters}
         issue = issue if issue is not None else sm.dispatch if configuration.partition else sm.issue
         assumptions = sm.partition_assumptions if configuration.partition else sm.assumptions
     elif not configuration.capacity:

@@ -35,17 +35,18 @@ def grown(rows: Array, length: int) -> Array:
 
 @compiled
 def splits(limit: Array, total: int) -> Array:
-    """Return a row for each split of `total` instructions over four units, at most `limit[u]` on unit u."""
-    rows = np.zeros((total + 1, 4), np.int64)
+    """Return a row for each split of `total` instructions over five units, at most `limit[u]` on unit u."""
+    rows = np.zeros((total + 1, 5), np.int64)
     used = 0
-    for k0 in range(min(limit[0], total) + 1):
-        for k1 in range(min(limit[1], total - k0) + 1):
-            for k2 in range(min(limit[2], total - k0 - k1) + 1):
-                k3 = total - k0 - k1 - k2
-                if k3 > limit[3]:
-                    continue
-                if used == len(rows):
-                    rows = grown(rows, 2 * used)
-                rows[used, 0], rows[used, 1], rows[used, 2], rows[used, 3] = k0, k1, k2, k3
-                used += 1
+    for k4 in range(min(limit[4], total) + 1):
+        for k0 in range(min(limit[0], total - k4) + 1):
+            for k1 in range(min(limit[1], total - k4 - k0) + 1):
+                for k2 in range(min(limit[2], total - k4 - k0 - k1) + 1):
+                    k3 = total - k4 - k0 - k1 - k2
+                    if k3 > limit[3]:
+                        continue
+                    if used == len(rows):
+                        rows = grown(rows, 2 * used)
+                    rows[used, 0], rows[used, 1], rows[used, 2], rows[used, 3], rows[used, 4] = k0, k1, k2, k3, k4
+                    used += 1
     return rows[:used]

@@ -32,6 +32,7 @@ MARK_STYLES: dict[str, MarkStyle] = {
     Letter.COMPUTE: MarkStyle("#f8de8a", "#8a6d00", "compute"),
     Letter.SPECIAL: MarkStyle("#9fdcc4", "#00664a", "special function"),
     Letter.DOUBLE: MarkStyle("#f3bfd8", "#8f3568", "double precision"),
+    Letter.TENSOR: MarkStyle("#c9bdf2", "#5b4aa0", "matrix product"),
     WAITING: MarkStyle("#eeeeee", "#777777", "waits for a unit"),
 }
 """In the order of the legend."""

@@ -1,6 +1,6 @@
 """Kernel strings: which kind of unit each instruction of a path occupies, in order, run-length coded with repeats (`L2C9(L1C4)^10`).
 
-Grammar: a string is a sequence of parts; a part is a letter of LCSD with an optional count (`L5`), or a group with a count (`(L1C4)^10`).
+Grammar: a string is a sequence of parts; a part is a letter of LCSDT with an optional count (`L5`), or a group with a count (`(L1C4)^10`).
 At the top level a count of 1 is not printed; inside a group every count is.
 """
 
@@ -138,7 +138,7 @@ def _append_group(out: list[Part], body: KernelString, times: int) -> None:
         out.append(Group(body, times))
 
 
-_TOKEN = re.compile(r"(?P<letter>[LCSD])(?P<count>\d*)|(?P<open>\()|\)\^(?P<times>\d+)", re.ASCII | re.IGNORECASE)
+_TOKEN = re.compile(r"(?P<letter>[LCSDT])(?P<count>\d*)|(?P<open>\()|\)\^(?P<times>\d+)", re.ASCII | re.IGNORECASE)
 _MOST_DIGITS = 18
 _MOST_NESTING = 200
 
@@ -156,7 +156,7 @@ def parse(text: str, name: str = "string") -> KernelString:
             continue
         token = _TOKEN.match(text, position)
         if token is None:
-            raise _refused(text, name, position, "expected L, C, S or D with a count, or a group such as (L1C4)^10")
+            raise _refused(text, name, position, "expected L, C, S, D or T with a count, or a group such as (L1C4)^10")
         _add_token(levels, token, text, name)
         position = token.end()
     if len(levels) > 1:

@@ -8,6 +8,7 @@ from sassan.errors import Gap
 from sassan.ir import Function, Instruction
 from sassan.isa.tables import unit
 from sassan.machine import MachineFile, Multiprocessor, machine_of
+from sassan.machine.pipes import TENSOR
 from sassan.timing.latencies import Class, Latencies
 from sassan.warpcfg.graph import WarpCfg
 
@@ -38,7 +39,9 @@ class Rates:
     def cycles(self, opcode: str) -> int:
         """Return the cycles after which an instruction has ended, 0 where that is not known."""
         kind = self.kind(opcode)
-        return (self.latencies.cycles(kind.name) or 0) if kind is not None else 0
+        known = (self.latencies.cycles(kind.name) or 0) if kind is not None else 0
+        # One figure holds for matrix products of every shape: a large one has not ended before its unit takes the next.
+        return max(known, self.interval(opcode)) if known and self.unit(opcode) == TENSOR else known
 
     def reading(self, opcode: str) -> int:
         """Return the cycles after which an instruction has read its operands, 0 where that is not known."""

@@ -20,6 +20,7 @@ def document(validations: Sequence[LaunchValidation]) -> Document:
             "ratio_median": figures.ratio_median,
             "mape": figures.mape,
             "tau": figures.tau,
+            "estimate": {"mape": figures.estimate_mape, "tau": figures.estimate_tau},
         },
     }
 
@@ -34,7 +35,7 @@ def launch(validation: LaunchValidation) -> Document:
         "count": recorded.count,
         "measured": {"cycles": validation.cycles, "us": _us(validation), "instructions": recorded.instructions},
         "bound": {"cycles": bound, "us": validation.us(bound)} if bound is not None else None,
-        "estimate": None,
+        "estimate": _estimate(validation),
         "ratio": validation.ratio,
         "counts": {
             "checked": validation.counts.checked,
@@ -47,6 +48,11 @@ def launch(validation: LaunchValidation) -> Document:
         "gaps": documents.gaps(validation.gaps),
         **documents.assumptions(_assumptions(validation)),
     }
+
+
+def _estimate(validation: LaunchValidation) -> Document | None:
+    known = validation.estimate.estimate if validation.estimate is not None else None
+    return {"cycles": known.cycles, "us": validation.us(known.cycles), "bound_by": known.bound_by} if known is not None else None
 
 
 def _us(validation: LaunchValidation) -> float | None:

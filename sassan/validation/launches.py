@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from sassan.app.analysis import analyze
+from sassan.app.estimating import EstimateResult, estimated
 from sassan.app.launches import settings_of
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
@@ -55,12 +56,19 @@ class LaunchValidation:
     missing: tuple[Gap, ...] = ()
     arguments: bool = False
     """Whether the arguments of the launch were known."""
+    estimate: EstimateResult | None = None
+    """None where no launch can be estimated: without a kernel, or without a product."""
 
     @property
     def bound(self) -> int | None:
         """Return the bound of the grid in cycles."""
         makespan = self.analysis.makespan if self.analysis is not None else None
         return makespan.grid.value if makespan is not None and makespan.grid is not None else None
+
+    @property
+    def estimated(self) -> float | None:
+        """Return the estimate in cycles."""
+        return self.estimate.estimate.cycles if self.estimate is not None and self.estimate.estimate is not None else None
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
@@ -85,13 +93,18 @@ class LaunchValidation:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary of all launches: `count` were compared, `below` have a bound below the measurement; ratios are bound over measurement."""
+    """A summary of all launches: `count` were compared, `below` have a bound below the measurement; ratios are bound over measurement.
+
+    `mape` and `tau` are those of the bounds, `estimate_mape` and `estimate_tau` those of the estimates.
+    """
 
     count: int
     below: int
     ratio_median: float | None
     mape: float | None
     tau: float | None
+    estimate_mape: float | None = None
+    estimate_tau: float | None = None
 
 
 def validate(
@@ -117,7 +130,11 @@ def summary(validations: Sequence[LaunchValidation]) -> Summary:
         (float(validation.bound), validation.cycles) for validation in validations if validation.bound is not None and validation.cycles
     ]
     known = ratios(pairs)
-    return Summary(len(pairs), known.below if known else 0, known.median if known else None, mape(pairs), tau(pairs))
+    estimates: Pairs = [
+        (validation.estimated, validation.cycles) for validation in validations if validation.estimated is not None and validation.cycles
+    ]
+    below, middle = (known.below, known.median) if known else (0, None)
+    return Summary(len(pairs), below, middle, mape(pairs), tau(pairs), mape(estimates), tau(estimates))
 
 
 def _hardware(launch: RecordedLaunch, override: Hardware) -> Hardware:
@@ -194,7 +211,8 @@ def _validation(
     bounded = analysis if hardware.sms is not None else replace(analysis, makespan=None)
     if analysis.residency is not None and analysis.residency.occupancy is None:
         missing += (Gap(function.entry, "unknown-occupancy", analysis.residency.why),)
-    return LaunchValidation(launch, cycles, clock, bounded, counts, missing, arguments is not None)
+    estimate = estimated(analysis, launch.counts) if hardware.gpu is not None else None
+    return LaunchValidation(launch, cycles, clock, bounded, counts, missing, arguments is not None, estimate)
 
 
 def _settings(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from _lib.record_experiment import record_program
 from _lib.record_programs import build
-from _lib.silicon_rows import Row, shape_text
+from _lib.silicon_rows import Row, roofline, shape_text
 
 from sassan import launches as recordings
 from sassan import recorded
@@ -107,7 +107,21 @@ def _row(program: str, validation: LaunchValidation, model: str) -> Row:
     block, grid = shape_text(validation.launch.block), shape_text(validation.launch.grid)
     group = "launched here" if validation.arguments else "arguments unknown"
     name = f"{program}:{validation.launch.kernel}"
-    return Row(SOURCE, model, name, block, grid, None, us, validation.cycles, validation.bound, None, None, codes, group=group)
+    return Row(
+        SOURCE,
+        model,
+        name,
+        block,
+        grid,
+        None,
+        us,
+        validation.cycles,
+        validation.bound,
+        validation.estimated,
+        roofline(validation),
+        codes,
+        group=group,
+    )
 
 
 def _without(program: str, launches: Sequence[RecordedLaunch], cost_models: tuple[str, ...], gap: str) -> list[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from _lib.silicon_rows import Row, shape_text
+from _lib.silicon_rows import Row, roofline, shape_text
 
 from sassan import frontend, recorded
 from sassan.app.settings import Settings
@@ -57,8 +57,8 @@ def _row(source: str, model: str, index: int, validation: LaunchValidation) -> R
         launch.time_ns / _NS_PER_US if launch.time_ns is not None else None,
         validation.cycles,
         validation.bound,
-        None,
-        None,
+        validation.estimated,
+        roofline(validation),
         " ".join(sorted({gap.code for gap in validation.gaps})),
         counts.checked if checked else None,
         counts.equal if checked else None,

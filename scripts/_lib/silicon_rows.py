@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from sassan.validation.launches import LaunchValidation
     from sassan.validation.statistics import Pairs
 
 
@@ -68,6 +69,11 @@ class Summary(NamedTuple):
     tau: float | None
     regret_1: float | None
     regret_10: float | None
+    estimate_tau: float | None
+    estimate_regret_1: float | None
+    estimate_regret_10: float | None
+    roofline_mape: float | None
+    roofline_tau: float | None
     counts_checked: int | None
     counts_equal: int | None
     counts_above: int | None
@@ -95,6 +101,7 @@ def _summary(source: str, model: str, rows: Sequence[Row], *, tuned: bool) -> Su
     pairs: Pairs = [row.pair for row in rows if row.pair is not None]
     ratios = statistics.ratios(pairs)
     estimates: Pairs = [(row.estimate_cycles, row.measured_cycles) for row in rows if row.estimate_cycles and row.measured_cycles]
+    rooflines: Pairs = [(row.roofline_cycles, row.measured_cycles) for row in rows if row.roofline_cycles and row.measured_cycles]
     codes = Counter(code for row in rows for code in row.gaps.split())
     checked = [row for row in rows if row.counts_checked is not None]
     return Summary(
@@ -114,6 +121,11 @@ def _summary(source: str, model: str, rows: Sequence[Row], *, tuned: bool) -> Su
         statistics.tau(pairs) if tuned else None,
         statistics.regret(pairs, 1) if tuned else None,
         statistics.regret(pairs, 10) if tuned else None,
+        statistics.tau(estimates) if tuned else None,
+        statistics.regret(estimates, 1) if tuned else None,
+        statistics.regret(estimates, 10) if tuned else None,
+        statistics.mape(rooflines),
+        statistics.tau(rooflines) if tuned else None,
         sum(row.counts_checked or 0 for row in checked) if checked else None,
         sum(row.counts_equal or 0 for row in checked) if checked else None,
         sum(row.counts_above or 0 for row in checked) if checked else None,
@@ -130,6 +142,23 @@ def show(sums: Sequence[Summary]) -> None:
     console = Console(width=200, markup=False, highlight=False)
     console.print("bound over measured cycles; below: how many bounds silicon refutes; regret: best time of the first 1 or 10 by bound")
     console.print(table)
+    console.print("\nestimates, beside instructions over issue rate (roofline)")
+    console.print(_estimates(sums))
+
+
+def _estimates(sums: Sequence[Summary]) -> Table:
+    table = Table("source", "model", "mean ratio", "MAPE", "within 2x", "tau", "regret@1", "@10", "roofline MAPE", "tau", box=None)
+    for each in sums:
+        figures = (each.estimate_ratio_geomean, each.estimate_mape, each.estimate_within_2x, each.estimate_tau)
+        more = (each.estimate_regret_1, each.estimate_regret_10, each.roofline_mape, each.roofline_tau)
+        table.add_row(each.source, each.model, *map(_figure, (*figures, *more)))
+    return table
+
+
+def roofline(validation: LaunchValidation) -> float | None:
+    """Return the cycles in which the SMs issue all instructions of a launch, where every warp takes the expected path; None: unknown."""
+    known = validation.estimate.estimate if validation.estimate is not None else None
+    return known.shares["issue"] * known.cycles if known is not None else None
 
 
 def _figure(value: float | None) -> str:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from _lib import silicon_compile, silicon_grids, silicon_recipes
-from _lib.silicon_rows import Row, shape_text
+from _lib.silicon_rows import Row, roofline, shape_text
 
 from sassan import frontend, recorded
 from sassan.app.settings import Settings
@@ -208,8 +208,8 @@ def _row(job: ConfigurationTask, model: str, gaps: str, registers: int | None = 
         job.time_ms * 1e3,
         job.time_ms * 1e3 * job.product.boost_clock,
         validation.bound if validation else None,
-        None,
-        None,
+        validation.estimated if validation else None,
+        roofline(validation) if validation else None,
         gaps,
         group=settings_text(job.recipe.only) if same else "",
     )

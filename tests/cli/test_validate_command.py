@@ -37,7 +37,7 @@ def test_a_report_holds_the_code_that_it_is_compared_with(report: Path, sassan: 
     result = sassan("validate", report)
     assert (result.status, result.err) == (0, "")
     head, row, *_ = result.out.splitlines()
-    assert head.split() == ["kernel", "grid", "block", "measured", "bound", "ratio", "executions", "gaps"]
+    assert head.split() == ["kernel", "grid", "block", "measured", "bound", "ratio", "estimate", "executions", "gaps"]
     assert row.split()[:4] == ["saxpy", "1024x2x1", "256x1x1", "1000"]
     assert row.endswith("10 equal")
     assert "1 launch, 1 of them with a bound (control model) and a measurement, in cycles; bound over measurement: median " in result.out
@@ -68,7 +68,15 @@ def test_the_document_has_the_keys_of_the_contract(report: Path, sassan: Sassan)
     assert launch["measured"] == {"cycles": 1000.0, "us": 0.709, "instructions": 10 * ncu_report.WARPS}
     assert launch["counts"] == {"checked": 10, "equal": 10, "above": [], "consistent": True, "why": ""}
     assert document["summary"]["n"] == 1
-    assert set(document["summary"]) == {"n", "below", "ratio_median", "mape", "tau"}
+    assert set(document["summary"]) == {"n", "below", "ratio_median", "mape", "tau", "estimate"}
+    assert launch["estimate"] is None  # no product has the name of the device
+
+
+def test_an_estimate_stands_beside_the_bound_where_the_gpu_is_known(tmp_path: Path, sassan: Sassan):
+    document = sassan("validate", table(tmp_path, "100"), CUBIN, "--gpu", "A100-PCIE-40GB", "--json").document
+    (launch,) = document["launches"]
+    assert set(launch["estimate"]) == {"cycles", "us", "bound_by"}
+    assert document["summary"]["estimate"]["mape"] == pytest.approx(abs(launch["estimate"]["us"] / launch["measured"]["us"] - 1), abs=0.001)
 
 
 def test_a_time_needs_a_clock_and_a_grid_its_gpu(tmp_path: Path, sassan: Sassan):

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sassan import machine
-from sassan.alphabet import Letter
 from sassan.app.reading import architecture, read_text
 from sassan.errors import InputError, UsageError
 from sassan.machine import Multiprocessor
@@ -16,7 +15,7 @@ from sassan.makespan.processors import MODEL, processor
 from sassan.strings.kernel_string import KernelString, instructions
 
 _SINGLE = ("strings", "warps", "sm", "issue", "engine", "time_limit", "seed", "machine", "partition")
-_ALPHABET = r"[LCSDlcsd0-9()^\s]*"
+_ALPHABET = r"[LCSDTlcsdt0-9()^\s]*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +126,6 @@ def _share(
     if len(strings) > 1:
         raise UsageError("usage", f"--partition takes one string for all warps, not {len(strings)}", hint="pass each string alone")
 
-    shared = ", ".join(letter.value for letter in Letter if sm.is_shared(letter))
+    shared = ", ".join(letter.value for letter in sm.letters if sm.is_shared(letter))
     even = (f"units of the whole SM ({shared}) serve each partition for an even part of the time",) if shared else ()
     return -(-warps // sm.schedulers), (*said, *even)

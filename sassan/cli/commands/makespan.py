@@ -89,7 +89,7 @@ def makespan(
 ) -> None:
     """Find the longest makespan of W warps on one SM.
 
-    A text of the letters L, C, S, D, digits, ( ) ^ is a kernel string; anything else names a listing (./LCL is a file). The answer is an
+    A text of the letters L, C, S, D, T, digits, ( ) ^ is a kernel string; anything else names a listing (./LCL is a file). The answer is an
     interval: a schedule that exists, and a bound that none exceeds. Of a listing it holds if the warps take the paths that are shown;
     beside it stands the SM-level bound, whatever paths they take. Ctrl-C ends the search with the best result so far. The first search
     after an installation is compiled: up to 30 seconds, which no time limit counts. With a limit below 1.5 seconds nothing is compiled.

@@ -19,6 +19,7 @@ _COLUMNS = (
     Column("measured", number=True),
     Column("bound", number=True),
     Column("ratio", number=True),
+    Column("estimate", number=True),
     Column("executions"),
     Column("gaps"),
 )
@@ -35,6 +36,8 @@ def show(validations: Sequence[LaunchValidation], model: str, *, every: bool = F
         out(f"; bound over measurement: median {figures.ratio_median:.2f}, {figures.below} below 1")
     if figures.tau is not None:
         out(f"; Kendall's tau {figures.tau:.2f}")
+    if figures.estimate_mape is not None:
+        out(f"; estimates are off by {figures.estimate_mape:.0%} on average")
     out("\n")
     _refuted(validations)
     results = tuple(
@@ -78,6 +81,7 @@ def _row(validation: LaunchValidation) -> tuple[str, ...]:
         report.NONE if validation.cycles is None else f"{validation.cycles:.0f}",
         report.NONE if validation.bound is None else str(validation.bound),
         report.NONE if validation.ratio is None else f"{validation.ratio:.2f}",
+        report.NONE if validation.estimated is None else f"{validation.estimated:.0f}",
         _executions(validation.counts),
         ", ".join(sorted({gap.code for gap in validation.gaps})),
     )

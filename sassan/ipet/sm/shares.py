@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import ceil
 
 from sassan.alphabet import Letter
+from sassan.errors import InputError
 from sassan.ir import Instruction
 from sassan.isa.tables import unit
 from sassan.machine import Multiprocessor
@@ -44,8 +45,11 @@ def of_letters(machine: Multiprocessor, letters: Mapping[Letter, int], *, partit
     """The share of instructions by their letters: the model of the papers, in which each takes one slot of its own.
 
     An instruction of a unit with capacity 1/n occupies it for n slots: its warp may have to wait for the n - 1 that follow the first.
-    Raises InputError before Maxwell, whose SMs have no partitions.
+    Raises InputError `no-unit` for a letter that the SM has no unit for, and before Maxwell, whose SMs have no partitions.
     """
+    missing = [letter for letter, count in letters.items() if count and letter not in machine.letters]
+    if missing:
+        raise InputError("no-unit", f"an SM of compute capability {machine.capability} has no unit for {', '.join(missing)}")
     share = _of_letter_in_partition if partition else _of_letter
     return sum((share(machine, letter) * count for letter, count in letters.items() if count), Share())
 
@@ -86,7 +90,7 @@ def _of_instruction(machine: Multiprocessor, instruction: Instruction, busy: Map
 def _of_opcode(machine: Multiprocessor, opcode: str, *, partition: bool) -> Share:
     pipe = machine.pipe(unit(machine.arch, opcode), opcode)
     # An opcode without a unit has no time either: the cost model names it as a gap, or it was measured, and takes an issue slot at least.
-    interval = Fraction((pipe.interval(machine.lanes, machine.schedulers) or 1) if pipe is not None else 1)
+    interval = Fraction((pipe.interval(opcode, machine.lanes, machine.schedulers) or 1) if pipe is not None else 1)
     shared = pipe is not None and pipe.scope == SM
     if partition:
         return Share(_NOTHING, max(interval, Fraction(1, machine.dispatch)), interval if shared else _NOTHING)

@@ -9,12 +9,12 @@ from sassan.makespan.beam.plain import TIE, Rules
 from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, splits, zero
 
-UNITS = 4
+UNITS = 5
 _SHIFT = np.uint64(64 - TIE)
 
 
 class RuleArrays(NamedTuple):
-    """The rules as arrays; `weight` and `capacity` always of four units."""
+    """The rules as arrays; `weight` and `capacity` always of five units."""
 
     unit: Array
     reach: Array
@@ -333,25 +333,31 @@ def _offer(parent: int, total: int, states: States, rule: RuleArrays, choices: C
     """Offer all that can follow a state to the heap, a slot of `total` instructions later."""
     far, add, mask, size, limit = choices
     cutoff = _cutoff(heap)
-    for k0, k1, k2, k3 in splits(limit, total):
+    for k0, k1, k2, k3, k4 in splits(limit, total):
         base = states.base[parent] - k0 * rule.weight[0] - k1 * rule.weight[1] - k2 * rule.weight[2] - k3 * rule.weight[3]
-        for i3 in range(size[3, k3]):
-            for i2 in range(size[2, k2]):
-                for i1 in range(size[1, k1]):
-                    reach = max(far[1, k1, i1], far[2, k2, i2], far[3, k3, i3])
-                    start = states.hash[parent] + add[1, k1, i1] + add[2, k2, i2] + add[3, k3, i3]
-                    for i0 in range(size[0, k0]):
-                        word = start + add[0, k0, i0]
-                        key = ((base + max(reach, far[0, k0, i0])) << TIE) | np.int64(mixed(word ^ rule.salt) >> _SHIFT)
-                        if key < cutoff or (key == cutoff and word <= heap.hash[heap.order[0]]):
-                            continue
-                        slot = _push(heap, key, word, base, parent)
-                        if slot >= 0:
-                            for column in range(heap.mask.shape[1]):
-                                heap.mask[slot, column] = (
-                                    mask[0, k0, i0, column] | mask[1, k1, i1, column] | mask[2, k2, i2, column] | mask[3, k3, i3, column]
-                                )
-                            cutoff = _cutoff(heap)
+        base -= k4 * rule.weight[4]
+        for i4 in range(size[4, k4]):
+            for i3 in range(size[3, k3]):
+                for i2 in range(size[2, k2]):
+                    for i1 in range(size[1, k1]):
+                        reach = max(far[1, k1, i1], far[2, k2, i2], far[3, k3, i3], far[4, k4, i4])
+                        start = states.hash[parent] + add[1, k1, i1] + add[2, k2, i2] + add[3, k3, i3] + add[4, k4, i4]
+                        for i0 in range(size[0, k0]):
+                            word = start + add[0, k0, i0]
+                            key = ((base + max(reach, far[0, k0, i0])) << TIE) | np.int64(mixed(word ^ rule.salt) >> _SHIFT)
+                            if key < cutoff or (key == cutoff and word <= heap.hash[heap.order[0]]):
+                                continue
+                            slot = _push(heap, key, word, base, parent)
+                            if slot >= 0:
+                                for column in range(heap.mask.shape[1]):
+                                    outer = (
+                                        mask[1, k1, i1, column]
+                                        | mask[2, k2, i2, column]
+                                        | mask[3, k3, i3, column]
+                                        | mask[4, k4, i4, column]
+                                    )
+                                    heap.mask[slot, column] = mask[0, k0, i0, column] | outer
+                                cutoff = _cutoff(heap)
 
 
 @compiled

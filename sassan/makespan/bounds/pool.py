@@ -45,7 +45,7 @@ _SEVERAL = 2
 _NUMBERS = 1 << 62
 """States of any cut: their numbers must fit into 64 bits."""
 _HIGHEST = 1 << 30
-"""Wastes stay below it: a path has at most a slot per warp and stretch, and a slot costs at most one per unit, of which there are four."""
+"""Wastes stay below it: a path has at most a slot per warp and stretch, and a slot costs at most one per unit, of which there are five."""
 _UNREACHED = 1 << 62
 """Replaces binomials larger than every state number: with many stretches and few warps some exceed 64 bits."""
 
@@ -107,7 +107,7 @@ def cuts(problem: Problem, most_states: int = MOST_STATES) -> Iterator[Cut]:
         if lengths not in tried:
             tried.add(lengths)
             finer = cut_string(problem, stretches)
-            if 4 * finer.scale * problem.warps * len(lengths) >= _HIGHEST:
+            if 5 * finer.scale * problem.warps * len(lengths) >= _HIGHEST:
                 return
             yield finer
 

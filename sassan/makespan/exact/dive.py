@@ -110,23 +110,26 @@ def _choose(base: Array, unit: Array, counts: Array, sums: Sums, moves: Moves) -
 
 
 @compiled
-def _open(total: int, state: Array, moves: Moves, trail: Trail) -> bool:
+def _open(total: int, state: Array, moves: Moves, trail: Trail) -> bool:  # noqa: C901 - one loop per unit
     """Push all successors of a state on the open states; return whether they fit."""
     add, size, limit = moves
     top = trail.at[1]
-    word = np.empty(WORDS, np.int64)
-    for k0, k1, k2, k3 in splits(limit, total):
-        if top + size[0, k0] * size[1, k1] * size[2, k2] * size[3, k3] > len(trail.open):
+    outer, word = np.empty(WORDS, np.int64), np.empty(WORDS, np.int64)
+    for k0, k1, k2, k3, k4 in splits(limit, total):
+        if top + size[0, k0] * size[1, k1] * size[2, k2] * size[3, k3] * size[4, k4] > len(trail.open):
             return False
-        for i3 in range(size[3, k3]):
-            for i2 in range(size[2, k2]):
-                for i1 in range(size[1, k1]):
-                    for column in range(WORDS):
-                        word[column] = state[column] + add[3, k3, i3, column] + add[2, k2, i2, column] + add[1, k1, i1, column]
-                    for i0 in range(size[0, k0]):
+        for i4 in range(size[4, k4]):
+            for i3 in range(size[3, k3]):
+                for column in range(WORDS):
+                    outer[column] = state[column] + add[4, k4, i4, column] + add[3, k3, i3, column]
+                for i2 in range(size[2, k2]):
+                    for i1 in range(size[1, k1]):
                         for column in range(WORDS):
-                            trail.open[top, column] = word[column] + add[0, k0, i0, column]
-                        top += 1
+                            word[column] = outer[column] + add[2, k2, i2, column] + add[1, k1, i1, column]
+                        for i0 in range(size[0, k0]):
+                            for column in range(WORDS):
+                                trail.open[top, column] = word[column] + add[0, k0, i0, column]
+                            top += 1
     trail.at[1] = top
     return True
 

@@ -101,22 +101,26 @@ def choose(base: Array, unit: Array, drop: Array, counts: Array, out: UnitChoice
 
 
 @compiled
-def longest_next(value: Array, number: int, total: int, out: UnitChoices) -> int:
+def longest_next(value: Array, number: int, total: int, out: UnitChoices) -> int:  # noqa: C901 - one loop per unit
     """Return the largest value of the states that can follow the one with this number, in a slot of `total` instructions."""
     fall, size, limit = out
     best = 0
-    for k0 in range(min(limit[0], total) + 1):
-        for k1 in range(min(limit[1], total - k0) + 1):
-            for k2 in range(min(limit[2], total - k0 - k1) + 1):
-                k3 = total - k0 - k1 - k2
-                if k3 > limit[3]:
-                    continue
-                for i3 in range(size[3, k3]):
-                    for i2 in range(size[2, k2]):
-                        for i1 in range(size[1, k1]):
-                            rest = number - fall[3, k3, i3] - fall[2, k2, i2] - fall[1, k1, i1]
-                            for i0 in range(size[0, k0]):
-                                best = max(best, int(value[rest - fall[0, k0, i0]]))
+    for k4 in range(min(limit[4], total) + 1):
+        for i4 in range(size[4, k4]):
+            start = number - fall[4, k4, i4]
+            left = total - k4
+            for k0 in range(min(limit[0], left) + 1):
+                for k1 in range(min(limit[1], left - k0) + 1):
+                    for k2 in range(min(limit[2], left - k0 - k1) + 1):
+                        k3 = left - k0 - k1 - k2
+                        if k3 > limit[3]:
+                            continue
+                        for i3 in range(size[3, k3]):
+                            for i2 in range(size[2, k2]):
+                                for i1 in range(size[1, k1]):
+                                    rest = start - fall[3, k3, i3] - fall[2, k2, i2] - fall[1, k1, i1]
+                                    for i0 in range(size[0, k0]):
+                                        best = max(best, int(value[rest - fall[0, k0, i0]]))
     return best
 
 

@@ -13,7 +13,7 @@ from sassan.makespan.exact.tables import UNITS, StateTables
 from sassan.makespan.jit import compiled
 from sassan.makespan.states_kernel import Array, copy, grown, zero
 
-_HEAD = UNITS + 1  # of a partial move: the limit that is left per unit, and in all
+_HEAD = UNITS + 1  # columns of a partial move: the limit that is left per unit, and in all
 _MOVE = 2  # of a move: where its target begins, and how far it shifts its own row (0: it leads to another row)
 _NONE = -(1 << 62)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-UNITS = 4
+UNITS = 5
 MOST = 1 << 62
 """Numbers of states are smaller."""
 
@@ -41,7 +41,7 @@ class StateTables(NamedTuple):
     order: "Array"
     """The places with work, those with the longest segments first."""
     capacity: "Array"
-    """Per unit, always four of them."""
+    """Per unit, always five of them."""
     issue: int
     """The issue limit."""
     states: int

@@ -6,7 +6,7 @@ from assembly import instruction
 from sassan.alphabet import Letter
 from sassan.isa.tables import load
 
-L, C, S, D = Letter.LOAD, Letter.COMPUTE, Letter.SPECIAL, Letter.DOUBLE
+L, C, S, D, T = Letter
 
 ROWS = [
     ("sm_61", "LDG.E R0, [R2]", L, L),
@@ -29,7 +29,7 @@ ROWS = [
     ("sm_61", "NOP", C, C),
     ("sm_70", "IMAD.MOV.U32 R0, RZ, RZ, c[0x0][0x28]", C, L),
     ("sm_75", "LDSM.16.M88 R0, [R2]", L, L),
-    ("sm_80", "HMMA.16816.F32 R4, R8, R12, R16", C, C),
+    ("sm_80", "HMMA.16816.F32 R4, R8, R12, R16", T, C),
 ]
 
 

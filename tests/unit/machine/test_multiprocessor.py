@@ -173,7 +173,13 @@ def test_a_unit_that_is_not_there_has_no_rate() -> None:
 
 def test_a_partition_has_its_share_of_the_lanes() -> None:
     sm = load("sm_75")
-    assert [sm.partition_capacity(one) for one in Letter] == [Fraction(1, 2), Fraction(1, 2), Fraction(1, 8), Fraction(1, 16)]
+    assert [sm.partition_capacity(one) for one in Letter] == [
+        Fraction(1, 2),
+        Fraction(1, 2),
+        Fraction(1, 8),
+        Fraction(1, 16),
+        Fraction(1, 16),
+    ]
 
 
 def test_loads_and_the_doubles_of_consumer_parts_are_shared_by_the_whole_sm() -> None:

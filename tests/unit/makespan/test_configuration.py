@@ -21,6 +21,7 @@ units = { L = 16, C = 32 }
 
 def test_capacities_are_whole_numbers_and_fractions():
     assert capacities("L=1, C=4,D=1/32,s=0.5") == {L: 1, C: 4, D: Fraction(1, 32), Letter.SPECIAL: Fraction(1, 2)}
+    assert capacities("t=1/8") == {Letter.TENSOR: Fraction(1, 8)}
 
 
 def test_latencies_are_whole_slots():

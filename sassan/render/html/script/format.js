@@ -20,7 +20,7 @@ function kernelString(text) {
   return el("span", {}, shown, " ", more);
 }
 
-const letters = (text) => text.split(/(?=[LCSD(])/).map((part) => (/^[LCSD]/.test(part) ? el("span", { class: `letter letter-${part[0]}` }, part) : part));
+const letters = (text) => text.split(/(?=[LCSDT(])/).map((part) => (/^[LCSDT]/.test(part) ? el("span", { class: `letter letter-${part[0]}` }, part) : part));
 
 const unit = (letter) => el("span", { class: letter ? `chip unit-${letter}` : "chip" }, letter ?? "?");
 
