@@ -110,7 +110,7 @@ CONDITIONS = (
     (
         "--loop-bound 9 --model table --latency global=900",
         "--loop-bound 9 --model table --latency global=900 --latency store=300",
-        "latency store 218, now 300",
+        "latency store 168, now 300",
     ),
     ("--loop-bound 9 -W 16", "--loop-bound 9", "16 warps, now not given"),
 )

@@ -59,7 +59,8 @@ def test_code_runs_on_a_later_machine_of_its_major_version(sassan: Sassan):
 
 
 def test_a_string_runs_on_a_named_machine(sassan: Sassan):
-    assert "SM of compute capability 6.1" in sassan("makespan", "LCL", "-W", "4", "--machine", "sm_61", "--engine", "bounds").out
+    result = sassan("makespan", "LCL", "-W", "4", "--machine", "sm_61", "--engine", "bounds", "--assumptions")
+    assert "published: SM of compute capability 6.1" in result.out
 
 
 def test_the_command_of_the_manual_bounds_a_launch_by_the_names_of_its_source(sassan: Sassan, tmp_path: Path):
