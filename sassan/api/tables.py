@@ -6,6 +6,7 @@ from html import escape
 
 from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
+from sassan.assumptions import kind_of
 from sassan.render.text import shorten, visible
 
 _NONE = "-"
@@ -30,7 +31,7 @@ def kernels(lines: Sequence[KernelLine]) -> str:
         f"{line.analysis.function.name} {address(gap.address)} {gap.code}: {gap.message}" for line in lines for gap in line.analysis.gaps
     ]
     said = dict.fromkeys(text for line in lines for text in line.assumptions)
-    return table + _list("gaps", missing) + _list("assumptions", said)
+    return table + _list("gaps", missing) + _list("assumptions", (f"{text} [{kind_of(text).value}]" for text in said))
 
 
 def gaps(count: int) -> str:

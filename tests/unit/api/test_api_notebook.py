@@ -35,7 +35,7 @@ def hostile() -> sassan.Kernels:
 def test_a_table_has_the_numbers_and_what_they_rest_on():
     shown = sassan.analyze(BFS, loop_bound=10)._repr_html_()
     assert "<td>296</td>" in shown
-    assert "<li>every instruction takes one cycle (unit cost)</li>" in shown
+    assert "<li>every instruction takes one cycle (unit cost) [assumed]</li>" in shown
 
 
 def test_a_table_lists_gaps():
