@@ -158,7 +158,10 @@ def _stability(estimator: Estimator, groups: Sequence[Group], least: float) -> S
     values = [value for estimates in by_delay for value in estimates]
     repeated = [_of_five([estimates]) for estimates in by_delay if len(estimates) > 1]
     bias = sum(values) / len(values) / least - 1
-    return Stability(estimator, _of_five(by_delay), max(repeated) if repeated else None, bias, spread(values))
+    whole = _of_five(by_delay)
+    # Two groups of a delay are scaled to five, all delays together are not: groups of one delay are among all of them.
+    same_delay = min(max(repeated), whole) if repeated else None
+    return Stability(estimator, whole, same_delay, bias, spread(values))
 
 
 def _by_delay(groups: Sequence[Group]) -> list[list[Group]]:

@@ -81,8 +81,8 @@ def _function(work: Work) -> None:
     number = _single(work, source)
     exact = 1 / number.astype(np.float64)
     nearest = exact.astype(np.float32)
-    # The unit approximates: which number within one ulp it returns is drawn.
-    draw = stir(stir(work.place.salt[work.rows], np.uint32(work.instruction.address))[:, None], np.arange(LANES, dtype=np.uint32))
+    # The unit approximates: which number within one ulp it returns is drawn, the same for the same operand.
+    draw = stir(stir(work.place.salt[work.rows], np.uint32(work.instruction.address))[:, None], number.view(np.uint32))
     beside = np.where(nearest == exact, (draw & np.uint32(4) != 0) * 2 - 1, np.where(nearest < exact, 1, -1))
     work.put(to, back(_words(nearest).astype(np.int64) + beside * (draw & np.uint32(2) != 0)))
 

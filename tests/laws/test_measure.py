@@ -93,6 +93,7 @@ OF_WARM_RUNS = {Estimator.MEAN, Estimator.MINIMUM, Estimator.MEDIAN, Estimator.M
 @settings(max_examples=60)
 @given(groups(2))
 @example((Group(0, (1.0, 1.0)), Group(1, (0.5, 1.0))))
+@example((Group(0, (1.0, 1.0)), Group(1, (1.0, 1.0), 1.0), Group(2, (1.0, 2.0))))
 def test_verdicts_are_within_their_criterion(some):
     for verdict in verdicts(Samples(some)):
         assert all(kind.spread >= 0 for kind in verdict.stabilities)

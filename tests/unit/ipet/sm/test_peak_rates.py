@@ -8,6 +8,7 @@ import sassan
 from samples import SAMPLES
 from sassan.alphabet import Letter
 from sassan.errors import InputError
+from sassan.frontend.cubin.tools import tools
 from sassan.ipet.sm.shares import of_letters
 from sassan.isa.tables import unit
 from sassan.machine import load
@@ -74,11 +75,15 @@ def test_a_loop_at_the_peak_takes_as_long_as_the_published_rate(arch: str, loop:
     # The latency of a product of a warpgroup is the user's to say: one that adds nothing to the time of its unit.
     latency = {"async": 1} if loop == "hgmma" else {}
     path = SAMPLES / "peak" / arch / f"{loop}.cubin"
+    number = int(arch.removeprefix("sm_").rstrip("af"))
+    if not any(number in tool.reads for tool in tools("nvdisasm")):
+        pytest.skip(f"no nvdisasm that reads {arch} is installed")
     kernel = sassan.analyze(path, warps=32, model="control", latency=latency)[0]
     assert kernel.makespan is not None
     assert kernel.makespan >= needed, source
 
 
+@pytest.mark.skipif(not any(80 in tool.reads for tool in tools("nvdisasm")), reason="no nvdisasm that reads sm_80 is installed")
 def test_the_loop_of_an_a100_needs_half_a_million_cycles() -> None:
     kernel = sassan.analyze(SAMPLES / "peak" / "sm_80" / "hmma.cubin", warps=32)[0]
     # By letters: 31 of the 32 warps wait 20.6 slots per iteration, 16 of them for products.
