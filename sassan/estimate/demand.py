@@ -41,22 +41,26 @@ class Memory:
     gpu: GpuMemory
     allocated: int | None
 
-    def share(self, blocks: int, per_sm: int, requested: float) -> Share:
-        """Return the share of an SM that runs `per_sm` of the blocks of a grid: it has as much of the bandwidth as of the blocks.
-
-        `requested`: bytes that all SMs ask L2 for.
-        """
+    def share(self, blocks: int, per_sm: int, missed: float) -> Share:
+        """Return the share of an SM that runs `per_sm` of the blocks of a grid: it has as much of the bandwidth as of the blocks."""
         part = Fraction(per_sm, blocks)
-        return Share(self.gpu.l2 * part, self.gpu.dram * part, self._missed(requested))
+        return Share(self.gpu.l2 * part, self.gpu.dram * part, missed)
 
-    def _missed(self, requested: float) -> float:
-        if self.allocated is None or not requested:
-            return 1.0
-        return 0.0 if self.allocated <= self.gpu.capacity else min(1.0, self.allocated / requested)
+    def missed(self, requested: float, fetched: float, warps: int) -> float:
+        """Return which part of what warps request of L2 comes from DRAM: `fetched` where the buffers are not known."""
+        if not requested:
+            return 0.0
+        if self.allocated is None:
+            return fetched / requested
+        return 0.0 if self.allocated <= self.gpu.capacity else min(1.0, self.allocated / (requested * warps))
 
     def assumptions(self, share: Share) -> tuple[str, ...]:
         """Return what is taken for granted about the memory."""
-        known = "the buffers are not known: all of it" if self.allocated is None else f"of the {self.allocated} bytes of its buffers"
+        known = (
+            "the buffers are not known: half of what a warp reads again through one pointer"
+            if self.allocated is None
+            else f"of the {self.allocated} bytes of its buffers"
+        )
         return (*self.gpu.assumptions, f"DRAM gives {share.missed:.0%} of what the launch requests of L2 ({known})")
 
 

@@ -24,6 +24,8 @@ _VISITED = 2_000
 """Instructions of a warp that are simulated at least, where it has so many."""
 _WAVES = 3
 """Waves of blocks that are simulated at least, where there are so many."""
+_AGAIN = 0.5
+"""The part of what a warp reads again through one pointer that DRAM gives again."""
 _BINDS = 0.6
 """A resource that is busy for less of the time than this does not bind."""
 _SHOWN = 0.001
@@ -61,10 +63,27 @@ class Kernel:
         """Return the instructions of each node."""
         return [len(node.code) for node in self.cfg.nodes]
 
-    def requested(self, walked: Visits, moved: Mapping[int, Expected]) -> float:
-        """Return the bytes that one warp requests of L2."""
-        counts = zip(self.cfg.nodes, walked.counts(len(self.cfg.nodes)), strict=True)
-        return sum(count * moved[each.address].bytes for node, count in counts for each in node.code if each.address in moved)
+    def requested(self, walked: Visits, moved: Mapping[int, Expected]) -> tuple[float, float]:
+        """Return the bytes that one warp requests of L2, and how many of them DRAM would give where nothing is known of the buffers.
+
+        Half of what a warp reads again through one pointer, or through those that are not known, is a guess: a stream repeats nothing, a
+        tile much.
+        """
+        executions: dict[int, float] = {}
+        for node, count in zip(self.cfg.nodes, walked.counts(len(self.cfg.nodes)), strict=True):
+            for each in node.code:
+                executions[each.address] = executions.get(each.address, 0.0) + count
+        pointers: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        for access in self.accesses:
+            if (size := moved[access.address].bytes) and (count := executions.get(access.address, 0.0)):
+                alone = 0 if access.opcode.startswith("LD") else access.address
+                pointers.setdefault((access.base, alone), []).append((count, size))
+        requested = fetched = 0.0
+        for (_, alone), reads in pointers.items():
+            times, some = sum(count for count, _ in reads), sum(count * size for count, size in reads)
+            requested += some
+            fetched += some * (1 + (max(times, 1.0) - 1) * _AGAIN) / max(times, 1.0) if not alone else some
+        return requested, fetched
 
 
 def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: bool = True) -> Estimate:
@@ -73,7 +92,8 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: 
     walked = visits(kernel.path, sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
     moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], memory_pipeline(usual.rates.machine.arch))
     memory = Memory(memory_of(gpu), grid.allocated)
-    share = memory.share(grid.blocks, on_sm.blocks, grid.blocks * grid.block_warps * kernel.requested(walked, moved))
+    requested, fetched = kernel.requested(walked, moved)
+    share = memory.share(grid.blocks, on_sm.blocks, memory.missed(requested, fetched, grid.blocks * grid.block_warps))
     demands = Demands(kernel.cfg, usual, moved, share)
     program = demands.program(walked)
     run, cycles = on_sm.run(program, usual, sum(sizes[node] for node in walked.nodes), greedy=greedy)

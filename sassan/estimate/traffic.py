@@ -3,7 +3,7 @@
 Guesses, each as simple as it can be:
 
 * where the first address lies in a sector is not known: as many sectors as lie halfway between the least and the most;
-* lanes of which nothing is known touch SCATTERED times as many sectors as their bytes need, which L2 holds;
+* lanes of which nothing is known touch SCATTERED times as many sectors as their bytes need;
 * loads of one block by one register hit L1 where an earlier one has fetched the sector;
 * a load of one place by all lanes goes through an array, and misses once per sector;
 * what spills to local memory stays in L1;
