@@ -25,6 +25,8 @@ def cause(access: Access) -> str:
             return "where each lane goes is not known"
         case _ if access.space is Space.SHARED:
             return _conflict(access)
+        case Pattern.ROWS:
+            return "where rows of lanes lie to each other is not known"
         case Pattern.STRIDED:
             return f"lane stride {access.stride} bytes"
         case Pattern.MISALIGNED:
