@@ -27,14 +27,23 @@ class Rates:
     latencies: Latencies
     busy: Mapping[int, int] = field(default_factory=dict[int, int])
     """For how many cycles single accesses, by address, keep their unit at least: by bank conflicts, lines and sectors."""
+    _known: dict[str, tuple[str, Class | None, int]] = field(default_factory=dict[str, tuple[str, Class | None, int]], compare=False, repr=False)
+    """Unit, class and interval of each opcode that was looked up: a kernel has many instructions and few opcodes."""
+
+    def _of(self, opcode: str) -> tuple[str, Class | None, int]:
+        known = self._known.get(opcode)
+        if known is None:
+            name = unit(self.machine.arch, opcode)
+            known = self._known[opcode] = name, self.latencies.of(opcode), self.machine.interval(name, opcode) or 0
+        return known
 
     def unit(self, opcode: str) -> str:
         """Return the functional unit of an opcode."""
-        return unit(self.machine.arch, opcode)
+        return self._of(opcode)[0]
 
     def kind(self, opcode: str) -> Class | None:
         """Return the class of latencies of an opcode, None where there is none."""
-        return self.latencies.of(opcode)
+        return self._of(opcode)[1]
 
     def cycles(self, opcode: str) -> int:
         """Return the cycles after which an instruction has ended, 0 where that is not known."""
@@ -50,7 +59,7 @@ class Rates:
 
     def interval(self, opcode: str) -> int:
         """Return the cycles until its unit takes another instruction of the warp, 0 where there is no such unit."""
-        return self.machine.interval(self.unit(opcode), opcode) or 0
+        return self._of(opcode)[2]
 
     def occupied(self, instruction: Instruction) -> int:
         """Return for how long an instruction keeps its unit, 0 where there is no such unit."""
