@@ -17,6 +17,7 @@ ALONE = "one warp alone: a block barrier awaits no other warp"
 CLUSTER = "one warp alone: a cluster barrier awaits no other block"
 _BARRIER = "barrier"
 _CLUSTER = "UCGABAR"
+_Facts = tuple[str, Class | None, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,10 @@ class Rates:
     latencies: Latencies
     busy: Mapping[int, int] = field(default_factory=dict[int, int])
     """For how many cycles single accesses, by address, keep their unit at least: by bank conflicts, lines and sectors."""
-    _known: dict[str, tuple[str, Class | None, int]] = field(default_factory=dict[str, tuple[str, Class | None, int]], compare=False, repr=False)
+    _known: dict[str, _Facts] = field(default_factory=dict[str, _Facts], compare=False, repr=False)
     """Unit, class and interval of each opcode that was looked up: a kernel has many instructions and few opcodes."""
 
-    def _of(self, opcode: str) -> tuple[str, Class | None, int]:
+    def _of(self, opcode: str) -> _Facts:
         known = self._known.get(opcode)
         if known is None:
             name = unit(self.machine.arch, opcode)
