@@ -94,7 +94,7 @@ def rank(
 
     \b
     Examples:
-      sassan rank convolution.json.gz --gpu "A100 PCIe" --top 10
+      sassan rank convolution.json.gz --gpu "A100-PCIE-40GB" --top 10
       sassan rank cache.json --source k.cu --gpu T4 -D N=4096 -o ranked.csv
       sassan rank matmul.toml --gpu "RTX 3080" --where 'TILE >= 16'
       sassan rank matmul.toml --gpu T4 --json | jq '.configurations[0]'
