@@ -41,9 +41,9 @@ def draw(source: random.Random) -> Drawn:
     unit = source.choice((size, size, size, 1, 4))
     modulus = 1 << source.choice((32, 32, source.randint(0, 9), source.randint(0, 31)))
     base = "p" if space is Space.GLOBAL and modulus > 1 and source.random() < 0.5 else ""
-    warps = source.choice((1, 1, 2))
+    warps = source.choice((1, 1, 1, 2))
     table = tuple(unit * each % SIZE for _ in range(warps) for each in _lanes(source))
-    rows = source.choice((None, None, tuple(lane // 16 for lane in range(LANES)), tuple(lane % 8 for lane in range(LANES))))
+    rows = source.choice((*[None] * 8, tuple(lane // 16 for lane in range(LANES)), tuple(lane % 8 for lane in range(LANES))))
     held = word(source.randrange(0, SIZE, unit), modulus, table, base=base, rows=rows and rows * warps)
     return Drawn(Reference(space, size, 0, atomic, lanes), held)
 
