@@ -2,19 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 
 from sassan.access import accesses
+from sassan.access.transactions import SECTOR
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
-from sassan.estimate.figures import usual
+from sassan.estimate.figures import Usual, usual
 from sassan.estimate.launch import Grid, Kernel, estimate
-from sassan.estimate.path import Source, recorded_path, worst_path
+from sassan.estimate.observed import observed
+from sassan.estimate.path import Source, nested, recorded_path, worst_path
 from sassan.ipet.sm.barriers import block_barriers
+from sassan.machine.occupancy import Occupancy
 from sassan.timing.control import Control
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.timing.table import Table
 
+_KIB = 1024
 _NOTHING: Mapping[int, int] = {}
 
 
@@ -55,15 +60,27 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     warps = blocks * occupancy.block_warps
     longest = worst_path(cfg, result.wcet.counts, result.wcet.path)
     told = recorded_path(cfg, recorded, warps)
+    seen = observed(
+        cfg, result.isa.facts, settings.launch, result.wcet.counts, _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
+    )
+    ran = nested(cfg, seen.executions) if told is None and seen is not None else None
     kernel = Kernel(
         cfg,
         accesses(result.values) if result.values is not None else (),
-        told or longest,
-        Source.WORST if told is None else Source.RECORDED,
+        told or ran or longest,
+        Source.RECORDED if told is not None else Source.SAMPLED if ran is not None else Source.WORST,
         longest,
+        seen,
     )
     grid = Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated)
     return EstimateResult(result, estimate(kernel, figures, gpu, grid, greedy=greedy))
+
+
+def _kept(occupancy: Occupancy, figures: Usual, places: int) -> float:
+    """Return how many sectors of each warp L1 keeps: it has what shared memory leaves, and all warps of its `places` blocks the same."""
+    machine = figures.rates.machine
+    left = max(0, _KIB * machine.shared[0] - places * occupancy.demand.shared) + _KIB * figures.figures.cache
+    return left / SECTOR / (places * occupancy.block_warps)
 
 
 def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:
