@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from sassan.access.opcodes import Space, references
 from sassan.arch import described
 from sassan.estimate.figures import Usual
 from sassan.estimate.path import Visits
@@ -121,6 +122,7 @@ def _row(instruction: Instruction, demands: Demands, units: Sequence[str], *, to
     row[Column.BRANCHES] = kind.blocks and not barrier
     row[Column.WHY] = Stall.LONG_SCOREBOARD if kind.name in _LONG else Stall.SHORT_SCOREBOARD
     figure = rates.latencies.figure(kind.name)
+    row[Column.SHARED] = any(each.space is Space.SHARED for each in references(instruction))
     row[Column.ASSUMED] = moved.guessed or (figure is not None and figure.unsure)
     return row
 

@@ -118,12 +118,13 @@ def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: 
     cycles = max(simulated, *work.shares(walked, warps).values())
     total = cycles + kernel.fetched(walked) * usual.figures.fetch + gpu.launch_cycles * usual.figures.launch
     part = cycles / total
-    shares = work.shares(walked, warps / total) | _waits(run, on_sm.places, part)
+    balance = grid.blocks / (gpu.sms * on_sm.blocks)
+    shares = work.shares(walked, warps / total, balance) | _waits(run, on_sm.places, part, balance)
     return Estimate(
         cycles=total,
         us=gpu.us(total),
         gpu=gpu.name,
-        bound_by=_binding(shares),
+        bound_by=work.named(_binding(shares), walked),
         shares=shares,
         occupancy=run.resident / run.cycles / usual.rates.machine.warps,
         rows={
@@ -178,13 +179,13 @@ class _OnSm:
         return run, run.cycles + wave / self.places * (self.blocks - simulated)
 
 
-def _waits(run: Run, places: int, part: float) -> dict[str, float]:
-    """Return the shares of the time in which warps wait; `part` is that of the time in which they run."""
-    every = float(run.stalls.sum())
+def _waits(run: Run, places: int, part: float, balance: float) -> dict[str, float]:
+    """Return the shares of the time in which warps wait; `part` is that of the time in which they run, on `balance` of the SMs."""
+    every = float(run.stalls.sum()) / balance
     return {
         "latency": part * float(run.stalls[:, list(_LATENCIES)].sum()) / every,
         "barrier": part * float(run.stalls[:, Stall.BARRIER].sum()) / every,
-        "tail": part * run.tail / places / run.cycles,
+        "tail": part * (1 - balance * (1 - run.tail / places / run.cycles)),
         "launch": 1 - part,
     }
 
