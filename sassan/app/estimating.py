@@ -1,11 +1,13 @@
 """The estimate of a function for the launch of its result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
 from sassan.access import accesses
+from sassan.access.accesses import Access
 from sassan.access.transactions import SECTOR
+from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
@@ -66,7 +68,7 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     ran = nested(cfg, seen.executions) if told is None and seen is not None else None
     kernel = Kernel(
         cfg,
-        accesses(result.values) if result.values is not None else (),
+        _accesses(result),
         told or ran or longest,
         Source.RECORDED if told is not None else Source.SAMPLED if ran is not None else Source.WORST,
         longest,
@@ -74,6 +76,27 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     )
     grid = Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated)
     return EstimateResult(result, estimate(kernel, figures, gpu, grid, greedy=greedy))
+
+
+def estimated_launches(launches: Sequence[LaunchResult], *, greedy: bool = True) -> tuple[EstimateResult | None, ...]:
+    """Return the estimate of every recorded launch, equal ones once; None where there is no analysis of it, or no GPU."""
+    known: dict[int, EstimateResult] = {}
+    out: list[EstimateResult | None] = []
+    for launch in launches:
+        result = launch.result
+        if result is None or result.settings.gpu is None:
+            out.append(None)
+            continue
+        if id(result) not in known:
+            known[id(result)] = estimated(result, greedy=greedy)
+        out.append(known[id(result)])
+    return tuple(out)
+
+
+def _accesses(result: AnalysisResult) -> tuple[Access, ...]:
+    if result.accesses is not None:
+        return result.accesses
+    return accesses(result.values) if result.values is not None else ()
 
 
 def _kept(occupancy: Occupancy, figures: Usual, places: int) -> float:
