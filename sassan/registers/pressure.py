@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from sassan.errors import UsageError
-from sassan.ir import Function, Memory, Register
+from sassan.ir import Function, Memory
 from sassan.isa.registers import span
 from sassan.machine.multiprocessor import Multiprocessor
 from sassan.machine.occupancy import Occupancy, occupancy
@@ -82,4 +82,4 @@ def _spills(function: Function) -> Spills:
 
 
 def _is_slot(operand: object) -> bool:
-    return isinstance(operand, Memory) and [register.index for register in operand.base if isinstance(register, Register)] == [_STACK]
+    return isinstance(operand, Memory) and [register.index for register in operand.base] == [_STACK]
