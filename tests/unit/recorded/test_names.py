@@ -2,7 +2,7 @@
 
 import pytest
 
-from sassan.validation.names import bare
+from sassan.recorded.names import bare
 
 
 @pytest.mark.parametrize(
