@@ -56,12 +56,12 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
         return EstimateResult(result, None, missing)
     warps = blocks * occupancy.block_warps
     longest = worst_path(cfg, result.wcet.counts, result.wcet.path)
-    told = recorded_path(cfg, recorded, warps)
+    measured = recorded_path(cfg, recorded, warps)
     kernel = Kernel(
         cfg,
         _accesses(result),
-        told or longest,
-        Source.WORST if told is None else Source.RECORDED,
+        measured or longest,
+        Source.WORST if measured is None else Source.RECORDED,
         longest,
     )
     grid = Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated)
