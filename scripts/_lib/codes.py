@@ -8,6 +8,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+|internal|usage|interrupted")
+_WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_GAPS = {"Gap": 1, "_gap": 1, "report": 1, "_report": 1, "BarrierMisuse": 0}
+"""What is called to report a gap, and which of its arguments is the code."""
+_HELPERS = {"Format", "_error", "kind"}
+"""What makes an error, beside the classes."""
 _STATUS = {"UsageError": 2, "InputError": 3, "SassanError": 3, "MissingToolError": 4, "SelfCheckError": 5}
 
 
@@ -28,12 +33,12 @@ class Named:
 
 def gaps() -> Mapping[str, list[Named]]:
     """The places that report a gap, by its code: calls such as `Gap(address, "code", message)`."""
-    return _by_code(named for named, place in _places() if place == 1)
+    return _by_code(named for named, place in _places() if named.call in _GAPS and place == _GAPS[named.call])
 
 
 def errors() -> Mapping[str, list[Named]]:
     """The places that raise an error, by its code: calls such as `InputError("code", message)`."""
-    return _by_code(named for named, place in _places() if place == 0)
+    return _by_code(named for named, place in _places() if place == 0 and (named.call.endswith("Error") or named.call in _HELPERS))
 
 
 def literals() -> set[str]:
@@ -42,7 +47,7 @@ def literals() -> set[str]:
         node.value
         for path in _modules()
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _CODE.fullmatch(node.value)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WORD.fullmatch(node.value)
     }
 
 
@@ -73,9 +78,18 @@ def _places() -> Iterator[tuple[Named, int]]:
                 continue
             texts = [_text(argument, constants) for argument in call.args[:3]]
             for place, code in enumerate(texts[:2]):
-                if code is not None and _CODE.fullmatch(code) and len(call.args) > place + 1 and _says(call.args[place + 1]):
+                if code is not None and _form(call, place).fullmatch(code) and len(call.args) > place + 1 and _says(call.args[place + 1]):
                     message = texts[place + 1] if texts[place + 1] is not None else "…"
-                    yield Named(code, ast.unparse(call.func).rpartition(".")[2], str(message), path.relative_to(ROOT).as_posix()), place
+                    yield Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix()), place
+
+
+def _form(call: ast.Call, place: int) -> re.Pattern[str]:
+    """What a code looks like as an argument of a call: a gap may have one of a single word."""
+    return _WORD if _GAPS.get(_name(call)) == place else _CODE
+
+
+def _name(call: ast.Call) -> str:
+    return ast.unparse(call.func).rpartition(".")[2]
 
 
 def _says(argument: ast.expr) -> bool:

@@ -48,7 +48,7 @@ def patched(folder: Path) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc"))
     for page in sorted(GUIDE.glob("add-*.md")):
         for patch in blocks(page, "diff"):
-            command = ["git", "apply", "--unidiff-zero", "--recount", "-"]
+            command = ["git", "apply", "-"]
             done = subprocess.run(command, cwd=folder, input=patch, text=True, capture_output=True, check=False, env=os.environ | {"GIT_DIR": "/dev/null"})
             assert done.returncode == 0, (page.name, done.stderr)
     return folder
