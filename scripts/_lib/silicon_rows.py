@@ -110,12 +110,12 @@ def summaries(rows: Sequence[Row]) -> list[Summary]:
 
 def judgements(rows: Sequence[Row], tuned: frozenset[str]) -> list[Judgement]:
     """Return how each way of predicting does, for all that is summed up; `tuned` are the sources that are tuning spaces."""
-    return [_judged(name, model, method, some, tuned=source in tuned) for source, name, model, some in parts(rows) for method in METHODS]
+    return [_judgement(name, model, method, some, tuned=source in tuned) for source, name, model, some in parts(rows) for method in METHODS]
 
 
-def _judged(source: str, model: str, method: str, rows: Sequence[Row], *, tuned: bool) -> Judgement:
-    measured = [(getattr(row, METHODS[method]), row.measured_cycles) for row in rows]
-    pairs: Pairs = [(float(predicted), measured) for predicted, measured in measured if predicted and measured]
+def _judgement(source: str, model: str, method: str, rows: Sequence[Row], *, tuned: bool) -> Judgement:
+    both = [(getattr(row, METHODS[method]), row.measured_cycles) for row in rows]
+    pairs: Pairs = [(float(predicted), measured) for predicted, measured in both if predicted and measured]
     return Judgement(
         source,
         model,
