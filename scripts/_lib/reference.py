@@ -1,14 +1,18 @@
-"""The pages of the reference that are made from sassan itself: commands, errors, GPUs, architectures."""
+"""The pages of the reference that are made from sassan itself: commands, errors, GPUs, architectures, the library."""
 
+import inspect
+import re
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import FunctionType
 
 import codes
 import typer
 from manpage import _ENVIRONMENT, _STATUS
 
+import sassan
 from sassan.arch import files
 from sassan.cli import group
 from sassan.products import products
@@ -24,6 +28,7 @@ def pages() -> Mapping[str, str]:
         "reference/error-codes.md": _errors(),
         "reference/gpus.md": _gpus(),
         "reference/architectures.md": _architectures(),
+        "reference/api.md": _api(),
     }
 
 
@@ -125,6 +130,28 @@ def _architectures() -> str:
         if "sources" in file:
             lines += [f"**{name}**", "", *(f"* `{key}`: {_cell(text)}" for key, text in file["sources"].items()), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _api() -> str:
+    about = "What `import sassan` offers; all else may change between versions. The [tutorial](../tutorial/README.md) shows it in use."
+    lines = ["# Python", "", _HEAD, about, ""]
+    for name in sassan.__all__:
+        value = getattr(sassan, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            lines += [f"## {name}", "", *_described(name, value), ""]
+            members = ((key, member) for key, member in vars(value).items() if inspect.isclass(value) and not key.startswith("_"))
+            lines += [*(line for key, member in members for line in _member(key, member)), ""]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def _described(name: str, value: type | FunctionType) -> list[str]:
+    signature = [] if inspect.isclass(value) else ["```python", f"{name}{inspect.signature(value)}", "```", ""]
+    return [*signature, *(_cell(line) for line in (inspect.getdoc(value) or "").split("\n"))]
+
+
+def _member(name: str, member: object) -> list[str]:
+    text = inspect.getdoc(member) if isinstance(member, property | FunctionType) else None
+    return [f"* `{name}`: {_cell(text)}"] if text else []
 
 
 def _source(row: Mapping[str, object]) -> str:

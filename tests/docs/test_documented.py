@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import sassan as sassan_library
+
 from cli.shell import SAMPLES, Sassan
 from docs.pages import DOCS, ROOT, documented, markdown
 from sassan.alphabet import Letter
@@ -51,6 +53,11 @@ def test_every_option_of_a_command_is_listed(name: str):
 def test_every_product_is_listed():
     page = (DOCS / "reference" / "gpus.md").read_text("utf-8")
     assert [one.name for one in products() if f"| {one.name} |" not in page] == []
+
+
+def test_every_public_name_is_described():
+    page = (DOCS / "reference" / "api.md").read_text("utf-8")
+    assert [name for name in sassan_library.__all__ if not name.startswith("_") and f"\n## {name}\n" not in page] == []
 
 
 def test_every_letter_model_and_kind_of_assumption_is_described():
