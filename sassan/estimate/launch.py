@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+import numpy as np
+
 from sassan.access.accesses import Access
 from sassan.access.transactions import LINE
 from sassan.estimate.answer import Estimate, StallShare
@@ -32,7 +34,7 @@ _AGAIN = 0.5
 _BINDS = 0.6
 """A resource that is busy for less of the time than this does not bind."""
 _SHOWN = 0.001
-"""Shares of stalls below this are left out."""
+"""Shares of stalls below this are omitted."""
 _LATENCIES = (Stall.WAIT, Stall.BRANCH_RESOLVING, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.MEMBAR)
 _WAITS = ("latency", "barrier", "tail", "launch")
 _ASSUMPTIONS = (
@@ -86,6 +88,7 @@ class Kernel:
             for each in node.code:
                 executions[each.address] = executions.get(each.address, 0.0) + count
         known = {address for (address, _), each in self.touched.items() if not each.drawn}
+        random = {address for (address, _), each in self.touched.items() if each.random}
         pointers: dict[tuple[str, int], list[tuple[float, float]]] = {}
         requested = 0.0
         for access in self.accesses:
@@ -98,8 +101,12 @@ class Kernel:
         for (_, alone), several in pointers.items():
             times, some = sum(count for count, _ in several), sum(count * size for count, size in several)
             fetched += some * (1 + (max(times, 1.0) - 1) * _AGAIN) / max(times, 1.0) if not alone else some
+        most = float("inf") if memory.allocated is None else memory.allocated
         reads, writes = self.observed.footprint if self.observed is not None else (0.0, 0.0)
-        return memory.missed(requested * warps, (reads + fetched * warps, writes))
+        # At random addresses, L2 holds what fits it of the buffers.
+        scattered = memory.beyond * sum(executions[address] * moved[address].bytes for address in random & moved.keys())
+        touched = min(reads + fetched * warps, most) + scattered * warps, min(writes, most)
+        return memory.missed(requested * warps, touched)
 
 
 def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: bool = True) -> Estimate:
@@ -200,7 +207,8 @@ def _stalls(cfg: WarpCfg, run: Run) -> tuple[StallShare, ...]:
     """Return the shares of all cycles of warps, by address and reason; an instruction in several contexts has one."""
     shares = run.stalls / float(run.stalls.sum())
     every: dict[tuple[int, Stall], float] = {}
-    for row, address in enumerate(instruction.address for node in cfg.nodes for instruction in node.code):
-        for stall in Stall:
-            every[address, stall] = every.get((address, stall), 0.0) + float(shares[row, stall])
+    addresses = [instruction.address for node in cfg.nodes for instruction in node.code]
+    for row, column in np.argwhere(shares > 0).tolist():
+        where = addresses[row], Stall(column)
+        every[where] = every.get(where, 0.0) + float(shares[row, column])
     return tuple(StallShare(address, stall, share) for (address, stall), share in sorted(every.items()) if share >= _SHOWN)

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import BANKS, LINE, SECTOR, WORD
 from sassan.errors import SassanError
-from sassan.estimate.warps import Sample, numbers_known, run, sample
+from sassan.estimate.warps import Sample, numbers_known, run, sample, slow_paths
 from sassan.estimate.watch import Executions, Key, Truth, Watch
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
@@ -20,6 +20,8 @@ from sassan.simt.values import LANES
 from sassan.warpcfg.graph import WarpCfg
 
 _CACHED = (Space.GLOBAL, Space.GENERIC)
+_WHOLE = 2
+"""Visits of the head of a loop, of which one iteration is over."""
 _TRACED = 200_000
 """Sectors that are looked up in a cache, at most."""
 Figures = npt.NDArray[np.float64]
@@ -30,11 +32,13 @@ Numbers = npt.NDArray[np.int64]
 class Touched:
     """What one execution of an access does on average. `drawn`: its addresses come from memory, whose contents are not known.
 
+    `random`: they come from there, but stay within what is allocated, so that they stand for others.
     `sectors` are those that active lanes touch, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
     operations of atomic instructions of several blocks on the sector that most of them are at.
     """
 
     drawn: bool
+    random: bool = False
     sectors: float = 0.0
     fresh: float = 0.0
     lines: float = 0.0
@@ -60,14 +64,19 @@ def executions(watch: Watch, done: Truth, inner: Truth, worst: Sequence[int]) ->
     longest = np.zeros(len(cfg.nodes))
     for edge, count in zip(cfg.edges, worst, strict=True):
         longest[edge.src] += count
+    after: list[list[int]] = [[] for _ in cfg.nodes]
+    slow = slow_paths(cfg.function)
+    for edge in cfg.edges:
+        if edge.dst is not None and cfg.nodes[edge.dst].start not in slow:
+            after[edge.src].append(edge.dst)
     total = np.zeros(len(cfg.nodes))
     for warp in np.flatnonzero(inner).tolist():
-        visits = watch.visits[:, warp].astype(np.float64)
-        total += visits if done[warp] else _completed(watch, warp, visits, longest, worst)
+        total += watch.visits[:, warp] if done[warp] else _completed(watch, warp, longest, worst, after)
     return tuple((total / max(1, int(inner.sum()))).tolist())
 
 
-def _completed(watch: Watch, warp: int, visits: Figures, longest: Figures, worst: Sequence[int]) -> Figures:
+def _completed(watch: Watch, warp: int, longest: Figures, worst: Sequence[int], after: Sequence[Sequence[int]]) -> Figures:
+    visits = watch.visits[:, warp].astype(np.float64)
     cfg, last = watch.cfg, int(watch.last[warp])
     around = [index for index, loop in enumerate(cfg.loops) if last in loop.nodes]
     out = visits.copy()
@@ -78,25 +87,23 @@ def _completed(watch: Watch, warp: int, visits: Figures, longest: Figures, worst
         trips = longest[loop.head] / entered if entered else 0.0
         factor = max(1.0, trips * max(1, int(watch.entries[index, warp])) / max(1.0, visits[loop.head]))
         out[list(loop.nodes)] *= factor
-    outermost = max((cfg.loops[index] for index in around), key=lambda loop: len(loop.nodes), default=None)
-    inside = set(outermost.nodes) if outermost is not None else set[int]()
-    ahead = _ahead(cfg, inside or {last})
-    for node in ahead | inside:
-        if not visits[node]:
-            head = outermost.head if outermost is not None and node in inside else None
-            out[node] = longest[node] * (out[head] / longest[head] if head is not None and longest[head] else 1.0)
+    loops = sorted((cfg.loops[index] for index in around), key=lambda loop: len(loop.nodes))
+    for node in _ahead(after, last):
+        holds = next((loop for loop in loops if node in loop.nodes), None)
+        # What a whole iteration does not visit is taken not to be visited.
+        if not visits[node] and (holds is None or visits[holds.head] < _WHOLE):
+            out[node] = longest[node] * (out[holds.head] / longest[holds.head] if holds is not None and longest[holds.head] else 1.0)
     return out
 
 
-def _ahead(cfg: WarpCfg, nodes: set[int]) -> set[int]:
-    seen, stack = set(nodes), list(nodes)
+def _ahead(after: Sequence[Sequence[int]], node: int) -> set[int]:
+    """Return the nodes to which control may come from one."""
+    seen, stack = set[int](), [node]
     while stack:
-        node = stack.pop()
-        for edge in cfg.edges:
-            if edge.src == node and edge.dst is not None and edge.dst not in seen:
-                seen.add(edge.dst)
-                stack.append(edge.dst)
-    return seen - nodes
+        new = [each for each in after[stack.pop()] if each not in seen]
+        seen.update(new)
+        stack += new
+    return seen
 
 
 def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) -> Mapping[Key, Touched]:
@@ -107,10 +114,16 @@ def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) ->
     every = {key: _joined(parts) for key, parts in watch.seen.items()}
     kinds = {(each.address, one.place): one for each in watch.accesses for one in references(each)}
     names = {each.address: each.opcode for each in watch.accesses}
-    drawn = {key: _drawn(some, chosen) and not _near(some, allocated) for key, some in every.items()}
-    loads = [key for key in every if kinds[key].space in _CACHED and names[key[0]].startswith("LD") and not drawn[key]]
+    differ = {key: _drawn(some, chosen) for key, some in every.items()}
+    drawn = {key: differ[key] and not _near(some, allocated) for key, some in every.items()}
+    loads = [key for key in every if kinds[key].space in _CACHED and names[key[0]].startswith("LD") and not differ[key]]
     fresh = _fresh({key: every[key] for key in loads}, chosen, kept)
-    return {key: _of(every[key], kinds[key], chosen, drawn=drawn[key], fresh=fresh.get(key, 1.0)) for key in every}
+    return {
+        key: replace(
+            _of(every[key], kinds[key], chosen, drawn=drawn[key], fresh=fresh.get(key, 1.0)), random=differ[key] and not drawn[key]
+        )
+        for key in every
+    }
 
 
 def _joined(parts: Sequence[Executions]) -> Executions:
@@ -144,19 +157,19 @@ def _of(some: Executions, kind: Reference, chosen: Sample, *, drawn: bool, fresh
     if drawn or not len(addresses):
         return Touched(drawn)
     if kind.space in {Space.SHARED, Space.CONSTANT}:
-        counted = _passes(addresses, active, kind.bytes) if kind.space is Space.SHARED else _distinct(addresses, active)
+        counted = passes(addresses, active, kind.bytes) if kind.space is Space.SHARED else distinct(addresses, active)
         return Touched(drawn=False, passes=float(counted.mean()))
-    sectors = float(_distinct(addresses // SECTOR, active).mean())
+    sectors = float(distinct(addresses // SECTOR, active).mean())
     return Touched(
         drawn=False,
         sectors=sectors * max(1, kind.bytes // SECTOR),
         fresh=sectors * max(1, kind.bytes // SECTOR) * fresh,
-        lines=float(_distinct(addresses // LINE, active).mean()),
+        lines=float(distinct(addresses // LINE, active).mean()),
         hot=_hot(some, mine, chosen) if kind.atomic else 0.0,
     )
 
 
-def _distinct(numbers: npt.NDArray[np.uint32], active: Truth) -> Numbers:
+def distinct(numbers: npt.NDArray[np.uint32], active: Truth) -> Numbers:
     """Return how many different numbers the active lanes of each row have."""
     row = _sorted(numbers, active)
     return np.asarray(((row[:, 1:] != row[:, :-1]).sum(axis=1) + 1) * active.any(axis=1), np.int64)
@@ -179,7 +192,7 @@ def _hot(some: Executions, mine: Truth, chosen: Sample) -> float:
     return float(counts.max()) / len(sectors) if len(blocks) > 1 else 0.0
 
 
-def _passes(addresses: npt.NDArray[np.uint32], active: Truth, size: int) -> Numbers:
+def passes(addresses: npt.NDArray[np.uint32], active: Truth, size: int) -> Numbers:
     """Return the passes over the banks of shared memory of each row."""
     words = max(1, size // WORD)
     lanes = max(1, LANES // words)
@@ -209,7 +222,7 @@ def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapp
     looked = 0
     for _, warp, key, index in sorted(order):
         some = loads[key]
-        mine = np.unique(some.addresses[index][some.active[index]] // SECTOR).tolist()
+        mine = dict.fromkeys((some.addresses[index][some.active[index]] // SECTOR).tolist())
         held = caches.setdefault(chosen.number(warp), OrderedDict())
         asked[key] += len(mine)
         for sector in mine:
@@ -227,7 +240,7 @@ def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapp
 
 
 def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn: frozenset[Key]) -> tuple[float, float]:
-    """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are left out."""
+    """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are omitted."""
     kinds = {(each.address, one.place): (each.opcode, one) for each in watch.accesses for one in references(each)}
     some = [key for key in watch.seen if kinds[key][1].space in _CACHED and key not in drawn]
     reads = [key for key in some if not kinds[key][0].startswith(("ST", "RED"))]
@@ -280,6 +293,6 @@ def observed(
     except SassanError:
         return None
     found = touched(watch, chosen, kept, launch.allocated)
-    drawn = frozenset(key for key, each in found.items() if each.drawn)
+    drawn = frozenset(key for key, each in found.items() if each.drawn or each.random)
     blocks, block_warps = prod(launch.grid), -(-prod(launch.block) // LANES)
     return Observed(executions(watch, done, chosen.inner, worst), found, footprint(watch, chosen, blocks, block_warps, drawn))
