@@ -17,7 +17,7 @@ FactsOf = Callable[[Instruction], Facts | None]
 """The opcode table of one architecture: None for what it does not know."""
 
 _STRAIGHT = frozenset({Flow.NONE, Flow.PUSH, Flow.BLOCK_BARRIER, Flow.BREAK, Flow.BARRIER_MOVE})
-"""Flow classes that do not end a block (README, "A BAR moves no threads")."""
+"""Flow classes that do not end a block (docs/concepts/warp-machine.md, "Barriers of the warp")."""
 _AGAIN = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
 """Flow classes that may run again for the threads with another target: they start a block of their own."""
 
@@ -87,6 +87,16 @@ class Block:
     def end(self) -> Instruction:
         """Return the last instruction."""
         return self.instructions[-1]
+
+    @property
+    def reads(self) -> int:
+        """Return the registers that its instructions read before any of them writes them."""
+        read, written = 0, 0
+        for facts in self.facts:
+            if facts is not None:
+                read |= (facts.reads | facts.guard) & ~written
+                written |= facts.writes
+        return read
 
     @property
     def pushes(self) -> Iterator[Push]:
