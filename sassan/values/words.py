@@ -328,7 +328,7 @@ def divide(a: Held, divisor: int) -> Held:
     power = _power(divisor)
     if divisor == power:
         return shift_right(a, number(power.bit_length() - 1), signed=False)
-    known = _exact(lambda value: value // divisor, a)
+    known = _exact(operator.floordiv, a, number(divisor))
     if known is not None:
         return known
     value = loose(a.value)
