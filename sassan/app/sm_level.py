@@ -43,7 +43,7 @@ def with_sm_level(result: AnalysisResult) -> AnalysisResult:
         return result
     if wanted.grid is not None and settings.costs.name != Unit().name:
         memory = memory_of(settings.gpu) if settings.gpu is not None else None
-        wanted = replace(wanted, grid=replace(wanted.grid, memory=memory, allocated=settings.launch.allocated))
+        wanted = replace(wanted, grid=replace(wanted.grid, memory=memory, buffers=settings.launch.buffers, host=settings.launch.host))
     letters = tuple((string or KernelString()).counts() for string in result.strings)
     kernel = Kernel(result.problem, letters, block_barriers(result.cfg, result.isa.facts))
     bounds = makespan(kernel, result.wcet, wanted, sm, partition=settings.partition)

@@ -83,7 +83,7 @@ def claim(kernel: Kernel) -> Claim:
         LAUNCH_OVERHEAD,
         miss=0,
     )
-    grid = Grid(kernel.blocks, kernel.warps, gpu.sms, gpu.places, allocated=kernel.sectors * SECTOR)
+    grid = Grid(kernel.blocks, kernel.warps, gpu.sms, min(gpu.places, -(-kernel.blocks // gpu.sms)), buffers=(kernel.sectors * SECTOR,))
     return Claim(optima, grid, tuple(tuple(map(_moved, path)) for path in paths), memory, kernel.blocks * kernel.warps)
 
 

@@ -80,6 +80,11 @@ def test_a_proof_that_forgets_something_is_noticed(forgetful: Forgetful) -> None
     assert [above for one in launches() for above in one.above(forgetful(one))] != []
 
 
+def test_a_block_goes_to_an_sm_with_the_most_room() -> None:
+    changed = outcomes(part(4000, 5), 3, lambda gpu: replace(gpu, most_room=False))
+    assert [above for one in changed for above in one.above(one.claim)] != []
+
+
 @pytest.mark.parametrize("without", ["overlaps", "in_order"])
 def test_the_larger_stage_of_the_memory_pipeline_is_not_enough_where_accesses_pass_it_otherwise(without: str) -> None:
     changed = outcomes(part(4000, 5), 3, lambda gpu: replace(gpu, **{without: False}))
