@@ -17,6 +17,12 @@ from sassan.source import Source, Span
 
 MOST = 2**63 - 1
 """The largest whole number that is read where the caller names no limit."""
+_MARK = "\ufeff"
+"""A byte order mark: some editors begin a file with it."""
+_LEVELS = 100
+"""Tables that a dotted key may name: tomllib takes memory in proportion to the square of them."""
+_DOTTED = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{_LEVELS}}}")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"|\'[^\']*+\'')
 _LONGEST = 1_000_000
 """Characters of one string."""
 _SHOWN = 60
@@ -43,7 +49,7 @@ class Format:
     def toml(self, name: str, text: str) -> "Fields":
         """Return the document of a TOML text; `name` is the file, for errors."""
         try:
-            return Fields(self, name, tomllib.loads(text))
+            return Fields(self, name, tomllib.loads(self._plain(name, text)))
         except (ValueError, RecursionError) as error:  # ValueError also for an integer of thousands of digits
             raise self._unparsed(name, "TOML", error) from None
 
@@ -57,7 +63,7 @@ class Format:
     def json_value(self, name: str, text: str) -> object:
         """Return the value of a JSON text without a key that stands twice; a syntax error has the place in the text."""
         try:
-            return cast("object", json.loads(text, object_pairs_hook=_unique))
+            return cast("object", json.loads(text.removeprefix(_MARK), object_pairs_hook=_unique))
         except json.JSONDecodeError as error:
             place, message = Span(error.lineno, error.colno, 1), f"{_prefix(name)}not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
             raise self.error(self.syntax or self.code, message, source=Source(name, text), span=place, hint=self.hint or None) from None
@@ -67,6 +73,20 @@ class Format:
     def refused(self, message: str) -> InputError | UsageError:
         """Return the error with a message."""
         return self.error(self.code, message, hint=self.hint or None)
+
+    def _plain(self, name: str, text: str) -> str:
+        """Return a TOML text without its byte order mark; a key of more tables than tomllib can take is refused."""
+        text = text.removeprefix(_MARK)
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.count(".") >= _LEVELS and _DOTTED.search(_QUOTED.sub("quoted", line)):
+                raise self.error(
+                    self.syntax or self.code,
+                    f"{_prefix(name)}not TOML that is read here: a key of more than {_LEVELS} tables",
+                    source=Source(name, text),
+                    span=Span(number, 1, len(line)),
+                    hint=self.hint or None,
+                )
+        return text
 
     def _unparsed(self, name: str, language: str, error: Exception) -> InputError | UsageError:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)

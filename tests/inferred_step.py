@@ -56,8 +56,7 @@ def is_computed(random: Random, one: Instruction, around: LaunchEnvironment) -> 
         held |= {CARRY: YES if flags & 1 else NO, ZERO: YES if flags & 2 else NO}
     machine = Machine(around, {0: facts.writes}, 12)
     states = [State(registers=held)]
-    for plan in machine.plans(writers([one], {0: facts}), -1):
-        states = machine.run(states, plan)
+    states = machine.run(states, machine.plans(writers([one], {0: facts}), -1))
     contents, short = {**values, **truths, CARRY: flags}, described(arch).short_immediates
     found, again = (outputs(one, arch, contents, short=short, time=time) for time in (0, 77))
     sure = frozenset(name for name in found if found[name] == again[name])

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 from sassan.access import accesses, assumptions
+from sassan.access.accesses import Access
 from sassan.access.traffic import Traffic, traffic
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
@@ -82,10 +83,12 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     values = launched(plain, isa, settings)
     cfg = values.cfg if values is not None else plain
     bounds = _bounds(cfg, isa, settings)
-    system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, values, settings)), settings)
+    followed = accesses(values) if values is not None and settings.costs.name != Unit().name else None
+    system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, followed, settings)), settings)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
     strings = tuple(_string(node, isa) for node in cfg.nodes)
-    result = AnalysisResult(file, cfg, strings, bounds, system, bound, _worst_path(cfg, bound, strings), settings, isa, values)
+    worst_path = _worst_path(cfg, bound, strings)
+    result = AnalysisResult(file, cfg, strings, bounds, system, bound, worst_path, settings, isa, values, followed)
     return with_sm_level(result) if bound.bound else result
 
 
@@ -97,14 +100,13 @@ def _on_gpu(system: Problem, settings: Settings) -> Problem:
     return replace(system, assumptions=(*system.assumptions, published(f"{gpu.name} ({gpu.architecture}) runs code of {arch}")))
 
 
-def _traffic(cfg: WarpCfg, values: WarpValues | None, settings: Settings) -> Traffic | None:
+def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settings) -> Traffic | None:
     """What the accesses of a graph move, None where nothing of a launch is given; a gap where registers are not followed."""
     if settings.costs.name == Unit().name:
         return None
-    if values is None:
+    if followed is None:
         why = "what the accesses of the grid move is unknown: registers are not followed here"
         return Traffic(gaps=(Gap(cfg.function.entry, "values-not-followed", why),))
-    followed = accesses(values)
     return traffic(
         followed, memory_pipeline(settings.machine.sm.arch if settings.machine is not None else cfg.function.arch), assumptions(followed)
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sassan.access import accesses
+from sassan.access.accesses import Access
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
@@ -57,13 +58,19 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     told = recorded_path(cfg, recorded, warps)
     kernel = Kernel(
         cfg,
-        accesses(result.values) if result.values is not None else (),
+        _accesses(result),
         told or longest,
         Source.WORST if told is None else Source.RECORDED,
         longest,
     )
     grid = Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated)
     return EstimateResult(result, estimate(kernel, figures, gpu, grid, greedy=greedy))
+
+
+def _accesses(result: AnalysisResult) -> tuple[Access, ...]:
+    if result.accesses is not None:
+        return result.accesses
+    return accesses(result.values) if result.values is not None else ()
 
 
 def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:

@@ -152,7 +152,7 @@ class AnalysisOptions:
             return machine
         own = load(gpu.architecture)
         if machine is None:
-            return MachineFile(gpu.name, own.source, own, option=spelled("gpu"))
+            return machine_of_product(gpu, spelled("gpu"))
         if machine.sm.arch != gpu.architecture:
             message = f"{spelled('machine')} {machine.name} is {machine.sm.arch}, {spelled('gpu')} {gpu.name} is {gpu.architecture}"
             raise UsageError("usage", message, hint=f'a machine file with base = "{own.capability}", or one of the two options')
@@ -166,6 +166,12 @@ class AnalysisOptions:
         if self.measurements is not None:
             return read_measurements(self.measurements)
         return models.model(self._model, Tables(machine, latencies.parse(self.latency)))
+
+
+def machine_of_product(gpu: Product, option: str) -> MachineFile:
+    """The machine of a product; `option` is how the user named it."""
+    own = load(gpu.architecture)
+    return MachineFile(gpu.name, own.source, own, option=option)
 
 
 def _needs(spelled: Spelling, name: str, *others: str, joined: str = "") -> UsageError:

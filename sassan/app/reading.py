@@ -5,6 +5,7 @@ from pathlib import Path
 from sassan import frontend, machine, products
 from sassan.arch import named
 from sassan.errors import InputError, UsageError
+from sassan.frontend.load import LIMIT
 from sassan.ipet.facts import read as facts_file
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ir import Program
@@ -70,7 +71,11 @@ def read_text(path: str, code: str, hint: str) -> str:
     Raises InputError.
     """
     try:
-        return Path(path).read_text("utf-8")
+        with Path(path).open("rb") as file:
+            data = file.read(LIMIT + 1)
+        if len(data) > LIMIT:
+            raise InputError(code, f"{path}: larger than {LIMIT // 1024 // 1024} MiB", hint=hint)
+        return data.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(code, f"{path}: not UTF-8 text", hint=hint) from None
     except (OSError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from sassan.access.accesses import Access
 from sassan.app.settings import Settings
 from sassan.errors import Gap
 from sassan.ipet.flow_facts import LoopBounds
@@ -36,6 +37,8 @@ class AnalysisResult:
     isa: Isa = field(compare=False, repr=False)
     values: WarpValues | None = field(default=None, compare=False, repr=False)
     """What registers hold for the launch, None where nothing of it is given or they are not followed."""
+    accesses: tuple[Access, ...] | None = field(default=None, compare=False, repr=False)
+    """The accesses with these values, where the cost model has use for them."""
     makespan: Makespan | None = None
     residency: Residency | None = None
 

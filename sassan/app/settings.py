@@ -34,6 +34,8 @@ class Settings:
     setup: Setup = field(default_factory=Setup)
     gpu: Product | None = None
     """The GPU whose memory and SMs run a grid; None: its memory bandwidth is unlimited."""
+    contention: bool = True
+    """False: of the SM only the occupancy is wanted, and no bound of its warps or of the grid."""
     solve: bool = True
     """False: the integer program is only built."""
 

@@ -34,8 +34,14 @@ def with_sm_level(result: AnalysisResult) -> AnalysisResult:
             return replace(result, residency=Residency(None, error.message))
         return _unbounded(result, Residents(settings.warps), (Gap(function.entry, error.code, error.message),))
     known = residency(function, threads, resources, sm) if threads is not None and resources is not None else None
-    wanted = residents(settings.warps, settings.launch, resources, known.occupancy if known is not None else None, sm)
     result = replace(result, residency=known)
+    return _contended(result, known, sm) if settings.contention else result
+
+
+def _contended(result: AnalysisResult, known: Residency | None, sm: Multiprocessor) -> AnalysisResult:
+    """Add the bounds of the warps that share an SM, and of the grid."""
+    settings = result.settings
+    wanted = residents(settings.warps, settings.launch, settings.resources, known.occupancy if known is not None else None, sm)
     foreign = tuple(_contention_gap(result, address) for address, cost in result.bounds.external if cost is not None)
     if foreign:
         return _unbounded(result, wanted or Residents(0), foreign)

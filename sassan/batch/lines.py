@@ -77,10 +77,21 @@ def outcome(document: Mapping[str, object], seconds: float | None = None) -> Lin
         case {"file": str(file), "error": {"code": str(code), "message": str(message), "status": int(status)}}:
             return LineOutcome(file, str(document.get("name", "")), error=code, message=message, status=status, seconds=seconds)
         case {"file": str(file), "name": str(name), "wcet": {"value": value}, "gaps": [*gaps]}:
-            codes = {str(gap["code"]) for gap in gaps if isinstance(gap, Mapping)}
-            return LineOutcome(file, name, value is not None, tuple(sorted(codes)), seconds=seconds)
+            codes = {_gap(gap) for gap in gaps}
+            if None in codes:
+                return None
+            return LineOutcome(file, name, value is not None, tuple(sorted(filter(None, codes))), seconds=seconds)
         case {"file": str(file), "input": {"functions": 0}}:
             return LineOutcome(file)
+        case _:
+            return None
+
+
+def _gap(gap: object) -> str | None:
+    """Return the code of a gap, None of what is none."""
+    match gap:
+        case {"code": str(code)}:
+            return code
         case _:
             return None
 

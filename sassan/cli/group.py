@@ -14,6 +14,7 @@ SUMMARIES: Mapping[str, str] = {
     "listing": "Print one row per instruction, with its control code.",
     "memory": "Print one row per memory access: pattern, transactions, waste.",
     "estimate": "Estimate how long a launch takes, and say why.",
+    "rank": "Order the configurations of a tuning space by estimated time.",
     "ipet": "Bound the WCET, and write the integer program behind it.",
     "makespan": "Find the longest makespan of W warps on one SM.",
     "report": "Write everything into one page of HTML.",

@@ -39,7 +39,7 @@ class Cache:
             return None
         try:
             document: object = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return cast("dict[str, object]", document) if isinstance(document, dict) else None
 

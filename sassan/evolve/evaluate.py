@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from sassan.app import documents
 from sassan.app.analysis import analyze
+from sassan.app.estimating import EstimateResult, estimated
+from sassan.app.options import machine_of_product
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.errors import Gap, InputError, SelfCheckError, UsageError
@@ -24,6 +26,7 @@ from sassan.ipet.flow_facts import REMEDY
 from sassan.ir import Function
 from sassan.machine.launch import check
 from sassan.machine.occupancy import Resources
+from sassan.recorded.names import bare
 from sassan.timing import latencies
 from sassan.timing.models import model
 from sassan.timing.rates import Tables
@@ -31,6 +34,8 @@ from sassan.timing.rates import Tables
 SAME_WORK = "macros, launch shapes and parameters do the same work in every individual, as the configuration claims"
 ONE_LAUNCH = "costs are for one launch; loops are bounded for its parameters"
 
+_CONTENTION = (Objective.MAKESPAN, Objective.GRID)
+"""Objectives that need bounds of the warps of an SM."""
 _KEYS = {
     "no-function": "kernel.function",
     "unknown-parameter": "launch.param",
@@ -64,6 +69,8 @@ def compiled(task: EvaluationTask) -> CompileResult:
 
 def evaluate(task: EvaluationTask) -> Outcome:
     """Return the outcome of a genome; raises MissingToolError for the disassembler, SelfCheckError."""
+    if (why := _restricted(task)) is not None:
+        return Outcome(OutcomeStatus.REFUSED, why=why)
     built = compiled(task)
     if built.status is not CompileStatus.DONE:
         return Outcome(OutcomeStatus(built.status.value), why=built.why, cached=built.cached)
@@ -81,13 +88,27 @@ def evaluate(task: EvaluationTask) -> Outcome:
     return outcome
 
 
+def _restricted(task: EvaluationTask) -> str | None:
+    """Return why a genome is not launched, None where nothing forbids it."""
+    choice = task.config.space.choice(task.genome)
+    try:
+        violated = task.config.shape.violated(choice)
+    except ShapeProblem as problem:
+        return str(problem)
+    return f"the restriction '{violated}' does not hold" if violated else None
+
+
 def content(cubin: bytes) -> str:
     """Return the content hash of a cubin in an outcome."""
     return f"sha256:{hashlib.sha256(cubin).hexdigest()}"
 
 
 def _settings_text(config: Config, choice: Choice) -> str:
-    launch = (config.shape.block, config.shape.grid, config.shape.settings, config.shape.sms, config.shape.shared, choice.numbers)
+    try:
+        shape: object = config.shape.launch(choice)
+    except (ShapeProblem, UsageError):
+        shape = (config.shape.block, config.shape.grid, choice.numbers)
+    launch = (shape, config.shape.sms, config.shape.shared, config.shape.gpu)
     return repr((launch, config.kernel.function, config.objectives, config.model, config.latencies, config.warps, config.plan.largest))
 
 
@@ -113,7 +134,9 @@ def _bounded(config: Config, choice: Choice, cubin: bytes) -> Outcome:
 
 def _function(config: Config, cubin: bytes) -> Function:
     functions = read(Image("kernel.cubin", cubin), cached=False).functions
-    function = next((candidate for candidate in functions if candidate.name == config.kernel.function), None)
+    named = [candidate for candidate in functions if candidate.name == config.kernel.function]
+    plain = [candidate for candidate in functions if candidate.kernel and bare(candidate.name) == config.kernel.function]
+    function = next(iter(named), plain[0] if len(plain) == 1 else None)
     if function is None:
         names = ", ".join(candidate.name for candidate in functions)
         raise InputError("no-function", f"the cubin has no function '{config.kernel.function}' (functions: {names})")
@@ -123,22 +146,29 @@ def _function(config: Config, cubin: bytes) -> Function:
 def _settings(config: Config, choice: Choice) -> Settings:
     """Return the settings of the analysis; raises ShapeProblem, UsageError."""
     shape = config.shape
+    machine = machine_of_product(shape.gpu, "launch.gpu") if shape.gpu is not None else None
     return Settings(
         launch=shape.launch(choice),
-        costs=model(config.model, Tables(None, latencies.parse(config.latencies))),
+        costs=model(config.model, Tables(machine, latencies.parse(config.latencies))),
         resources=Resources(shared=shape.shared or None, sms=shape.sms),
         warps=config.warps,
+        gpu=shape.gpu,
+        machine=machine,
+        contention=any(objective in _CONTENTION for objective in config.objectives),
     )
 
 
 def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
     compiler, bounds = result.function.compiler, result.makespan
+    expected = estimated(result) if Objective.ESTIMATE in config.objectives else None
+    known_time = expected.estimate if expected is not None else None
     numbers: dict[str, int | float | None] = {
         Objective.WCET.value: result.wcet.value if result.wcet.bound else None,
         Objective.MAKESPAN.value: bounds.bound.value if bounds is not None and config.warps is not None else None,
         Objective.GRID.value: bounds.grid.value if bounds is not None and bounds.grid is not None else None,
         Objective.INSTRUCTIONS.value: len(result.function.instructions),
         Objective.REGISTERS.value: compiler.registers if compiler is not None else None,
+        Objective.ESTIMATE.value: known_time.us if known_time is not None else None,
     }
     loops = tuple(
         LoopBound(documents.address(result.cfg.nodes[loop.head].start), bound, origin.value)
@@ -146,11 +176,13 @@ def _outcome(config: Config, result: AnalysisResult, cubin: str) -> Outcome:
     )
     costs = [numbers[objective.value] for objective in config.objectives if objective is not Objective.MEASURED]
     known = tuple(float(cost) for cost in costs if cost is not None)
-    if result.gaps or len(known) < len(costs):
-        gap = next(iter(result.gaps), None)
+    gaps = (*result.gaps, *(expected.gaps if expected is not None else ()))
+    if gaps or len(known) < len(costs):
+        gap = next(iter(gaps), None)
         why = _gap(gap) if gap is not None else _missing(result)
         return Outcome(OutcomeStatus.GAP, (), numbers, loops, why, cubin)
-    return Outcome(OutcomeStatus.BOUNDED, known, numbers, loops, "", cubin, _assumptions(config, result))
+    bound_by = known_time.bound_by if known_time is not None else ""
+    return Outcome(OutcomeStatus.BOUNDED, known, numbers, loops, "", cubin, _assumptions(config, result, expected), bound_by)
 
 
 def _gap(gap: Gap) -> str:
@@ -164,8 +196,10 @@ def _missing(result: AnalysisResult) -> str:
     return residency.why if residency is not None and residency.why else f"no bound: {result.wcet.status}"
 
 
-def _assumptions(config: Config, result: AnalysisResult) -> tuple[str, ...]:
-    assumptions = list(result.wcet.assumptions)
+def _assumptions(config: Config, result: AnalysisResult, expected: EstimateResult | None) -> tuple[str, ...]:
+    bounded = any(objective is not Objective.ESTIMATE for objective in config.objectives)
+    assumptions = list(result.wcet.assumptions) if bounded else []
+    assumptions += expected.assumptions if expected is not None else ()
     if result.makespan is not None and Objective.MAKESPAN in config.objectives:
         assumptions += result.makespan.bound.assumptions
     if result.makespan is not None and result.makespan.grid is not None and Objective.GRID in config.objectives:

@@ -44,12 +44,14 @@ class Outcome:
     status: OutcomeStatus
     costs: tuple[float, ...] = ()
     numbers: Mapping[str, int | float | None] = field(default_factory=dict)
-    """All known numbers: wcet, makespan, grid, instructions, registers, measured."""
+    """All known numbers: wcet, makespan, grid, instructions, registers, measured, estimate."""
     loops: tuple[LoopBound, ...] = ()
     why: str = ""
     cubin: str = ""
     """SHA-256."""
     assumptions: tuple[str, ...] = ()
+    bound_by: str = ""
+    """What an estimate is bound by."""
     cached: bool = field(default=False, compare=False)
 
     def fitness(self, objectives: int) -> tuple[float, ...]:
@@ -67,6 +69,7 @@ def to_json(outcome: Outcome) -> dict[str, Value]:
         "why": outcome.why,
         "cubin": outcome.cubin,
         **documents.assumptions(outcome.assumptions),
+        "bound_by": outcome.bound_by,
     }
 
 
@@ -82,5 +85,6 @@ def from_json(value: Mapping[str, object], *, cached: bool = False) -> Outcome:
         str(value["why"]),
         str(value["cubin"]),
         tuple(Assumption(text, Kind(kind)) for text, kind in zip(texts, kinds, strict=True)),
+        str(value["bound_by"]),
         cached,
     )

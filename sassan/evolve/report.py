@@ -63,9 +63,14 @@ def _compared(config: Config) -> str:
         Objective.GRID: f"grid: the whole launch of {blocks} on {config.shape.sms} SM",
         Objective.INSTRUCTIONS: "instructions: of the code, not executed",
         Objective.REGISTERS: "registers: per thread",
+        Objective.ESTIMATE: f"estimate: the whole launch of {blocks}, in us{_on(config)}",
         Objective.MEASURED: f"measured: shortest of {config.runs - 1} runs after a warm-up, of {blocks}",
     }
     return "compared: " + "; ".join(meaning[objective] for objective in config.objectives)
+
+
+def _on(config: Config) -> str:
+    return f" on {config.shape.gpu.name}" if config.shape.gpu is not None else ""
 
 
 def _equal(config: Config, runner: Runner) -> str:

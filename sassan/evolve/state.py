@@ -89,7 +89,7 @@ def load(config: Config, folder: Path, toolchain: str = "") -> SearchState | Non
         if document["makers"] != toolchain:
             raise _bad(path, "contains costs computed by another sassan, other compilers or another GPU")
         return _checked(_state(document), config)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         raise _bad(path, "is damaged") from None
 
 

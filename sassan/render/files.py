@@ -6,20 +6,37 @@ from pathlib import Path
 from sassan.errors import UsageError
 from sassan.files import write
 
+_NO_OUTPUT = {stat.S_IFDIR: "a directory", stat.S_IFBLK: "a block device", stat.S_IFSOCK: "a socket"}
+_HINT = "choose a file in an existing folder with write permission"
 
-def write_atomically(path: Path, data: bytes) -> None:
+
+def write_atomically(path: Path, data: bytes) -> int:
     """Write `data` to `path`: an interrupt or a full disk leaves the old file, or none, never a part of the new one.
 
-    A link is followed and kept; a pipe or a device (`/dev/stdout`) is written to directly. Raises UsageError `unwritable-output`.
+    A link is followed and kept; a pipe or a character device (`/dev/stdout`) is written to directly. Return how many other names the
+    replaced file has: these hard links keep the old content. Raises UsageError `unwritable-output`.
     """
     try:
-        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        others = _others(path)
+        if others is None:
             path.write_bytes(data)
-        else:
-            write(path.resolve(), data)
-    except OSError as error:
-        raise UsageError(
-            "unwritable-output",
-            f"cannot write '{path}': {error.strerror or error}",
-            hint="choose a file in an existing folder with write permission",
-        ) from error
+            return 0
+        write(path.resolve(), data)
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
+        reason = (getattr(error, "strerror", None) or str(error)).partition(" from ")[0]
+        raise UsageError("unwritable-output", f"cannot write '{path}': {reason}", hint=_HINT) from error
+    return others
+
+
+def _others(path: Path) -> int | None:
+    """Return how many other names a regular file has, 0 where there is no file yet, None for a stream, which cannot be replaced."""
+    try:
+        seen = path.stat()
+    except FileNotFoundError:
+        return 0
+    if stat.S_ISREG(seen.st_mode):
+        return seen.st_nlink - 1
+    kind = _NO_OUTPUT.get(stat.S_IFMT(seen.st_mode))
+    if kind is not None:
+        raise UsageError("unwritable-output", f"cannot write '{path}': it is {kind}", hint=_HINT)
+    return None

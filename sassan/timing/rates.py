@@ -17,6 +17,7 @@ ALONE = "one warp alone: a block barrier awaits no other warp"
 CLUSTER = "one warp alone: a cluster barrier awaits no other block"
 _BARRIER = "barrier"
 _CLUSTER = "UCGABAR"
+_Facts = tuple[str, Class | None, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +28,23 @@ class Rates:
     latencies: Latencies
     busy: Mapping[int, int] = field(default_factory=dict[int, int])
     """For how many cycles single accesses, by address, keep their unit at least: by bank conflicts, lines and sectors."""
+    _known: dict[str, _Facts] = field(default_factory=dict[str, _Facts], compare=False, repr=False)
+    """Unit, class and interval of each opcode that was looked up: a kernel has many instructions and few opcodes."""
+
+    def _of(self, opcode: str) -> _Facts:
+        known = self._known.get(opcode)
+        if known is None:
+            name = unit(self.machine.arch, opcode)
+            known = self._known[opcode] = name, self.latencies.of(opcode), self.machine.interval(name, opcode) or 0
+        return known
 
     def unit(self, opcode: str) -> str:
         """Return the functional unit of an opcode."""
-        return unit(self.machine.arch, opcode)
+        return self._of(opcode)[0]
 
     def kind(self, opcode: str) -> Class | None:
         """Return the class of latencies of an opcode, None where there is none."""
-        return self.latencies.of(opcode)
+        return self._of(opcode)[1]
 
     def cycles(self, opcode: str) -> int:
         """Return the cycles after which an instruction has ended, 0 where that is not known."""
@@ -50,7 +60,7 @@ class Rates:
 
     def interval(self, opcode: str) -> int:
         """Return the cycles until its unit takes another instruction of the warp, 0 where there is no such unit."""
-        return self.machine.interval(self.unit(opcode), opcode) or 0
+        return self._of(opcode)[2]
 
     def occupied(self, instruction: Instruction) -> int:
         """Return for how long an instruction keeps its unit, 0 where there is no such unit."""

@@ -14,11 +14,11 @@ from sassan.ir import Function
 from sassan.launches import Launches, ProgramLaunch
 from sassan.machine.multiprocessor import WARP_SIZE
 from sassan.machine.occupancy import Resources
+from sassan.measure.agreement import Pairs, mape, ratios, tau
 from sassan.products import Product, find
 from sassan.recorded import RecordedDevice, RecordedLaunch
+from sassan.recorded.names import bare, fits
 from sassan.validation.counts import CountCheck, check_counts
-from sassan.validation.names import bare, fits
-from sassan.validation.statistics import Pairs, mape, ratios, tau
 
 _GIGA = 1e9
 _MEGA = 1e6

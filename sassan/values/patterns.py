@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple, cast
 
 from sassan.domains.lanes import UNKNOWN
@@ -70,7 +71,12 @@ def names(instruction: Instruction) -> list[int]:
 
 
 def _name(operand: Operand) -> int:
-    return bit(operand.file, operand.index).bit_length() - 1 if isinstance(operand, Register) else -1
+    return _number(operand.file, operand.index) if isinstance(operand, Register) else -1
+
+
+@lru_cache(maxsize=1 << 10)
+def _number(file: str, index: int | None) -> int:
+    return bit(file, index).bit_length() - 1
 
 
 def _kind(operand: Operand) -> object:
@@ -90,7 +96,8 @@ def _numbered(instruction: Instruction) -> tuple[Instruction, Mapping[int, Place
         if isinstance(operand, Register) and operand.file in _SPANS and operand.index is not None:
             operand = replace(operand, index=following[operand.file])  # noqa: PLW2901 - the same operand, numbered
             following[operand.file] += _SPANS[operand.file]
-            places |= {_name(operand) + behind: (position, behind) for behind in range(_SPANS[operand.file])}
+            first = _name(operand)
+            places |= {first + behind: (position, behind) for behind in range(_SPANS[operand.file])}
         operands.append(operand)
     return replace(instruction, operands=tuple(operands)), places
 

@@ -1,32 +1,37 @@
 """The self-check against what the compiler wrote into the cubin: an oracle that shares nothing with the exploration (sass.md).
 
 `.nv.info` says where every EXIT stands, where each SYNC, BRK and CONT resumes (sm_50 to sm_62), and where each BRX goes. The compiler lists
-tokens in code that nothing reaches too; those are known by a walk along its own table.
+tokens in code that nothing reaches too; those are known by a walk along its own table. Tables that do not fit the
+instructions are damage of the input; tables that do not fit the graph alone are a defect of the analysis.
 """
 
 from collections.abc import Iterable
 
 from sassan.analysis.graph import reachable
-from sassan.errors import SelfCheckError
+from sassan.errors import InputError, SelfCheckError
 from sassan.ir import CompilerFacts, Function, Instruction
 from sassan.isa.facts import Flow
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.graph import WarpCfg
 
 _HINT = "this is a defect of sassan, or the cubin was changed after it was compiled: report it with the cubin"
+_DAMAGED = "the cubin was changed or damaged after it was compiled: create it again"
 _TOKENS = frozenset({"SYNC", "BRK", "CONT"})
+_LISTED = frozenset({Flow.POP, Flow.INDIRECT_BRANCH})
 
 
 def check(cfg: WarpCfg, facts_of: FactsOf, *, exact: bool = True) -> None:
-    """Raise SelfCheckError `compiler-table`, naming the first difference between a graph and the tables of its cubin, if any.
+    """Raise an error `compiler-table`, naming the first difference between a graph and the tables of its cubin, if any.
 
-    Without `exact` (an ablation, merged call strings) the graph may have more targets than the tables, never fewer. Where the graph has
-    gaps only the EXITs are compared.
+    It is an InputError where the tables do not fit the instructions, a SelfCheckError where they do not fit the graph. Without `exact` (an
+    ablation, merged call strings) the graph may have more targets than the tables, never fewer. Where the graph has gaps only the
+    instructions are compared.
     """
     compiler = cfg.function.compiler
     if compiler is None:
         return
     _check_exits(cfg.function, compiler)
+    _check_instructions(cfg.function, compiler, facts_of)
     if not cfg.gaps:
         _check_targets(cfg, compiler, facts_of, exact=exact)
 
@@ -39,7 +44,18 @@ def _check_exits(function: Function, compiler: CompilerFacts) -> None:
     if different:
         first = different[0]
         what = "was read there, and the table has none" if first in exits else "is in the table, and none was read there"
-        raise _error(function, f"EXIT at 0x{first:04x}: one {what}")
+        raise _damaged(function, f"EXIT at 0x{first:04x}: one {what}")
+
+
+def _check_instructions(function: Function, compiler: CompilerFacts, facts_of: FactsOf) -> None:
+    """Refuse a table that lists targets of an instruction that has none, or targets that are no instructions."""
+    own = {instruction.address: instruction for instruction in _own(function, compiler)}
+    for address, targets in compiler.indirect_targets:
+        instruction = own.get(address)
+        facts = facts_of(instruction) if instruction is not None else None
+        if instruction is None or (facts is not None and facts.flow not in _LISTED) or not own.keys() >= set(targets):
+            name = instruction.opcode if instruction is not None else "no instruction"
+            raise _damaged(function, f"{name} at 0x{address:04x}: the table leads to {_list(targets)}")
 
 
 def _check_targets(cfg: WarpCfg, compiler: CompilerFacts, facts_of: FactsOf, *, exact: bool) -> None:
@@ -104,6 +120,10 @@ def _own(function: Function, compiler: CompilerFacts) -> list[Instruction]:
 
 def _list(addresses: Iterable[int]) -> str:
     return ", ".join(f"0x{address:04x}" for address in sorted(addresses)) or "nothing"
+
+
+def _damaged(function: Function, difference: str) -> InputError:
+    return InputError("compiler-table", f"the code of '{function.name}' is not what its tables say: {difference}", hint=_DAMAGED)
 
 
 def _error(function: Function, difference: str) -> SelfCheckError:

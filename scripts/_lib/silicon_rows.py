@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from sassan.validation import statistics
+from sassan.measure import agreement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from sassan.measure.agreement import Pairs
     from sassan.validation.launches import LaunchValidation
-    from sassan.validation.statistics import Pairs
 
 
 class Row(NamedTuple):
@@ -99,7 +99,7 @@ def summaries(rows: Sequence[Row], tuned: frozenset[str]) -> list[Summary]:
 
 def _summary(source: str, model: str, rows: Sequence[Row], *, tuned: bool) -> Summary:
     pairs: Pairs = [row.pair for row in rows if row.pair is not None]
-    ratios = statistics.ratios(pairs)
+    ratios = agreement.ratios(pairs)
     estimates: Pairs = [(row.estimate_cycles, row.measured_cycles) for row in rows if row.estimate_cycles and row.measured_cycles]
     rooflines: Pairs = [(row.roofline_cycles, row.measured_cycles) for row in rows if row.roofline_cycles and row.measured_cycles]
     codes = Counter(code for row in rows for code in row.gaps.split())
@@ -115,17 +115,17 @@ def _summary(source: str, model: str, rows: Sequence[Row], *, tuned: bool) -> Su
         ratios.high if ratios else None,
         ratios.most if ratios else None,
         ratios.below if ratios else 0,
-        statistics.geometric_mean(estimates),
-        statistics.mape(estimates),
-        statistics.within_twice(estimates),
-        statistics.tau(pairs) if tuned else None,
-        statistics.regret(pairs, 1) if tuned else None,
-        statistics.regret(pairs, 10) if tuned else None,
-        statistics.tau(estimates) if tuned else None,
-        statistics.regret(estimates, 1) if tuned else None,
-        statistics.regret(estimates, 10) if tuned else None,
-        statistics.mape(rooflines),
-        statistics.tau(rooflines) if tuned else None,
+        agreement.geometric_mean(estimates),
+        agreement.mape(estimates),
+        agreement.within_twice(estimates),
+        agreement.tau(pairs) if tuned else None,
+        agreement.regret(pairs, 1) if tuned else None,
+        agreement.regret(pairs, 10) if tuned else None,
+        agreement.tau(estimates) if tuned else None,
+        agreement.regret(estimates, 1) if tuned else None,
+        agreement.regret(estimates, 10) if tuned else None,
+        agreement.mape(rooflines),
+        agreement.tau(rooflines) if tuned else None,
         sum(row.counts_checked or 0 for row in checked) if checked else None,
         sum(row.counts_equal or 0 for row in checked) if checked else None,
         sum(row.counts_above or 0 for row in checked) if checked else None,

@@ -14,23 +14,24 @@ from sassan import frontend, recorded
 from sassan.app.settings import Settings
 from sassan.errors import InputError, SassanError
 from sassan.evolve.compilation.compilers import CompileProblem
+from sassan.evolve.ranking.grids import derive
 from sassan.frontend.image import Image
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting
 from sassan.recorded import RecordedLaunch, TuningSpace
+from sassan.recorded.names import bare
 from sassan.timing import models
 from sassan.timing.rates import Tables
 from sassan.validation.launches import Hardware, LaunchValidation, validate
-from sassan.validation.names import bare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from _lib.silicon_compile import KernelSource
-    from _lib.silicon_grids import Derivation
     from _lib.silicon_recipes import Recipe
 
+    from sassan.evolve.ranking.grids import Derivation
     from sassan.executor import Executor
     from sassan.products import Product
     from sassan.recorded.types import Configuration, Value
@@ -93,7 +94,7 @@ def load(path: Path, recipes: silicon_recipes.Recipes) -> Space:
     loaded = silicon_compile.load(source)
     recipe = recipes.kernels.get(space.kernel, silicon_recipes.Recipe())
     name = path.name.removesuffix(".gz").removesuffix(".json")
-    return Space(name, space, loaded, product, recipe, silicon_grids.derive(space.kernel, loaded.text, space.parameters))
+    return Space(name, space, loaded, product, recipe, derive(space.kernel, loaded.text, space.parameters))
 
 
 def notes(space: Space, recipes: silicon_recipes.Recipes) -> Iterator[str]:

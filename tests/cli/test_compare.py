@@ -51,3 +51,11 @@ def test_a_drawing_of_two_graphs_is_refused(sassan: Sassan):
     found = sassan("cfg", ptx, "--compare", sass, "-o", "both.svg")
     assert_refused(found, 2)
     assert found.codes == ["nothing-to-draw"]
+
+
+def test_an_input_that_is_refused_is_the_one_error_of_a_comparison(sassan: Sassan):
+    _, sass = compared("saxpy")
+    for inputs in [(sass, "nope.sass"), ("nope.sass", sass), ("nope.sass", "nope.sass")]:
+        result = sassan("cfg", inputs[0], "--compare", inputs[1])
+        assert_refused(result, 3)
+        assert result.codes == ["missing-file"]

@@ -97,6 +97,24 @@ def test_a_configuration_that_costs_less_than_the_default_is_found(sassan, folde
     assert names == ["best.cubin", "convergence.png", "convergence.svg", "default.cubin", "result.json", "state.json"]
 
 
+def test_the_estimate_of_a_gpu_is_an_objective(sassan, folder):
+    need_nvrtc()
+    text = CONFIG.replace("grid = [4]", 'grid = [4000]\ngpu = "A100-PCIE-40GB"') + '[cost]\nobjectives = ["estimate"]\n'
+    result = sassan("evolve", config_file(folder, text), "--executor", "serial", "--budget", "4", "--json")
+    assert result.status == 0, result.err
+    document = result.document
+    assert document["best"]["numbers"]["estimate"] == document["best"]["costs"][0]
+    assert document["best"]["bound_by"]
+    assert document["best"]["numbers"]["grid"] is None
+    assert any("on A100-PCIE-40GB" in text for text in document["assumptions"])
+
+
+def test_an_estimate_needs_a_gpu(sassan, folder):
+    result = sassan("evolve", config_file(folder, CONFIG + '[cost]\nobjectives = ["estimate"]\n'))
+    assert_refused(result, 2)
+    assert "launch.gpu" in result.err
+
+
 def test_the_status_shows_that_nothing_is_bounded(sassan, folder):
     need_nvrtc()
     bounded_by_nothing = CONFIG.replace('"GAP"\nvalues = [false, true]', '"GAP"\nvalues = [true, 2]')

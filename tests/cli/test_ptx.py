@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli.shell import SAMPLES, Sassan
+from cli.shell import SAMPLES, Sassan, assert_refused
 from ptx import kernel
 
 VORONOI = SAMPLES / "ptx" / "voronoi_2013.ptx"
@@ -87,3 +87,25 @@ def test_flow_facts_go_by_the_addresses_of_the_listing(sassan: Sassan, tmp_path)
     facts.write_text(template.replace("# bound = ", "bound = 7 # "), "utf-8")
     result = sassan("analyze", VORONOI, "--bounds", facts, "--json")
     assert result.document["functions"][0]["wcet"]["status"] == "optimal"
+
+
+@pytest.mark.parametrize("count", ["0x10", "020", "0b10000", "16U"])
+def test_a_count_of_registers_may_be_any_integer(count: str, sassan: Sassan):
+    assert sassan("analyze", "-", stdin=kernel(f".reg .b32 %q<{count}>; mov.u32 %q15, %tid.x; ret;").encode()).status == 0
+    refused = sassan("analyze", "-", stdin=kernel(f".reg .b32 %q<{count}>; mov.u32 %q16, %tid.x; ret;").encode())
+    assert_refused(refused, 3)
+    assert refused.codes == ["undeclared-name"]
+
+
+@pytest.mark.parametrize("number", ["08", "1.5", "1e3", "9" * 5000])
+@pytest.mark.parametrize("declaration", [".reg .b32 %q<{}>", ".shared .b8 x[{}]", ".shared .align {} .b8 x[4]"])
+def test_a_number_that_is_not_whole_is_refused_in_a_declaration(declaration: str, number: str, sassan: Sassan):
+    result = sassan("analyze", "-", stdin=kernel(f"{declaration.format(number)}; ret;").encode())
+    assert_refused(result, 3)
+    assert result.codes == ["bad-declaration"]
+    assert len(result.err) < 3000
+
+
+def test_a_register_whose_number_has_thousands_of_digits_is_in_no_family(sassan: Sassan):
+    text = kernel(f"mov.u32 %r{'9' * 5000}, %tid.x; ret;")
+    assert_refused(sassan("analyze", "-", stdin=text.encode()), 3)

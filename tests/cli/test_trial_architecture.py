@@ -21,6 +21,7 @@ function = "fir"
 [launch]
 block = [32, 1, 1]
 grid = [1, 1, 1]
+{launch}
 [[gene]]
 macro = "UNROLL"
 values = [1, 2]
@@ -29,9 +30,9 @@ budget = 2
 """
 
 
-def evolve_config(folder: Path) -> Path:
+def evolve_config(folder: Path, launch: str = "") -> Path:
     path = folder / "evolve.toml"
-    path.write_text(CONFIG.format(source=SAMPLES / "evolve" / "fir.cu"), "utf-8")
+    path.write_text(CONFIG.format(source=SAMPLES / "evolve" / "fir.cu", launch=launch), "utf-8")
     return path
 
 
@@ -62,11 +63,12 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "estimate": ("estimate", lambda dump, _: (dump, "--block-dim", "256", "--grid", "4", "--gpu", "RTX 5090")),
     "record": ("record", lambda _, __: ("--sm", "13.0", "true")),
     "evolve": ("evolve", lambda _, folder: (evolve_config(folder),)),
+    "rank": ("rank", lambda _, folder: (evolve_config(folder, 'gpu = "RTX 5090"'), "--executor", "serial")),
     "validate": ("validate", lambda dump, folder: (times(folder), dump, "--sms", "100", "--clock", "1000")),
 }
 WITHOUT_CODE = ("measure", "gpus")
 """Commands that read no machine code of the SM."""
-REFUSED = ("record", "evolve", "estimate")
+REFUSED = ("record", "evolve", "rank", "estimate")
 """What needs more than a file: a product of the SM, a compiler for it."""
 
 

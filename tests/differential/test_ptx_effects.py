@@ -182,8 +182,7 @@ def _drawn(random: Random, opcode: str) -> None:
     value = int(_expected(opcode, [*given, lut] if name == "lop3" else given))
     machine = Machine(LaunchEnvironment(function, Launch()), {0: facts.writes}, 12, conditions(function))
     states = [State(registers=held)]
-    for plan in machine.plans(writers([one], {0: facts}), -1):
-        states = machine.run(states, plan)
+    states = machine.run(states, machine.plans(writers([one], {0: facts}), -1))
     to = one.operands[0]
     assert isinstance(to, Variable)
     assert any(_allows(state, to, result, value) for state in states), (line, given, value, states)
@@ -224,8 +223,7 @@ def test_a_load_of_a_parameter_is_what_the_launch_gives(opcode: str):
         around = LaunchEnvironment(function, Launch(parameters=(Setting(given[0], -1, word),)))
         machine = Machine(around, {0: facts.writes}, 12, conditions(function))
         states = [State()]
-        for plan in machine.plans(writers([one], {0: facts}), -1):
-            states = machine.run(states, plan)
+        states = machine.run(states, machine.plans(writers([one], {0: facts}), -1))
         (state,) = states
         value = _as(kind, bits, word >> 8 * offset)
         to = one.operands[0]

@@ -5,6 +5,7 @@ A live analysis is converted by the same code (`of(documents.analysis(…))`), s
 
 import io
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -162,7 +163,7 @@ def is_results(path: str) -> bool:
                 start = file.read(256)
     except (OSError, ValueError):
         return False
-    return start.lstrip().startswith(b"{")
+    return start.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
 
 
 def load(path: str) -> Saved:

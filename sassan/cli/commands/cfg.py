@@ -12,14 +12,13 @@ from sassan.cli.options.inputs import File, Json
 from sassan.cli.options.request import Asked, graph_analysis
 from sassan.cli.options.views import Compare, Drawing, Level, LevelOption, Listing
 from sassan.cli.output import document
-from sassan.cli.output.files import check, extension, outputs
+from sassan.cli.output.files import check, extension, outputs, save
 from sassan.cli.output.finish import finish
 from sassan.cli.output.table import Column, Table, show
-from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import compare as compared
 from sassan.cli.reports.analysis import list_gaps
 from sassan.errors import UsageError
-from sassan.render.files import write_atomically
 
 
 @graph_analysis
@@ -49,7 +48,8 @@ def cfg(
         if output is not None:
             hint = "omit -o, or draw each file by itself"
             raise UsageError("nothing-to-draw", "--compare prints a table and draws nothing", hint=hint)
-        left, right = (replace(request, files=(path,), settings=Settings()).inputs(asked.observer) for path in (file, compare))
+        left = replace(request, settings=Settings()).inputs(asked.observer)
+        right = left if compare == file else replace(request, files=(compare,), settings=Settings()).inputs(asked.observer)
         compared.run(left, right, request.settings, json=json, quiet=quiet)
         finish(left)
         finish(right)
@@ -73,10 +73,7 @@ def cfg(
 def _draw(path: Path, kind: str, result: AnalysisResult, level: Level, *, listing: bool, quiet: bool) -> None:
 
     drawing = draw(result, kind, level=level.value, listing=listing)
-    write_atomically(path, drawing.data)
-    if not quiet:
-        notes = "".join(f" ({safe(text)})" for text in drawing.notes)
-        note(f"wrote {safe(str(path))}{notes}\n")
+    save(path, drawing.data, quiet=quiet, remark="".join(f" ({safe(text)})" for text in drawing.notes))
 
 
 def _document(result: AnalysisResult, level: Level) -> Mapping[str, object]:

@@ -14,12 +14,11 @@ from sassan.cli.options.inputs import AllAssumptions, File, Json
 from sassan.cli.options.request import Asked, wcet_analysis
 from sassan.cli.options.views import FactsTemplate, LinearProgram
 from sassan.cli.output import document
-from sassan.cli.output.files import check, extension, outputs
+from sassan.cli.output.files import check, extension, outputs, save
 from sassan.cli.output.finish import finish
-from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.output.terminal import out
 from sassan.cli.reports import analysis as report
 from sassan.errors import UsageError
-from sassan.render.files import write_atomically
 
 
 @wcet_analysis
@@ -73,7 +72,7 @@ def _template(inputs: Inputs, settings: Settings, output: str | None) -> None:
     if output is None:
         out(text)
     else:
-        write_atomically(Path(output), text.encode())
+        save(output, text.encode(), quiet=True)
     finish(inputs)
 
 
@@ -82,9 +81,7 @@ def _write(path: Path, kind: str, result: AnalysisResult, *, quiet: bool) -> boo
     text = integer_program(result, kind)
     if text is None:
         return False
-    write_atomically(path, text.encode())
-    if not quiet:
-        note(f"wrote {safe(str(path))}\n")
+    save(path, text.encode(), quiet=quiet)
     return True
 
 

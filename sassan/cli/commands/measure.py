@@ -10,7 +10,7 @@ from sassan.app import documents
 from sassan.cli.measure_run import take_samples
 from sassan.cli.options.inputs import Json, Quiet
 from sassan.cli.output import failure
-from sassan.cli.output.files import extension
+from sassan.cli.output.files import extension, save
 from sassan.cli.output.terminal import note, out, safe
 from sassan.cli.reports import measure as measure_report
 from sassan.errors import SassanError, UsageError
@@ -23,7 +23,6 @@ from sassan.measure.samples import Samples
 from sassan.measure.sampling.request import MeasureRequest
 from sassan.measure.summary import document, rows
 from sassan.measure.verdict import verdicts
-from sassan.render.files import write_atomically
 
 _INTERRUPTED = 130
 _SOURCE = ".cu"
@@ -196,7 +195,7 @@ class _Reporter:
         drawn = pictures(samples)
         for picture in drawn:
             for form in FORMATS:
-                write_atomically(folder / f"{mark}{picture.name}.{form}", picture.render(form))
+                save(folder / f"{mark}{picture.name}.{form}", picture.render(form), quiet=True)
         if not self.quiet:
             note(f"wrote {safe(', '.join(mark + picture.name for picture in drawn))} into {safe(str(folder))}\n")
 
@@ -231,9 +230,7 @@ def _run(request: MeasureRequest, reporter: _Reporter, output: str | None) -> No
 
 def _keep(samples: Samples, output: str, *, quiet: bool) -> None:
 
-    write_atomically(Path(output), text(output, samples).encode())
-    if not quiet:
-        note(f"wrote {safe(output)}\n")
+    save(output, text(output, samples).encode(), quiet=quiet)
 
 
 def _estimators(names: list[str] | None) -> tuple[Estimator, ...]:

@@ -9,12 +9,12 @@ import typer
 from sassan.app.reading import architecture
 from sassan.cli.options.inputs import Quiet
 from sassan.cli.output import failure
+from sassan.cli.output.files import save
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import InputError, UsageError
 from sassan.launches import Launches, text
 from sassan.record import DeviceChoice, RecordingLimits
 from sassan.record import record as run
-from sassan.render.files import write_atomically
 
 _INTERRUPTED = 130
 _GIB = 1024 * 1024 * 1024
@@ -72,7 +72,7 @@ def record(
         why = "standard output is used by the program" if output == "-" else f"the folder '{path.parent}' does not exist"
         raise UsageError("unwritable-output", why, hint="pass a file in an existing folder with -o")
     done = run(command, _choice(sm, device_name, sms, memory), RecordingLimits(max_launches, time_limit))
-    write_atomically(path, text(done.launches).encode())
+    save(path, text(done.launches).encode(), quiet=True)
     if images is not None:
         _write_images(done.images, Path(images))
     if not quiet:

@@ -16,12 +16,11 @@ from sassan.cli.options.makespan import PageEngine, PageTimeLimit, Seed
 from sassan.cli.options.models import Model
 from sassan.cli.options.request import Asked, analysis
 from sassan.cli.options.views import PageFile, Recorded, Title
-from sassan.cli.output.files import extension
+from sassan.cli.output.files import extension, save
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import note, out, safe
 from sassan.cli.searching import watched_search
 from sassan.errors import UsageError
-from sassan.render.files import write_atomically
 from sassan.render.html.layout import place
 from sassan.render.html.page import Page, html
 from sassan.render.html.sketch import GraphRecord
@@ -148,6 +147,4 @@ def _write(output: str, text: str, *, quiet: bool) -> None:
     if output == _STANDARD_OUTPUT:
         out(text)
         return
-    write_atomically(Path(output), text.encode())
-    if not quiet:
-        note(f"wrote {safe(output)}\n")
+    save(output, text.encode(), quiet=quiet)

@@ -1,10 +1,12 @@
-"""The names of output files: one per function, and none that leaves its folder."""
+"""Output files: their names, one per function and none that leaves its folder, and what is said of a file that was written."""
 
 import hashlib
 import re
 from pathlib import Path
 
+from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
+from sassan.render.files import write_atomically
 
 _LONGEST = 80
 """Characters of a kernel name that are kept in a file name; file systems end at 255 bytes."""
@@ -62,3 +64,16 @@ def outputs(pattern: str, names: tuple[str, ...]) -> tuple[Path, ...]:
         number = f"-{taken[plain]}" if taken[plain] > 1 else ""
         paths.append(Path(pattern.replace("{name}", plain + number)))
     return tuple(paths)
+
+
+def save(path: Path | str, data: bytes, *, quiet: bool, remark: str = "") -> None:
+    """Write an output file whole and say so, with the `remark`, unless `quiet`; hard links that are cut are always named.
+
+    Raises UsageError `unwritable-output`.
+    """
+    others = write_atomically(Path(path), data)
+    if others:
+        names = "1 other hard link" if others == 1 else f"{others} other hard links"
+        note(f"note: '{safe(str(path))}' had {names} to its file, which keep the old content\n")
+    if not quiet:
+        note(f"wrote {safe(str(path))}{remark}\n")

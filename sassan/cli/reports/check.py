@@ -12,9 +12,9 @@ from sassan.app.builds import gates
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.gates import Failure
 from sassan.app.inputs import Inputs
-from sassan.cli.output.terminal import colourful, middle, note, out, safe
+from sassan.cli.output.files import save
+from sassan.cli.output.terminal import colourful, middle, out, safe
 from sassan.render import sarif
-from sassan.render.files import write_atomically
 from sassan.render.sarif import Finding, Location, Rule
 
 _RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
@@ -99,9 +99,7 @@ def write_sarif(checked: Sequence[Checked], inputs: Inputs, remarks: Sequence[Re
     if path == "-":
         out(text)
         return
-    write_atomically(Path(path), text.encode())
-    if not quiet:
-        note(f"wrote {safe(path)}\n")
+    save(path, text.encode(), quiet=quiet)
 
 
 def _rules() -> tuple[Rule, ...]:

@@ -17,22 +17,23 @@ _LONGEST = 34
 
 
 def run(left: Inputs, right: Inputs, settings: Settings, *, json: bool, quiet: bool) -> None:
-    """Print every kernel that both inputs have, branch by branch.
+    """Print every kernel that both inputs have, branch by branch; nothing where a refused input is why there is none.
 
     Raises UsageError where they have none in common, SelfCheckError.
     """
     others = {selected.function.name: selected for selected in right.selected}
     both = [(selected, others[selected.function.name]) for selected in left.selected if selected.function.name in others]
-    if not both:
+    refused = (*left.refused, *right.refused)
+    if not both and not refused:
         raise UsageError("nothing-to-compare", "the two inputs have no function of one name", hint="sassan cfg FILE lists their functions")
     comparisons = [(selected, other, compare_functions(selected.function, other.function, settings)) for selected, other in both]
     if json:
-        document.show([_document(*compared) for compared in comparisons], (*left.refused, *right.refused))
+        document.show([_document(*compared) for compared in comparisons], refused)
         return
     for selected, other, comparison in comparisons:
         _table(selected, other, comparison)
     missing = sorted({selected.function.name for selected in left.selected} ^ set(others))
-    if missing and not quiet:
+    if missing and not refused and not quiet:
         note(f"only in one of the two: {', '.join(safe(name) for name in missing)}\n")
 
 

@@ -14,12 +14,11 @@ from sassan.app.makespan.description import chart, strings_of, units, verdict
 from sassan.app.makespan.kernels import KernelInstances
 from sassan.app.makespan.search import Answer
 from sassan.cli.output import document, table
-from sassan.cli.output.files import outputs
+from sassan.cli.output.files import outputs, save
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import colourful, cut, note, out, safe, width
+from sassan.cli.output.terminal import colourful, cut, out, safe, width
 from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
-from sassan.render.files import write_atomically
 from sassan.render.gantt import Chart, runs
 from sassan.render.gantt_svg import draw
 from sassan.render.gantt_text import ChartSize, lines, style
@@ -162,10 +161,7 @@ def _files(pattern: str, answers: Sequence[Answer]) -> tuple[Path, ...]:
 
 
 def _save(path: Path, text: str, *, quiet: bool) -> None:
-
-    write_atomically(path, text.encode())
-    if not quiet:
-        note(f"wrote {safe(str(path))}\n")
+    save(path, text.encode(), quiet=quiet)
 
 
 def _page(answer: Answer) -> tuple[tuple[str, ...], ...]:

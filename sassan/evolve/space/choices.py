@@ -43,17 +43,22 @@ def read_genes(top: Fields, *, inexact: bool, ptx: bool) -> Space:
     return Space(tuple(genes))
 
 
-def check_names(top: Fields, space: Space, *, used: frozenset[str], file: str, words: str) -> None:
+def check_names(top: Fields, space: Space, *, used: frozenset[str], file: str, text: str) -> None:
     """Refuse a gene without effect: a macro that is not in the code, a number that no expression of the launch (`used`) contains.
 
     A misspelt macro that sizes the grid would omit work, which would look like an improvement. Raises UsageError `bad-config`.
     """
-    known = frozenset(_WORD.findall(_COMMENT.sub(" ", words)))
+    known = words(text)
     for table, gene in zip(top.tables("gene"), space.genes, strict=True):
         if gene.kind is GeneKind.MACRO and gene.name not in known:
             raise table.fail("macro", f"'{gene.name}' does not occur in '{file}' or in the headers that it includes")
         if gene.kind is GeneKind.LAUNCH and gene.name not in used:
             raise table.fail("launch", f"'{gene.name}' does not occur in launch.block or launch.grid")
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the identifiers in a source, without those in comments."""
+    return frozenset(_WORD.findall(_COMMENT.sub(" ", text)))
 
 
 def _order(table: Fields) -> Gene:

@@ -12,10 +12,11 @@ from sassan.errors import UsageError
 from sassan.evolve.space.choices import EXACT, check_names, read_genes
 from sassan.evolve.space.genes import Choice, GeneKind, Space
 from sassan.evolve.space.includes import Header, IncludeProblem, headers
-from sassan.evolve.space.shapes import ShapeProblem, extent, names
+from sassan.evolve.space.shapes import ShapeProblem, extent, holds, names
 from sassan.machine.launch import Launch
 from sassan.machine.parameters import Setting, setting
 from sassan.measure.sampling.device import DATA_BYTES, Argument
+from sassan.products import Product, find
 from sassan.timing import latencies
 
 _HINT = "sassan/evolve/README.md describes configurations, samples/evolve/ holds some"
@@ -36,6 +37,7 @@ class Objective(StrEnum):
     INSTRUCTIONS = "instructions"
     REGISTERS = "registers"
     MEASURED = "measured"
+    ESTIMATE = "estimate"
 
 
 _PER_WARP = (Objective.WCET, Objective.MAKESPAN)
@@ -66,13 +68,22 @@ class KernelSource:
 
 @dataclass(frozen=True, slots=True)
 class LaunchShape:
-    """The launch: extents are expressions over genes; loops are bounded for the parameters in `settings`."""
+    """The launch: extents are expressions over genes; loops are bounded for the parameters in `settings`.
+
+    Choices for which a restriction does not hold are not launched. `gpu` runs the launch, None: some GPU with `sms` SMs.
+    """
 
     block: tuple[str, ...]
     grid: tuple[str, ...]
     settings: tuple[Setting, ...] = ()
     sms: int = 1
     shared: int = 0
+    gpu: Product | None = None
+    restrictions: tuple[str, ...] = ()
+
+    def violated(self, choice: Choice) -> str:
+        """Return the first restriction that does not hold for a choice, '' where all hold; raises ShapeProblem."""
+        return next((text for text in self.restrictions if not holds(text, choice.numbers)), "")
 
     def launch(self, choice: Choice) -> Launch:
         """Return the launch of a choice; raises ShapeProblem, UsageError `launch`."""
@@ -140,12 +151,12 @@ def read(path: str) -> Config:
     """
     top = _FORMAT.toml(path, _text(path, path))
     top.only("kernel", "launch", "gene", "cost", "search", "measure")
-    kernel = _kernel(top.table("kernel", required=True), Path(path).parent)
+    shape = _shape(top.table("launch", required=True))
+    kernel = _kernel(top.table("kernel", required=True), Path(path).parent, shape.gpu)
     search = top.table("search")
     search.only("population", "budget", "seed", "crossover", "mutation", "baseline", "compile_seconds", "largest", "allow_inexact")
     inexact = search.flag("allow_inexact")
     space = read_genes(top, inexact=inexact, ptx=kernel.ptx)
-    shape = _shape(top.table("launch", required=True))
     cost = top.table("cost")
     cost.only("objectives", "model", "warps", "latency")
     measure = top.table("measure")
@@ -176,12 +187,12 @@ def _text(path: str, subject: str) -> str:
         raise UsageError("cannot-read", f"{subject}: cannot read '{path}': {getattr(error, 'strerror', None) or error}") from None
 
 
-def _kernel(table: Fields, folder: Path) -> KernelSource:
+def _kernel(table: Fields, folder: Path, gpu: Product | None) -> KernelSource:
     table.only("source", "arch", "function", "options")
     path = folder / table.text("source")
     if path.suffix not in {".cu", ".ptx"}:
         raise table.fail("source", "must be a .cu or .ptx file")
-    arch = table.text("arch")
+    arch = table.text("arch", gpu.architecture if gpu is not None else None)
     known = with_code(arch)
     if known is None:
         raise table.fail("arch", f"unknown architecture {arch} (known: {known_names()})")
@@ -189,17 +200,31 @@ def _kernel(table: Fields, folder: Path) -> KernelSource:
     for option in options:
         if not option.startswith(_OPTIONS):
             raise table.fail("options", f"'{option}' is not one of {', '.join(_OPTIONS)}; pass other flags as genes")
-    subject = f"{table.name}: {table.where}source"
+    return source_of(path, known.name, table.text("function"), options, table)
+
+
+def source_of(path: Path, arch: str, function: str, options: tuple[str, ...], table: Fields | None = None) -> KernelSource:
+    """Return a source with the headers beside it; `table` is that of a configuration which names it, for errors.
+
+    Raises UsageError `bad-config`, `cannot-read`.
+    """
+    subject = f"{table.name}: {table.where}source" if table is not None else str(path)
     text = _text(str(path), subject)
     try:
         included = () if path.suffix == ".ptx" else headers(text, path.parent, lambda header: _text(str(header), subject))
     except IncludeProblem as problem:
-        raise table.fail("source", f"'{path}': {problem}") from None
-    return KernelSource(str(path), text, known.name, table.text("function"), options, included)
+        raise UsageError("bad-config", f"{subject}: '{path}': {problem}", hint=_HINT) from None
+    return KernelSource(str(path), text, arch, function, options, included)
 
 
 def _shape(table: Fields) -> LaunchShape:
-    table.only("block", "grid", "param", "sms", "shared")
+    table.only("block", "grid", "param", "sms", "shared", "gpu", "restrictions")
+    if "gpu" in table and "sms" in table:
+        raise table.fail("sms", "is that of the gpu: omit one of them")
+    try:
+        gpu = find(table.text("gpu")) if "gpu" in table else None
+    except UsageError as error:
+        raise table.fail("gpu", f"{error.message}; {error.hint}") from None
     params = table.table("param")
     settings: list[Setting] = []
     for key in params.values:
@@ -211,8 +236,10 @@ def _shape(table: Fields) -> LaunchShape:
         _expressions(table, "block"),
         _expressions(table, "grid"),
         tuple(settings),
-        table.whole("sms", 1, most=4096),
+        gpu.sms if gpu is not None else table.whole("sms", 1, most=4096),
         table.whole("shared", 0, least=0, most=2**20),
+        gpu,
+        table.texts("restrictions"),
     )
 
 
@@ -285,11 +312,14 @@ def _check(config: Config, top: Fields, cost: Fields) -> None:
         _launches(config, varies)
     except (ShapeProblem, UsageError) as error:
         raise launch.fail("block, grid", str(error)) from None
-    check_names(top, config.space, used=varies, file=config.kernel.path, words=config.kernel.words)
+    restricted = frozenset(name for text in config.shape.restrictions for name in names(text))
+    check_names(top, config.space, used=varies | restricted, file=config.kernel.path, text=config.kernel.words)
     for objective in config.objectives:
         if varies and objective in _PER_WARP:
             why = f"'{objective}' compares single warps, but the launch depends on {', '.join(sorted(varies))}: use the objective 'grid'"
             raise cost.fail("objectives", why)
+    if Objective.ESTIMATE in config.objectives and config.shape.gpu is None:
+        raise launch.fail("gpu", "is missing: an estimate is that of a GPU")
     if Objective.MAKESPAN in config.objectives and config.warps is None:
         raise cost.fail("warps", "is missing: 'makespan' needs the number of warps on an SM")
     if Objective.MEASURED in config.objectives and not config.arguments:
@@ -299,10 +329,10 @@ def _check(config: Config, top: Fields, cost: Fields) -> None:
 
 
 def _launches(config: Config, varies: frozenset[str]) -> None:
-    """Check every launch shape that the genes can produce."""
-    if not varies:
-        config.shape.launch(Choice())
-        return
-    genes = [gene for gene in config.space.genes if gene.name in varies and gene.kind in {GeneKind.MACRO, GeneKind.LAUNCH}]
+    """Check every launch shape that the genes can produce, and that the restrictions allow."""
+    restricted = {name for text in config.shape.restrictions for name in names(text)}
+    genes = [gene for gene in config.space.genes if gene.name in varies | restricted and gene.kind in {GeneKind.MACRO, GeneKind.LAUNCH}]
     for values in islice(product(*(gene.values for gene in genes)), _SHAPES_TRIED):
-        config.shape.launch(Choice(launch=tuple((gene.name, value) for gene, value in zip(genes, values, strict=True))))
+        choice = Choice(launch=tuple((gene.name, value) for gene, value in zip(genes, values, strict=True)))
+        if not config.shape.violated(choice):
+            config.shape.launch(choice)

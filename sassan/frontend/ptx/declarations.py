@@ -73,10 +73,22 @@ def _statements(statements: Iterable[Statement]) -> Iterator[Statement]:
 def _parameters(text: Text, parameters: Iterable[Parameter]) -> None:
     for parameter in parameters:
         _kinds(text, parameter.kinds, parameter.span)
+        _whole(text, parameter.dimensions, parameter.span)
 
 
 def _variable(text: Text, variable: Variable) -> None:
     _kinds(text, variable.kinds, variable.names[0].span)
+    for name in variable.names:
+        _whole(text, (name.count, *name.dimensions), name.span)
+
+
+def _whole(text: Text, literals: Iterable[str], span: Span) -> None:
+    """Refuse a count or a dimension that is not a whole number; '' is one that is not given."""
+    for literal in filter(None, literals):
+        try:
+            integer(literal)
+        except ValueError:
+            raise _error(text, f"'{literal}' is not a whole number", span) from None
 
 
 def _kinds(text: Text, kinds: tuple[str, ...], span: Span) -> None:
@@ -84,6 +96,7 @@ def _kinds(text: Text, kinds: tuple[str, ...], span: Span) -> None:
     for kind in kinds:
         word, _, number = kind.partition(" ")
         if word == ".align":
+            _whole(text, (number,), span)
             bytes_ = integer(number)
             if bytes_ < 1 or bytes_ & (bytes_ - 1):
                 raise _error(text, f"'{kind}' is not an alignment; expected a power of two", span)

@@ -11,6 +11,8 @@ from sassan.ir import Operand as IrOperand
 from sassan.ir import Symbol, Variable
 from sassan.isa.ptx_table import width
 
+_DIGITS = 9
+"""Of the number of a register in a family: longer ones are no member of any."""
 _FAMILY = re.compile(r"(.*?)(0|[1-9][0-9]*)", re.ASCII)
 _LONG = 64
 _UNKNOWN_SIZE = 1 << 62
@@ -80,7 +82,7 @@ class Names:
             if bound is not None and not isinstance(bound, Family):
                 return bound
             members = scope.bound.get(f"{family[1]}<>") if family else None
-            if family and isinstance(members, Family) and int(family[2]) < members.count:
+            if family and isinstance(members, Family) and len(family[2]) <= _DIGITS and int(family[2]) < members.count:
                 scope.bound[name] = register = numbers.register(name, members.bits)
                 return register
         return None
@@ -98,7 +100,7 @@ class Names:
     def _bound(space: str, kinds: tuple[str, ...], declarator: Declarator, numbers: Numbers, escaped: frozenset[str]) -> Bound:
         if space == ".reg":
             bits = bits_of(kinds)
-            return Family(int(declarator.count.rstrip("U")), bits) if declarator.count else numbers.register(declarator.name, bits)
+            return Family(integer(declarator.count), bits) if declarator.count else numbers.register(declarator.name, bits)
         if space != ".param":
             return Symbol(declarator.name)
         if declarator.name in escaped:

@@ -52,6 +52,12 @@ class Plan(NamedTuple):
     forgets: tuple[int, ...]
     conditions: frozenset[int]
 
+    @property
+    def is_straight(self) -> bool:
+        """Say whether each state has one state afterwards, whatever it holds."""
+        effect = self.effect.evaluated
+        return not self.writes or (self.instruction.guard is None and effect.masked is None and effect.selected is None)
+
 
 @dataclass(slots=True)
 class Machine:
@@ -74,16 +80,23 @@ class Machine:
         """Return a machine for which other registers matter, with nothing executed so far."""
         return Machine(self.environment, wanted, self.capacity, self.conditions, _patterns=self._patterns, _effects=self._effects)
 
-    def plans(self, line: Iterable[Writer], held: int) -> list[Plan]:
-        """Return how to execute a line of instructions in states that hold no other registers; those that change nothing are left out."""
-        out: list[Plan] = []
+    def plans(self, line: Iterable[Writer], held: int) -> list[list[Plan]]:
+        """Return how to execute a line of instructions in states that hold no other registers; those that change nothing are left out.
+
+        Instructions in a row after which every state is still one state are one part; each other instruction is a part of its own.
+        """
+        out: list[list[Plan]] = []
         for one, written, _, _, computes in line:
             matter = written & self.wanted[one.address]
             # What does not matter is not worked out, but an old value must not stand for the new one.
             forgets = written & held & ~matter
             if matter or forgets:
                 effect = self._effect(one, computes) if matter else _NO_EFFECT
-                out.append(Plan(one, effect, numbers(matter), numbers(forgets), self.conditions))
+                plan = Plan(one, effect, numbers(matter), numbers(forgets), self.conditions)
+                if out and plan.is_straight and out[-1][-1].is_straight:
+                    out[-1].append(plan)
+                else:
+                    out.append([plan])
                 held = held & ~forgets | matter
         return out
 
@@ -94,19 +107,34 @@ class Machine:
             self._effects[instruction.address] = effect
         return effect
 
-    def run(self, states: Sequence[State], plan: Plan) -> list[State]:
-        """Return the states after a data instruction."""
-        if plan.forgets:
-            states = [_forget(state, plan.forgets) for state in states]
-        if not plan.writes:
-            return list(states)
-        self.steps += len(states)
-        capacity = self.capacity - len(states)
-        if plan.instruction.guard is None and plan.effect.evaluated.masked is None:
-            return [late for state in states for late in self._write(state, plan, capacity)]
-        return [late for state in states for late in self._one(state, plan, capacity)]
+    def run(self, states: Sequence[State], parts: Iterable[Sequence[Plan]]) -> Sequence[State]:
+        """Return the states after the parts of a line of instructions."""
+        for part in parts:
+            first = part[0]
+            if first.is_straight:
+                self.steps += len(states) * sum(1 for plan in part if plan.writes)
+                states = [self._straight(state, part) for state in states]
+            else:
+                self.steps += len(states)
+                capacity = self.capacity - len(states)
+                states = [late for state in states for late in self._branching(state, first, capacity)]
+        return states
 
-    def _one(self, state: State, plan: Plan, capacity: int) -> list[State]:
+    def _straight(self, state: State, part: Iterable[Plan]) -> State:
+        """Return the state after instructions that leave it one state: all of them write the registers of one new state."""
+        registers = dict(state.registers)
+        late = with_registers(state, registers)
+        for plan in part:
+            for name in plan.forgets:
+                registers.pop(name, None)
+            if plan.writes:
+                _put(registers, plan.effect.evaluated.run(Step(plan.instruction, late, self.environment, plan.effect.names, {})), plan)
+        return late
+
+    def _branching(self, state: State, plan: Plan, capacity: int) -> list[State]:
+        """Return the states after an instruction that may leave several: one with a guard, or that chooses."""
+        if plan.forgets:
+            state = _forget(state, plan.forgets)
         guard = truth_of(state, plan.instruction.guard)
         runs, skips = assume(state, guard, True, 1), assume(state, guard, False, 1)
         if skips and runs and capacity <= 0:
@@ -139,12 +167,17 @@ def numbers(registers: int) -> tuple[int, ...]:
 
 
 def _after(state: State, results: Mapping[int, Known], plan: Plan) -> State:
-    """Return the state after writes: the results, and nothing known of the other registers that are written."""
+    """Return the state after writes."""
     registers = dict(state.registers)
+    _put(registers, results, plan)
+    return with_registers(state, registers)
+
+
+def _put(registers: dict[int, Known], results: Mapping[int, Known], plan: Plan) -> None:
+    """Write the results of an instruction; nothing is known of the other registers that it writes."""
     for name in plan.writes:
         known = results.get(name)
         registers[name] = _anything(name, plan.instruction, plan.conditions) if known is None else known
-    return with_registers(state, registers)
 
 
 def _anything(name: int, instruction: Instruction, conditions: frozenset[int]) -> Known:

@@ -33,7 +33,7 @@ class Walk:
     changed: tuple[int, ...]
     heads: dict[int, int]
     before: Mapping[int, int]
-    _plans: dict[int, list[Plan]] = field(default_factory=dict[int, list[Plan]])
+    _plans: dict[int, list[list[Plan]]] = field(default_factory=dict[int, list[list[Plan]]])
     _names: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
     _steps: dict[int, tuple[tuple[int, bool | None], ...]] = field(default_factory=dict[int, tuple[tuple[int, bool | None], ...]])
     """As in `flows`, where they differ."""
@@ -104,7 +104,7 @@ class Walk:
             pending += [after for after in fresh if after in idle]
         return [late for late in reached if late not in idle]
 
-    def _plans_of(self, node: int) -> list[Plan]:
+    def _plans_of(self, node: int) -> list[list[Plan]]:
         plans = self._plans.get(node)
         if plans is None:
             plans = self._plans[node] = self.machine.plans(self.flows.writers[node], self.before[node])
@@ -226,9 +226,7 @@ class Walk:
 
         Those that go back to the `head` of the loop that is walked stay apart while there is room: each has compared other words.
         """
-        for plan in self._plans_of(node):
-            states = self.machine.run(states, plan)
-        states = reduce(states, self.machine.capacity)
+        states = reduce(self.machine.run(states, self._plans_of(node)), self.machine.capacity)
         for after, truth in self._steps.get(node) or self.flows.steps[node]:
             if after in inside:
                 found = [self.only(late, after) for state in states for late in self._step(node, truth, state)]

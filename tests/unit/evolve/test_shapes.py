@@ -1,6 +1,6 @@
 import pytest
 
-from sassan.evolve.space.shapes import ShapeProblem, extent, names
+from sassan.evolve.space.shapes import ShapeProblem, extent, holds, names
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,23 @@ def test_invalid_extents_are_refused(text):
 
 def test_the_names_of_an_extent_are_genes():
     assert names("ceil(N / (TILE * 2))") == {"N", "TILE"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("N <= 12", True),
+        ("N * 2 == 25", False),
+        ("8 < N < 12", False),
+        ("N % 5 == 2 and N // 5 == 2", True),
+        ("N > 20 or not N == 12", False),
+    ],
+)
+def test_a_restriction_compares_exactly(text, value):
+    assert holds(text, {"N": 12}) is value
+
+
+@pytest.mark.parametrize("text", ["N", "N + 1", "N in (1, 2)", "N == M", "N % 0 == 1", "not N", "N is 12"])
+def test_invalid_restrictions_are_refused(text):
+    with pytest.raises(ShapeProblem):
+        holds(text, {"N": 12})

@@ -3,6 +3,7 @@
 import pytest
 
 from sassan.errors import InputError
+from sassan.evolve.ranking.grids import derive
 from scripted import scripted
 
 grids = scripted("silicon_grids")
@@ -17,7 +18,7 @@ def kernel(body: str) -> str:
 
 
 def derived(body: str) -> list[tuple[tuple[str, ...], str]]:
-    result = grids.derive("scale", kernel(body), PARAMETERS)
+    result = derive("scale", kernel(body), PARAMETERS)
     return list(zip(result.divisors, result.origins, strict=True))
 
 
@@ -51,7 +52,7 @@ def test_a_source_that_does_not_say_it_clearly_is_not_believed(body: str):
 
 
 def launch(recipe, problem=(1000, 10), body: str = ""):
-    return grids.shapes(recipe, grids.derive("scale", kernel(body), PARAMETERS), VALUES, problem)
+    return grids.shapes(recipe, derive("scale", kernel(body), PARAMETERS), VALUES, problem)
 
 
 def test_the_grid_covers_the_problem():

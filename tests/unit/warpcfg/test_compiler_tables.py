@@ -10,7 +10,7 @@ from samples import PRE_VOLTA, SAMPLES, explored, names
 from sassan.app.analysis import analyze, warp_graph
 from sassan.app.settings import Settings
 from sassan.arch import architecture
-from sassan.errors import SelfCheckError
+from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.frontend import load, read
 from sassan.frontend.cubin.elf import Elf
 from sassan.frontend.cubin.facts import compiler_facts
@@ -48,9 +48,10 @@ def with_facts(cfg: WarpCfg, **changed: object) -> WarpCfg:
 
 def message(cfg: WarpCfg) -> str:
     """Return what the check finds."""
-    with pytest.raises(SelfCheckError) as caught:
+    with pytest.raises(SassanError) as caught:
         checked(cfg)
-    assert (caught.value.code, caught.value.status) == ("compiler-table", 5)
+    assert caught.value.code == "compiler-table"
+    assert caught.value.status == (3 if caught.value.message.startswith("the code of") else 5)
     return caught.value.message
 
 
@@ -120,13 +121,13 @@ def test_an_edge_of_a_brx_that_is_missing_is_noticed():
 
 def test_an_exit_that_was_not_read_is_noticed():
     assert message(with_facts(saxpy(), exits=(0x58, 0xD8, 0xE8))) == (
-        "'saxpy' is not as the compiler says: EXIT at 0x00d8: one is in the table, and none was read there"
+        "the code of 'saxpy' is not what its tables say: EXIT at 0x00d8: one is in the table, and none was read there"
     )
 
 
 def test_an_exit_that_the_table_lacks_is_noticed():
     assert message(with_facts(saxpy(), exits=(0x58,))) == (
-        "'saxpy' is not as the compiler says: EXIT at 0x00e8: one was read there, and the table has none"
+        "the code of 'saxpy' is not what its tables say: EXIT at 0x00e8: one was read there, and the table has none"
     )
 
 
@@ -134,8 +135,17 @@ def test_a_graph_with_gaps_is_compared_in_its_exits_only():
     cfg = explored(functions("sm_61", "recursion")[0])
     assert cfg.gaps
     checked(with_facts(cfg, indirect_targets=()))
-    with pytest.raises(SelfCheckError):
+    with pytest.raises(InputError):
         checked(with_facts(cfg, exits=()))
+
+
+def test_a_table_of_an_instruction_without_targets_is_the_damage_of_the_input():
+    cfg = bfs_step()
+    [(_, targets), *rest] = cfg.function.compiler.indirect_targets
+    start = cfg.function.instructions[0].address
+    assert message(with_facts(cfg, indirect_targets=((start, targets), *rest))).startswith("the code of 'bfs_step'")
+    [(address, _), *rest] = cfg.function.compiler.indirect_targets
+    assert message(with_facts(cfg, indirect_targets=((address, (start + 1,)), *rest))).startswith("the code of 'bfs_step'")
 
 
 def test_without_tables_there_is_nothing_to_check():
@@ -147,7 +157,7 @@ def test_without_tables_there_is_nothing_to_check():
 def test_the_pipeline_checks_every_graph_of_a_cubin():
     function = functions("sm_61", "saxpy")[0]
     wrong = replace(function, compiler=replace(function.compiler, exits=()))
-    with pytest.raises(SelfCheckError):
+    with pytest.raises(InputError):
         warp_graph(wrong, Settings())
-    with pytest.raises(SelfCheckError):
+    with pytest.raises(InputError):
         analyze(wrong, Settings())

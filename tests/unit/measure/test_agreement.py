@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sassan.validation.statistics import Ratios, geometric_mean, mape, ratios, regret, tau, within_twice
+from sassan.measure.agreement import Ratios, geometric_mean, mape, ratios, regret, tau, within_twice
 
 # Few different values, so that ties are frequent.
 POSITIVE = st.integers(1, 8).map(float)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sassan.validation.names import bare, fits
+from sassan.recorded.names import bare, fits
 
 
 @pytest.mark.parametrize(

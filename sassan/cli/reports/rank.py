@@ -1,0 +1,66 @@
+"""The report of `rank`: the best choices, how the order agrees with measured times, what the estimates rest on."""
+
+from collections.abc import Mapping
+
+from sassan.cli.output import table
+from sassan.cli.output.table import Column, Table
+from sassan.cli.output.terminal import out, safe
+from sassan.cli.reports import assumptions
+from sassan.evolve.ranking.rank import FIRST, Ranked, Ranking
+from sassan.evolve.space.config import Objective
+
+_NONE = "-"
+_TOP = 20
+_REASONS = 4
+
+
+def show(ranking: Ranking, top: int | None) -> None:
+    """Print the best choices of a ranking."""
+    varying = _varying(ranking)
+    measured = (Column("measured us", number=True),) if ranking.measured else ()
+    columns = (Column("#", number=True), Column("estimate us", number=True), *measured, Column("bound by"), Column("regs", number=True))
+    rows = ranking.rows[: top or _TOP]
+    table.show(
+        Table((*columns, Column("parameters")), tuple(_row(at, row, varying, times=bool(measured)) for at, row in enumerate(rows, 1)))
+    )
+    gpu = ranking.candidates.config.shape.gpu
+    assert gpu is not None
+    known = sum(row.us is not None for row in ranking.rows)
+    out(f"\n{len(ranking.rows)} choices on {safe(gpu.name)}, {known} with an estimate\n")
+    same = {name: value for name, value in ranking.rows[0].candidate.values.items() if name not in varying}
+    if same:
+        out(f"the same in all: {safe(_text(same))}\n")
+    for why, count in sorted(ranking.without.items(), key=lambda pair: -pair[1])[:_REASONS]:
+        out(f"{count} without an estimate: {safe(why)}\n")
+    if ranking.measured > 1:
+        regrets = ", ".join(f"regret@{first} {_ratio(ranking.regret(first))}" for first in FIRST)
+        error = _NONE if ranking.mape is None else f"{ranking.mape:.0%}"
+        out(f"against {ranking.measured} measured times: {regrets}, tau {_ratio(ranking.tau)}, mean error {error}\n")
+    assumptions.show(list(ranking.assumptions), every=False)
+
+
+def _varying(ranking: Ranking) -> tuple[str, ...]:
+    """Return the parameters with more than one value."""
+    values = [row.candidate.values for row in ranking.rows]
+    return tuple(name for name in values[0] if any(each[name] != values[0][name] for each in values))
+
+
+def _row(at: int, row: Ranked, varying: tuple[str, ...], *, times: bool) -> tuple[str, ...]:
+    measured = (_NONE if row.candidate.measured_us is None else f"{row.candidate.measured_us:.1f}",) if times else ()
+    registers = row.outcome.numbers.get(Objective.REGISTERS.value)
+    return (
+        str(at),
+        _NONE if row.us is None else f"{row.us:.1f}",
+        *measured,
+        row.outcome.bound_by or _NONE,
+        _NONE if registers is None else str(registers),
+        _text({name: row.candidate.values[name] for name in varying}),
+    )
+
+
+def _text(values: Mapping[str, object]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _ratio(value: float | None) -> str:
+    return _NONE if value is None else f"{value:.3f}"
