@@ -1,10 +1,11 @@
 """The estimate of a function for the launch of its result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.access import accesses
 from sassan.access.accesses import Access
+from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
@@ -65,6 +66,21 @@ def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *,
     )
     grid = Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated)
     return EstimateResult(result, estimate(kernel, figures, gpu, grid, greedy=greedy))
+
+
+def estimated_launches(launches: Sequence[LaunchResult], *, greedy: bool = True) -> tuple[EstimateResult | None, ...]:
+    """Return the estimate of every recorded launch, equal ones once; None where there is no analysis of it, or no GPU."""
+    known: dict[int, EstimateResult] = {}
+    out: list[EstimateResult | None] = []
+    for launch in launches:
+        result = launch.result
+        if result is None or result.settings.gpu is None:
+            out.append(None)
+            continue
+        if id(result) not in known:
+            known[id(result)] = estimated(result, greedy=greedy)
+        out.append(known[id(result)])
+    return tuple(out)
 
 
 def _accesses(result: AnalysisResult) -> tuple[Access, ...]:

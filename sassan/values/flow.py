@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sassan.analysis.fixpoint import Problem, solve, verify
 from sassan.analysis.graph import nest, weak_order
 from sassan.domains.bits import bits
-from sassan.domains.lanes import UNKNOWN, LaneDomain, LaneState, LaneWord
+from sassan.domains.lanes import UNKNOWN, LaneDomain, LaneState, LaneWord, follows
 from sassan.ir import Instruction
 from sassan.isa.facts import Effect, Facts, Flow
 from sassan.machine.launch import Launch
@@ -43,7 +43,7 @@ class WordFlow:
         for start, instructions in self.blocks.items():
             here = self.starts[start].words
             brought = [self.ends[src] for src in self.before[start] if src in self.ends]
-            mixed = {name for laned in brought for name, value in laned.items() if here.get(name, UNKNOWN).lanes != value.lanes}
+            mixed = {name for laned in brought for name, value in laned.items() if not follows(value, here.get(name, UNKNOWN))}
             if mixed and self.starts[start].reached:
                 address = instructions[0].address
                 lost, effects = out[address]

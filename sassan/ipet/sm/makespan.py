@@ -137,8 +137,8 @@ def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) ->
         return None
     time = memory_time(uncached, cached, grid.blocks * grid.block_warps, memory, grid.allocated)
     cold = cold_start(code_of(problem.cfg), problem.traffic, memory, grid.buffers)
-    slowed = (each * memory.slowdown for each in (terms.chain, terms.sm, terms.drain))
-    return Terms(*slowed, time, memory.launch + cold * memory.slowdown)
+    chain, sm, drain = (each * memory.slowdown for each in (terms.chain, terms.sm, terms.drain))
+    return Terms(chain, sm, drain, time, memory.launch + cold * memory.slowdown)
 
 
 def _unproven(kernel: Kernel) -> Gap:
