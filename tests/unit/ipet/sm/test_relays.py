@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from itertools import pairwise
 from random import Random
 
 import pytest
@@ -16,10 +15,9 @@ import pytest
 from budget import part
 from sassan.errors import SassanError
 from sassan.ilp.model import violated
-from sassan.ilp.solve import Status, solve
 from sassan.ipet import rows
 from sassan.ipet.sm import relays
-from sassan.ipet.steps import Steps, steps_of
+from sassan.ipet.steps import steps_of
 from sassan.warpcfg.graph import WarpCfg
 from unit.ipet.brute import Machine, Op, graph, random_program, random_volta_program
 from unit.ipet.sm.test_segments import Snapshot, pieces
