@@ -26,13 +26,10 @@ def estimate(asked: Asked, *, policy: PolicyOption = Policy.GREEDY, what_if: Wha
     control codes, units and barriers, and its share of L2 and DRAM; the rest of the grid follows in waves. The GPU, the block and the grid
     are needed; arguments that bound loops are, too (--param), or a recording of the launches (--launches).
 
-    'bound by' names what to improve: issue (fewer instructions), a unit such as fma, memory (the memory pipeline of an SM: uncoalesced
-    accesses, bank conflicts), l2, dram (fewer bytes), latency (more warps, or more independent work in each), barrier, tail (blocks that
-    are too few or too long), launch (too little work for a kernel). Rows are the work of one warp on the expected, the shortest and the
-    longest path, in cycles of each unit. Stalls have the names of Nsight Compute.
-
-    --what-if shows the time with other registers per thread, another block, or on another GPU beside that of the launch. With --launches,
-    the kernels of a whole program are listed by time, and the three that matter most are explained.
+    'bound by' names what to improve: issue (fewer instructions), a unit such as fma, shared (bank conflicts) or l1 (uncoalesced accesses),
+    which share the memory pipeline of an SM, l2, dram (fewer bytes), latency (more warps, or more independent work in each), barrier,
+    tail (blocks that are too few or too long), launch (too little work for a kernel). Rows are the work of one warp on the expected, the
+    shortest and the longest path, in cycles of each unit. Stalls have the names of Nsight Compute.
 
     \b
     Examples:
