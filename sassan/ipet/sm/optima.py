@@ -99,7 +99,7 @@ def _longest_relay(problem: Problem, costs: Sequence[Fraction], pieces: Mapping[
     A warp that ends without a barrier may hold up the first opening: it is charged beside the walk.
     """
     steps = steps_of(problem.cfg)
-    scale, scaled = _scaled([max(cost, sum(pieces.get(node, ()))) for node, cost in enumerate(costs)])
+    scale, scaled = _scaled([max(cost, sum(pieces.get(node, ()), Fraction(0))) for node, cost in enumerate(costs)])
     model = relays(steps, scaled, problem.loop_bounds, pieces.keys())
     relay = _optimum(problem, model, scale) if model is not None else None
     if model is None or relay is None:
