@@ -7,15 +7,13 @@ from sassan.domains.bits import bits
 from sassan.domains.lanes import SIZE, UNKNOWN, LaneWord, Rows, alone, equal_lanes, flat, join
 from sassan.ir import Instruction
 from sassan.isa.facts import Effect, Facts
-from sassan.isa.registers import span
+from sassan.isa.registers import ONE_PER_WARP, span
 from sassan.values.environment import Environment
 from sassan.values.patterns import Evaluate, Locals, Pattern, Patterns, names
 from sassan.values.words import Held
 
 PREDICATES = span("P", 0, 16) | span("UP", 0, 8) | span("CC", 0, 8)
 """Registers whose agreement is meant without lanes, whatever is known of their lanes."""
-WARP_WIDE = span("UR", 0, 256) | span("UP", 0, 8)
-"""Registers of which a warp has one, whatever threads run."""
 
 
 class Words:
@@ -146,12 +144,12 @@ def _outcome(plan: _Plan, words: Words) -> tuple[dict[int, LaneWord], tuple[Effe
     for targets, name, evaluate, shared in plan.results:
         value, needs = local[name] = evaluate(inputs, local)
         for target in targets:
-            if not value.varies or not (shared or 1 << target & (WARP_WIDE | PREDICATES)):
+            if not value.varies or not (shared or 1 << target & (ONE_PER_WARP | PREDICATES)):
                 new[target] = value
                 effects.append(Effect(1 << target, 0 if shared else needs))
             else:
                 # One word for a warp, or a predicate that lanes decide: what is known of lanes makes no agreement.
-                new[target] = value if 1 << target & PREDICATES and not 1 << target & WARP_WIDE else UNKNOWN
+                new[target] = value if 1 << target & PREDICATES and not 1 << target & ONE_PER_WARP else UNKNOWN
                 effects.append(Effect(1 << target, 0 if shared else None))
     new.update([(name, UNKNOWN) for name in bits(words.known & plan.unfollowed)])
     for effect in plan.rest:
@@ -166,7 +164,7 @@ def _outcome(plan: _Plan, words: Words) -> tuple[dict[int, LaneWord], tuple[Effe
 def _rows(plan: _Plan, effect: Effect, words: Words) -> Rows | None:
     """Return the rows of lanes that get the same from an instruction that is not followed, such as a load; None: it is not known."""
     laned = (effect.needs or 0) & words.laned
-    if not laned or not plan.wanted or effect.writes & (WARP_WIDE | PREDICATES):
+    if not laned or not plan.wanted or effect.writes & (ONE_PER_WARP | PREDICATES):
         return None
     rows = equal_lanes(*[words.held[name] for name in bits(laned)])
     return None if rows is None or alone(rows) else rows
