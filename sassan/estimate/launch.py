@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+import numpy as np
+
 from sassan.access.accesses import Access
 from sassan.access.transactions import LINE
 from sassan.estimate.answer import Estimate, StallShare
@@ -32,7 +34,7 @@ _AGAIN = 0.5
 _BINDS = 0.6
 """A resource that is busy for less of the time than this does not bind."""
 _SHOWN = 0.001
-"""Shares of stalls below this are left out."""
+"""Shares of stalls below this are omitted."""
 _LATENCIES = (Stall.WAIT, Stall.BRANCH_RESOLVING, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.MEMBAR)
 _WAITS = ("latency", "barrier", "tail", "launch")
 _ASSUMPTIONS = (
@@ -200,7 +202,8 @@ def _stalls(cfg: WarpCfg, run: Run) -> tuple[StallShare, ...]:
     """Return the shares of all cycles of warps, by address and reason; an instruction in several contexts has one."""
     shares = run.stalls / float(run.stalls.sum())
     every: dict[tuple[int, Stall], float] = {}
-    for row, address in enumerate(instruction.address for node in cfg.nodes for instruction in node.code):
-        for stall in Stall:
-            every[address, stall] = every.get((address, stall), 0.0) + float(shares[row, stall])
+    addresses = [instruction.address for node in cfg.nodes for instruction in node.code]
+    for row, column in np.argwhere(shares > 0).tolist():
+        where = addresses[row], Stall(column)
+        every[where] = every.get(where, 0.0) + float(shares[row, column])
     return tuple(StallShare(address, stall, share) for (address, stall), share in sorted(every.items()) if share >= _SHOWN)

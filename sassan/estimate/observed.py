@@ -60,14 +60,18 @@ def executions(watch: Watch, done: Truth, inner: Truth, worst: Sequence[int]) ->
     longest = np.zeros(len(cfg.nodes))
     for edge, count in zip(cfg.edges, worst, strict=True):
         longest[edge.src] += count
+    after: list[list[int]] = [[] for _ in cfg.nodes]
+    for edge in cfg.edges:
+        if edge.dst is not None:
+            after[edge.src].append(edge.dst)
     total = np.zeros(len(cfg.nodes))
     for warp in np.flatnonzero(inner).tolist():
-        visits = watch.visits[:, warp].astype(np.float64)
-        total += visits if done[warp] else _completed(watch, warp, visits, longest, worst)
+        total += watch.visits[:, warp] if done[warp] else _completed(watch, warp, longest, worst, after)
     return tuple((total / max(1, int(inner.sum()))).tolist())
 
 
-def _completed(watch: Watch, warp: int, visits: Figures, longest: Figures, worst: Sequence[int]) -> Figures:
+def _completed(watch: Watch, warp: int, longest: Figures, worst: Sequence[int], after: Sequence[Sequence[int]]) -> Figures:
+    visits = watch.visits[:, warp].astype(np.float64)
     cfg, last = watch.cfg, int(watch.last[warp])
     around = [index for index, loop in enumerate(cfg.loops) if last in loop.nodes]
     out = visits.copy()
@@ -80,7 +84,7 @@ def _completed(watch: Watch, warp: int, visits: Figures, longest: Figures, worst
         out[list(loop.nodes)] *= factor
     outermost = max((cfg.loops[index] for index in around), key=lambda loop: len(loop.nodes), default=None)
     inside = set(outermost.nodes) if outermost is not None else set[int]()
-    ahead = _ahead(cfg, inside or {last})
+    ahead = _ahead(after, inside or {last})
     for node in ahead | inside:
         if not visits[node]:
             head = outermost.head if outermost is not None and node in inside else None
@@ -88,14 +92,13 @@ def _completed(watch: Watch, warp: int, visits: Figures, longest: Figures, worst
     return out
 
 
-def _ahead(cfg: WarpCfg, nodes: set[int]) -> set[int]:
+def _ahead(after: Sequence[Sequence[int]], nodes: set[int]) -> set[int]:
+    """Return the nodes to which control may come from some, but for those."""
     seen, stack = set(nodes), list(nodes)
     while stack:
-        node = stack.pop()
-        for edge in cfg.edges:
-            if edge.src == node and edge.dst is not None and edge.dst not in seen:
-                seen.add(edge.dst)
-                stack.append(edge.dst)
+        new = [node for node in after[stack.pop()] if node not in seen]
+        seen.update(new)
+        stack += new
     return seen - nodes
 
 
@@ -144,19 +147,19 @@ def _of(some: Executions, kind: Reference, chosen: Sample, *, drawn: bool, fresh
     if drawn or not len(addresses):
         return Touched(drawn)
     if kind.space in {Space.SHARED, Space.CONSTANT}:
-        counted = _passes(addresses, active, kind.bytes) if kind.space is Space.SHARED else _distinct(addresses, active)
+        counted = passes(addresses, active, kind.bytes) if kind.space is Space.SHARED else distinct(addresses, active)
         return Touched(drawn=False, passes=float(counted.mean()))
-    sectors = float(_distinct(addresses // SECTOR, active).mean())
+    sectors = float(distinct(addresses // SECTOR, active).mean())
     return Touched(
         drawn=False,
         sectors=sectors * max(1, kind.bytes // SECTOR),
         fresh=sectors * max(1, kind.bytes // SECTOR) * fresh,
-        lines=float(_distinct(addresses // LINE, active).mean()),
+        lines=float(distinct(addresses // LINE, active).mean()),
         hot=_hot(some, mine, chosen) if kind.atomic else 0.0,
     )
 
 
-def _distinct(numbers: npt.NDArray[np.uint32], active: Truth) -> Numbers:
+def distinct(numbers: npt.NDArray[np.uint32], active: Truth) -> Numbers:
     """Return how many different numbers the active lanes of each row have."""
     row = _sorted(numbers, active)
     return np.asarray(((row[:, 1:] != row[:, :-1]).sum(axis=1) + 1) * active.any(axis=1), np.int64)
@@ -179,7 +182,7 @@ def _hot(some: Executions, mine: Truth, chosen: Sample) -> float:
     return float(counts.max()) / len(sectors) if len(blocks) > 1 else 0.0
 
 
-def _passes(addresses: npt.NDArray[np.uint32], active: Truth, size: int) -> Numbers:
+def passes(addresses: npt.NDArray[np.uint32], active: Truth, size: int) -> Numbers:
     """Return the passes over the banks of shared memory of each row."""
     words = max(1, size // WORD)
     lanes = max(1, LANES // words)
@@ -209,7 +212,7 @@ def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapp
     looked = 0
     for _, warp, key, index in sorted(order):
         some = loads[key]
-        mine = np.unique(some.addresses[index][some.active[index]] // SECTOR).tolist()
+        mine = dict.fromkeys((some.addresses[index][some.active[index]] // SECTOR).tolist())
         held = caches.setdefault(chosen.number(warp), OrderedDict())
         asked[key] += len(mine)
         for sector in mine:
@@ -227,7 +230,7 @@ def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapp
 
 
 def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn: frozenset[Key]) -> tuple[float, float]:
-    """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are left out."""
+    """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are omitted."""
     kinds = {(each.address, one.place): (each.opcode, one) for each in watch.accesses for one in references(each)}
     some = [key for key in watch.seen if kinds[key][1].space in _CACHED and key not in drawn]
     reads = [key for key in some if not kinds[key][0].startswith(("ST", "RED"))]

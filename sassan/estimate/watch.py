@@ -14,7 +14,7 @@ from sassan.simt.state import RunStatus, Session, lanes
 from sassan.simt.values import Rows, Words
 from sassan.warpcfg.graph import WarpCfg
 
-_WORK = 10_000
+_WORK = 6_000
 """Operations that are executed at most, of as many warps as stand at the same place: about a second."""
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 Truth = npt.NDArray[np.bool_]

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from _lib import silicon_compile, silicon_grids, silicon_recipes
+from _lib.calibration import Point, point
 from _lib.silicon_rows import Row, roofline, shape_text
 
 from sassan import frontend, recorded
@@ -204,6 +205,16 @@ def validated(job: ConfigurationTask, model: str) -> LaunchValidation:
     given = Launch(parameters=tuple(Setting(name, -1, value) for name, value in launch.parameters))
     settings = Settings(costs=models.model(model, Tables()), launch=given)
     return next(validate([measured], {None: kernels}, settings, Hardware(gpu=job.product)))
+
+
+def points(job: ConfigurationTask) -> list[Point]:
+    """Return a configuration as a point of the calibration, nothing where it has no estimate."""
+    try:
+        found = validated(job, job.models[0])
+    except (CompileProblem, SassanError):
+        return []
+    made = point(job.space, job.space, found.analysis, {}, found.cycles) if found.analysis is not None and found.cycles else None
+    return [made] if made is not None else []
 
 
 def _row(job: ConfigurationTask, model: str, gaps: str, validation: LaunchValidation | None = None) -> Row:

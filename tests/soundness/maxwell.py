@@ -1,4 +1,4 @@
-"""What the oracle knows of sm_50-sm_62 instructions: written from the ISA and warp-cfg.md section 2, sharing no line with `isa/`.
+"""What the oracle knows of sm_50-sm_62 instructions: written from the ISA and docs/concepts/warp-states.md, sharing no line with `isa/`.
 
 The analyser's tables and this file must be wrong in the same way before the machine misses a false agreement. The default is never: an
 operation tells lanes apart unless it is listed here.

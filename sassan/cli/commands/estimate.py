@@ -31,6 +31,9 @@ def estimate(asked: Asked, *, policy: PolicyOption = Policy.GREEDY, what_if: Wha
     tail (blocks that are too few or too long), launch (too little work for a kernel). Rows are the work of one warp on the expected, the
     shortest and the longest path, in cycles of each unit. Stalls have the names of Nsight Compute.
 
+    --what-if shows the time with other registers per thread, another block, or on another GPU beside that of the launch. With --launches,
+    the kernels of a whole program are listed by time, and the three that matter most are explained.
+
     \b
     Examples:
       sassan estimate k.cubin --gpu T4 --block-dim 256 --grid 4096 --param n=100

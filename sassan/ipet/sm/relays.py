@@ -1,4 +1,4 @@
-"""The longest walk of a block whose warps hand over to each other at its barriers (README.md, "The same barriers").
+"""The longest walk of a block whose warps hand over to each other at its barriers (docs/proofs/many-warps.md).
 
 All warps of a block wait at the same barrier instructions in the same order. Then the pieces of different warps between them make one walk
 from the entry to the end. The rows of a whole path hold for it, but that at a barrier other threads may go on than arrived, that tokens

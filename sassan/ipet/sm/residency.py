@@ -97,7 +97,7 @@ def residents(
     blocks = launch.blocks
     if blocks is None or resources is None:
         return Residents(number, known.block_warps)
-    # A block goes to an SM that holds the fewest: README.md, "A grid".
+    # A block goes to an SM that holds the fewest: docs/proofs/grid-bound.md.
     places = min(known.blocks, -(-blocks // resources.sms))
     return Residents(number, known.block_warps, Grid(blocks, known.block_warps, resources.sms, places, known))
 

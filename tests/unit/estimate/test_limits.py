@@ -1,4 +1,4 @@
-"""Kernels that are built to be bound by one limit each (samples/limits, samples/peak): the estimate names it."""
+"""Kernels that are built to be bound by one limit each (samples/limits, samples/peak): the estimate names it, below the bound."""
 
 import pytest
 
@@ -16,11 +16,11 @@ from sassan.timing.rates import Tables
 SMS = 108
 FULL: Shape = (SMS * 4, 1, 1)
 LIMITS: list[tuple[str, str, int, Shape]] = [
-    ("limits", "issue", 256, FULL),
-    ("limits", "fma", 256, FULL),
-    ("peak", "dfma", 256, FULL),
-    ("peak", "mufu", 256, FULL),
-    ("peak", "hmma", 256, FULL),
+    ("limits", "issue", 256, (SMS * 2, 1, 1)),
+    ("limits", "fma", 256, (SMS * 2, 1, 1)),
+    ("peak", "dfma", 256, (SMS, 1, 1)),
+    ("peak", "mufu", 256, (SMS, 1, 1)),
+    ("peak", "hmma", 256, (SMS, 1, 1)),
     ("limits", "shared", 256, FULL),
     ("limits", "l1", 256, FULL),
     ("limits", "l2", 256, FULL),
@@ -39,8 +39,11 @@ def bound_by(folder: str, name: str, threads: int, grid: Shape) -> str:
         resources=Resources(sms=SMS),
         gpu=find("A100-PCIE-40GB"),
     )
-    found = estimated(analyze(kernel, settings)).estimate
+    result = analyze(kernel, settings)
+    found = estimated(result).estimate
     assert found is not None
+    assert result.grid_bound is not None
+    assert found.cycles <= result.grid_bound
     return found.bound_by
 
 
