@@ -20,7 +20,8 @@ from sassan.timing.rates import code_of
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
 _EVEN = published(
-    "a block is dispatched to an SM with the most free resources, so that no SM holds two more than another (Gilman et al. 2020, on Pascal to Turing)"
+    "a block is dispatched to an SM with the most free resources, so that no SM holds two more than another "
+    "(Gilman et al. 2020, on Pascal to Turing)"
 )
 _UNLIMITED = (
     "unlimited memory bandwidth: no access waits for L2 or DRAM beyond its latency; --gpu with --model table or control bounds that wait"
