@@ -1,6 +1,6 @@
 """What is looked at while warps of a launch run: at every instruction, the words of registers and what lanes share of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,13 +17,22 @@ Place = tuple[tuple[int, ...], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
-    """What is said of R registers before an instruction: `rows` (R) of the machine, each one's word, and whether lanes of one row share
-    all but `own` (R, W, 32), for W warps in turn.
+class Shared:
+    """R registers, `rows` (R) of the machine, of which lanes of one row share all but `own` (R, W, 32), for W warps in turn.
 
-    `own` is what a lane adds to a word, nothing for predicates, on which threads agree altogether; `apart` are the rows (R, W, 32); `whole`
-    says that they agree on all of a word.
+    `own` is what a lane adds to a word, `apart` are the rows (R, W, 32). Nothing is added where threads agree altogether.
     """
+
+    kind: str
+    registers: tuple[int, ...]
+    rows: np.ndarray
+    own: np.ndarray
+    apart: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What is said before an instruction: the words of R registers, `rows` (R) of the machine, and what lanes share."""
 
     registers: tuple[int, ...]
     rows: np.ndarray
@@ -33,10 +42,7 @@ class Claims:
     masks: np.ndarray
     lows: np.ndarray
     highs: np.ndarray
-    own: np.ndarray
-    apart: np.ndarray
-    shared: np.ndarray
-    whole: np.ndarray
+    shared: tuple[Shared, ...]
 
 
 @dataclass(slots=True)
@@ -44,7 +50,8 @@ class WordWatch:
     """An observer of a machine whose blocks are single instructions; `bases` are the words (N) that stand for each base, `numbers` those
     of the warps in their blocks (N).
 
-    Afterwards, `problems` are (kind, run, what is wrong), the first for each kind, place and register; `checked` counts words.
+    Afterwards, `problems` are (kind, run, what is wrong), the first for each kind, place and register; `checked` counts claims,
+    once per thread.
     """
 
     values: WarpValues
@@ -62,26 +69,23 @@ class WordWatch:
         slots = {register: index for index, register in enumerate(self.code.registers)}
         for index, node in enumerate(self.values.cfg.nodes):
             for number, (instruction, point) in enumerate(self.values.along(index)):
-                whole = 0 if number else node.agreement
-                claimed = [each for each in slots if each in point.words.held or (point.agreed | whole) >> each & 1]
-                words = [point.words.held.get(each, UNKNOWN) for each in claimed]
-                adds, apart = _tables([word.lanes for word in words]), _tables([word.rows for word in words])
-                truth = np.array([each in PREDICATES for each in claimed], dtype=np.bool_)
+                held = {each: word for each in slots if (word := point.words.held.get(each, UNKNOWN)) != UNKNOWN}
+                # On predicates threads agree altogether, as on all that a node begins with in agreement.
+                agreed = {each: UNKNOWN if each in PREDICATES else held.get(each, UNKNOWN) for each in slots if point.agreed >> each & 1}
+                whole = {each: UNKNOWN for each in slots if not number and node.agreement >> each & 1}
+                words = tuple(held.values())
                 yield (
                     (node.context, instruction.address),
                     Claims(
-                        tuple(claimed),
-                        np.array([slots[each] for each in claimed], dtype=np.intp),
-                        tuple(words),
-                        adds,
+                        tuple(held),
+                        _rows(held, slots),
+                        words,
+                        _tables([word.lanes for word in words]),
                         np.array([word.offset for word in words], dtype=np.uint32),
                         np.array([word.modulus - 1 for word in words], dtype=np.uint32),
                         np.array([word.low for word in words], dtype=np.uint32),
                         np.array([word.high for word in words], dtype=np.uint32),
-                        np.where(truth[:, None, None], np.uint32(0), adds),
-                        apart,
-                        np.array([point.agreed >> each & 1 for each in claimed], dtype=np.bool_),
-                        np.array([whole >> each & 1 for each in claimed], dtype=np.bool_),
+                        tuple(_shared(kind, said, slots) for kind, said in (("lanes", agreed), ("agreement", whole)) if said),
                     ),
                 )
 
@@ -91,32 +95,38 @@ class WordWatch:
             claims = self._claims.get(place)
             if claims is None:
                 self.problems.setdefault(("place", place, 0), ("place", int(part[0]), f"no node holds {place[1]:04x}"))
-            elif claims.registers:
+            elif claims.registers or claims.shared:
                 self._look(session, place, claims, part)
 
     def _look(self, session: Session, place: Place, claims: Claims, rows: np.ndarray) -> None:
-        active = lanes(session.warps.active[rows])
-        words = session.warps.registers[claims.rows[:, None], rows]
-        based = np.array([self.bases[word.base][rows] if word.base else np.zeros(len(rows), np.uint32) for word in claims.words])
-        adds = _of(claims.adds, self.numbers[rows])
-        left = words - adds - claims.offsets[:, None, None] - based[:, :, None].astype(np.uint32)
-        outside = (left & claims.masks[:, None, None]) != 0
-        outside |= (words < claims.lows[:, None, None]) | (words > claims.highs[:, None, None])
-        self._note("word", place, claims, words, _first(outside & active, rows))
-        none = np.zeros_like(words)
-        lanes_of = _of(claims.own, self.numbers[rows]), _of(claims.apart, self.numbers[rows])
-        for kind, (own, apart), said in (("lanes", lanes_of, claims.shared), ("agreement", (none, none), claims.whole)):
-            rests = words - own
-            for row in range(int(apart.max(initial=0)) + 1):
-                inside = active & (apart == row) & said[:, None, None]
+        active, checked = lanes(session.warps.active[rows]), len(claims.registers)
+        if claims.registers:
+            words = session.warps.registers[claims.rows[:, None], rows]
+            left = words - _of(claims.adds, self.numbers[rows]) - claims.offsets[:, None, None]
+            for index, word in enumerate(claims.words):
+                if word.base:
+                    left[index] -= self.bases[word.base][rows, None].astype(np.uint32)
+            outside = (left & claims.masks[:, None, None]) != 0
+            outside |= (words < claims.lows[:, None, None]) | (words > claims.highs[:, None, None])
+            self._note("word", place, claims.registers, words, _first(outside & active, rows))
+        for shared in claims.shared:
+            words = session.warps.registers[shared.rows[:, None], rows]
+            rests, apart = words - _of(shared.own, self.numbers[rows]), _of(shared.apart, self.numbers[rows])
+            for row in range(int(shared.apart.max()) + 1):
+                inside = active & (apart == row)
                 first = np.take_along_axis(rests, inside.argmax(axis=2)[:, :, None], axis=2)
-                self._note(kind, place, claims, words, _first((rests != first) & inside, rows))
-        self.checked += int(active.sum()) * len(claims.registers)
+                self._note(shared.kind, place, shared.registers, words, _first((rests != first) & inside, rows))
+            checked += len(shared.registers)
+        self.checked += int(np.count_nonzero(active)) * checked
 
-    def _note(self, kind: str, place: Place, claims: Claims, words: np.ndarray, wrong: Iterator[tuple[int, int, int, int]]) -> None:
+    def _note(
+        self, kind: str, place: Place, registers: tuple[int, ...], words: np.ndarray, wrong: Iterator[tuple[int, int, int, int]]
+    ) -> None:
+        claims = self._claims[place]
         for index, row, lane, run in wrong:
-            register = claims.registers[index]
-            what = f"{name(register)} at {place[1]:04x} is {words[index, row, lane]:#x} in lane {lane}, said is {claims.words[index]}"
+            register = registers[index]
+            said = claims.words[claims.registers.index(register)] if register in claims.registers else UNKNOWN
+            what = f"{name(register)} at {place[1]:04x} is {words[index, row, lane]:#x} in lane {lane}, said is {said}"
             self.problems.setdefault((kind, place, register), (kind, run, what))
 
 
@@ -127,6 +137,15 @@ def _tables(tables: list[tuple[int, ...] | None]) -> np.ndarray:
     return np.array(filled, dtype=np.uint32).reshape(len(tables), count // LANES, LANES)
 
 
+def _shared(kind: str, said: Mapping[int, LaneWord], slots: Mapping[int, int]) -> Shared:
+    words = list(said.values())
+    return Shared(kind, tuple(said), _rows(said, slots), _tables([word.lanes for word in words]), _tables([word.rows for word in words]))
+
+
+def _rows(registers: Iterable[int], slots: Mapping[int, int]) -> np.ndarray:
+    return np.array([slots[each] for each in registers], dtype=np.intp)
+
+
 def _of(tables: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Return what tables (R, W, 32) say of warps with these numbers: (R, N, 32)."""
     return tables[:, numbers % tables.shape[1]]
@@ -134,6 +153,8 @@ def _of(tables: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 
 def _first(wrong: np.ndarray, rows: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
     """Yield the first (register, row, lane) of each register that is wrong, and the run of the row."""
+    if not wrong.any():
+        return
     for index in np.flatnonzero(wrong.any(axis=(1, 2))).tolist():
         row, lane = (int(each[0]) for each in np.nonzero(wrong[index]))
         yield index, row, lane, int(rows[row])
