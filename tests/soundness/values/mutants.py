@@ -105,7 +105,7 @@ MUTANTS = (
         "modulus = gcd(*[row[0] - table[index * LANES % length] for index, row in enumerate(rows)])",
         "modulus = 0",
     ),
-    WrongLine("a guard that always holds", PROGRAMS, EVALUATE, "join(words.held.get(name, UNKNOWN), value) for name", "value for name"),
+    WrongLine("a guard that always holds", PROGRAMS, EVALUATE, "{name: join(words.held.get(name, UNKNOWN), value)", "{name: value"),
     WrongLine(
         "a predicate of lanes agreed on",
         PROGRAMS,
