@@ -25,10 +25,8 @@ class Named:
     message: str
     module: str
 
-    @property
-    def status(self) -> int | None:
-        """The exit status of an error that is raised here; None where a helper raises it."""
-        return _STATUS.get(self.call)
+    status: int | None
+    """The exit status of an error that is raised here; None where a caller decides."""
 
 
 def gaps() -> Mapping[str, list[Named]]:
@@ -80,12 +78,18 @@ def _places() -> Iterator[tuple[Named, int]]:
             for place, code in enumerate(texts[:2]):
                 if code is not None and _form(call, place).fullmatch(code) and len(call.args) > place + 1 and _says(call.args[place + 1]):
                     message = texts[place + 1] if texts[place + 1] is not None else "…"
-                    yield Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix()), place
+                    yield Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix(), _status(call)), place
 
 
 def _form(call: ast.Call, place: int) -> re.Pattern[str]:
     """What a code looks like as an argument of a call: a gap may have one of a single word."""
     return _WORD if _GAPS.get(_name(call)) == place else _CODE
+
+
+def _status(call: ast.Call) -> int | None:
+    """The exit status that a call stands for; a format has that of its error, which is an InputError unless it says so."""
+    kinds = [keyword.value.id for keyword in call.keywords if keyword.arg == "error" and isinstance(keyword.value, ast.Name)]
+    return _STATUS.get(kinds[0] if kinds else "InputError" if _name(call) in {"Format", "_error"} else _name(call))
 
 
 def _name(call: ast.Call) -> str:
