@@ -122,7 +122,7 @@ COMMANDS: dict[str, tuple[str | Path, ...]] = {
     "batch": ("batch", SAXPY, "-o", "-", "--executor", "serial"),
     "validate": ("validate", "times.csv", SAXPY, "--sms", "40", "--clock", "1000", "--json"),
     "gpus": ("gpus", "T4", "--json"),
-    "measure": ("measure", SAMPLES / "measure" / "synthetic-delays.csv", "--json"),
+    "measure": ("measure", SAMPLES / "measure" / "synthetic-delays.csv", "--resamples", "1000", "--json"),
 }
 """A command for each kind of document that needs no tool."""
 
