@@ -150,6 +150,21 @@ def test_every_key_of_json_is_described(name: str, sassan: Sassan, tmp_path: Pat
     assert sorted(keys - documented("reference/json.md")) == []
 
 
+MAKERS = (
+    *("app/documents.py", "app/explain.py", "app/memory.py", "app/makespan/document.py", "app/builds/changes.py"),
+    *("cli/reports/estimate.py", "cli/reports/program.py", "cli/reports/control.py", "cli/reports/check.py", "cli/reports/compare.py"),
+    *("evolve/ranking/rank.py", "evolve/report.py", "evolve/outcome.py", "validation/document.py", "render/graph/cfg_json.py"),
+)
+"""Modules that make documents, below sassan/."""
+
+
+@pytest.mark.parametrize("module", MAKERS)
+def test_every_key_that_a_module_gives_a_document_is_described(module: str):
+    tree = ast.parse((ROOT / "sassan" / module).read_text("utf-8"))
+    keys = {key.value for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys if isinstance(key, ast.Constant)}
+    assert sorted(key for key in keys if isinstance(key, str) and key not in documented("reference/json.md")) == []
+
+
 def patterns() -> list[re.Pattern[str]]:
     """The assumptions of the page: `…` stands for names and numbers."""
     rows = re.findall(r"^\| `([^`]+)` \| (?:proved|checked|published|assumed)", (DOCS / "reference" / "assumptions.md").read_text("utf-8"), re.MULTILINE)
