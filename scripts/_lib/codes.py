@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,8 +44,8 @@ def literals() -> set[str]:
     """Every text of the source that has the form of a code."""
     return {
         node.value
-        for path in _modules()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for tree in trees().values()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WORD.fullmatch(node.value)
     }
 
@@ -56,14 +57,20 @@ def _by_code(several: Iterator[Named]) -> Mapping[str, list[Named]]:
     return dict(sorted(out.items()))
 
 
-def _modules() -> Iterator[Path]:
-    yield from sorted((ROOT / "sassan").rglob("*.py"))
+@cache
+def trees() -> Mapping[Path, ast.Module]:
+    """The syntax of every module of sassan."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in sorted((ROOT / "sassan").rglob("*.py"))}
 
 
-def _places() -> Iterator[tuple[Named, int]]:
+@cache
+def _places() -> tuple[tuple[Named, int], ...]:
+    return tuple(_found())
+
+
+def _found() -> Iterator[tuple[Named, int]]:
     """Every call that has a code as its first or second argument, with a message behind it."""
-    for path in _modules():
-        tree = ast.parse(path.read_text("utf-8"))
+    for path, tree in trees().items():
         constants = {
             target.id: node.value.value
             for node in tree.body
@@ -93,7 +100,7 @@ def _status(call: ast.Call) -> int | None:
 
 
 def _name(call: ast.Call) -> str:
-    return ast.unparse(call.func).rpartition(".")[2]
+    return call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _says(argument: ast.expr) -> bool:

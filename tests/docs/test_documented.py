@@ -68,8 +68,7 @@ def test_every_letter_model_and_kind_of_assumption_is_described():
 
 def file_keys() -> Iterator[tuple[str, str]]:
     """The keys that a reader of a file admits: the texts in calls of `only`, and in the constants that these name."""
-    for path in sorted((ROOT / "sassan").rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
+    for path, tree in codes.trees().items():
         constants = {
             target.id: node.value
             for node in tree.body
