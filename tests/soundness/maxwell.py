@@ -141,7 +141,7 @@ def _operation(instruction: Instruction, root: str, modifiers: list[str], condit
     writes, sources = _destinations(instruction, root, modifiers)
     width = _source_width(root, modifiers)
     reads = [bit for one in sources for bit in _reads(one, _address_width(root, modifiers) if isinstance(one, Memory) else width)]
-    if any(one.startswith("X") for one in modifiers) and _CC is not None:
+    if any(one.startswith("X") and one != "XOR" for one in modifiers) and _CC is not None:
         reads.append(_CC)
     gathered: list[int] = []
     if root == "VOTE":
