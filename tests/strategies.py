@@ -17,7 +17,7 @@ from sassan.domains.pending import NO_COVER, Access, Pending, PendingAccess, Pen
 from sassan.domains.ranges import SIZE, Range, span
 from sassan.domains.residuals import Residual
 from sassan.domains.stack import BOT
-from sassan.domains.thread_values import LOST, MAYBE, NO, YES, Barrier, FramePointer, ThreadValues
+from sassan.domains.thread_values import LOST, MAYBE, NO, WRITTEN, YES, Barrier, FramePointer, ThreadValues
 from sassan.domains.warp import Warp, WarpDomain
 
 LANES = 4
@@ -190,7 +190,8 @@ _register_values = st.frozensets(st.sampled_from([0x30, 0x60, FramePointer(0), F
 _registers = st.dictionaries(st.integers(0, 3), _register_values, max_size=4)
 _barriers = st.dictionaries(
     st.integers(0, 2),
-    st.builds(Barrier, st.sampled_from([YES, MAYBE]), st.sampled_from([(), (NO,), (YES,)])) | st.just(Barrier(LOST)),
+    st.builds(Barrier, st.sampled_from([YES, MAYBE]), st.sampled_from([(), (NO,), (YES,)]))
+    | st.sampled_from([Barrier(WRITTEN), Barrier(LOST)]),
     max_size=3,
 )
 thread_values = st.builds(ThreadValues, _registers, _registers, _barriers)

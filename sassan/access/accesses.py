@@ -1,10 +1,12 @@
 """The memory accesses of a graph whose registers are followed, each with its pattern and its transactions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import reduce
 from itertools import pairwise
 from types import MappingProxyType
+from typing import NamedTuple
 
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import (
@@ -14,6 +16,7 @@ from sassan.access.transactions import (
     WORD,
     Count,
     distinct,
+    lanes_together,
     least_passes,
     least_sectors,
     least_words,
@@ -52,6 +55,8 @@ class Pattern(StrEnum):
     """One after the other, from within a sector."""
     STRIDED = "strided"
     """At equal distances."""
+    ROWS = "rows"
+    """Known within each of several rows of lanes, which may lie anywhere to each other."""
     IRREGULAR = "irregular"
     """Known, and nothing of the above."""
     SCATTERED = "scattered"
@@ -163,7 +168,7 @@ def _address(operand: object, point: Point) -> LaneWord | None:
         if part is None:
             return None
         total = add(total, part)
-    return total.value
+    return None if total.needs is None else total.value
 
 
 def _part(register: Register, point: Point) -> Held | None:
@@ -196,35 +201,75 @@ def _scattered(access: Access, reference: Reference) -> Access:
 
 def counted(access: Access, reference: Reference, word: LaneWord, alignment: int = ALIGNMENT) -> Access:
     """Return an access with what addresses of this form cost; `alignment` is that of the parameter that they begin with."""
-    lanes = [each - SIZE if each & _SIGN else each for each in word.lanes or (0,) * LANES][: reference.lanes]
     modulus = min(word.modulus, alignment) if word.base else word.modulus
-    addresses = [word.offset % modulus + lane for lane in lanes]
-    size = reference.bytes
-    pattern, stride = _pattern(lanes, size)
-    collisions = max(addresses.count(address) for address in addresses) if reference.atomic else None
+    table = word.lanes or (0,) * len(word.rows or range(LANES))
+    places = [word.offset % modulus + (lane - SIZE if lane & _SIGN else lane) for lane in table]
+    rows = word.rows or (0,) * len(table)
+    kinds = {
+        (tuple(places[first : first + reference.lanes]), rows[first : first + reference.lanes]) for first in range(0, len(table), LANES)
+    }
+    return reduce(_worst, [_of_warp(access, reference, _Warp(*kind, modulus)) for kind in sorted(kinds)])
+
+
+class _Warp(NamedTuple):
+    """The addresses of a warp: each row of lanes may be moved by any multiple of a modulus."""
+
+    addresses: tuple[int, ...]
+    rows: tuple[int, ...]
+    modulus: int
+
+    def among(self, first: int, count: int) -> list[list[int]]:
+        """Return the addresses of the rows among some lanes that follow each other."""
+        found: dict[int, list[int]] = {}
+        for address, row in zip(self.addresses[first : first + count], self.rows[first : first + count], strict=True):
+            found.setdefault(row, []).append(address)
+        return list(found.values())
+
+
+def _of_warp(access: Access, reference: Reference, warp: _Warp) -> Access:
+    size, modulus = reference.bytes, warp.modulus
+    rows = warp.among(0, LANES)
+    if len(rows) == reference.lanes > 1:
+        return _scattered(access, reference)
+    pattern, stride = _pattern(warp.addresses, size) if len(rows) == 1 else (Pattern.ROWS, None)
+    collisions = sum(max(map(row.count, row)) for row in rows) if reference.atomic else None
     access = replace(access, pattern=pattern, stride=stride, collisions=collisions)
     match access.space:
         case Space.SHARED:
-            least = over(addresses, modulus, LINE, size, least_words).least
-            most = over(addresses, modulus, LINE, size, single_passes if reference.atomic else passes).most
-            return replace(access, passes=Count(least, most), ideal=least_passes(addresses, size))
+            least = max(over(row, modulus, LINE, size, least_words).least for row in rows)
+            return replace(access, passes=Count(least, _most_passes(reference, warp)), ideal=least_passes(warp.addresses, size))
         case Space.CONSTANT:
-            return replace(access, passes=over(addresses, modulus, 1, 1, distinct), ideal=1)
+            return replace(access, passes=_sum(over(row, modulus, 1, 1, distinct) for row in rows), ideal=1)
         case Space.LOCAL:
-            return _local(access, addresses, size)
+            return _local(access, rows, size)
         case _:
-            lines = over(addresses, modulus, LINE, size, lambda where, _: len({address // LINE for address in where}))
-            ideal = least_sectors(addresses, size)
-            touched = over(addresses, modulus, SECTOR, size, sectors)
+            lines = _sum(over(row, modulus, LINE, size, lambda where, _: len({address // LINE for address in where})) for row in rows)
+            ideal = least_sectors(rows, size)
+            touched = _sum(over(row, modulus, SECTOR, size, sectors) for row in rows)
             if pattern is Pattern.ALIGNED and touched.most > ideal:
                 access = replace(access, pattern=Pattern.MISALIGNED)
             return replace(access, sectors=touched, lines=lines, ideal=ideal)
 
 
-def _local(access: Access, addresses: Sequence[int], size: int) -> Access:
+def _sum(counts: Iterable[Count]) -> Count:
+    """Return what rows of lanes cost together: they may or may not lie at one place."""
+    known = list(counts)
+    return Count(max(count.least for count in known), sum(count.most for count in known))
+
+
+def _most_passes(reference: Reference, warp: _Warp) -> int:
+    count = single_passes if reference.atomic else passes
+    if len(set(warp.rows)) == 1:
+        return over(warp.addresses, warp.modulus, LINE, reference.bytes, count).most
+    together = lanes_together(reference.bytes)
+    parts = [warp.among(first, together) for first in range(0, reference.lanes, together)]
+    return sum(over(row, warp.modulus, LINE, reference.bytes, count).most for part in parts for row in part)
+
+
+def _local(access: Access, rows: Sequence[Sequence[int]], size: int) -> Access:
     """Return the sectors of local memory, where the words of all lanes at one address lie next to each other: 4 sectors a word."""
     width = max(size, WORD)
-    places = len(set(addresses))
+    places = sum(len(set(row)) for row in rows)
     # A lane that is alone at its address touches one sector for each word.
     return replace(access, sectors=Count(width, width if places == 1 else min(places * width, LANES * width // WORD)), ideal=width)
 

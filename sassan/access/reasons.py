@@ -16,13 +16,15 @@ def reason(access: Access) -> str:
     return f"{why}: {at_most}{count.most} {_unit(access, count.most)} where {access.ideal} suffice{'s' if access.ideal == 1 else ''}"
 
 
-def cause(access: Access) -> str:
+def cause(access: Access) -> str:  # noqa: PLR0911 - one for each pattern
     """Return in a few words why an access makes more transactions than it needs, and what would help; '' where it does not."""
     if not access.waste:
         return ""
     match access.pattern:
         case Pattern.SCATTERED:
             return "where each lane goes is not known"
+        case Pattern.ROWS if access.space is not Space.SHARED:
+            return "where rows of lanes lie to each other is not known"
         case _ if access.space is Space.SHARED:
             return _conflict(access)
         case Pattern.STRIDED:

@@ -72,9 +72,14 @@ def _fullest(words: Iterable[int]) -> int:
 
 
 def _parts(addresses: Sequence[int], size: int) -> list[Sequence[int]]:
-    """Return the addresses of the lanes that go together: at most as many as have a bank for each word."""
-    lanes = LANES if size <= WORD else LANES * WORD // size
+    """Return the addresses of the lanes that go together."""
+    lanes = lanes_together(size)
     return [addresses[first : first + lanes] for first in range(0, len(addresses), lanes)]
+
+
+def lanes_together(size: int) -> int:
+    """Return how many lanes an access of `size` bytes each serves at once: as many as have a bank for each word."""
+    return LANES if size <= WORD else LANES * WORD // size
 
 
 def distinct(addresses: Iterable[int], size: int) -> int:
@@ -83,10 +88,10 @@ def distinct(addresses: Iterable[int], size: int) -> int:
     return len(set(addresses))
 
 
-def least_sectors(addresses: Iterable[int], size: int) -> int:
-    """Return the sectors that would hold the bytes that are touched, were they next to each other."""
-    touched = {address + byte for address in addresses for byte in range(size)}
-    return -(-len(touched) // SECTOR)
+def least_sectors(rows: Iterable[Iterable[int]], size: int) -> int:
+    """Return the sectors that would hold the bytes that rows of lanes touch, were they next to each other, and no two rows at one place."""
+    touched = sum(len({address + byte for address in row for byte in range(size)}) for row in rows)
+    return -(-touched // SECTOR)
 
 
 def least_passes(addresses: Sequence[int], size: int) -> int:

@@ -11,9 +11,11 @@ from sassan import __version__
 from sassan.assumptions import kinds
 
 if TYPE_CHECKING:
+    from sassan.app.estimating import EstimateResult
     from sassan.app.launches import LaunchResult
     from sassan.app.result import AnalysisResult
     from sassan.errors import Gap, SassanError
+    from sassan.estimate.answer import Estimate
     from sassan.ipet.sm.makespan import Makespan
     from sassan.ipet.sm.residency import Residency
     from sassan.strings.kernel_string import KernelString
@@ -73,8 +75,8 @@ def analysis(result: "AnalysisResult") -> Mapping[str, Value]:
     }
 
 
-def launch(result: "LaunchResult") -> Mapping[str, Value]:
-    """Return what is known of one recorded launch; microseconds need a product."""
+def launch(result: "LaunchResult", expected: "EstimateResult | None" = None) -> Mapping[str, Value]:
+    """Return what is known of one recorded launch, with its estimate, if any; microseconds need a product."""
     recorded = result.launch
     return {
         "kernel": recorded.kernel,
@@ -85,8 +87,24 @@ def launch(result: "LaunchResult") -> Mapping[str, Value]:
         "count": recorded.count,
         "wcet": wcet(result.result) if result.result is not None else None,
         "bound": {"cycles": result.cycles, "us": result.us, **assumptions(_of_grid(result))} if result.cycles is not None else None,
-        "estimate": None,
+        "estimate": estimate(expected.estimate) if expected is not None and expected.estimate is not None else None,
         "gaps": gaps(result.gaps),
+    }
+
+
+def estimate(known: "Estimate") -> Mapping[str, Value]:
+    """Return the keys of an estimate."""
+    return {
+        "cycles": known.cycles,
+        "us": known.us,
+        "gpu": known.gpu,
+        "bound_by": known.bound_by,
+        "shares": dict(known.shares),
+        "occupancy": known.occupancy,
+        "rows": {name: {**row.cycles, "bound_by": row.bound_by} for name, row in known.rows.items()},
+        "stalls": [{"address": address(each.address), "reason": each.reason.name.lower(), "share": each.share} for each in known.stalls],
+        "assumed": known.assumed,
+        "counts": known.source.value,
     }
 
 

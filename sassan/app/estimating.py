@@ -1,21 +1,28 @@
 """The estimate of a function for the launch of its result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from sassan.access import accesses
 from sassan.access.accesses import Access
+from sassan.access.transactions import SECTOR
+from sassan.app.launches import LaunchResult
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap
 from sassan.estimate.answer import Estimate
-from sassan.estimate.figures import usual
+from sassan.estimate.figures import Figures, Usual, usual
 from sassan.estimate.launch import Grid, Kernel, estimate
-from sassan.estimate.path import Source, recorded_path, worst_path
+from sassan.estimate.observed import observed
+from sassan.estimate.path import Source, nested, recorded_path, worst_path
 from sassan.ipet.sm.barriers import block_barriers
+from sassan.machine.occupancy import Occupancy
+from sassan.products import Product
 from sassan.timing.control import Control
 from sassan.timing.rates import Tables, code_of, not_machine_code
 from sassan.timing.table import Table
 
+_KIB = 1024
 _NOTHING: Mapping[int, int] = {}
 
 
@@ -35,42 +42,78 @@ class EstimateResult:
         return tuple(dict.fromkeys((*self.estimate.assumptions, *self.analysis.bounds.assumptions)))
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A launch on a GPU whose estimate needs nothing more than figures of the hardware; `tables` are those of the user."""
+
+    kernel: Kernel
+    grid: Grid
+    gpu: Product
+    tables: Tables
+
+    def estimate(self, figures: Figures | None = None, *, greedy: bool = True) -> Estimate:
+        """Return the estimate with other figures than those of the file."""
+        return estimate(self.kernel, usual(self.kernel.cfg.function.arch, self.tables, figures), self.gpu, self.grid, greedy=greedy)
+
+
+def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> Prepared | tuple[Gap, ...]:
+    """Return what the estimate of a result needs, or why there is none; `recorded` as in `estimated`."""
+    settings, cfg = result.settings, result.cfg
+    gpu, blocks, known = settings.gpu, settings.launch.blocks, result.residency
+    occupancy = known.occupancy if known is not None else None
+    gaps = _gaps(result)
+    if gaps or gpu is None or blocks is None or occupancy is None:
+        return gaps
+    tables = settings.costs.tables if isinstance(settings.costs, Control | Table) else Tables(settings.machine)
+    figures = usual(cfg.function.arch, tables)
+    if missing := (*_uncoded(result), *figures.rates.gaps(code_of(cfg))):
+        return missing
+    longest = worst_path(cfg, result.wcet.counts, result.wcet.path)
+    told = recorded_path(cfg, recorded, blocks * occupancy.block_warps)
+    kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
+    seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept)
+    ran = nested(cfg, seen.executions) if told is None and seen is not None else None
+    source = Source.RECORDED if told is not None else Source.SAMPLED if ran is not None else Source.WORST
+    kernel = Kernel(cfg, _accesses(result), told or ran or longest, source, longest, seen)
+    return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
+
+
 def estimated(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING, *, greedy: bool = True) -> EstimateResult:
     """Return how long a launch takes: that of the settings of a result, on their GPU.
 
     `recorded`: executions of each instruction by all warps, by address, where a profiler counted them. `greedy`: a scheduler stays with a
     warp as long as that may issue, and else takes the oldest; False: it takes warps in turn.
     """
-    settings, cfg = result.settings, result.cfg
-    gpu, blocks, known = settings.gpu, settings.launch.blocks, result.residency
-    occupancy = known.occupancy if known is not None else None
-    gaps = _gaps(result)
-    if gaps or gpu is None or blocks is None or occupancy is None:
-        return EstimateResult(result, None, gaps)
-    tables = settings.costs.tables if isinstance(settings.costs, Control | Table) else Tables(settings.machine)
-    figures = usual(cfg.function.arch, tables)
-    code = code_of(cfg)
-    missing = (*_uncoded(result), *figures.rates.gaps(code))
-    if missing:
-        return EstimateResult(result, None, missing)
-    warps = blocks * occupancy.block_warps
-    longest = worst_path(cfg, result.wcet.counts, result.wcet.path)
-    told = recorded_path(cfg, recorded, warps)
-    kernel = Kernel(
-        cfg,
-        _accesses(result),
-        told or longest,
-        Source.WORST if told is None else Source.RECORDED,
-        longest,
-    )
-    grid = Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated)
-    return EstimateResult(result, estimate(kernel, figures, gpu, grid, greedy=greedy))
+    made = prepared(result, recorded)
+    return EstimateResult(result, made.estimate(greedy=greedy)) if isinstance(made, Prepared) else EstimateResult(result, None, made)
+
+
+def estimated_launches(launches: Sequence[LaunchResult], *, greedy: bool = True) -> tuple[EstimateResult | None, ...]:
+    """Return the estimate of every recorded launch, equal ones once; None where there is no analysis of it, or no GPU."""
+    known: dict[int, EstimateResult] = {}
+    out: list[EstimateResult | None] = []
+    for launch in launches:
+        result = launch.result
+        if result is None or result.settings.gpu is None:
+            out.append(None)
+            continue
+        if id(result) not in known:
+            known[id(result)] = estimated(result, greedy=greedy)
+        out.append(known[id(result)])
+    return tuple(out)
 
 
 def _accesses(result: AnalysisResult) -> tuple[Access, ...]:
     if result.accesses is not None:
         return result.accesses
     return accesses(result.values) if result.values is not None else ()
+
+
+def _kept(occupancy: Occupancy, figures: Usual, places: int) -> float:
+    """Return how many sectors of each warp L1 keeps: it has what shared memory leaves, and all warps of its `places` blocks the same."""
+    machine = figures.rates.machine
+    left = max(0, _KIB * machine.shared[0] - places * occupancy.demand.shared) + _KIB * figures.figures.cache
+    return left / SECTOR / (places * occupancy.block_warps)
 
 
 def _gaps(result: AnalysisResult) -> tuple[Gap, ...]:

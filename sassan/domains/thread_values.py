@@ -39,8 +39,9 @@ class BarrierCopy:
 Values = frozenset[Hashable]
 """What a register may hold: ints are numbers modulo 2^32; other values, those above and those of the caller, stand for themselves."""
 
-NO, YES, MAYBE, LOST = "no", "yes", "maybe", "lost"
-"""Whether a thread belongs to the token of a barrier register; LOST where paths with different copies in flight meet."""
+NO, YES, MAYBE, WRITTEN, LOST = "no", "yes", "maybe", "written", "lost"
+"""Whether a thread belongs to the token of a barrier register; WRITTEN where the register holds a mask that belongs to no token, LOST where
+paths with different copies in flight meet, or such a mask and another."""
 
 
 class Barrier(NamedTuple):
@@ -120,7 +121,7 @@ def _join_barriers(a: Mapping[int, Barrier], b: Mapping[int, Barrier]) -> Mappin
 def _either(a: str, b: str) -> str:
     if a == b:
         return a
-    return LOST if LOST in (a, b) else MAYBE
+    return MAYBE if {a, b}.isdisjoint({WRITTEN, LOST}) else LOST
 
 
 class BarrierMisuse(NamedTuple):
@@ -205,7 +206,7 @@ def enter(thread: ThreadValues, barrier: int) -> tuple[ThreadValues, BarrierMisu
 def leave(thread: ThreadValues, barrier: int) -> tuple[ThreadValues, BarrierMisuse | None]:
     """BSYNC or BREAK: the thread is no member any more; a token whose register lies saved elsewhere must not be meant."""
     old = thread.barriers.get(barrier, FREE)
-    meant = old.now == LOST or (old.now == NO and any(member != NO for member in old.saved))
+    meant = old.now in {WRITTEN, LOST} or (old.now == NO and any(member != NO for member in old.saved))
     problem = BarrierMisuse("saved-barrier", f"B{barrier} is left while a caller's copy of it waits in a register") if meant else None
     return _set(thread, barrier, Barrier(NO, old.saved)), problem
 
@@ -219,7 +220,7 @@ def save(thread: ThreadValues, barrier: int, to: int | None, *, clear: bool) -> 
     out = put(thread, to, frozenset({BarrierCopy(barrier, old.now)}))
     if not clear:
         return out, None
-    if len(old.saved) >= MOST_VALUES or old.now == LOST:
+    if len(old.saved) >= MOST_VALUES or old.now in {WRITTEN, LOST}:
         return _set(out, barrier, Barrier(LOST)), BarrierMisuse("lost-barrier", f"copies of B{barrier} pile up")
     return _set(out, barrier, Barrier(NO, (old.now, *old.saved))), None
 
@@ -230,9 +231,32 @@ def restore(thread: ThreadValues, barrier: int, source: int | None) -> tuple[Thr
     values = thread.registers.get(source, frozenset()) if source is not None else frozenset[Hashable]()
     copies = {value.member for value in values if isinstance(value, BarrierCopy) and value.barrier == barrier}
     if len(values) != len(copies) or not values or old.now != NO or not old.saved or copies != {old.saved[0]}:
-        problem = BarrierMisuse("unknown-barrier", f"B{barrier} is written with a value that is not known to be its own copy")
-        return _set(thread, barrier, Barrier(LOST)), problem
+        return _misused(thread, barrier)
     return _set(thread, barrier, Barrier(old.saved[0], old.saved[1:])), None
+
+
+def write(thread: ThreadValues, barrier: int, mask: int) -> tuple[ThreadValues, BarrierMisuse | None]:
+    """BMOV of a number to a barrier: no thread may be a member, and none may wait for its copy."""
+    if not _belongs_to_no_token(thread, barrier):
+        return _misused(thread, barrier)
+    return _set(thread, barrier, Barrier(WRITTEN if mask else NO)), None
+
+
+def copy(thread: ThreadValues, barrier: int, source: int, *, clear: bool) -> tuple[ThreadValues, BarrierMisuse | None]:
+    """BMOV from a barrier to another one: neither may have a member."""
+    if not (_belongs_to_no_token(thread, barrier) and _belongs_to_no_token(thread, source)):
+        return _misused(thread, barrier)
+    out = _set(thread, barrier, thread.barriers.get(source, FREE))
+    return (_set(out, source, FREE) if clear else out), None
+
+
+def _belongs_to_no_token(thread: ThreadValues, barrier: int) -> bool:
+    return thread.barriers.get(barrier, FREE) in {FREE, Barrier(WRITTEN)}
+
+
+def _misused(thread: ThreadValues, barrier: int) -> tuple[ThreadValues, BarrierMisuse]:
+    problem = BarrierMisuse("unknown-barrier", f"B{barrier} is written with a value that is not known to be its own copy")
+    return _set(thread, barrier, Barrier(LOST)), problem
 
 
 def _set(thread: ThreadValues, number: int, barrier: Barrier) -> ThreadValues:

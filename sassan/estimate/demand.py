@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from sassan.access.opcodes import Space, references
 from sassan.arch import described
 from sassan.estimate.figures import Usual
 from sassan.estimate.path import Visits
@@ -27,11 +28,12 @@ _READ = 20
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """An SM's part of the memory of the GPU, in bytes per cycle; `missed` is the part of the sectors at L2 that DRAM gives."""
+    """An SM's `part` of the memory of the GPU, in bytes per cycle; `missed` is the part of the sectors at L2 that DRAM gives."""
 
     l2: Fraction
     dram: Fraction
     missed: float
+    part: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +46,14 @@ class Memory:
     def share(self, blocks: int, per_sm: int, missed: float) -> Share:
         """Return the share of an SM that runs `per_sm` of the blocks of a grid: it has as much of the bandwidth as of the blocks."""
         part = Fraction(per_sm, blocks)
-        return Share(self.gpu.l2 * part, self.gpu.dram * part, missed)
+        return Share(self.gpu.l2 * part, self.gpu.dram * part, missed, float(part))
 
-    def missed(self, requested: float, fetched: float, warps: int) -> float:
-        """Return which part of what warps request of L2 comes from DRAM: `fetched` where the buffers are not known."""
-        if not requested:
-            return 0.0
-        if self.allocated is None:
-            return fetched / requested
-        return 0.0 if self.allocated <= self.gpu.capacity else min(1.0, self.allocated / (requested * warps))
+    def missed(self, requested: float, footprint: tuple[float, float]) -> float:
+        """Return which part of the bytes that a launch requests of L2 DRAM gives or takes; `footprint`: bytes that it reads, and writes."""
+        most = float("inf") if self.allocated is None else self.allocated
+        reads, writes = (min(each, most) for each in footprint)
+        fits = min(reads + writes, most) <= self.gpu.capacity
+        return 0.0 if not requested or fits else min(1.0, (reads + writes) / requested)
 
     def assumptions(self, share: Share) -> tuple[str, ...]:
         """Return what is taken for granted about the memory."""
@@ -93,7 +94,7 @@ class Demands:
 
 
 def _row(instruction: Instruction, demands: Demands, units: Sequence[str], *, together: bool) -> list[int]:
-    usual, share, moved = demands.usual, demands.share, demands.moved.get(instruction.address, _NOTHING)
+    usual, figures, share, moved = demands.usual, demands.usual.figures, demands.share, demands.moved.get(instruction.address, _NOTHING)
     rates = usual.rates
     op = op_of(instruction, rates, together=together)
     kind = rates.kind(instruction.opcode)
@@ -110,17 +111,18 @@ def _row(instruction: Instruction, demands: Demands, units: Sequence[str], *, to
     row[Column.READ] = min(rates.reading(instruction.opcode), _READ)
     row[Column.UNIT] = units.index(op.unit)
     row[Column.INTERVAL] = op.interval
-    row[Column.PIPELINE] = _ticks(moved.cycles)
-    row[Column.L2] = _ticks(moved.bytes / float(share.l2))
+    row[Column.PIPELINE] = _ticks(max(figures.access, moved.cycles) if moved.cycles else 0.0)
+    row[Column.L2] = _ticks(max(moved.bytes / float(share.l2), moved.serial * figures.atomic / share.part))
     row[Column.DRAM] = _ticks(moved.bytes * share.missed / float(share.dram))
     if moved.sectors:
         missed = min(1.0, moved.sectors)
-        row[Column.BEYOND] = round(missed * (usual.l2 - usual.l1 + share.missed * (usual.dram - usual.l2)))
+        row[Column.BEYOND] = round(missed * (figures.l2 - figures.l1 + share.missed * figures.dram))
     row[Column.BLOCKS] = barrier and ".ARV" not in instruction.opcode
     row[Column.DRAINS] = kind.drains and not barrier
     row[Column.BRANCHES] = kind.blocks and not barrier
     row[Column.WHY] = Stall.LONG_SCOREBOARD if kind.name in _LONG else Stall.SHORT_SCOREBOARD
     figure = rates.latencies.figure(kind.name)
+    row[Column.SHARED] = any(each.space is Space.SHARED for each in references(instruction))
     row[Column.ASSUMED] = moved.guessed or (figure is not None and figure.unsure)
     return row
 

@@ -1,48 +1,75 @@
 """The figures of the hardware that an estimate needs beside those of a bound: what is usual, not what is worst."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
+from sassan.checked import Format
 from sassan.timing.latencies import Latencies
 from sassan.timing.rates import Rates, Tables
 
+FILE = Path(__file__).with_name("figures.toml")
+_FORMAT = Format("bad-table", "the head of sassan/estimate/figures.toml describes it")
 _USUAL: Mapping[str, int] = MappingProxyType(
     {"constant": 40, "barrier": 16, "blockfence": 16, "sfu": 24, "shuffle": 24, "special": 24, "branch": 8, "convergence": 8}
 )
 """Latencies by class, for those of which the tables of the bound assume the worst: on idle hardware. Assumed."""
-_L1 = 34
-"""From the issue of a load until L1 answers it: Luo et al. 2024 (33 to 41 on Ampere, Ada, Hopper)."""
-_L2 = 240
-"""The same for L2: 200 to 273 on the same GPUs."""
 _TEXTURE = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
-    """Cycles: `l1`, `l2`, `dram` from the issue of a load until that level answers it; `dispatch` until a block follows another one.
+class Figures:
+    """What `figures.toml` says, in cycles: `l1` and `l2` from the issue of a load until that level answers it, and `dram` more than L2.
 
-    `release`: from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues.
+    `access`: for which an access keeps the memory pipeline of its SM at least. `dispatch`: until a block follows another one. `release`:
+    from the last arrival at a block barrier until the warps go on. `backlog`: of work that the memory pipeline queues. `atomic`: for which
+    L2 keeps an address for the operation of one lane. `fetch`: until a line of code that no cache of the SM holds is there. `launch`: the
+    part of the launch overhead of a product that is usual. `cache`: KiB of L1 that shared memory never takes.
     """
 
+    l1: float
+    l2: float
+    dram: float
+    access: float
+    dispatch: float
+    release: float
+    backlog: float
+    atomic: float
+    fetch: float
+    launch: float
+    cache: float
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """The rates of an architecture with usual latencies, and the figures of all of them."""
+
     rates: Rates
-    l1: int
-    l2: int
-    dram: int
-    dispatch: int = 60
-    release: int = 16
-    backlog: int = 32
+    figures: Figures
 
 
-def usual(arch: str, tables: Tables) -> Usual:
+@cache
+def calibrated() -> Figures:
+    """Return the figures of the file.
+
+    Raises InputError `bad-table`.
+    """
+    table = _FORMAT.toml(FILE.name, FILE.read_text("utf-8")).table("figures")
+    names = [each.name for each in fields(Figures)]
+    table.only(*names)
+    return Figures(**{name: table.table(name).number("value", least=0, most=1e6) for name in names})
+
+
+def usual(arch: str, tables: Tables, figures: Figures | None = None) -> Usual:
     """Return the figures of an architecture; what a user says of a latency goes over them.
 
     Raises InputError where no table knows the architecture.
     """
-    given = tables.rates(arch)
-    machine = given.machine
-    dram = given.latencies.cycles("global") or 0
+    known = calibrated() if figures is None else figures
+    first = round(known.l1)
     over = {**(tables.file.latency if tables.file is not None else {}), **tables.given}
-    figures = {**_USUAL, "global": _L1, "store": _L1, "atomic": _L1, "texture": _TEXTURE, **over}
-    rates = Rates(machine, Latencies(machine.arch, figures))
-    return Usual(rates, min(_L1, dram), min(_L2, dram), dram)
+    latencies = {**_USUAL, "global": first, "store": first, "atomic": first, "texture": _TEXTURE, **over}
+    machine = tables.rates(arch).machine
+    return Usual(Rates(machine, Latencies(machine.arch, latencies)), known)

@@ -4,14 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+import numpy as np
+
 from sassan.access.accesses import Access
+from sassan.access.transactions import LINE
 from sassan.estimate.answer import Estimate, StallShare
 from sassan.estimate.demand import Demands, Memory
 from sassan.estimate.figures import Usual
+from sassan.estimate.observed import Observed, Touched
 from sassan.estimate.path import Source, Visits, Weighted, shortest, visits
 from sassan.estimate.program import TICK, Program, Run, Sm, Stall
 from sassan.estimate.simulate import simulate
 from sassan.estimate.traffic import Expected, expected
+from sassan.estimate.watch import Key
 from sassan.estimate.work import Work
 from sassan.ipet.sm.gpu import memory_of
 from sassan.machine.memory_pipeline import memory_pipeline
@@ -50,62 +55,78 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The graph of a kernel with its accesses, the expected path with its source, and the longest one."""
+    """The graph of a kernel with its accesses, the expected path with its source, the longest one, and what warps did that were run."""
 
     cfg: WarpCfg
     accesses: Sequence[Access]
     path: Weighted
     source: Source
     longest: Weighted
+    observed: Observed | None = None
 
     @property
     def sizes(self) -> list[int]:
         """Return the instructions of each node."""
         return [len(node.code) for node in self.cfg.nodes]
 
-    def requested(self, walked: Visits, moved: Mapping[int, Expected]) -> tuple[float, float]:
-        """Return the bytes that one warp requests of L2, and how many of them DRAM would give where nothing is known of the buffers.
+    @property
+    def touched(self) -> Mapping[Key, Touched]:
+        """Return what accesses touched where warps were run."""
+        return self.observed.touched if self.observed is not None else {}
 
-        Half of what a warp reads again through one pointer, or through those that are not known, is a guess: a stream repeats nothing, a
-        tile much.
+    def fetched(self, walked: Visits) -> int:
+        """Return the lines of code of a path: none is in a cache of an SM when a launch begins."""
+        return len({each.address // LINE for node in set(walked.nodes) for each in self.cfg.nodes[node].code})
+
+    def missed(self, walked: Visits, moved: Mapping[int, Expected], memory: Memory, warps: int) -> float:
+        """Return which part of what warps request of L2 comes from DRAM.
+
+        Half of what a warp reads again through one pointer, or through those that are not known, is a guess where no addresses are known.
         """
         executions: dict[int, float] = {}
         for node, count in zip(self.cfg.nodes, walked.counts(len(self.cfg.nodes)), strict=True):
             for each in node.code:
                 executions[each.address] = executions.get(each.address, 0.0) + count
+        known = {address for (address, _), each in self.touched.items() if not each.drawn}
         pointers: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        requested = 0.0
         for access in self.accesses:
             if (size := moved[access.address].bytes) and (count := executions.get(access.address, 0.0)):
+                requested += count * size
                 alone = 0 if access.opcode.startswith("LD") else access.address
-                pointers.setdefault((access.base, alone), []).append((count, size))
-        requested = fetched = 0.0
-        for (_, alone), reads in pointers.items():
-            times, some = sum(count for count, _ in reads), sum(count * size for count, size in reads)
-            requested += some
+                if access.address not in known:
+                    pointers.setdefault((access.base, alone), []).append((count, size))
+        fetched = 0.0
+        for (_, alone), several in pointers.items():
+            times, some = sum(count for count, _ in several), sum(count * size for count, size in several)
             fetched += some * (1 + (max(times, 1.0) - 1) * _AGAIN) / max(times, 1.0) if not alone else some
-        return requested, fetched
+        reads, writes = self.observed.footprint if self.observed is not None else (0.0, 0.0)
+        return memory.missed(requested * warps, (reads + fetched * warps, writes))
 
 
 def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: bool = True) -> Estimate:
     """Return the estimate of a launch; every instruction of the kernel has a control code and a time."""
     on_sm, sizes = _OnSm(ceil(grid.blocks / gpu.sms), grid), kernel.sizes
     walked = visits(kernel.path, sizes, max(_VISITED, _ISSUES // (on_sm.fewest * grid.block_warps)))
-    moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], memory_pipeline(usual.rates.machine.arch))
+    moved = expected(kernel.accesses, [node.code for node in kernel.cfg.nodes], memory_pipeline(usual.rates.machine.arch), kernel.touched)
     memory = Memory(memory_of(gpu), grid.allocated)
-    requested, fetched = kernel.requested(walked, moved)
-    share = memory.share(grid.blocks, on_sm.blocks, memory.missed(requested, fetched, grid.blocks * grid.block_warps))
+    share = memory.share(grid.blocks, on_sm.blocks, kernel.missed(walked, moved, memory, grid.blocks * grid.block_warps))
     demands = Demands(kernel.cfg, usual, moved, share)
     program = demands.program(walked)
-    run, cycles = on_sm.run(program, usual, sum(sizes[node] for node in walked.nodes), greedy=greedy)
-    total = cycles + gpu.launch_cycles
+    run, simulated = on_sm.run(program, usual, sum(sizes[node] for node in walked.nodes), greedy=greedy)
     work = Work(program, demands.units, usual.rates.machine.schedulers)
+    warps = on_sm.blocks * grid.block_warps
+    # What is simulated may end before its stores have left the queues.
+    cycles = max(simulated, *work.shares(walked, warps).values())
+    total = cycles + kernel.fetched(walked) * usual.figures.fetch + gpu.launch_cycles * usual.figures.launch
     part = cycles / total
-    shares = work.shares(walked, on_sm.blocks * grid.block_warps / total) | _waits(run, on_sm.places, part)
+    balance = grid.blocks / (gpu.sms * on_sm.blocks)
+    shares = work.shares(walked, warps / total, balance) | _waits(run, on_sm.places, part, balance)
     return Estimate(
         cycles=total,
         us=gpu.us(total),
         gpu=gpu.name,
-        bound_by=_binding(shares),
+        bound_by=work.named(_binding(shares), walked),
         shares=shares,
         occupancy=run.resident / run.cycles / usual.rates.machine.warps,
         rows={
@@ -147,9 +168,9 @@ class _OnSm:
             places=self.places,
             block_warps=self.grid.block_warps,
             blocks=simulated,
-            dispatch=usual.dispatch,
-            release=usual.release,
-            backlog=usual.backlog * TICK,
+            dispatch=round(usual.figures.dispatch),
+            release=round(usual.figures.release),
+            backlog=round(usual.figures.backlog * TICK),
             greedy=greedy,
         )
         run = simulate(program, sm)
@@ -160,13 +181,13 @@ class _OnSm:
         return run, run.cycles + wave / self.places * (self.blocks - simulated)
 
 
-def _waits(run: Run, places: int, part: float) -> dict[str, float]:
-    """Return the shares of the time in which warps wait; `part` is that of the time in which they run."""
-    every = float(run.stalls.sum())
+def _waits(run: Run, places: int, part: float, balance: float) -> dict[str, float]:
+    """Return the shares of the time in which warps wait; `part` is that of the time in which they run, on `balance` of the SMs."""
+    every = float(run.stalls.sum()) / balance
     return {
         "latency": part * float(run.stalls[:, list(_LATENCIES)].sum()) / every,
         "barrier": part * float(run.stalls[:, Stall.BARRIER].sum()) / every,
-        "tail": part * run.tail / places / run.cycles,
+        "tail": part * (1 - balance * (1 - run.tail / places / run.cycles)),
         "launch": 1 - part,
     }
 
@@ -181,7 +202,8 @@ def _stalls(cfg: WarpCfg, run: Run) -> tuple[StallShare, ...]:
     """Return the shares of all cycles of warps, by address and reason; an instruction in several contexts has one."""
     shares = run.stalls / float(run.stalls.sum())
     every: dict[tuple[int, Stall], float] = {}
-    for row, address in enumerate(instruction.address for node in cfg.nodes for instruction in node.code):
-        for stall in Stall:
-            every[address, stall] = every.get((address, stall), 0.0) + float(shares[row, stall])
+    addresses = [instruction.address for node in cfg.nodes for instruction in node.code]
+    for row, column in np.argwhere(shares > 0).tolist():
+        where = addresses[row], Stall(column)
+        every[where] = every.get(where, 0.0) + float(shares[row, column])
     return tuple(StallShare(address, stall, share) for (address, stall), share in sorted(every.items()) if share >= _SHOWN)

@@ -14,6 +14,7 @@ class Source(StrEnum):
     """Where the executions of the expected path come from."""
 
     RECORDED = "recorded executions"
+    SAMPLED = "warps of the launch that were run, with drawn contents of memory"
     WORST = "the longest path that the bounds of the loops allow"
 
 

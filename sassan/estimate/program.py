@@ -19,7 +19,7 @@ class Column(IntEnum):
     and of its operands, WRITTEN and READ: when they are clear. UNIT, INTERVAL: for how long it keeps its unit. PIPELINE, L2, DRAM: for how
     many ticks it keeps the memory pipeline of its SM, and the SM's share of L2 and DRAM. BEYOND: the latency that L2 and DRAM add.
     BLOCKS: it is a block barrier. DRAINS: all earlier ones of the warp have ended. BRANCHES: its stall is that of a branch. WHY: the
-    stall of those that wait for its barriers. ASSUMED: its latency is assumed.
+    stall of those that wait for its barriers. ASSUMED: its latency is assumed. SHARED: it accesses shared memory.
     """
 
     STALL = 0
@@ -39,6 +39,7 @@ class Column(IntEnum):
     BRANCHES = auto()
     WHY = auto()
     ASSUMED = auto()
+    SHARED = auto()
 
 
 class Stall(IntEnum):

@@ -13,10 +13,13 @@ Guesses, each as simple as it can be:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from sassan.access.accesses import Access, Pattern
 from sassan.access.opcodes import Space
 from sassan.access.transactions import LANES, SECTOR
+from sassan.estimate.observed import Touched
+from sassan.estimate.watch import Key
 from sassan.ir import Instruction, Memory, Register
 from sassan.machine.memory_pipeline import MemoryPipeline
 
@@ -28,12 +31,13 @@ _ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 class Expected:
     """What one execution of an instruction moves: `cycles` of the memory pipeline, `sectors` beyond L1.
 
-    `guessed`: nothing is known of its lanes.
+    `guessed`: nothing is known of its lanes. `serial`: operations of lanes that L2 does one after the other, for all warps.
     """
 
     cycles: float = 0.0
     sectors: float = 0.0
     guessed: bool = False
+    serial: float = 0.0
 
     @property
     def bytes(self) -> float:
@@ -41,21 +45,48 @@ class Expected:
         return self.sectors * SECTOR
 
 
-def expected(accesses: Sequence[Access], nodes: Sequence[Sequence[Instruction]], pipeline: MemoryPipeline) -> Mapping[int, Expected]:
-    """Return what accesses move, by address; `nodes` are the instructions of each node."""
+def expected(
+    accesses: Sequence[Access],
+    nodes: Sequence[Sequence[Instruction]],
+    pipeline: MemoryPipeline,
+    touched: Mapping[Key, Touched],
+) -> Mapping[int, Expected]:
+    """Return what accesses move, by address; `nodes` are the instructions of each node, `touched` is what warps did that were run."""
     by_address: dict[int, list[Access]] = {}
     for access in accesses:
         by_address.setdefault(access.address, []).append(access)
     fresh = {address: share for node in nodes for address, share in _fresh(node, by_address).items()}
+    seen: dict[int, list[Touched]] = {}
+    for address, _ in sorted(touched):
+        seen.setdefault(address, []).append(touched[address, _])
     out: dict[int, Expected] = {}
     for address, several in by_address.items():
-        each = [_of(access, fresh.get(address, 1.0), pipeline) for access in several]
+        known = seen.get(address, [])
+        each = [
+            _seen(access, one, pipeline) if one is not None and not one.drawn else _of(access, fresh.get(address, 1.0), pipeline)
+            for access, one in zip_longest(several, known[: len(several)])
+        ]
         out[address] = Expected(
             sum(one.cycles for one in each),
             sum(one.sectors for one in each),
             any(one.guessed for one in each),
+            sum(one.serial for one in each),
         )
     return out
+
+
+def _seen(access: Access, touched: Touched, pipeline: MemoryPipeline) -> Expected:
+    name = access.opcode.partition(".")[0]
+    match access.space:
+        case Space.SHARED:
+            return Expected(touched.passes * (pipeline.shared_atomic if name == "ATOMS" else pipeline.shared))
+        case Space.CONSTANT:
+            return Expected(touched.passes * pipeline.constant)
+        case Space.LOCAL:
+            return _of(access, 1.0, pipeline)
+        case _:
+            beyond = touched.sectors if name.startswith("ST") or name in _ATOMICS else touched.fresh
+            return Expected(max(touched.lines * pipeline.line, beyond * SECTOR / pipeline.port), beyond, serial=touched.hot)
 
 
 def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:

@@ -7,6 +7,8 @@ from sassan.estimate.path import Visits
 from sassan.estimate.program import TICK, Column, Program
 
 _MEMORY = {"memory": Column.PIPELINE, "l2": Column.L2, "dram": Column.DRAM}
+_WHOLE = frozenset({"l2", "dram"})
+"""What all SMs share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,25 @@ class Work:
         alone = name in _MEMORY or (name in self.units and self.program.shared[self.units.index(name)])
         return 1 if alone else self.schedulers
 
-    def shares(self, walked: Visits, warps_per_cycle: float) -> dict[str, float]:
-        """Return for which part of the time each resource is busy."""
-        return {name: cycles * warps_per_cycle / self.parallel(name) for name, cycles in self.cycles(walked).items()}
+    def shares(self, walked: Visits, warps_per_cycle: float, balance: float = 1.0) -> dict[str, float]:
+        """Return for which part of the time each resource is busy; `balance`: what SMs have on average of the work of the one with most."""
+        return {
+            name: cycles * warps_per_cycle / self.parallel(name) * (1.0 if name in _WHOLE else balance)
+            for name, cycles in self.cycles(walked).items()
+        }
 
     def row(self, walked: Visits) -> PathRow:
         """Return the row of a path."""
         cycles = self.cycles(walked)
-        return PathRow(cycles, max(cycles, key=lambda name: cycles[name] / self.parallel(name)))
+        return PathRow(cycles, self.named(max(cycles, key=lambda name: cycles[name] / self.parallel(name)), walked))
+
+    def named(self, resource: str, walked: Visits) -> str:
+        """Return the name of a resource that binds: of the memory pipeline, what keeps it for most of its time, shared memory or L1."""
+        if resource != "memory":
+            return resource
+        rows, starts = self.program.rows, self.program.starts
+        parts = {"l1": 0.0, "shared": 0.0}
+        for node, count in enumerate(walked.counts(len(starts) - 1)):
+            for row in rows[starts[node] : starts[node + 1]] if count else ():
+                parts["shared" if row[Column.SHARED] else "l1"] += count * float(row[Column.PIPELINE])
+        return max(parts, key=lambda part: parts[part])

@@ -7,7 +7,7 @@ rules of their own. Nothing here is needed for agreement; whatever is not listed
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sassan.ir import CodeAddress, Constant, Instruction, Memory, Operand, Register, Special, Variable
+from sassan.ir import CodeAddress, Constant, Immediate, Instruction, Memory, Operand, Register, Special, Variable
 from sassan.isa.computations import Apply, Computation, Fixed, Local, Number, Read, Select, Term, Write
 from sassan.isa.effects import ABOUT_OPERANDS
 from sassan.isa.registers import bit
@@ -78,7 +78,24 @@ class RestoreBarrier:
     source: int | None
 
 
-Move = Put | Add | Frame | Store | Load | SaveBarrier | RestoreBarrier
+@dataclass(frozen=True, slots=True)
+class WriteBarrier:
+    """A convergence barrier gets a mask that stands in the instruction."""
+
+    barrier: int
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopyBarrier:
+    """Convergence barrier `to` gets the mask of `source`, which is emptied with `clear`."""
+
+    to: int
+    source: int
+    clear: bool
+
+
+Move = Put | Add | Frame | Store | Load | SaveBarrier | RestoreBarrier | WriteBarrier | CopyBarrier
 
 
 def moves(instruction: Instruction, computes: Computation | None) -> tuple[Move, ...]:
@@ -248,11 +265,17 @@ def _load(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
 
 def _barrier(instruction: Instruction, modifiers: list[str]) -> tuple[Move, ...]:
     first, second = instruction.operands
-    if isinstance(first, Register) and first.file == "B" and first.index is not None:
-        return (RestoreBarrier(first.index, _index(second)),)
-    if isinstance(second, Register) and second.file == "B" and second.index is not None:
-        return (SaveBarrier(_index(first), second.index, "CLEAR" in modifiers),)
-    return ()
+    match first, second:
+        case Register("B", int() as to), Register("B", int() as source):
+            return (CopyBarrier(to, source, "CLEAR" in modifiers),)
+        case Register("B", int() as to), Immediate(value=int() as mask):
+            return (WriteBarrier(to, mask),)
+        case Register("B", int() as to), _:
+            return (RestoreBarrier(to, _index(second)),)
+        case _, Register("B", int() as source):
+            return (SaveBarrier(_index(first), source, "CLEAR" in modifiers),)
+        case _:
+            return ()
 
 
 _SPECIAL: Mapping[str, Callable[[Instruction, list[str]], tuple[Move, ...]]] = {

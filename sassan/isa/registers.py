@@ -26,6 +26,10 @@ def span(file: str, index: int | None, count: int) -> int:
     return ((1 << count) - 1) << (_FIRST[file] + index)
 
 
+ONE_PER_WARP = span("UR", 0, _SIZE["UR"]) | span("UP", 0, _SIZE["UP"])
+"""Registers of which a warp has one, whatever threads run: these agree on it from the start."""
+
+
 def names(registers: int) -> Iterator[str]:
     """Yield the printed names of a set, in the fixed order of the bits."""
     for file, first in _FIRST.items():

@@ -131,12 +131,17 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """BMOV between barrier register `tag` and data register `register` (None: RZ): `save` (and `clear`), or restore."""
+    """BMOV between barrier register `tag` and data register `register` (None: RZ): `save` (and `clear`), or restore.
+
+    A restore may instead take a number (`mask`), or what barrier register `source` holds, which `clear` then empties.
+    """
 
     tag: str
     register: int | None
     save: bool
     clear: bool = False
+    mask: int | None = None
+    source: str | None = None
 
 
 class Unity(StrEnum):
@@ -259,7 +264,8 @@ def _groups(function: Function, decoded: dict[int, Decoded], starts: set[int]) -
 
 def _tags(decoded: dict[int, Decoded]) -> tuple[str, ...]:
     tags = {effect.tag for effect in decoded.values() if isinstance(effect, (Push, Clear, Control))}
-    tags |= {effect.moves.tag for effect in decoded.values() if isinstance(effect, Control) and effect.moves is not None}
+    moves = [effect.moves for effect in decoded.values() if isinstance(effect, Control) and effect.moves is not None]
+    tags |= {tag for move in moves for tag in (move.tag, move.source) if tag is not None}
     tags |= {RELEASED_TAG} if WARPSYNC_TAG in tags else set()
     return (SIDE, RETURN_TAG, *sorted(tags - {SIDE, RETURN_TAG}))
 

@@ -6,7 +6,7 @@ the stack is not what the hardware does, and the run is a fault.
 
 import numpy as np
 
-from sassan.simt.code import RELEASED_TAG, SIDE, WARPSYNC_TAG, Block, Move
+from sassan.simt.code import RELEASED_TAG, SIDE, WARPSYNC_TAG, Block, Move, Moves
 from sassan.simt.divergence import Places, branch_or_spread
 from sassan.simt.stack import Ints, Suspended
 from sassan.simt.state import LOST, Next, Order, Session, lanes, unite
@@ -71,6 +71,9 @@ def move_barrier(session: Session, block: Block, at: Moment, taken: Words) -> Tr
         if moves.clear:
             warps.barriers[rows, number] = 0
         return bad
+    if moves.source is not None or moves.mask is not None:
+        _write(session, moves, number, rows)
+        return bad
     words = warps.registers[slot, rows] if slot >= 0 else np.zeros((len(rows), LANES), dtype=np.uint32)
     first = words[np.arange(len(rows)), who.argmax(axis=1)]
     differ = ((words != first[:, None]) & who).any(axis=1)
@@ -78,6 +81,19 @@ def move_barrier(session: Session, block: Block, at: Moment, taken: Words) -> Tr
     session.recorder.fault(block.last, "threads restore different barriers", int(differ.sum()))
     bad[taken != 0] = differ
     return bad
+
+
+def _write(session: Session, moves: Moves, number: int, rows: Rows) -> None:
+    """Write a number, or what another barrier register holds, to barrier register `number`."""
+    barriers = session.warps.barriers
+    if moves.source is None:
+        assert moves.mask is not None
+        barriers[rows, number] = np.uint32(moves.mask & 0xFFFFFFFF)
+        return
+    source = session.barriers[session.code.tags.index(moves.source)]
+    barriers[rows, number] = barriers[rows, source]
+    if moves.clear:
+        barriers[rows, source] = 0
 
 
 def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Words, Truth]:

@@ -8,13 +8,13 @@ _MEMORY = -1
 """All of local memory, as if it were one register."""
 
 
-def control_slice(code: Code) -> Code:
-    """Return the code without the operations whose results no condition and no selector can depend on.
+def control_slice(code: Code, also: frozenset[int] = frozenset()) -> Code:
+    """Return the code without the operations whose results no condition and no selector can depend on; `also` are registers to keep.
 
     The closure ignores the order of instructions, so it keeps too much rather than too little.
     """
     operations = [operation for block in code.blocks for operation in block.operations]
-    wanted = _closure(operations, _sinks(code))
+    wanted = _closure(operations, _sinks(code) | also)
     blocks = tuple(
         replace(block, operations=tuple(operation for operation in block.operations if not wanted.isdisjoint(_writes(operation))))
         for block in code.blocks

@@ -1,5 +1,6 @@
 """What a warp reads of its launch: special registers and constant bank 0."""
 
+from functools import lru_cache
 from math import gcd
 
 from sassan.domains.lanes import LANES, LAST, SIZE, UNKNOWN, LaneWord, const, from_words, word
@@ -24,10 +25,11 @@ class Environment:
 
     def __init__(self, function: Function, launch: Launch) -> None:
         """Lay out what is given."""
-        self._special: dict[str, Held] = {"SRZ": Held(const(0), 0), "SR_LANEID": Held(from_words(tuple(range(LANES))), 0)}
+        warps = 1 if launch.block is None else period(launch.block)
+        self._special: dict[str, Held] = {"SRZ": Held(const(0), 0), "SR_LANEID": Held(from_words(tuple(range(LANES)) * warps), 0)}
         self._special["SR_CGACTAID"] = Held(LaneWord(high=_CLUSTER - 1), 0)
         for name, mask in _MASKS.items():
-            self._special[f"SR_{name}MASK"] = Held(from_words(mask), 0)
+            self._special[f"SR_{name}MASK"] = Held(from_words(mask * warps), 0)
         for axis, name in enumerate(_AXES):
             if launch.block is not None:
                 self._special[f"SR_TID.{name}"] = thread_index(launch.block, axis)
@@ -73,14 +75,32 @@ class Environment:
 
 def thread_index(block: Shape, axis: int) -> Held:
     """Return the thread's index along an axis of its block, whose threads fill warps in the order x, y, z."""
+    rows, length = _indices(block, axis), period(block) * LANES
+    table = [number for row in rows for number in row]
+    modulus = gcd(*[row[0] - table[index * LANES % length] for index, row in enumerate(rows)])
+    return Held(word(0, modulus, tuple([number & LAST for number in table[:length]]), (0, block[axis] - 1)), 0)
+
+
+@lru_cache(maxsize=64)
+def period(block: Shape) -> int:
+    """Return after how many warps thread indices repeat, up to what all lanes of a warp share."""
+    indices = [_indices(block, axis) for axis in range(len(_AXES))]
+    warps, threads = len(indices[0]), block[0] * block[1] * block[2]
+
+    def repeats(count: int) -> bool:
+        for rows in indices:
+            for warp in range(count, warps):
+                first, row = rows[warp % count], rows[warp]
+                live = min(LANES, threads - LANES * warp)
+                if any(row[lane] - row[0] != first[lane] - first[0] for lane in range(live)):
+                    return False
+        return True
+
+    return next(count for count in range(1, warps + 1) if repeats(count))
+
+
+def _indices(block: Shape, axis: int) -> list[list[int]]:
+    """Return the index along an axis for each lane of each warp; lanes behind the last thread go on counting."""
     stride = (1, block[0], block[0] * block[1])[axis]
-    threads = block[0] * block[1] * block[2]
-    warps = -(-threads // LANES)
-    table = [[(LANES * warp + lane) // stride % block[axis] for lane in range(LANES)] for warp in range(warps)]
-    first = table[0]
-    live = [min(LANES, threads - LANES * warp) for warp in range(warps)]
-    bounds = (0, block[axis] - 1)
-    if any(row[lane] - row[0] != first[lane] - first[0] for row, count in zip(table, live, strict=True) for lane in range(count)):
-        return Held(LaneWord(low=0, high=block[axis] - 1), None)
-    modulus = gcd(*[row[0] - first[0] for row in table])
-    return Held(word(0, modulus, tuple([number & LAST for number in first]), bounds), 0)
+    warps = -(-block[0] * block[1] * block[2] // LANES)
+    return [[(LANES * warp + lane) // stride % block[axis] for lane in range(LANES)] for warp in range(warps)]

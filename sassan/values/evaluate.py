@@ -4,18 +4,16 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sassan.domains.bits import bits
-from sassan.domains.lanes import SIZE, UNKNOWN, LaneWord, flat, join
+from sassan.domains.lanes import SIZE, UNKNOWN, LaneWord, Rows, alone, equal_lanes, flat, join
 from sassan.ir import Instruction
 from sassan.isa.facts import Effect, Facts
-from sassan.isa.registers import span
+from sassan.isa.registers import ONE_PER_WARP, span
 from sassan.values.environment import Environment
 from sassan.values.patterns import Evaluate, Locals, Pattern, Patterns, names
 from sassan.values.words import Held
 
 PREDICATES = span("P", 0, 16) | span("UP", 0, 8) | span("CC", 0, 8)
 """Registers whose agreement is meant without lanes, whatever is known of their lanes."""
-WARP_WIDE = span("UR", 0, 256) | span("UP", 0, 8)
-"""Registers of which a warp has one, whatever threads run."""
 
 
 class Words:
@@ -29,7 +27,7 @@ class Words:
         self.known = self.laned = 0
         for name, value in held.items():
             self.known |= 1 << name
-            if value.lanes is not None:
+            if value.varies:
                 self.laned |= 1 << name
 
     def put(self, name: int, value: LaneWord) -> None:
@@ -40,10 +38,10 @@ class Words:
         else:
             self.held[name] = value
             self.known |= 1 << name
-        if value.lanes is None:
-            self.laned &= ~(1 << name)
-        else:
+        if value.varies:
             self.laned |= 1 << name
+        else:
+            self.laned &= ~(1 << name)
 
     def forget_lanes(self, registers: int) -> None:
         """Take these registers as words without lanes."""
@@ -56,7 +54,8 @@ class _Plan:
     """An instruction ready to be run: how its registers are computed, and what the tables say of those that are not.
 
     `reads` are registers by bit number, each with what is read where nothing is known of it. `results` are (registers, local name, value,
-    whether threads always agree on it). `rest` are the effects on other registers, `unfollowed`; they depend on the lanes of `sources`.
+    whether threads always agree on it). `rest` are the effects on other registers, `unfollowed`; they depend on the lanes of `sources`,
+    by rows where the instruction is `wanted`.
     """
 
     reads: tuple[tuple[int, Held], ...]
@@ -67,6 +66,7 @@ class _Plan:
     asked: tuple[int, ...]
     unfollowed: int
     sources: int
+    wanted: bool
     given: object = None
     """What the instruction was last run with: all that its outcome depends on."""
     outcome: tuple[dict[int, LaneWord], tuple[Effect, ...]] = field(default_factory=lambda: ({}, ()))
@@ -92,7 +92,9 @@ class Evaluator:
             plan = self._plans[instruction.address] = self._plan(instruction)
         if not plan.runs:
             return ()
-        given = [words.held.get(name) for name in plan.asked], words.known & plan.unfollowed, words.laned & plan.sources
+        laned = words.laned & plan.sources
+        rows = [words.held[name] for name in bits(laned)] if laned and plan.wanted else ()
+        given = [words.held.get(name) for name in plan.asked], words.known & plan.unfollowed, laned, rows
         if given != plan.given:
             plan.given, plan.outcome = given, _outcome(plan, words)
         new, effects = plan.outcome
@@ -103,9 +105,9 @@ class Evaluator:
     def _plan(self, instruction: Instruction) -> _Plan:
         facts = self._facts[instruction.address]
         guard = instruction.guard
-        wanted = facts.computes is not None and instruction.address in self._wanted
+        wanted = instruction.address in self._wanted
         pattern = self._patterns.of(instruction, facts.computes) if facts.computes is not None and wanted else Pattern()
-        first = names(instruction) if wanted else []
+        first = names(instruction) if pattern.reads or pattern.results else []
         results: list[tuple[tuple[int, ...], str, Evaluate, bool]] = []
         followed = 0
         always = _union([effect.writes for effect in facts.effects if effect.needs == 0])
@@ -128,6 +130,7 @@ class Evaluator:
             asked=(*reads, *bits(followed)) if guard is not None else tuple(reads),
             unfollowed=unfollowed,
             sources=_union([effect.needs or 0 for effect in rest]) | (unfollowed if guard is not None else 0),
+            wanted=wanted,
         )
 
 
@@ -141,33 +144,34 @@ def _outcome(plan: _Plan, words: Words) -> tuple[dict[int, LaneWord], tuple[Effe
     for targets, name, evaluate, shared in plan.results:
         value, needs = local[name] = evaluate(inputs, local)
         for target in targets:
-            if value.lanes is None or not (shared or 1 << target & (WARP_WIDE | PREDICATES)):
+            if not value.varies or not (shared or 1 << target & (ONE_PER_WARP | PREDICATES)):
                 new[target] = value
                 effects.append(Effect(1 << target, 0 if shared else needs))
             else:
                 # One word for a warp, or a predicate that lanes decide: what is known of lanes makes no agreement.
-                new[target] = value if 1 << target & PREDICATES and not 1 << target & WARP_WIDE else UNKNOWN
+                new[target] = value if 1 << target & PREDICATES and not 1 << target & ONE_PER_WARP else UNKNOWN
                 effects.append(Effect(1 << target, 0 if shared else None))
     new.update([(name, UNKNOWN) for name in bits(words.known & plan.unfollowed)])
-    effects += [effect if effect.needs is None or not effect.needs & words.laned else Effect(effect.writes, None) for effect in plan.rest]
+    for effect in plan.rest:
+        rows = _rows(plan, effect, words)
+        new.update([(name, LaneWord(rows=rows)) for name in bits(effect.writes)] if rows is not None else ())
+        effects.append(effect if rows is not None or not (effect.needs or 0) & words.laned else Effect(effect.writes, None))
     if plan.guarded:
-        lost = _mixed(words, new)
-        effects = [Effect(effect.writes & ~lost, effect.needs) for effect in effects] + [Effect(lost, None)]
+        new = {name: join(words.held.get(name, UNKNOWN), value) for name, value in new.items()}
     return new, _together(effects) if len(effects) > 1 else tuple(effects)
+
+
+def _rows(plan: _Plan, effect: Effect, words: Words) -> Rows | None:
+    """Return the rows of lanes that get the same from an instruction that is not followed, such as a load; None: it is not known."""
+    laned = (effect.needs or 0) & words.laned
+    if not laned or not plan.wanted or effect.writes & (ONE_PER_WARP | PREDICATES):
+        return None
+    rows = equal_lanes(*[words.held[name] for name in bits(laned)])
+    return None if rows is None or alone(rows) else rows
 
 
 def _read(value: LaneWord, registers: int | None) -> Held:
     return Held(value, 0 if value.modulus == SIZE and not value.base else registers)
-
-
-def _mixed(words: Words, new: dict[int, LaneWord]) -> int:
-    """Let registers hold what they held or what is written; return those whose lanes are not the same in both."""
-    lost = 0
-    for name, value in new.items():
-        old = words.held.get(name, UNKNOWN)
-        new[name] = join(old, value)
-        lost |= 1 << name if old.lanes != value.lanes else 0
-    return lost
 
 
 def _together(effects: list[Effect]) -> tuple[Effect, ...]:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from sassan.analysis.fixpoint import Problem, solve, verify
 from sassan.analysis.graph import nest, weak_order
 from sassan.domains.bits import bits
-from sassan.domains.lanes import UNKNOWN, LaneDomain, LaneState, LaneWord
+from sassan.domains.lanes import UNKNOWN, LaneDomain, LaneState, LaneWord, follows
 from sassan.ir import Instruction
 from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.registers import ONE_PER_WARP
 from sassan.machine.launch import Launch
 from sassan.values.environment import Environment
-from sassan.values.evaluate import PREDICATES, WARP_WIDE, Evaluator, Words
+from sassan.values.evaluate import PREDICATES, Evaluator, Words
 from sassan.values.slicing import mattering
 from sassan.warpcfg.graph import WarpCfg
 
@@ -43,7 +44,7 @@ class WordFlow:
         for start, instructions in self.blocks.items():
             here = self.starts[start].words
             brought = [self.ends[src] for src in self.before[start] if src in self.ends]
-            mixed = {name for laned in brought for name, value in laned.items() if here.get(name, UNKNOWN).lanes != value.lanes}
+            mixed = {name for laned in brought for name, value in laned.items() if not follows(value, here.get(name, UNKNOWN))}
             if mixed and self.starts[start].reached:
                 address = instructions[0].address
                 lost, effects = out[address]
@@ -105,7 +106,7 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
         # The re-check runs every block once more, last, from its final words: what is noted then stays.
         words = _run(blocks[start], _with(state, wide.get(start)), evaluator, lost, seen)
         ends[start] = {name: words.held[name] for name in bits(words.laned & ~PREDICATES)}
-        return LaneState({name: value for name, value in words.held.items() if not 1 << name & WARP_WIDE} if wide else words.held)
+        return LaneState({name: value for name, value in words.held.items() if not 1 << name & ONE_PER_WARP} if wide else words.held)
 
     found = _fixpoint(following, starts[entry], transfer)
     states = {start: _with(found.get(start, LaneDomain.bottom), wide.get(start)) for start in starts}
@@ -119,7 +120,7 @@ def _warp_wide(
 
     They hold what the threads wrote that ran before, whichever they were: so these words follow the steps of the warp.
     """
-    writing = {start: tuple([each for each in block if facts[each.address].writes & WARP_WIDE]) for start, block in blocks.items()}
+    writing = {start: tuple([each for each in block if facts[each.address].writes & ONE_PER_WARP]) for start, block in blocks.items()}
     if not any(writing.values()):
         return {}
     following: dict[int, list[int]] = {start: [] for start in blocks}
@@ -129,7 +130,7 @@ def _warp_wide(
 
     def transfer(start: int, state: LaneState) -> LaneState:
         words = _run(writing[start], state, evaluator, {})
-        return LaneState({name: value for name, value in words.held.items() if 1 << name & WARP_WIDE})
+        return LaneState({name: value for name, value in words.held.items() if 1 << name & ONE_PER_WARP})
 
     return _fixpoint(following, cfg.nodes[cfg.entry].start, transfer)
 

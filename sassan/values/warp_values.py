@@ -100,6 +100,6 @@ def _with_lanes(facts: Facts, lost: int, effects: tuple[Effect, ...]) -> Facts:
 
 
 def _altogether(node: Node, flow: WordFlow, facts: dict[int, Facts]) -> Node:
-    laned = sum(1 << name for name, value in flow.starts[node.start].words.items() if value.lanes is not None)
+    laned = sum(1 << name for name, value in flow.starts[node.start].words.items() if value.varies)
     first = facts.get(node.start)
     return replace(node, agreement=node.agreement & ~((laned & ~PREDICATES) | (first.forgets if first is not None else 0)))

@@ -5,12 +5,30 @@ nothing makes them. A predicate is a word that is 0 or 1.
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import product
 from typing import NamedTuple
 
-from sassan.domains.lanes import LANES, LAST, SIZE, UNKNOWN, LaneWord, const, flat, from_words, join, loose, word
+from sassan.domains.lanes import (
+    LANES,
+    LAST,
+    SIZE,
+    UNKNOWN,
+    Lanes,
+    LaneWord,
+    alike,
+    alone,
+    const,
+    distances,
+    equal_lanes,
+    flat,
+    from_words,
+    join,
+    loose,
+    rows_of,
+    word,
+)
 
 _SIGN = 1 << 31
 _WORD_BITS = 32
@@ -50,13 +68,20 @@ def _union(held: tuple[Held, ...]) -> int | None:
 
 def _made(value: LaneWord, *inputs: Held) -> Held:
     """Return a value worked out lane by lane from these inputs; what is known needs no agreement."""
+    if value.rows is not None and alone(value.rows):
+        return Held(flat(value), None)
     return Held(value, 0 if value.known else _union(inputs))
 
 
 def opaque(*inputs: Held, modulus: int = 1, offset: int = 0, bounds: tuple[int, int] = (0, LAST)) -> Held:
-    """Return a value of which the lanes are not followed: threads agree on it where they agree on inputs without lanes."""
-    value = word(offset, modulus, None, bounds)
-    return Held(value, None if any(each.value.lanes is not None for each in inputs) else _union(inputs))
+    """Return a value that follows from the inputs: threads agree on it in the rows of lanes that hold the same in all inputs."""
+    rows = equal_lanes(*[each.value for each in inputs])
+    return _made(word(offset, modulus, None, bounds, rows=rows), *inputs)
+
+
+def _truth(*inputs: Held) -> Held:
+    """Return a predicate that follows from the inputs: threads agree on it altogether, where they agree on inputs without lanes."""
+    return Held(word(0, 1, None, TRUTH), None if any(each.value.varies for each in inputs) else _union(inputs))
 
 
 def _exact(function: Callable[..., int], *inputs: Held) -> Held | None:
@@ -66,7 +91,17 @@ def _exact(function: Callable[..., int], *inputs: Held) -> Held | None:
         return None
     if all(value.lanes is None for value in values):
         return number(function(*[value.offset for value in values]))
-    return Held(from_words(tuple(map(function, *[value.words for value in values]))), 0)
+    count = _count(values)
+    return Held(from_words(tuple(map(function, *[_words(value, count) for value in values]))), 0)
+
+
+def _count(values: Iterable[LaneWord]) -> int:
+    """Return for how many lanes the tables of words are."""
+    return next((len(table) for value in values for table in (value.lanes, value.rows) if table is not None), LANES)
+
+
+def _words(value: LaneWord, count: int) -> tuple[int, ...]:
+    return (value.offset,) * count if value.lanes is None else value.words
 
 
 def _bounds(low: int, high: int) -> tuple[int, int]:
@@ -79,7 +114,7 @@ def _bounds(low: int, high: int) -> tuple[int, int]:
 def _lanewise(function: Callable[[int, int], int], a: LaneWord, b: LaneWord) -> tuple[int, ...] | None:
     if a.lanes is None and b.lanes is None:
         return None
-    zero = (0,) * LANES
+    zero = (0,) * len(a.lanes or b.lanes or ())
     return tuple(map(function, a.lanes or zero, b.lanes or zero))
 
 
@@ -89,15 +124,16 @@ def add(a: Held, b: Held) -> Held:
     if x.base and y.base:
         x, y = loose(x), loose(y)
     lanes = _lanewise(operator.add, x, y)
-    value = word(x.offset + y.offset, min(x.modulus, y.modulus), lanes, _bounds(x.low + y.low, x.high + y.high), x.base or y.base)
-    return _made(value, a, b)
+    bounds = _bounds(x.low + y.low, x.high + y.high)
+    return _made(word(x.offset + y.offset, min(x.modulus, y.modulus), lanes, bounds, x.base or y.base, rows_of(x, y)), a, b)
 
 
 def subtract(a: Held, b: Held) -> Held:
     """Return the difference."""
     x, y = a.value, loose(b.value)
+    bounds = _bounds(x.low - y.high, x.high - y.low)
     lanes = _lanewise(operator.sub, x, y)
-    return _made(word(x.offset - y.offset, min(x.modulus, y.modulus), lanes, _bounds(x.low - y.high, x.high - y.low), x.base), a, b)
+    return _made(word(x.offset - y.offset, min(x.modulus, y.modulus), lanes, bounds, x.base, rows_of(x, y)), a, b)
 
 
 def negated(a: Held) -> Held:
@@ -116,11 +152,12 @@ def multiply(a: Held, b: Held) -> Held:
     factor = y.constant
     if factor is None and x.constant is not None:
         x, y, factor = y, x, x.constant
+    if factor == 0:
+        return number(0)
     if factor is not None:
-        signed = factor - SIZE if factor & _SIGN else factor
         lanes = None if x.lanes is None else tuple([lane * factor for lane in x.lanes])
-        corners = sorted((x.low * signed, x.high * signed))
-        return _made(word(x.offset * factor, x.modulus * (factor & -factor), lanes, _bounds(*corners)), a, b) if factor else number(0)
+        low, high = sorted((x.low * _signed(factor), x.high * _signed(factor)))
+        return _made(word(x.offset * factor, x.modulus * (factor & -factor), lanes, _bounds(low, high), rows=x.rows), a, b)
     known = _exact(operator.mul, a, b)
     if known is not None:
         return known
@@ -134,16 +171,22 @@ def _power(number: int) -> int:
     return number & -number if number else SIZE
 
 
-def _parts(value: LaneWord, modulus: int) -> tuple[int, ...] | None:
-    """Return words x(l) below a modulus, the value being x(l) plus a multiple of it that lanes share; None where a lane carries over."""
-    if value.base or value.modulus < modulus:
-        return None
+class _Split(NamedTuple):
+    """Words x(l) below a modulus, the value being x(l) plus a multiple of it that lanes with one carry share, in each row."""
+
+    low: tuple[int, ...]
+    carries: tuple[int, ...] | None
+
+
+def _split(value: LaneWord, modulus: int, count: int) -> _Split:
+    """Split a word without a base at a modulus that divides its own; `count` is for how many lanes tables are."""
     if value.lanes is None:
-        return (value.offset & modulus - 1,) * LANES
+        return _Split((value.offset & modulus - 1,) * count, None)
     if modulus == SIZE:
-        return value.words
-    words = [value.offset + (lane - SIZE if lane & _SIGN else lane) for lane in value.lanes]
-    return tuple([number % modulus for number in words]) if len({number // modulus for number in words}) == 1 else None
+        return _Split(value.words, None)
+    words = [value.offset + _signed(lane) for lane in value.lanes]
+    carries = tuple([number // modulus for number in words])
+    return _Split(tuple([number % modulus for number in words]), carries if alike(carries) is not None else None)
 
 
 def bitwise(function: Callable[..., int], *inputs: Held, bounds: tuple[int, int] = (0, LAST)) -> Held:
@@ -153,17 +196,17 @@ def bitwise(function: Callable[..., int], *inputs: Held, bounds: tuple[int, int]
     if known is not None:
         return known
     modulus = min([1 if value.base else value.modulus for value in values])
-    if modulus == 1 and all(value.lanes is None for value in values):
+    if modulus == 1 and not any(value.varies for value in values):
         high = _high_bits(function, values, 1)
         return number(high) if high is not None else Held(LaneWord(0, 1, None, *bounds), _union(inputs))
-    parts = [_parts(loose(value), modulus) for value in values]
-    if any(part is None for part in parts):
-        return opaque(*inputs, bounds=bounds)
-    low = tuple([function(*words) & modulus - 1 for words in zip(*[part for part in parts if part is not None], strict=True)])
+    count = _count(values)
+    splits = [_split(loose(value), modulus, count) for value in values]
+    low = tuple([function(*words) & modulus - 1 for words in zip(*[split.low for split in splits], strict=True)])
     high = _high_bits(function, values, modulus)
     if high is not None:
         return Held(from_words(tuple([high | bits for bits in low])), 0)
-    return _made(word(0, modulus, low, bounds), *inputs)
+    tables = [table for table in (*[split.carries for split in splits], rows_of(*values)) if table is not None]
+    return _made(word(0, modulus, low, bounds, rows=alike(*tables) if tables else None), *inputs)
 
 
 def _high_bits(function: Callable[..., int], values: list[LaneWord], modulus: int) -> int | None:
@@ -190,7 +233,7 @@ def bit_and(a: Held, b: Held) -> Held:
     held = bitwise(operator.and_, a, b, bounds=(0, min(a.value.high, b.value.high)))
     for mask in (a.value.constant, b.value.constant):
         if mask is not None and held.value.lanes is None and _power(mask) > held.value.modulus:
-            return Held(word(0, _power(mask), None, (held.value.low, held.value.high)), held.needs)
+            return Held(word(0, _power(mask), None, (held.value.low, held.value.high), rows=held.value.rows), held.needs)
     return held
 
 
@@ -257,10 +300,12 @@ def shift_right(a: Held, b: Held, signed: bool) -> Held:
         return opaque(a, b)
     value = loose(a.value)
     bounds = (value.low >> places, value.high >> places) if not signed or value.high < _SIGN else (0, LAST)
-    parts = _parts(value, value.modulus) or _integers(value, 1 << places, signed)
-    if parts is None:
-        return opaque(a, bounds=bounds)
-    return _made(word(0, value.modulus >> places or 1, tuple([part >> places for part in parts]), bounds), a)
+    low, carries = _split(value, value.modulus, _count([value]))
+    rows = value.rows
+    if carries is not None:
+        integers = _integers(value, 1 << places, signed)
+        low, rows = (low, alike(carries, rows or carries)) if integers is None else (integers, rows)
+    return _made(word(0, value.modulus >> places or 1, tuple([part >> places for part in low]), bounds, rows=rows), a)
 
 
 def _integers(value: LaneWord, modulus: int, signed: bool) -> tuple[int, ...] | None:
@@ -268,7 +313,7 @@ def _integers(value: LaneWord, modulus: int, signed: bool) -> tuple[int, ...] | 
     if value.lanes is None or value.modulus < modulus or value.high - value.low >= _SIGN or (signed and value.high >= _SIGN):
         return None
     parts = tuple([value.offset + _signed(lane) for lane in value.lanes])
-    # Words and parts both lie within half the circle: so the rest is one integer in all lanes, not just one word.
+    # Words and parts both lie within half the circle: so the rest is one integer in all lanes of a row, not just one word.
     return parts if max(parts) - min(parts) < _SIGN else None
 
 
@@ -345,13 +390,14 @@ def compare(relation: str, a: Held, b: Held, signed: bool) -> Held:
     if known is not None:
         return known
     x, y = a.value, b.value
-    if x.lanes is None and y.lanes is None:
-        return opaque(a, b, bounds=TRUTH)
+    if not x.varies and not y.varies:
+        return _truth(a, b)
     if relation in {"EQ", "NE"}:
-        if x.lanes == y.lanes:
+        apart = distances(x, y)
+        if rows_of(x, y) is None and (apart is None or alike(apart) is None):
             return Held(word(0, 1, None, TRUTH), _union((a, b)))
-        apart = not x.base and not y.base and _never_equal(x, y)
-        return decided(relation == "NE") if apart else Held(word(0, 1, None, TRUTH), None)
+        never = not x.base and not y.base and _never_equal(x, y)
+        return decided(relation == "NE") if never else Held(word(0, 1, None, TRUTH), None)
     together = _common_side(relation, x, y) or _common_side(_SWAPPED[relation], y, x)
     return Held(word(0, 1, None, TRUTH), _union((a, b)) if together else None)
 
@@ -372,17 +418,17 @@ def _by_bounds(relation: str, x: LaneWord, y: LaneWord, signed: bool) -> Held | 
 
 def _never_equal(x: LaneWord, y: LaneWord) -> bool:
     modulus = min(x.modulus, y.modulus)
-    return all((left - right) % modulus for left, right in zip(x.words, y.words, strict=True))
+    return all((x.offset - y.offset + distance) % modulus for distance in distances(x, y) or (0,))
 
 
 def _common_side(relation: str, x: LaneWord, y: LaneWord) -> bool:
     """Say whether all lanes of `x` are on one side of `y`, a word without lanes."""
-    if y.lanes is not None or y.base:
+    if y.lanes is not None or y.base or x.base or rows_of(x, y) is not None:
         return False
     rest = 0 if relation in {"LT", "GE"} else -1
     modulus = min(x.modulus, _power(y.offset - rest) if y.known else y.modulus, _SIGN)
     while modulus > 1:
-        if (y.offset - rest) % modulus == 0 and _parts(x, modulus) is not None:
+        if (y.offset - rest) % modulus == 0 and _split(x, modulus, LANES).carries is None:
             return True
         modulus >>= 1
     return False
@@ -396,13 +442,21 @@ def choose(condition: Held, first: Held, second: Held) -> Held:
     known = _exact(_one_of, condition, first, second)
     if known is not None:
         return known
+    if condition.value.known:
+        return _picked(condition.value.words, first, second)
+    return _made(join(first.value, second.value), condition, first, second)
+
+
+def _picked(chosen: Lanes, first: Held, second: Held) -> Held:
+    """Return one value in some lanes, another in the others, which are in different rows."""
     x, y = first.value, second.value
-    bounds = (min(x.low, y.low), max(x.high, y.high))
-    if x.lanes != y.lanes or x.base != y.base or condition.value.lanes is not None:
-        either = join(x, y)._replace(low=bounds[0], high=bounds[1])
-        return Held(flat(either), None)
-    modulus = min(x.modulus, y.modulus, _power(x.offset - y.offset))
-    return Held(word(x.offset, modulus, x.lanes, bounds, x.base), _union((condition, first, second)))
+    if x.base != y.base:
+        x, y = loose(x), loose(y)
+    pairs = zip(chosen, _words(x, len(chosen)), _words(y, len(chosen)), strict=True)
+    words = tuple([left if holds else right for holds, left, right in pairs])
+    tables = [table for table in (chosen, x.rows, y.rows) if table is not None]
+    bounds = min(x.low, y.low), max(x.high, y.high)
+    return _made(word(0, min(x.modulus, y.modulus), words, bounds, x.base, alike(*tables)), first, second)
 
 
 def _one_of(chosen: int, first: int, second: int) -> int:
@@ -416,7 +470,7 @@ def _logic(function: Callable[..., int], *inputs: Held) -> Held:
         return known
     choices = [TRUTH if each.value.constant is None else (each.value.constant,) for each in inputs]
     results = {function(*chosen) for chosen in product(*choices)}
-    return number(results.pop()) if len(results) == 1 else opaque(*inputs, bounds=TRUTH)
+    return number(results.pop()) if len(results) == 1 else _truth(*inputs)
 
 
 def conjunction(a: Held, b: Held) -> Held:

@@ -15,12 +15,12 @@ ALL_LIVE = -2
 """The address of the entry that stands for all live threads."""
 
 
-def start(program: TransferContext) -> Warp:
+def start(program: TransferContext, shared: int) -> Warp:
     """Return the state of a warp that begins: at the bottom of the stack, an entry for all of its threads.
 
-    They never wait there; it keeps what all live threads agree on, for the barriers of the whole warp.
+    They never wait there; it keeps what all live threads agree on, for the barriers of the whole warp: at first the registers `shared`.
     """
-    return program.domain.push(program.domain.start(0), program.points.name((), ALL_LIVE, WARP))
+    return program.domain.push(program.domain.start(shared), program.points.name((), ALL_LIVE, WARP))
 
 
 def sync(program: TransferContext, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:

@@ -89,6 +89,16 @@ class Block:
         return self.instructions[-1]
 
     @property
+    def reads(self) -> int:
+        """Return the registers that its instructions read before any of them writes them."""
+        read, written = 0, 0
+        for facts in self.facts:
+            if facts is not None:
+                read |= (facts.reads | facts.guard) & ~written
+                written |= facts.writes
+        return read
+
+    @property
     def pushes(self) -> Iterator[Push]:
         """Yield the tokens that the block pushes, in order."""
         return (step for step in self.steps if isinstance(step, Push))

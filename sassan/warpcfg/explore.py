@@ -120,17 +120,20 @@ class _Exploration:
 
     def graph(self) -> WarpCfg:
         """Return the graph of the fixpoint."""
-        self._solve(self._entry, self._called() if self._plan.called else self._transfer.start())
+        self._solve(self._entry, self._called() if self._plan.called else self._start())
         # Behind a gap the code is entered in states that are unknown: what it lacks there adds no gap of its own.
         self._transfer.trusts_tokens |= bool(self._gaps)
         while self._gaps and not self._work.spent() and (root := self._next_root()) is not None:
             self._solve(((), root), self._called())
         return self._read_off()
 
+    def _start(self) -> Warp:
+        return self._transfer.start(self._blocks.blocks[self._entry[1]])
+
     def _called(self) -> Warp:
         """Return the state of a function whose caller is not known: its return ends what is analyzed."""
         back = self._transfer.points.name((), NOWHERE, RET)
-        return self._transfer.domain.push(self._transfer.start(), back)
+        return self._transfer.domain.push(self._start(), back)
 
     def _next_root(self) -> int | None:
         """Return the first block that nothing reaches: behind a gap, a function that only an unknown call can enter."""

@@ -5,6 +5,7 @@ from sassan.domains.thread_values import (
     FramePointer,
     ThreadValueDomain,
     ThreadValues,
+    copy,
     enter,
     kill,
     leave,
@@ -14,9 +15,10 @@ from sassan.domains.thread_values import (
     restore,
     save,
     store,
+    write,
 )
 from sassan.isa.facts import Flow
-from sassan.isa.moves import Add, Frame, Load, Move, Put, RestoreBarrier, SaveBarrier, Store
+from sassan.isa.moves import Add, CopyBarrier, Frame, Load, Move, Put, RestoreBarrier, SaveBarrier, Store, WriteBarrier
 from sassan.warpcfg.blocks import Block
 from sassan.warpcfg.thread_operations import Operation
 
@@ -46,7 +48,7 @@ def _moved(thread: ThreadValues, move: Move) -> ThreadValues:
             return thread
         case Store(base, offset, sources):
             return store(thread, base, offset, sources)
-        case SaveBarrier() | RestoreBarrier():
+        case SaveBarrier() | RestoreBarrier() | WriteBarrier() | CopyBarrier():
             return thread
 
 
@@ -55,12 +57,20 @@ def _barrier(operation: Operation, thread: ThreadValues) -> tuple[ThreadValues, 
         return enter(thread, operation.barrier)
     if operation.flow in {Flow.POP, Flow.BREAK}:
         return leave(thread, operation.barrier)
+    out: tuple[ThreadValues, BarrierMisuse | None] = thread, None
     for move in operation.moves:
-        if isinstance(move, SaveBarrier):
-            return save(thread, move.barrier, move.to, clear=move.clear)
-        if isinstance(move, RestoreBarrier):
-            return restore(thread, move.barrier, move.source)
-    return thread, None
+        match move:
+            case SaveBarrier(to, barrier, clear):
+                out = save(thread, barrier, to, clear=clear)
+            case RestoreBarrier(barrier, source):
+                out = restore(thread, barrier, source)
+            case WriteBarrier(barrier, mask):
+                out = write(thread, barrier, mask)
+            case CopyBarrier(to, source, clear):
+                out = copy(thread, to, source, clear=clear)
+            case _:
+                pass
+    return out
 
 
 def late_breaks(block: Block, thread: ThreadValues, *, taken: bool) -> ThreadValues:

@@ -12,7 +12,7 @@ from sassan.domains.warp import Warp, WarpDomain
 from sassan.errors import Gap
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
-from sassan.isa.registers import bit
+from sassan.isa.registers import ONE_PER_WARP, bit
 from sassan.warpcfg import barriers
 from sassan.warpcfg.blocks import Block, Blocks, Break, Push, conditional, disagree
 from sassan.warpcfg.calls import CallTarget, CallTargets
@@ -51,9 +51,9 @@ class Transfer:
         self._either = options.order == EITHER
         self._pushed = PushedCalls(self.program, calls.recursive, calls.pointers, options.call_depth)
 
-    def start(self) -> Warp:
-        """Return the state of a warp that begins."""
-        return self.domain.start(0) if self._calls.targets is None else barriers.start(self.program)
+    def start(self, first: Block) -> Warp:
+        """Return the state of a warp that begins with a block: threads agree on what it reads of the registers that a warp has once."""
+        return self.domain.start(0) if self._calls.targets is None else barriers.start(self.program, ONE_PER_WARP & first.reads)
 
     def __call__(self, key: Key, warp: Warp) -> Iterable[Step]:
         """Return every production of the block `key` in the state `warp`."""

@@ -2,9 +2,10 @@
 
     DIR/tuner/NAME.DEVICE.json[.gz] with NAME.cu beside it, DIR/ncu/*.ncu-rep, DIR/programs/measured.csv
 
-Per source and model: how many measurements have a bound, bound over measured, how many bounds are below, and in a tuning space how well the
-bounds rank its configurations. Times are turned into cycles with the boost clock of the product. Into the output folder: `silicon.csv` (the
-summary), `silicon_rows.csv` (a row per configuration or launch and model), and a scatter plot per source.
+Per source and model: how many measurements have a bound, bound over measured, how many bounds are below; and how well estimate, roofline
+and bound predict times, and rank the configurations of a tuning space. Times are turned into cycles with the boost clock of the product.
+Into the output folder: `silicon.csv` (bounds), `silicon_predictions.csv`, `silicon_rows.csv` (a row per configuration or launch and
+model), and a scatter plot per source.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from _lib import silicon_programs, silicon_recipes, silicon_reports, silicon_spaces
-from _lib.silicon_rows import Row, show, summaries, write
+from _lib.silicon_rows import Row, judgements, show, summaries, write
 
 from sassan.errors import SassanError
 from sassan.executor import Processes
@@ -52,11 +53,12 @@ def run(plan: Plan) -> int:
     if not rows:
         print(f"no recording under {plan.folder}: tuner/*.json(.gz), ncu/*.ncu-rep", file=sys.stderr)
         return _REFUSED
-    sums = summaries(rows, frozenset(tuned))
-    show(sums)
+    sums, judged = summaries(rows), judgements(rows, frozenset(tuned))
+    show(sums, judged)
     if plan.output is not None:
         plan.output.mkdir(parents=True, exist_ok=True)
         write(sums, plan.output / "silicon.csv")
+        write(judged, plan.output / "silicon_predictions.csv")
         write(rows, plan.output / "silicon_rows.csv")
         _draw(rows, plan.output)
         print(f"written: {plan.output}")

@@ -12,6 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from _lib.calibration import Point, point
 from _lib.record_experiment import record_program
 from _lib.record_programs import build
 from _lib.silicon_rows import Row, roofline, shape_text
@@ -40,8 +41,8 @@ _ARCH = "sm_86"
 _WORKERS = 2
 
 
-class _Task(NamedTuple):
-    """One program: its code, its launches recorded here, and its measured ones."""
+class Task(NamedTuple):
+    """One program: its code, its launches recorded here, and its measured ones; `gap` is why it cannot be analyzed, or ''."""
 
     program: str
     executable: str
@@ -49,6 +50,7 @@ class _Task(NamedTuple):
     rows: tuple[RecordedLaunch, ...]
     models: tuple[str, ...]
     seconds: float
+    gap: str
 
 
 def rows(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds: float) -> Iterator[Row]:
@@ -56,48 +58,68 @@ def rows(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds:
 
     `work` is where programs are compiled and launches are recorded, and found again; None: a temporary folder.
     """
+    ready: list[Task] = []
+    for task in tasks(folder, cost_models, work, seconds):
+        if task.gap:
+            yield from _without(task.program, task.rows, task.models, task.gap)
+        else:
+            ready.append(task)
+    for several in Processes(_WORKERS).map(_analyzed, ready, lost=_lost):
+        yield from several
+
+
+def tasks(folder: Path, cost_models: tuple[str, ...], work: Path | None, seconds: float) -> list[Task]:
+    """Compile and record all programs; the arguments are those of `rows`."""
     table_path = folder / "measured.csv"
     if not table_path.is_file():
-        return
+        return []
     if shutil.which("nvcc") is None or shutil.which("make") is None:
         print(f"{table_path.name}: skipped, compiling the programs needs a CUDA toolkit (nvcc) and make")
-        return
+        return []
     table = recorded.read(str(table_path))
     assert isinstance(table, recorded.Recording)
     measured: dict[str, list[RecordedLaunch]] = defaultdict(list)
     for launch in table.launches:
         measured[launch.program].append(launch)
     scratch = (work or Path(tempfile.mkdtemp(prefix="sassan-programs-"))).resolve()
-    tasks: list[_Task] = []
+    out: list[Task] = []
     for program, made in build(folder, measured, scratch, _ARCH, _WORKERS).items():
         place = made.folder / "launches.toml"
         if made.executable is not None and not place.is_file():
             record_program(made, measured[program][0].arguments, place, seconds)
-        if made.executable is None or not place.is_file():
-            gap = "not-compiled" if made.executable is None else "not-recorded"
-            yield from _without(program, measured[program], cost_models, gap)
-        else:
-            tasks.append(_Task(program, str(made.executable), str(place), tuple(measured[program]), cost_models, 4 * seconds))
-    for several in Processes(_WORKERS).map(_analyzed, tasks, lost=_lost):
-        yield from several
+        gap = "not-compiled" if made.executable is None else "not-recorded" if not place.is_file() else ""
+        out.append(Task(program, str(made.executable), str(place), tuple(measured[program]), cost_models, 4 * seconds, gap))
+    return out
 
 
-def _analyzed(task: _Task) -> list[Row]:
-    end_after(task.seconds)
+def _analyzed(task: Task) -> list[Row]:
     try:
-        program = recordings.read(task.launches)
-        functions = read_program(task.executable).functions
-        gpu = Hardware(gpu=find(GPU))
-        return [
-            _row(task.program, validation, model)
-            for model in task.models
-            for validation in validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), gpu, program)
-        ]
+        return [_row(task.program, found, model) for model in task.models for found in _validated(task, model)]
     except SassanError as error:
         return _without(task.program, task.rows, task.models, error.code)
 
 
-def _lost(task: _Task, error: SassanError) -> list[Row]:
+def _validated(task: Task, model: str) -> Iterator[LaunchValidation]:
+    end_after(task.seconds)
+    program = recordings.read(task.launches)
+    functions = read_program(task.executable).functions
+    gpu = Hardware(gpu=find(GPU))
+    return validate(task.rows, {None: functions}, Settings(costs=models.model(model, Tables())), gpu, program)
+
+
+def points(task: Task) -> list[Point]:
+    """Return the launches of a program that was recorded here as points of the calibration."""
+    if task.gap:
+        return []
+    made = [
+        point(SOURCE, task.program, found.analysis, found.launch.counts, found.cycles)
+        for found in _validated(task, task.models[0])
+        if found.analysis is not None and found.cycles and found.arguments
+    ]
+    return [each for each in made if each is not None]
+
+
+def _lost(task: Task, error: SassanError) -> list[Row]:
     return _without(task.program, task.rows, task.models, error.code)
 
 

@@ -51,7 +51,7 @@ class Row(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """All rows of a source and a model. Ratios are bound over measured; `tau` and `regret_*` are of tuning spaces alone."""
+    """All rows of a source and a model. Ratios are bound over measured."""
 
     source: str
     model: str
@@ -63,17 +63,6 @@ class Summary(NamedTuple):
     ratio_p90: float | None
     ratio_max: float | None
     below: int
-    estimate_ratio_geomean: float | None
-    estimate_mape: float | None
-    estimate_within_2x: float | None
-    tau: float | None
-    regret_1: float | None
-    regret_10: float | None
-    estimate_tau: float | None
-    estimate_regret_1: float | None
-    estimate_regret_10: float | None
-    roofline_mape: float | None
-    roofline_tau: float | None
     counts_checked: int | None
     counts_equal: int | None
     counts_above: int | None
@@ -84,24 +73,66 @@ def shape_text(extents: Sequence[int] | None) -> str:
     return "x".join(map(str, extents)) if extents is not None else ""
 
 
-def summaries(rows: Sequence[Row], tuned: frozenset[str]) -> list[Summary]:
-    """Return a summary per source and model, and one per group of a source; `tuned` are the sources that are tuning spaces."""
-    sums: list[Summary] = []
+class Judgement(NamedTuple):
+    """What one way of predicting says of the rows of a source and a model; `regret_*` are of tuning spaces alone."""
+
+    source: str
+    model: str
+    method: str
+    n: int
+    mape: float | None
+    geometric_mean: float | None
+    within_2x: float | None
+    tau: float | None
+    regret_1: float | None
+    regret_10: float | None
+
+
+METHODS = {"estimate": "estimate_cycles", "roofline": "roofline_cycles", "bound": "bound_cycles"}
+"""Ways of predicting a time, and the column of each."""
+
+
+def parts(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:
+    """Return source, its name with that of a group, model and rows of all that is summed up: each source, and each group of one."""
+    out: list[tuple[str, str, str, list[Row]]] = []
     for source, model in dict.fromkeys((row.source, row.model) for row in rows):
         some = [row for row in rows if (row.source, row.model) == (source, model)]
-        sums.append(_summary(source, model, some, tuned=source in tuned))
-        sums += (
-            _summary(f"{source}, {group}", model, [row for row in some if row.group == group], tuned=source in tuned)
-            for group in dict.fromkeys(row.group for row in some if row.group)
-        )
-    return sums
+        out.append((source, source, model, some))
+        groups = dict.fromkeys(row.group for row in some if row.group)
+        out += ((source, f"{source}, {group}", model, [row for row in some if row.group == group]) for group in groups)
+    return out
 
 
-def _summary(source: str, model: str, rows: Sequence[Row], *, tuned: bool) -> Summary:
+def summaries(rows: Sequence[Row]) -> list[Summary]:
+    """Return a summary per source and model, and one per group of a source."""
+    return [_summary(name, model, some) for _, name, model, some in parts(rows)]
+
+
+def judgements(rows: Sequence[Row], tuned: frozenset[str]) -> list[Judgement]:
+    """Return how each way of predicting does, for all that is summed up; `tuned` are the sources that are tuning spaces."""
+    return [_judged(name, model, method, some, tuned=source in tuned) for source, name, model, some in parts(rows) for method in METHODS]
+
+
+def _judged(source: str, model: str, method: str, rows: Sequence[Row], *, tuned: bool) -> Judgement:
+    told = [(getattr(row, METHODS[method]), row.measured_cycles) for row in rows]
+    pairs: Pairs = [(float(predicted), measured) for predicted, measured in told if predicted and measured]
+    return Judgement(
+        source,
+        model,
+        method,
+        len(pairs),
+        agreement.mape(pairs),
+        agreement.geometric_mean(pairs),
+        agreement.within_twice(pairs),
+        agreement.tau(pairs),
+        agreement.regret(pairs, 1) if tuned else None,
+        agreement.regret(pairs, 10) if tuned else None,
+    )
+
+
+def _summary(source: str, model: str, rows: Sequence[Row]) -> Summary:
     pairs: Pairs = [row.pair for row in rows if row.pair is not None]
     ratios = agreement.ratios(pairs)
-    estimates: Pairs = [(row.estimate_cycles, row.measured_cycles) for row in rows if row.estimate_cycles and row.measured_cycles]
-    rooflines: Pairs = [(row.roofline_cycles, row.measured_cycles) for row in rows if row.roofline_cycles and row.measured_cycles]
     codes = Counter(code for row in rows for code in row.gaps.split())
     checked = [row for row in rows if row.counts_checked is not None]
     return Summary(
@@ -115,50 +146,39 @@ def _summary(source: str, model: str, rows: Sequence[Row], *, tuned: bool) -> Su
         ratios.high if ratios else None,
         ratios.most if ratios else None,
         ratios.below if ratios else 0,
-        agreement.geometric_mean(estimates),
-        agreement.mape(estimates),
-        agreement.within_twice(estimates),
-        agreement.tau(pairs) if tuned else None,
-        agreement.regret(pairs, 1) if tuned else None,
-        agreement.regret(pairs, 10) if tuned else None,
-        agreement.tau(estimates) if tuned else None,
-        agreement.regret(estimates, 1) if tuned else None,
-        agreement.regret(estimates, 10) if tuned else None,
-        agreement.mape(rooflines),
-        agreement.tau(rooflines) if tuned else None,
         sum(row.counts_checked or 0 for row in checked) if checked else None,
         sum(row.counts_equal or 0 for row in checked) if checked else None,
         sum(row.counts_above or 0 for row in checked) if checked else None,
     )
 
 
-def show(sums: Sequence[Summary]) -> None:
-    """Print the summaries."""
-    table = Table("source", "model", "n", "bounded", "min", "median", "90 %", "max", "below", "tau", "regret@1", "@10", "gaps", box=None)
+def show(sums: Sequence[Summary], judged: Sequence[Judgement]) -> None:
+    """Print the summaries, and how each way of predicting does."""
+    table = Table("source", "model", "n", "bounded", "min", "median", "90 %", "max", "below", "gaps", box=None)
     for each in sums:
         ratios = (each.ratio_min, each.ratio_median, each.ratio_p90, each.ratio_max)
-        cells = [*map(_figure, ratios), str(each.below), *map(_figure, (each.tau, each.regret_1, each.regret_10))]
-        table.add_row(each.source, each.model, str(each.n), f"{each.bounded_share:.0%}", *cells, each.gaps or "-")
+        table.add_row(
+            each.source, each.model, str(each.n), f"{each.bounded_share:.0%}", *map(_figure, ratios), str(each.below), each.gaps or "-"
+        )
     console = Console(width=200, markup=False, highlight=False)
-    console.print("bound over measured cycles; below: how many bounds silicon refutes; regret: best time of the first 1 or 10 by bound")
+    console.print("bound over measured cycles; below: how many bounds silicon refutes")
     console.print(table)
-    console.print("\nestimates, beside instructions over issue rate (roofline)")
-    console.print(_estimates(sums))
-
-
-def _estimates(sums: Sequence[Summary]) -> Table:
-    table = Table("source", "model", "mean ratio", "MAPE", "within 2x", "tau", "regret@1", "@10", "roofline MAPE", "tau", box=None)
-    for each in sums:
-        figures = (each.estimate_ratio_geomean, each.estimate_mape, each.estimate_within_2x, each.estimate_tau)
-        more = (each.estimate_regret_1, each.estimate_regret_10, each.roofline_mape, each.roofline_tau)
-        table.add_row(each.source, each.model, *map(_figure, (*figures, *more)))
-    return table
+    console.print("\nestimate, roofline and bound as predictions; mean: geometric mean of predicted over measured;")
+    console.print("regret: time of the best of the first 1 or 10 by that order, over the best time")
+    predictions = Table("source", "model", "method", "n", "MAPE", "mean", "within 2x", "tau", "regret@1", "@10", box=None)
+    for one in judged:
+        figures = (one.mape, one.geometric_mean, one.within_2x, one.tau, one.regret_1, one.regret_10)
+        predictions.add_row(one.source, one.model, one.method, str(one.n), *map(_figure, figures))
+    console.print(predictions)
 
 
 def roofline(validation: LaunchValidation) -> float | None:
-    """Return the cycles in which the SMs issue all instructions of a launch, where every warp takes the expected path; None: unknown."""
+    """Return the cycles of all instructions at the issue rate, or of all bytes at the bandwidth of DRAM, if that is more; None: unknown.
+
+    Every warp takes the expected path.
+    """
     known = validation.estimate.estimate if validation.estimate is not None else None
-    return known.shares["issue"] * known.cycles if known is not None else None
+    return max(known.shares["issue"], known.shares["dram"]) * known.cycles if known is not None else None
 
 
 def _figure(value: float | None) -> str:

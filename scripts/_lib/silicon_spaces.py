@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from _lib import silicon_compile, silicon_grids, silicon_recipes
+from _lib.calibration import Point, point
 from _lib.silicon_rows import Row, roofline, shape_text
 
 from sassan import frontend, recorded
@@ -138,9 +139,9 @@ def chosen(space: TuningSpace, count: int) -> tuple[Configuration, ...]:
     return tuple(valid[place] for place in places)
 
 
-def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) -> Iterator[Row]:
-    """Yield a row per chosen configuration and model; prints how many do not compile, and the first complaint."""
-    jobs = [
+def tasks(space: Space, sample: int, names: tuple[str, ...]) -> list[ConfigurationTask]:
+    """Return the chosen configurations."""
+    return [
         ConfigurationTask(
             space.name,
             space.space.kernel,
@@ -155,6 +156,11 @@ def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) 
         )
         for configuration in chosen(space.space, sample)
     ]
+
+
+def rows(space: Space, sample: int, names: tuple[str, ...], executor: Executor) -> Iterator[Row]:
+    """Yield a row per chosen configuration and model; prints how many do not compile, and the first complaint."""
+    jobs = tasks(space, sample, names)
     complaints: list[str] = []
     for outcome in executor.map(bounded, jobs, lost=_lost):
         complaints += [outcome.why] if outcome.why else []
@@ -173,31 +179,46 @@ def _without(job: ConfigurationTask, code: str, why: str = "") -> Outcome:
 
 def bounded(job: ConfigurationTask) -> Outcome:
     """Return the outcome of a configuration; reasons for a missing bound are gaps of its rows."""
-    try:
-        cubin = silicon_compile.compiled(job.source, job.product.architecture, job.values, job.recipe.macros)
-        launch = silicon_grids.shapes(job.recipe, job.derivation, job.values, job.problem)
-        functions = frontend.read(Image(f"{job.kernel}.cubin", cubin)).functions
-    except CompileProblem as problem:
-        return _without(job, "compile-failed", str(problem))
-    except SassanError as error:
-        return _without(job, error.code)
-    kernels = [function for function in functions if function.kernel and bare(function.name) == job.kernel]
-    registers = kernels[0].registers if len(kernels) == 1 else None
-    measured = RecordedLaunch(job.kernel, block=launch.block, grid=launch.grid, shared=launch.shared, time_ns=job.time_ms * _NS_PER_MS)
-    given = Launch(parameters=tuple(Setting(name, -1, value) for name, value in launch.parameters))
     rows_made: list[Row] = []
     for model in job.models:
-        settings = Settings(costs=models.model(model, Tables()), launch=given)
         try:
-            validation = next(validate([measured], {None: kernels}, settings, Hardware(gpu=job.product)))
+            validation = validated(job, model)
+        except CompileProblem as problem:
+            return _without(job, "compile-failed", str(problem))
         except SassanError as error:
-            rows_made.append(_row(job, model, error.code, registers))
+            rows_made.append(_row(job, model, error.code))
             continue
-        rows_made.append(_row(job, model, " ".join(sorted({gap.code for gap in validation.gaps})), registers, validation))
+        rows_made.append(_row(job, model, " ".join(sorted({gap.code for gap in validation.gaps})), validation))
     return Outcome(tuple(rows_made))
 
 
-def _row(job: ConfigurationTask, model: str, gaps: str, registers: int | None = None, validation: LaunchValidation | None = None) -> Row:
+def validated(job: ConfigurationTask, model: str) -> LaunchValidation:
+    """Return the measured launch of a configuration with its bound and estimate.
+
+    Raises CompileProblem, SassanError.
+    """
+    cubin = silicon_compile.compiled(job.source, job.product.architecture, job.values, job.recipe.macros)
+    launch = silicon_grids.shapes(job.recipe, job.derivation, job.values, job.problem)
+    functions = frontend.read(Image(f"{job.kernel}.cubin", cubin)).functions
+    kernels = [function for function in functions if function.kernel and bare(function.name) == job.kernel]
+    measured = RecordedLaunch(job.kernel, block=launch.block, grid=launch.grid, shared=launch.shared, time_ns=job.time_ms * _NS_PER_MS)
+    given = Launch(parameters=tuple(Setting(name, -1, value) for name, value in launch.parameters))
+    settings = Settings(costs=models.model(model, Tables()), launch=given)
+    return next(validate([measured], {None: kernels}, settings, Hardware(gpu=job.product)))
+
+
+def points(job: ConfigurationTask) -> list[Point]:
+    """Return a configuration as a point of the calibration, nothing where it has no estimate."""
+    try:
+        found = validated(job, job.models[0])
+    except (CompileProblem, SassanError):
+        return []
+    made = point(job.space, job.space, found.analysis, {}, found.cycles) if found.analysis is not None and found.cycles else None
+    return [made] if made is not None else []
+
+
+def _row(job: ConfigurationTask, model: str, gaps: str, validation: LaunchValidation | None = None) -> Row:
+    analysis = validation.analysis if validation is not None else None
     same = bool(job.recipe.only) and all(job.values.get(name) == value for name, value in job.recipe.only.items())
     return Row(
         job.space,
@@ -205,7 +226,7 @@ def _row(job: ConfigurationTask, model: str, gaps: str, registers: int | None = 
         settings_text(job.values),
         shape_text(validation.launch.block if validation else None),
         shape_text(validation.launch.grid if validation else None),
-        registers,
+        analysis.function.registers if analysis is not None else None,
         job.time_ms * 1e3,
         job.time_ms * 1e3 * job.product.boost_clock,
         validation.bound if validation else None,

@@ -73,3 +73,66 @@ def test_code_without_control_codes_has_no_estimate(sassan: Sassan):
 def test_a_gpu_and_a_launch_are_needed(sassan: Sassan):
     assert_refused(sassan("estimate", PATTERNS, "--block-dim", "32", "--grid", "4"), 2)
     assert_refused(sassan("estimate", PATTERNS, "--gpu", "T4", "--block-dim", "32"), 2)
+
+
+def test_what_if_shows_changed_launches_side_by_side(sassan: Sassan):
+    changes = ("--what-if", "registers=64", "--what-if", "block=32,8", "--what-if", "gpu=T4", "--what-if", "registers=255")
+    function = estimated(sassan, "-f", "transpose_tile", *LAUNCH, *changes)
+    fewer, block, other, impossible = function["what_if"]
+    assert [each["change"] for each in function["what_if"]] == ["registers=64", "block=32,8", "gpu=T4", "registers=255"]
+    assert fewer["estimate"]["occupancy"] < function["estimate"]["occupancy"]
+    given = estimated(sassan, "-f", "transpose_tile", *LAUNCH[:2], "--block-dim", "32,8", "--grid", "32,128", *LAUNCH[6:])
+    assert block["estimate"]["cycles"] == given["estimate"]["cycles"]
+    assert (other["estimate"], impossible["estimate"]) == (None, None)
+    assert "7.5" in other["why"]
+    table = sassan("estimate", PATTERNS, "-f", "transpose_tile", *LAUNCH, *changes[:2]).out
+    assert "as given" in table
+    assert "registers=64" in table
+    assert "fewer registers spill nothing" in table
+
+
+@pytest.mark.parametrize("change", ["registers=0", "registers=many", "block=x", "colour=red", "gpu=Voodoo 2", "registers"])
+def test_a_change_that_means_nothing_is_refused(sassan: Sassan, change: str):
+    assert_refused(sassan("estimate", PATTERNS, *LAUNCH, "--what-if", change), 2)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """Return the launches of a program: two kernels, one of them twice as often, one that is not in the cubin."""
+    path = tmp_path / "launches.toml"
+    pointers = ", ".join(f'{{offset = {at}, size = 8, value = "0x00007f0000000000"}}' for at in (0, 8))
+    params = f'params = [{pointers}, {{offset = 16, size = 4, value = "0x00000400"}}]'
+    shapes = "grid = [32, 32, 1]\nblock = [32, 32, 1]\n"
+    several = (("transpose_tile", 2), ("transpose_naive", 1), ("transpose_tile", 1), ("missing", 1))
+    path.write_text("".join(f'[[launch]]\nkernel = "{name}"\n{shapes}{params}\ncount = {count}\n' for name, count in several))
+    return path
+
+
+def test_the_kernels_of_a_program_are_listed_by_time(sassan: Sassan, program: Path):
+    options = ("--gpu", "A100-PCIE-40GB", "--launches", program)
+    result = sassan("estimate", PATTERNS, *options, "--json")
+    launches, kernels = result.document["launches"], result.document["kernels"]
+    once = estimated(sassan, "-f", "transpose_tile", *LAUNCH)["estimate"]
+    assert launches[0]["estimate"]["cycles"] == once["cycles"]
+    assert launches[0]["bound"]["cycles"] > once["cycles"]
+    tile = next(each for each in kernels if each["kernel"] == "transpose_tile")
+    assert (tile["launches"], tile["estimated"], tile["longest_us"]) == (3, 3, once["us"])
+    assert tile["us"] == pytest.approx(3 * once["us"])
+    assert [each["us"] for each in kernels[:2]] == sorted((each["us"] for each in kernels[:2]), reverse=True)
+    assert kernels[2] == {"kernel": "missing", "launches": 1, "estimated": 0, "us": None, "longest_us": None, "bound_by": None}
+    assert result.document["us"] == pytest.approx(sum(each["us"] for each in kernels[:2]))
+    out = sassan("estimate", PATTERNS, *options).out
+    assert "5 launches, 4 of them with an estimate" in out
+    assert "unknown-kernel" in out
+
+
+def test_analyze_has_the_estimate_beside_the_bound(sassan: Sassan, program: Path):
+    options = ("--launches", program, "-f", "transpose_tile")
+    (first, *_) = sassan("analyze", PATTERNS, *options, "--gpu", "A100-PCIE-40GB", "--json").document["launches"]
+    assert 0 < first["estimate"]["us"] < first["bound"]["us"]
+    assert "estimate us" in sassan("analyze", PATTERNS, *options, "--gpu", "A100-PCIE-40GB").out
+    assert "estimate us" not in sassan("analyze", PATTERNS, *options).out
+
+
+def test_a_change_of_several_launches_is_refused(sassan: Sassan, program: Path):
+    assert_refused(sassan("estimate", PATTERNS, "--gpu", "T4", "--launches", program, "--what-if", "block=32"), 2)

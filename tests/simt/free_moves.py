@@ -157,6 +157,15 @@ def _move_barrier(session: Session, threads: Threads, group: Group) -> None:
         return
     register = session.barriers[session.code.tags.index(moves.tag)]
     names = threads.barriers[rows, register]
+    if moves.mask is not None:
+        threads.barriers[rows, register] = np.where(taken, NOBODY, names)  # a number names no barrier
+        return
+    if moves.source is not None:
+        source = session.barriers[session.code.tags.index(moves.source)]
+        threads.barriers[rows, register] = np.where(taken, threads.barriers[rows, source], names)
+        if moves.clear:
+            threads.barriers[rows, source] = np.where(taken, NOBODY, threads.barriers[rows, source])
+        return
     slot = session.slots[moves.register] if moves.register is not None else -1
     if not moves.save:
         words = session.warps.registers[slot, rows].astype(np.int32) - 1 if slot >= 0 else np.full_like(names, NOBODY)

@@ -236,6 +236,12 @@ class PlainRun:
             if moves.clear:
                 self._barriers[moves.tag] = set()
             return self._pass(block, threads)
+        if moves.source is not None or moves.mask is not None:
+            whole = {lane for lane in range(LANES) if (moves.mask or 0) >> lane & 1}
+            self._barriers[moves.tag] = whole if moves.source is None else set(self._barriers.get(moves.source, set()))
+            if moves.source is not None and moves.clear:
+                self._barriers[moves.source] = set()
+            return self._pass(block, threads)
         masks = {lane: 0 if moves.register is None else self.threads.get(moves.register, lane) for lane in taken}
         if len(set(masks.values())) > 1:
             self.fault = "threads restore different barriers"

@@ -41,7 +41,10 @@ def draw(source: random.Random) -> Drawn:
     unit = source.choice((size, size, size, 1, 4))
     modulus = 1 << source.choice((32, 32, source.randint(0, 9), source.randint(0, 31)))
     base = "p" if space is Space.GLOBAL and modulus > 1 and source.random() < 0.5 else ""
-    held = word(source.randrange(0, SIZE, unit), modulus, tuple(unit * each % SIZE for each in _lanes(source)), base=base)
+    warps = source.choice((1, 1, 1, 2))
+    table = tuple(unit * each % SIZE for _ in range(warps) for each in _lanes(source))
+    rows = source.choice((*[None] * 8, tuple(lane // 16 for lane in range(LANES)), tuple(lane % 8 for lane in range(LANES))))
+    held = word(source.randrange(0, SIZE, unit), modulus, table, base=base, rows=rows and rows * warps)
     return Drawn(Reference(space, size, 0, atomic, lanes), held)
 
 
@@ -63,12 +66,20 @@ def _lanes(source: random.Random) -> list[int]:
 
 
 def values(drawn: Drawn, draws: int, source: np.random.Generator) -> Addresses:
-    """Return addresses that the word stands for: a common part drawn anew in every row."""
-    held = drawn.word
-    common = source.integers(0, SIZE // held.modulus, (draws, 1)) * held.modulus
+    """Return addresses that the word stands for, of any warp: a part that the lanes of a row have in common, drawn anew for every warp."""
+    held, count = drawn.word, drawn.reference.lanes
+    rows = np.array(held.rows or (0,) * len(held.words), dtype=np.int64).reshape(-1, LANES)[:, :count]
+    table = np.array(held.words, dtype=np.int64).reshape(-1, LANES)[:, :count]
+    if held.rows is not None and held.lanes is None:
+        table = np.full(rows.shape, held.offset, dtype=np.int64)
+    warp = source.integers(0, len(rows), draws)
+    # Some rows at one place, others next to each other.
+    steps = source.integers(0, source.choice([1, 4, SIZE // held.modulus]), (draws, LANES)) % (SIZE // held.modulus)
+    first = source.integers(0, SIZE // held.modulus, (draws, 1))
+    common = np.take_along_axis((first + steps) % (SIZE // held.modulus), rows[warp], axis=1) * held.modulus
     if held.base:
         common = common + source.integers(0, SIZE // ALIGNMENT, (draws, 1)) * ALIGNMENT
-    return (common + np.array(held.words[: drawn.reference.lanes], dtype=np.int64)) % SIZE
+    return (common + table[warp]) % SIZE
 
 
 def hold(words: int, draws: int, seed: int) -> list[str]:

@@ -97,8 +97,13 @@ def _move(instruction: Instruction, modifiers: list[str], guard: Condition) -> D
     if "32" not in modifiers:
         raise refuse(instruction, "not of 32 bits")
     into, out = instruction.operands
+    if isinstance(into, Register) and into.file == "B" and isinstance(out, Immediate) and isinstance(out.value, int):
+        return Control(Flow.NONE, guard, moves=Moves(_tag(into, instruction), None, save=False, mask=out.value))
     if not isinstance(into, Register) or not isinstance(out, Register):
         raise refuse(instruction, "not between registers")
+    if into.file == out.file == "B":
+        moves = Moves(_tag(into, instruction), None, save=False, clear="CLEAR" in modifiers, source=_tag(out, instruction))
+        return Control(Flow.NONE, guard, moves=moves)
     if into.file == "B":
         source = number(out.file, out.index)
         return Control(Flow.NONE, guard, moves=Moves(_tag(into, instruction), source, save=False))

@@ -1,6 +1,7 @@
 """`sassan analyze`: the main job."""
 
 from sassan.app import documents
+from sassan.app.estimating import estimated_launches
 from sassan.app.inputs import Observer
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options.inputs import AllAssumptions, Explain, Json
@@ -54,8 +55,9 @@ def _launches(request: AnalysisRequest, observer: Observer, *, every: bool, json
     """Print what is known of every recorded launch."""
     inputs = request.inputs(observer)
     launches = tuple(request.launch_results(inputs, observer))
+    estimates = estimated_launches(launches)
     if json:
-        document.show([], inputs.refused, launches=[documents.launch(launch) for launch in launches])
+        document.show([], inputs.refused, launches=[documents.launch(*each) for each in zip(launches, estimates, strict=True)])
     else:
-        launches_report.show(launches, cut=request.recording.cut if request.recording is not None else "", every=every)
+        launches_report.show(launches, estimates, cut=request.recording.cut if request.recording is not None else "", every=every)
     finish(inputs, [launch.result for launch in launches if launch.result is not None] if request.patterns else [])

@@ -1,51 +1,91 @@
 """`sassan estimate`: how long a launch takes, and why."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import typer
 
-from sassan.app.estimating import estimated
+from sassan.app import documents
+from sassan.app.estimating import EstimateResult, estimated, estimated_launches
+from sassan.app.what_if import alternatives, change
 from sassan.cli.options.inputs import Json
-from sassan.cli.options.launch import Policy, PolicyOption
+from sassan.cli.options.launch import Policy, PolicyOption, WhatIf
 from sassan.cli.options.request import Asked, analysis
 from sassan.cli.output import document, failure
 from sassan.cli.output.finish import finish, named
 from sassan.cli.reports import estimate as report
+from sassan.cli.reports import program as program_report
 from sassan.errors import InputError, UsageError
 
 
 @analysis
-def estimate(asked: Asked, *, policy: PolicyOption = Policy.GREEDY, json: Json = False) -> None:
+def estimate(asked: Asked, *, policy: PolicyOption = Policy.GREEDY, what_if: WhatIf = None, json: Json = False) -> None:
     """Estimate how long a launch takes, and say why.
 
     An estimate is what to expect; a bound (sassan analyze) is what is never exceeded. One SM is simulated with its resident blocks, their
     control codes, units and barriers, and its share of L2 and DRAM; the rest of the grid follows in waves. The GPU, the block and the grid
     are needed; arguments that bound loops are, too (--param), or a recording of the launches (--launches).
 
-    'bound by' names what to improve: issue (fewer instructions), a unit such as fma, memory (the memory pipeline of an SM: uncoalesced
-    accesses, bank conflicts), l2, dram (fewer bytes), latency (more warps, or more independent work in each), barrier, tail (blocks that
-    are too few or too long), launch (too little work for a kernel). Rows are the work of one warp on the expected, the shortest and the
-    longest path, in cycles of each unit. Stalls have the names of Nsight Compute.
+    'bound by' names what to improve: issue (fewer instructions), a unit such as fma, shared (bank conflicts) or l1 (uncoalesced accesses),
+    which share the memory pipeline of an SM, l2, dram (fewer bytes), latency (more warps, or more independent work in each), barrier,
+    tail (blocks that are too few or too long), launch (too little work for a kernel). Rows are the work of one warp on the expected, the
+    shortest and the longest path, in cycles of each unit. Stalls have the names of Nsight Compute.
+
+    --what-if shows the time with other registers per thread, another block, or on another GPU beside that of the launch. With --launches,
+    the kernels of a whole program are listed by time, and the three that matter most are explained.
 
     \b
     Examples:
       sassan estimate k.cubin --gpu T4 --block-dim 256 --grid 4096 --param n=100
       sassan estimate k.cubin --gpu T4 --block-dim 32,8 --grid 64,64 --json
+      sassan estimate k.cubin --gpu T4 --block-dim 256 --grid 99 --what-if block=128 --what-if registers=32
       sassan estimate ./a.out --gpu "H100 PCIe" --launches launches.toml
     """
     request, settings = asked.request, asked.request.settings
+    greedy, changes = policy is Policy.GREEDY, tuple(map(change, what_if or ()))
     if settings.gpu is None:
         raise UsageError("usage", "an estimate needs a GPU", hint="pass --gpu NAME; sassan gpus lists them")
-    if request.recording is None and (settings.launch.block is None or settings.launch.grid is None):
+    if request.recording is not None:
+        if changes:
+            raise UsageError("usage", "--what-if changes one launch, and --launches gives several", hint="omit one of them")
+        _program(asked, greedy=greedy, json=json)
+        return
+    if settings.launch.block is None or settings.launch.grid is None:
         raise UsageError("usage", "an estimate needs the shape of a launch", hint="pass --block-dim and --grid, or --launches")
+    request = replace(request, settings=replace(settings, contention=False))
     results, inputs = request.results(asked.observer, label="estimating")
-    estimates = [estimated(result, greedy=policy is Policy.GREEDY) for result in results if result.function.kernel]
+    estimates = [estimated(result, greedy=greedy) for result in results if result.function.kernel]
+    others = [alternatives(asked.options, each.analysis, changes, greedy=greedy) for each in estimates]
     if json:
-        document.show([report.row(each) for each in estimates], inputs.refused)
+        document.show([report.row(*each) for each in zip(estimates, others, strict=True)], inputs.refused)
     else:
-        report.show(estimates)
-    unknown = [each for each in estimates if each.estimate is None] if request.patterns else []
-    if unknown and not inputs.status:
+        report.show(estimates, others)
+    if request.patterns and not inputs.status:
+        _refuse_missing(estimates)
+    finish(inputs)
+
+
+def _program(asked: Asked, *, greedy: bool, json: bool) -> None:
+    """Print the estimate of every recorded launch, and of the program."""
+    request, observer = asked.request, asked.observer
+    inputs = request.inputs(observer)
+    launches = tuple(request.launch_results(inputs, observer))
+    estimates = estimated_launches(launches, greedy=greedy)
+    if json:
+        rows = [documents.launch(*pair) for pair in zip(launches, estimates, strict=True)]
+        document.show([], inputs.refused, launches=rows, **program_report.document(launches, estimates))
+    else:
+        program_report.show(launches, estimates, cut=request.recording.cut if request.recording is not None else "")
+    if request.patterns and not inputs.status:
+        _refuse_missing([each for each in estimates if each is not None])
+    finish(inputs)
+
+
+def _refuse_missing(estimates: Sequence[EstimateResult]) -> None:
+    """End the command where a chosen function has no estimate."""
+    unknown = [each for each in estimates if each.estimate is None]
+    if unknown:
         codes = sorted({gap.code for each in unknown for gap in each.gaps})
         error = InputError("gaps", f"{named([each.analysis.function for each in unknown])}: no estimate ({', '.join(codes)})")
         failure.show(error)
         raise typer.Exit(error.status)
-    finish(inputs)

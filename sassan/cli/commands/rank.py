@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from sassan import recorded
+from sassan.app.reading import read_gpu
 from sassan.cli.options import executors
-from sassan.cli.options.inputs import Json, Quiet
+from sassan.cli.options.inputs import AllAssumptions, Json, Quiet
 from sassan.cli.options.launch import Gpu, Parameters, Shared
 from sassan.cli.output.files import extension
 from sassan.cli.output.progress import track
@@ -24,7 +25,7 @@ from sassan.evolve.run import tools_of
 from sassan.evolve.space import config as configurations
 from sassan.files import write
 from sassan.machine.parameters import setting
-from sassan.products import Product, find
+from sassan.products import Product
 
 _INTERRUPTED = 130
 _MANY = 1_000_000
@@ -79,6 +80,7 @@ def rank(
     scheduler: executors.Scheduler = None,
     jobs: executors.Jobs = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and estimate everything again; do not use the cache.")] = False,
+    assumptions: AllAssumptions = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -101,7 +103,7 @@ def rank(
     """
     if output is not None:
         extension(output, ("csv", "json"))
-    product = find(gpu) if gpu is not None else None
+    product = read_gpu(gpu) if gpu is not None else None
     given = {"--source": source, "--block-dim": block_dim, "--grid": grid, "--param": param, "--shared": shared, "--define": define}
     if space.endswith(".toml"):
         candidates = _of_config(space, product, [name for name, value in given.items() if value is not None])
@@ -135,7 +137,7 @@ def rank(
     if json:
         out(dumps(ranks.document(ranking, top), indent=2) + "\n")
     else:
-        report.show(ranking, top)
+        report.show(ranking, top, every=assumptions)
 
 
 def _of_config(space: str, gpu: Product | None, given: list[str]) -> Candidates:

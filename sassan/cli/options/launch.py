@@ -99,6 +99,16 @@ Warps = Annotated[
 ]
 
 
+WhatIf = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--what-if",
+        metavar="registers=N|block=X[,Y[,Z]]|gpu=NAME",
+        help="Also estimate the launch with this changed; may be repeated.",
+    ),
+]
+
+
 class Policy(StrEnum):
     """Which warp a scheduler takes."""
 

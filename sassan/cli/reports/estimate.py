@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from sassan.app import documents
 from sassan.app.documents import address
 from sassan.app.estimating import EstimateResult
+from sassan.app.what_if import SAME_CODE, Alternative
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import out, safe
 from sassan.cli.reports import assumptions
-from sassan.cli.reports.analysis import list_gaps, microseconds
+from sassan.cli.reports.analysis import NONE, list_gaps, microseconds
 from sassan.estimate.answer import Estimate
 
 _SHARES = 0.005
@@ -17,25 +18,54 @@ _STALLS = 12
 """Stalls that the table shows: the greatest; --json has all."""
 
 
-def show(results: Sequence[EstimateResult]) -> None:
-    """Print the estimate of each kernel."""
-    for result in results:
-        function, known = result.analysis.function, result.estimate
-        out(f"{safe(function.name)} ({function.arch})\n")
-        if known is None:
-            out("  no estimate: see the gaps\n\n")
-            continue
-        out(f"  {microseconds(known.us)} us, {known.cycles:.0f} cycles on {safe(known.gpu)}; bound by {known.bound_by}\n")
-        shares = sorted(known.shares.items(), key=lambda pair: -pair[1])
-        out("  busy or waiting: " + ", ".join(f"{name} {share:.0%}" for name, share in shares if share >= _SHARES) + "\n")
-        out(f"  achieved occupancy {known.occupancy:.0%}; {known.assumed:.0%} of the time rests on assumed figures\n")
-        out(f"  executions: {known.source.value}\n\n")
-        table.show(_work(known))
-        out("\n")
-        table.show(_stalls(result, known))
-        out("\n")
-    assumptions.show([text for result in results for text in result.assumptions], every=True)
+def show(results: Sequence[EstimateResult], others: Sequence[Sequence[Alternative]]) -> None:
+    """Print the estimate of each kernel, and those of the changed launches beside it."""
+    for result, changed in zip(results, others, strict=True):
+        details(result)
+        if changed and result.estimate is not None:
+            table.show(_changed(result, result.estimate, changed))
+            out("\n")
+    texts = [text for result in results for text in result.assumptions]
+    assumptions.show([*texts, *([SAME_CODE] if any(others) and texts else ())], every=True)
     list_gaps([(result.analysis.function.name, result.gaps) for result in results])
+
+
+def details(result: EstimateResult) -> None:
+    """Print the estimate of one kernel without what it rests on."""
+    function, known = result.analysis.function, result.estimate
+    out(f"{safe(function.name)} ({function.arch})\n")
+    if known is None:
+        out("  no estimate: see the gaps\n\n")
+        return
+    out(f"  {microseconds(known.us)} us, {known.cycles:.0f} cycles on {safe(known.gpu)}; bound by {known.bound_by}\n")
+    shares = sorted(known.shares.items(), key=lambda pair: -pair[1])
+    out("  busy or waiting: " + ", ".join(f"{name} {share:.0%}" for name, share in shares if share >= _SHARES) + "\n")
+    out(f"  achieved occupancy {known.occupancy:.0%}; {known.assumed:.0%} of the time rests on assumed figures\n")
+    out(f"  executions: {known.source.value}\n\n")
+    table.show(_work(known))
+    out("\n")
+    table.show(_stalls(result, known))
+    out("\n")
+
+
+def _changed(result: EstimateResult, known: Estimate, changed: Sequence[Alternative]) -> Table:
+    columns = (Column("what if"), Column("us", number=True), Column("change", number=True), Column("occupancy", number=True))
+    rows = [("as given", microseconds(known.us), NONE, f"{known.occupancy:.0%}", _residents(result), known.bound_by)]
+    for each in changed:
+        other = each.result.estimate if each.result is not None else None
+        if each.result is None or other is None:
+            rows.append((str(each.change), NONE, NONE, NONE, NONE, each.why))
+        else:
+            change = f"{other.us / known.us - 1:+.1%}"
+            rows.append(
+                (str(each.change), microseconds(other.us), change, f"{other.occupancy:.0%}", _residents(each.result), other.bound_by)
+            )
+    return Table((*columns, Column("blocks per SM", number=True), Column("bound by")), tuple(rows))
+
+
+def _residents(result: EstimateResult) -> str:
+    residency = result.analysis.residency
+    return NONE if residency is None or residency.occupancy is None else str(residency.occupancy.blocks)
 
 
 def _work(known: Estimate) -> Table:
@@ -56,27 +86,22 @@ def _stalls(result: EstimateResult, known: Estimate) -> Table:
     )
 
 
-def row(result: EstimateResult) -> Mapping[str, documents.Value]:
-    """Return what the document says of one kernel."""
+def row(result: EstimateResult, changed: Sequence[Alternative] = ()) -> Mapping[str, documents.Value]:
+    """Return what the document says of one kernel, and of changed launches of it."""
+    more: Mapping[str, documents.Value] = {"what_if": [_alternative(each) for each in changed]} if changed else {}
     return {
         **documents.head(result.analysis),
-        "estimate": document(result.estimate) if result.estimate is not None else None,
+        "estimate": documents.estimate(result.estimate) if result.estimate is not None else None,
         **documents.assumptions(result.assumptions),
         "gaps": documents.gaps(result.gaps),
+        **more,
     }
 
 
-def document(known: Estimate) -> Mapping[str, documents.Value]:
-    """Return the keys of an estimate."""
+def _alternative(each: Alternative) -> Mapping[str, documents.Value]:
+    known = each.result.estimate if each.result is not None else None
     return {
-        "cycles": known.cycles,
-        "us": known.us,
-        "gpu": known.gpu,
-        "bound_by": known.bound_by,
-        "shares": dict(known.shares),
-        "occupancy": known.occupancy,
-        "rows": {name: {**row.cycles, "bound_by": row.bound_by} for name, row in known.rows.items()},
-        "stalls": [{"address": address(each.address), "reason": each.reason.name.lower(), "share": each.share} for each in known.stalls],
-        "assumed": known.assumed,
-        "counts": known.source.value,
+        "change": str(each.change),
+        "estimate": documents.estimate(known) if known is not None else None,
+        "why": each.why or None,
     }

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+from sassan.app.estimating import EstimateResult
 from sassan.app.launches import LaunchResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
@@ -14,6 +15,7 @@ from sassan.machine.launch import Shape
 from sassan.timing import Unit
 
 _GRID_HAS = "the grid has"
+_ESTIMATE = "estimate us"
 _COLUMNS = (
     Column("kernel", widest=24),
     Column("grid"),
@@ -23,19 +25,20 @@ _COLUMNS = (
     Column("WCET", number=True),
     Column("grid bound", number=True),
     Column("us", number=True),
+    Column(_ESTIMATE, number=True),
     Column(_GRID_HAS, widest=len(report.UNLIMITED)),
     Column("gaps"),
 )
 
 
-def show(launches: Sequence[LaunchResult], *, cut: str, every: bool = False) -> None:
-    """Print every launch; `cut` says why the recording ends early; `every`: all assumptions."""
+def show(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | None], *, cut: str, every: bool = False) -> None:
+    """Print every launch with its estimate, where there is one; `cut` says why the recording ends early; `every`: all assumptions."""
     timed = any(launch_result.us is not None for launch_result in launches)
     settings = [launch_result.result.settings for launch_result in launches if launch_result.result is not None]
     limited = any(each.gpu is not None or each.costs.name == Unit().name for each in settings)
-    left_out = {*(() if timed else ("us",)), *((_GRID_HAS,) if limited else ())}
+    left_out = {*(() if timed else ("us",)), *(() if any(estimates) else (_ESTIMATE,)), *((_GRID_HAS,) if limited else ())}
     kept = [place for place, column in enumerate(_COLUMNS) if column.title not in left_out]
-    rows = [_row(launch_result) for launch_result in launches]
+    rows = [_row(*each) for each in zip(launches, estimates, strict=True)]
     table.show(Table(tuple(_COLUMNS[place] for place in kept), tuple(tuple(row[place] for place in kept) for row in rows)))
     total = sum(launch_result.launch.count for launch_result in launches)
     bounded = sum(launch_result.launch.count for launch_result in launches if launch_result.cycles is not None)
@@ -57,7 +60,7 @@ def show(launches: Sequence[LaunchResult], *, cut: str, every: bool = False) -> 
     report.list_gaps([(kernel, tuple(several)) for kernel, several in gaps.items()])
 
 
-def _row(launch_result: LaunchResult) -> tuple[str, ...]:
+def _row(launch_result: LaunchResult, expected: EstimateResult | None) -> tuple[str, ...]:
     launch = launch_result.launch
     numbers = (report.NONE if number is None else str(number) for number in (launch_result.wcet, launch_result.cycles))
     codes = ", ".join(sorted({gap.code for gap in launch_result.gaps}))
@@ -69,6 +72,7 @@ def _row(launch_result: LaunchResult) -> tuple[str, ...]:
         str(launch.count),
         *numbers,
         report.microseconds(launch_result.us),
+        report.NONE if expected is None or expected.estimate is None else report.microseconds(expected.estimate.us),
         report.NONE if launch_result.cycles is None else report.UNLIMITED,
         codes,
     )

@@ -14,8 +14,8 @@ _TOP = 20
 _REASONS = 4
 
 
-def show(ranking: Ranking, top: int | None) -> None:
-    """Print the best choices of a ranking."""
+def show(ranking: Ranking, top: int | None, *, every: bool) -> None:
+    """Print the best choices of a ranking; `every`: all assumptions."""
     varying = _varying(ranking)
     measured = (Column("measured us", number=True),) if ranking.measured else ()
     columns = (Column("#", number=True), Column("estimate us", number=True), *measured, Column("bound by"), Column("regs", number=True))
@@ -36,7 +36,7 @@ def show(ranking: Ranking, top: int | None) -> None:
         regrets = ", ".join(f"regret@{first} {_ratio(ranking.regret(first))}" for first in FIRST)
         error = _NONE if ranking.mape is None else f"{ranking.mape:.0%}"
         out(f"against {ranking.measured} measured times: {regrets}, tau {_ratio(ranking.tau)}, mean error {error}\n")
-    assumptions.show(list(ranking.assumptions), every=False)
+    assumptions.show(list(ranking.assumptions), every=every)
 
 
 def _varying(ranking: Ranking) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from sassan.domains.bits import bits
 from sassan.errors import SassanError
 from sassan.ipet.loop_bounds.operands import CONDITIONS, number
-from sassan.ir import Instruction, Register, Target
+from sassan.ir import Immediate, Instruction, Register, Target
 from sassan.isa.facts import Facts, Flow
 from sassan.simt.code import ALWAYS, WARPSYNC_TAG, Clear, Condition, Control, Decoded, Moves, Operation, Push, Test, Unity
 from sassan.simt.values import ONE_COPY, key
@@ -117,8 +117,15 @@ def _control(instruction: Instruction, facts: Facts, condition: Condition) -> Co
 def _barrier_move(instruction: Instruction, condition: Condition) -> Decoded:
     into, out = instruction.operands
     modifiers = instruction.opcode.split(".")
-    if not isinstance(into, Register) or not isinstance(out, Register) or "32" not in modifiers:
+    if not isinstance(into, Register) or "32" not in modifiers:
         raise _refused(instruction)
+    if into.file == "B" and isinstance(out, Immediate) and isinstance(out.value, int):
+        return Control(Flow.NONE, condition, moves=Moves(f"B{into.index}", None, save=False, mask=out.value))
+    if not isinstance(out, Register):
+        raise _refused(instruction)
+    if into.file == out.file == "B":
+        clear = "CLEAR" in modifiers
+        return Control(Flow.NONE, condition, moves=Moves(f"B{into.index}", None, save=False, clear=clear, source=f"B{out.index}"))
     if into.file == "B":
         return Control(Flow.NONE, condition, moves=Moves(f"B{into.index}", number(out), save=False))
     if into.index is None and condition == ALWAYS and "CLEAR" in modifiers:

@@ -10,13 +10,12 @@ from functools import cache
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
 from sassan.arch import described
 from sassan.errors import SassanError, SelfCheckError
 from sassan.ipet.loop_bounds.decoder import TableDecoder
 from sassan.ipet.loop_bounds.infer import Inferred
-from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
+from sassan.ipet.loop_bounds.launch_warps import Spot, warps_at
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Launch, Shape
@@ -26,10 +25,8 @@ from sassan.simt.integers import Integers
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.slicing import control_slice
 from sassan.simt.state import Order, Session, lanes
-from sassan.simt.values import LANES, Rows, Truth, Words, key
+from sassan.simt.values import LANES, Rows, Truth, Words
 from sassan.warpcfg.graph import WarpCfg
-
-_AXES = "XYZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +46,6 @@ class Effort:
 
 SMALL = Effort(operations=6_000, worth=16_000)
 _SHORTEST = 24
-_CLUSTER = 16
-"""Blocks of a cluster, at most."""
 _MORE = 3
 """So many iterations more than a bound says, so that a wrong one shows."""
 
@@ -179,48 +174,16 @@ def warps_of(cfg: WarpCfg, launch: Launch, effort: Effort) -> tuple[Place, Words
 def _warps(cfg: WarpCfg, launch: Launch, effort: Effort, index: int) -> tuple[Place, Words]:
     random = np.random.default_rng((effort.seed, index))
     block, grid = launch.block or _draw(random, BLOCK_LIMITS), launch.grid or _draw(random, GRID_LIMITS)
-    count = effort.warps
-    environment = LaunchEnvironment(cfg.function, replace(launch, block=block, grid=grid))
-    secret = int(random.integers(0, 1 << 32))
-
-    def bank(offset: int) -> Words:
-        # What is not given is the same in every thread and every warp of this launch.
-        known = environment.constant(offset).constant
-        return np.full(count, _filled(environment, offset, secret) if known is None else known, dtype=np.uint32)
-
-    threads, inside = _threads(random, block, count)
-    places = np.stack([random.integers(0, extent, count) for extent in grid])
-    places[:, 0], places[:, -1] = 0, np.array(grid) - 1
-    wide = np.ones((count, LANES), dtype=np.int64)
-    lane = np.arange(LANES) * wide
-    special = {"SR_LANEID": lane, "SRZ": 0 * wide, "SR_EQMASK": 1 << lane, "SR_LTMASK": (1 << lane) - 1, "SR_LEMASK": (2 << lane) - 1}
-    coordinates = (threads % block[0], threads // block[0] % block[1], threads // (block[0] * block[1]))
-    for axis, name in enumerate(_AXES):
-        special |= {f"SR_TID.{name}": coordinates[axis], f"SR_CTAID.{name}": places[axis][:, None] * wide}
-        special |= {f"SR_NTID.{name}": block[axis] * wide, f"SR_NCTAID.{name}": grid[axis] * wide}
-    salt = random.integers(0, 1 << 32, count, dtype=np.uint32)
-    special["SR_CGACTAID"] = random.integers(0, _CLUSTER, count)[:, None] * wide
-    words = {name: one.astype(np.uint32) for name, one in special.items()}
-    return Place(salt, words, bank, described(cfg.function.arch).short_immediates), np.packbits(inside, axis=1, bitorder="little").view(
-        np.uint32
-    )[:, 0]
+    last = -(-prod(block) // LANES) - 1
+    spots = [Spot((0, 0, 0), 0)]
+    spots += (Spot(_place(random, grid), int(random.integers(0, last + 1))) for _ in range(effort.warps - 2))
+    spots.append(Spot((grid[0] - 1, grid[1] - 1, grid[2] - 1), last))
+    return warps_at(cfg.function, replace(launch, block=block, grid=grid), spots[: effort.warps], random)
 
 
-def _filled(environment: LaunchEnvironment, offset: int, secret: int) -> int:
-    """Return a word of which some bytes are given, and the others are drawn."""
-    drawn = (secret ^ key(f"c[{offset}]")).to_bytes(4, "little")
-    given = [environment.byte(offset + place) for place in range(4)]
-    return int.from_bytes(bytes(one if one is not None else other for one, other in zip(given, drawn, strict=True)), "little")
-
-
-def _threads(random: np.random.Generator, block: Shape, count: int) -> tuple[npt.NDArray[np.int64], Truth]:
-    """Return the threads of warps of a block by number, the first and the last warp among them, and which of them exist."""
-    size = prod(block)
-    last = (size + LANES - 1) // LANES
-    first = random.integers(0, last, count)
-    first[0], first[-1] = 0, last - 1
-    threads = first[:, None] * LANES + np.arange(LANES)
-    return np.minimum(threads, size - 1), threads < size
+def _place(random: np.random.Generator, grid: Shape) -> Shape:
+    x, y, z = (int(random.integers(0, extent)) for extent in grid)
+    return x, y, z
 
 
 def _together(parts: Sequence[tuple[Place, Words]]) -> tuple[Place, Words]:

@@ -54,13 +54,13 @@ MUTANTS = (
     WrongLine(
         "a product with too great a modulus", "multiply", WORDS, "x.modulus * (factor & -factor)", "2 * x.modulus * (factor & -factor)"
     ),
-    WrongLine("a carry ignored", "bit_or", WORDS, "if len({number // modulus for number in words}) == 1 else None", "if words else None"),
+    WrongLine("a carry ignored", "bit_or", WORDS, "carries if alike(carries) is not None else None", "None"),
+    WrongLine("carries of a shift ignored", "shift_right", WORDS, "alike(carries, rows or carries)", "rows"),
+    WrongLine("rows of a product forgotten", "multiply", WORDS, "_bounds(low, high), rows=x.rows)", "_bounds(low, high))"),
     WrongLine("a mask one bit too wide", "bit_and", WORDS, "mask < value.modulus", "mask <= value.modulus"),
-    WrongLine(
-        "lanes shifted too far", "shift_right", WORDS, "[part >> places for part in parts]", "[part >> places + 1 for part in parts]"
-    ),
+    WrongLine("lanes shifted too far", "shift_right", WORDS, "[part >> places for part in low]", "[part >> places + 1 for part in low]"),
     WrongLine("a shift of words that wrap around", "wrapping shift", WORDS, "value.high - value.low >= _SIGN", "False"),
-    WrongLine("lanes lost without notice", "popc", WORDS, "None if any(each.value.lanes is not None for each in inputs) else", ""),
+    WrongLine("lanes lost without notice", "popc", WORDS, "rows = equal_lanes(*[each.value for each in inputs])", "rows = None"),
     WrongLine("a pair shifted by the wrong distance", "funnel_left", WORDS, "number(_WORD_BITS - distance)", "number(distance)"),
     WrongLine("n no multiple of 32", "tail", WORDS, "if (y.offset - rest) % modulus == 0 and", "if"),
     WrongLine("at most taken as less than", "tail", WORDS, 'rest = 0 if relation in {"LT", "GE"} else -1', "rest = 0"),
@@ -72,15 +72,37 @@ MUTANTS = (
         "modulus = min(x.modulus, y.modulus)\n    return all",
         "modulus = max(x.modulus, y.modulus)\n    return all",
     ),
-    WrongLine("a condition ignored", "choose", WORDS, "_union((condition, first, second))", "_union((first, second))"),
-    WrongLine("lanes of a condition ignored", "choose", WORDS, " or condition.value.lanes is not None:", ":"),
-    WrongLine("a join keeps lanes", "join", LANES, "a, b = flat(a), flat(b)", "b = b._replace(lanes=a.lanes)"),
-    WrongLine("lanes forgotten, not their multiples", "join", LANES, "gcd(a.modulus, *a.lanes)", "a.modulus"),
-    WrongLine("a base forgotten, not what it adds", "join", LANES, "LaneWord(0, 1, a.lanes, a.low, a.high)", "a._replace(base='')"),
+    WrongLine(
+        "a condition ignored",
+        "choose",
+        WORDS,
+        "first.value, second.value), condition, first, second)",
+        "first.value, second.value), first, second)",
+    ),
+    WrongLine(
+        "lanes that a condition picks in one row", "choose", WORDS, "alike(*tables)), first, second)", "rows_of(x, y)), first, second)"
+    ),
+    WrongLine("a join keeps lanes", "choose", LANES, "a.base, _common_rows(a, b, apart))", "a.base, rows_of(a, b))"),
+    WrongLine("a join keeps the modulus", "join", LANES, "a.offset - b.offset, *(apart or ()))", "a.offset - b.offset)"),
+    WrongLine("agreement on lanes kept without them", PROGRAMS, LANES, "_common_rows(a, b, distances(a, b)) == b.rows", "True"),
+    WrongLine("lanes forgotten, not their multiples", "multiply", LANES, "gcd(a.modulus, *a.lanes)", "a.modulus"),
+    WrongLine(
+        "a base forgotten, not what it adds",
+        "join",
+        LANES,
+        "word(0, 1, a.lanes, (a.low, a.high), rows=a.rows) if a.base",
+        "a._replace(base='') if a.base",
+    ),
+    WrongLine("rows keep less than they add", "bit_xor", LANES, "lane & -modulus)", "lane)"),
     WrongLine("a wrong stride", "thread_index", ENVIRONMENT, "block[0] * block[1])[axis]", "block[0])[axis]"),
-    WrongLine("every warp as the first", "thread_index", ENVIRONMENT, "for lane in range(count))", "for lane in range(1))"),
-    WrongLine("a block of one warp", "thread_index", ENVIRONMENT, "modulus = gcd(*[row[0] - first[0] for row in table])", "modulus = 0"),
-    WrongLine("a guard mixes lanes", PROGRAMS, EVALUATE, "return lost\n", "return 0\n"),
+    WrongLine("every warp as the first", "thread_index", ENVIRONMENT, "for lane in range(live))", "for lane in range(1))"),
+    WrongLine(
+        "a block of one warp",
+        "thread_index",
+        ENVIRONMENT,
+        "modulus = gcd(*[row[0] - table[index * LANES % length] for index, row in enumerate(rows)])",
+        "modulus = 0",
+    ),
     WrongLine("a guard that always holds", PROGRAMS, EVALUATE, "new[name] = join(old, value)", "new[name] = value"),
     WrongLine(
         "a predicate of lanes agreed on",
@@ -93,7 +115,7 @@ MUTANTS = (
         "a load from where lanes are",
         PROGRAMS,
         EVALUATE,
-        "effect if effect.needs is None or not effect.needs & words.laned else Effect(effect.writes, None)",
+        "effect if rows is not None or not (effect.needs or 0) & words.laned else Effect(effect.writes, None)",
         "effect",
     ),
     WrongLine(

@@ -22,9 +22,11 @@ from sassan.isa import tables
 from sassan.machine.launch import Launch, Shape
 from sassan.machine.parameters import Setting, layout, places
 from sassan.simt.code import lower
+from sassan.simt.integer_work import Place
 from sassan.simt.integers import Integers
 from sassan.simt.machine import Limits, Machine
 from sassan.simt.state import Order, RunStatus
+from sassan.simt.values import LANES
 from sassan.values import WarpValues, with_values
 from sassan.warpcfg import explore
 from soundness.oracles import Finding, GraphEdges, Report
@@ -36,8 +38,9 @@ BLOCKS: tuple[Shape, ...] = (
     (64, 4, 1),
     (32, 1, 1),
     (24, 1, 1),
-    (33, 1, 1),
+    (33, 3, 1),
     (48, 2, 1),
+    (80, 4, 2),
     (16, 16, 1),
     (8, 8, 4),
     (7, 5, 3),
@@ -99,6 +102,13 @@ def launch(function: Function, dice: random.Random) -> Launch:
     return Launch(dice.choice(BLOCKS), dice.choice(GRIDS) if dice.random() < 0.7 else None, tuple(drawn))
 
 
+def _numbers(place: Place) -> np.ndarray:
+    """Return the number of each warp in its block, from its first thread."""
+    x, y, z = (place.special[f"SR_TID.{axis}"][:, 0] for axis in "XYZ")
+    wide, deep = (place.special[f"SR_NTID.{axis}"][:, 0] for axis in "XY")
+    return ((z * deep + y) * wide + x) // LANES
+
+
 def _held(values: WarpValues, given: Launch, effort: Effort) -> Report:
     function = values.cfg.function
     order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
@@ -107,7 +117,7 @@ def _held(values: WarpValues, given: Launch, effort: Effort) -> Report:
     bases = {each.source or each.name: place.bank(each.offset) for each in places(function)}
     returns = {each.address for each in function.instructions if each.opcode.split(".")[0] == "RET"}
     for called in (False, True):
-        watch = WordWatch(values, code, bases)
+        watch = WordWatch(values, code, bases, _numbers(place))
         outcome = Machine(code, Integers(place), order, Limits(steps=effort.steps)).run(active, watch, called=called)
         # Only what was called returns: a device function in a section of its own.
         if not any(address in returns for address, _, _ in outcome.faults):

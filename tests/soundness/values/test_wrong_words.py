@@ -14,7 +14,7 @@ from soundness.values.runs import WordPlan, inspect_words
 from unit.values.lane_cases import REFERENCES, cases, index_complaint, join_complaint, tail_complaints, wrapping_shift
 
 SETTINGS = settings(max_examples=3000, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None)
-BLOCKS = ((32, 8, 1), (48, 2, 1), (8, 8, 4))
+BLOCKS = ((32, 8, 1), (48, 2, 1), (48, 9, 1), (8, 8, 4))
 SEEDS = 80
 
 
@@ -33,7 +33,7 @@ def notices(by: str, modules: dict[str, ModuleType]) -> bool:  # noqa: PLR0911 -
         case "wrapping shift":
             return wrapping_shift().complaint(modules[WORDS].shift_right, REFERENCES["shift_right"][1]) != ""
         case "join":
-            return exists("ww", lambda case: join_complaint(case, modules[LANES].join) != "")
+            return exists("ww", lambda case: join_complaint(case, modules[LANES].join, modules[LANES].follows) != "")
         case _:
             kinds, reference = REFERENCES[by]
             function = getattr(modules[WORDS], by, None) or modules[WORDS].FUNCTIONS[by]

@@ -30,24 +30,32 @@ ROWS = [row(100.0, 400), row(200.0, 100, group="a=1"), row(50.0, None, "no-laten
 
 
 def test_a_summary_counts_bounds_gaps_and_what_is_below():
-    result = silicon_rows.summaries(ROWS, frozenset())[0]
+    result = silicon_rows.summaries(ROWS)[0]
     assert (result.n, result.bounded_share, result.gaps, result.below) == (4, 0.5, "no-latency:2 unbounded-loop:1", 1)
     assert (result.ratio_min, result.ratio_median, result.ratio_max) == (0.5, 2.25, 4.0)
 
 
-def test_ranks_are_of_tuning_spaces_alone():
-    launches, space = silicon_rows.summaries(ROWS, frozenset())[0], silicon_rows.summaries(ROWS, frozenset({"space"}))[0]
-    assert (launches.tau, launches.regret_1) == (None, None)
-    assert (space.tau, space.regret_1, space.regret_10) == (-1.0, 2.0, 1.0)
+def judged(tuned: frozenset[str]):
+    return next(each for each in silicon_rows.judgements(ROWS, tuned) if (each.source, each.method) == ("space", "bound"))
+
+
+def test_regrets_are_of_tuning_spaces_alone():
+    assert (judged(frozenset()).tau, judged(frozenset()).regret_1) == (-1.0, None)
+    space = judged(frozenset({"space"}))
+    assert (space.n, space.tau, space.regret_1, space.regret_10) == (2, -1.0, 2.0, 1.0)
+
+
+def test_every_way_of_predicting_stands_in_one_table():
+    assert [each.method for each in silicon_rows.judgements(ROWS[:1], frozenset())] == ["estimate", "roofline", "bound"]
 
 
 def test_a_group_is_also_summed_up_alone():
-    assert [(summary.source, summary.n) for summary in silicon_rows.summaries(ROWS, frozenset())] == [("space", 4), ("space, a=1", 1)]
+    assert [(summary.source, summary.n) for summary in silicon_rows.summaries(ROWS)] == [("space", 4), ("space, a=1", 1)]
 
 
 def test_nothing_is_known_where_nothing_is_bounded():
-    result = silicon_rows.summaries([row(50.0, None, "no-latency")], frozenset({"space"}))[0]
-    assert (result.ratio_median, result.tau, result.regret_1, result.estimate_mape, result.below) == (None, None, None, None, 0)
+    result = silicon_rows.summaries([row(50.0, None, "no-latency")])[0]
+    assert (result.ratio_median, result.below) == (None, 0)
 
 
 def test_a_row_of_csv_has_an_empty_cell_where_nothing_is_known(tmp_path: Path):

@@ -165,6 +165,7 @@ def test_the_experiment_writes_its_tables_and_pictures(folder: Path, capsys: pyt
         "scale.A100.png",
         "scale.A100.svg",
         "silicon.csv",
+        "silicon_predictions.csv",
         "silicon_rows.csv",
     ]
     with (folder / "out" / "silicon.csv").open(encoding="utf-8") as file:

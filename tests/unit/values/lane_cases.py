@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, const, word
+from sassan.domains.lanes import LANES, LAST, SIZE, LaneWord, const, follows, word
 from sassan.values.words import Held
 from sassan.values.words import number as known
 
@@ -84,7 +84,10 @@ w word, t predicate, n places, s whether signed, r relation, 8 truth table, f fi
 
 @dataclass(frozen=True)
 class Argument:
-    """A word and what the lanes of one warp hold; `shared` says that all lanes have the same rest."""
+    """A word and what lanes hold, those of one warp or of as many as its tables are for.
+
+    `shared` says that the lanes of each row of a warp have the same rest.
+    """
 
     held: Held
     words: tuple[int, ...]
@@ -93,7 +96,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Case:
-    """A call: arguments, or what the instruction fixes; only the lanes in `live` exist."""
+    """A call: arguments, or what the instruction fixes; only the lanes in `live` exist, which are all of one warp."""
 
     arguments: tuple[Any, ...]
     live: tuple[int, ...]
@@ -112,8 +115,14 @@ class Case:
         arguments = [each for each in self.arguments if isinstance(each, Argument)]
         if held.needs is None or not all(each.shared for index, each in enumerate(arguments) if held.needs >> index & 1):
             return ""
-        rests = {rest(held.value, lane, number) for lane, number in words.items()}
-        return "" if len(rests) == 1 else f"lanes differ in more than {held.value.lanes}: {words}"
+        rests = {(row(held.value, lane), rest(held.value, lane, number)) for lane, number in words.items()}
+        same = len(rests) == len({row(held.value, lane) for lane in words})
+        return "" if same else f"lanes differ in more than {held.value}: {words}"
+
+
+def row(value: LaneWord, lane: int) -> int:
+    """Return the row of a lane."""
+    return 0 if value.rows is None else value.rows[lane]
 
 
 def rest(value: LaneWord, lane: int, number: int) -> int:
@@ -127,7 +136,9 @@ def contains(value: LaneWord, lane: int, number: int, bases: Mapping[str, int]) 
     return left % value.modulus == 0 and value.low <= number <= value.high
 
 
-def join_complaint(case: Case, join: Callable[[LaneWord, LaneWord], LaneWord]) -> str:
+def join_complaint(
+    case: Case, join: Callable[[LaneWord, LaneWord], LaneWord], follows: Callable[[LaneWord, LaneWord], bool] = follows
+) -> str:
     """Return what is wrong with the join of two words, '' where nothing is."""
     a, b = (argument.held.value for argument in case.arguments)
     both = join(a, b)
@@ -135,7 +146,13 @@ def join_complaint(case: Case, join: Callable[[LaneWord, LaneWord], LaneWord]) -
         for lane in case.live:
             if not contains(both, lane, argument.words[lane], case.bases):
                 return f"{argument.words[lane]:#x} in lane {lane} is not in {both}"
-    return "" if both.lanes is None or both.lanes == a.lanes == b.lanes else f"{both.lanes} of {a.lanes} and {b.lanes}"
+    # Lanes of one row that agree on either word agree on both.
+    for value, argument in zip((a, b), case.arguments, strict=True):
+        if argument.shared and follows(value, both):
+            rests = {(row(both, lane), rest(both, lane, argument.words[lane])) for lane in case.live}
+            if len(rests) > len({row(both, lane) for lane in case.live}):
+                return f"lanes that agree on {value} differ in more than {both}"
+    return ""
 
 
 _LINE = tuple(range(LANES))
@@ -161,13 +178,14 @@ def tail_complaints(compare: Callable[..., Held]) -> Iterator[str]:
 def index_complaint(block: tuple[int, int, int], axis: int, thread_index: Callable[[tuple[int, int, int], int], Held]) -> str:
     """Return what is wrong with the index of threads along an axis of a block, '' where nothing is."""
     held = thread_index(block, axis)
+    count = len(held.value.lanes or range(LANES))
     rests: dict[int, set[int]] = {}
     for z, y, x in product(*map(range, reversed(block))):
         thread = (z * block[1] + y) * block[0] + x
         number = (x, y, z)[axis]
-        if not contains(held.value, thread % LANES, number, {}):
+        if not contains(held.value, thread % count, number, {}):
             return f"{number} of thread {thread} is not in {held.value}"
-        rests.setdefault(thread // LANES, set()).add(rest(held.value, thread % LANES, number))
+        rests.setdefault(thread // LANES, set()).add(rest(held.value, thread % count, number))
     return "" if held.needs is None or all(len(each) == 1 for each in rests.values()) else f"lanes differ in more than {held.value.lanes}"
 
 
@@ -216,7 +234,16 @@ SCALES = st.sampled_from(
     ]
 )
 _tightness = st.sampled_from(["tight", "tight", "low", "high", "open"])
+_rows = st.sampled_from(
+    [
+        *[None] * 5,
+        tuple(lane >> 4 for lane in range(LANES)),
+        tuple(lane % 4 for lane in range(LANES)),
+        tuple(int(lane > 20) for lane in range(LANES)),
+    ]
+)
 _live = st.sampled_from([tuple(range(LANES)), tuple(range(LANES)), tuple(range(24)), (3,), (1, 30), (0, 31)])
+_warps = st.sampled_from([1, 1, 1, 2])
 _some_bases = st.fixed_dictionaries({"p": any_number, "q": any_number})
 
 
@@ -226,39 +253,59 @@ def _made(value: LaneWord, words: tuple[int, ...], live: tuple[int, ...], tightn
     return value._replace(low=low, high=max(inside) if tightness in {"tight", "high"} else LAST)
 
 
+@dataclass(frozen=True)
+class Warps:
+    """For how many warps tables are, and the lanes of one of them that exist."""
+
+    count: int
+    live: tuple[int, ...]
+
+
+def _tables(draw: st.DrawFn, table: tuple[int, ...] | None, warps: Warps) -> tuple[int, ...] | None:
+    """Return a table for so many warps, where the others may be moved."""
+    if table is None or warps.count == 1:
+        return table
+    return table + tuple(draw(numbers) + each & LAST for each in draw(st.sampled_from([table, table, table[::-1]])))
+
+
 @st.composite
-def _argument(draw: st.DrawFn, index: int, live: tuple[int, ...], bases: Mapping[str, int], scale: Scale) -> Argument:
-    value = word(draw(scale.offsets), draw(scale.moduli), draw(scale.lanes), base=draw(scale.bases))
+def _argument(draw: st.DrawFn, index: int, warps: Warps, bases: Mapping[str, int], scale: Scale) -> Argument:
+    rows = draw(_rows)
+    lanes = _tables(draw, draw(scale.lanes), warps)
+    value = word(draw(scale.offsets), draw(scale.moduli), lanes, (0, LAST), draw(scale.bases), rows and rows * warps.count)
     shared = draw(st.booleans())
-    counts = [draw(scale.counts)] * 3 if shared else [draw(scale.counts) for _ in range(3)]
+    counts = [draw(scale.counts) for _ in range(4)]
     base = bases[value.base] if value.base else 0
-    words = tuple((base + counts[lane * lane % 3] * value.modulus + each) & LAST for lane, each in enumerate(value.words))
-    value = _made(value, words, live, draw(_tightness))
+    offsets = value.words if value.lanes else (value.offset,) * LANES * warps.count
+    words = tuple(
+        (base + counts[row(value, lane) if shared else lane * lane % 3] * value.modulus + each) & LAST for lane, each in enumerate(offsets)
+    )
+    value = _made(value, words, warps.live, draw(_tightness))
     shared = shared or value.modulus == SIZE
     needs = 0 if value.known else draw(st.sampled_from([1 << index, 1 << index, 0 if shared else None]))
     return Argument(Held(value, needs), words, shared)
 
 
 @st.composite
-def _predicate(draw: st.DrawFn, index: int, live: tuple[int, ...]) -> Argument:
+def _predicate(draw: st.DrawFn, index: int, warps: Warps) -> Argument:
     kind = draw(st.sampled_from(["constant", "lanes", "shared", "each"]))
     few = draw(st.lists(st.integers(0, 1), min_size=4, max_size=4))
-    words = tuple(few[lane * lane // 7 % 4] if kind in {"lanes", "each"} else few[0] for lane in range(LANES))
+    words = tuple(few[lane * lane // 7 % 4] if kind in {"lanes", "each"} else few[0] for lane in range(LANES * warps.count))
     if kind in {"shared", "each"}:
         return Argument(Held(word(0, 1, None, (0, 1)), 1 << index), words, kind == "shared")
-    return Argument(Held(_made(word(0, SIZE, words), words, live, "tight"), 0), words, shared=True)
+    return Argument(Held(_made(word(0, SIZE, words), words, warps.live, "tight"), 0), words, shared=True)
 
 
 @st.composite
-def _places(draw: st.DrawFn, index: int, live: tuple[int, ...]) -> Argument:
+def _places(draw: st.DrawFn, index: int, warps: Warps) -> Argument:
     if draw(st.booleans()):
-        places = (draw(st.integers(0, 31)),) * LANES
-        return Argument(Held(_made(word(0, SIZE, places), places, live, "tight"), 0), places, shared=True)
+        places = (draw(st.integers(0, 31)),) * LANES * warps.count
+        return Argument(Held(_made(word(0, SIZE, places), places, warps.live, "tight"), 0), places, shared=True)
     few = draw(st.lists(st.integers(0, 31), min_size=4, max_size=4))
-    places = tuple(few[lane % 4] for lane in range(LANES))
+    places = tuple(few[lane % 4] for lane in range(LANES * warps.count))
     known = draw(st.booleans())
     return Argument(
-        Held(_made(word(0, SIZE if known else 1, places if known else None), places, live, "tight"), 0 if known else 1 << index),
+        Held(_made(word(0, SIZE if known else 1, places if known else None), places, warps.live, "tight"), 0 if known else 1 << index),
         places,
         known,
     )
@@ -267,17 +314,20 @@ def _places(draw: st.DrawFn, index: int, live: tuple[int, ...]) -> Argument:
 @st.composite
 def cases(draw: st.DrawFn, kinds: str) -> Case:
     """Draw a call of a function with arguments of these kinds."""
-    live, bases, scale = draw(_live), draw(_some_bases), draw(SCALES)
+    count, bases, scale = draw(_warps), draw(_some_bases), draw(SCALES)
+    first = draw(st.integers(0, count - 1)) * LANES
+    live = tuple(first + lane for lane in draw(_live))
+    warps = Warps(count, live)
     arguments: list[Any] = []
     index = 0
     for kind in kinds:
         match kind:
             case "w":
-                arguments.append(draw(_argument(index, live, bases, scale)))
+                arguments.append(draw(_argument(index, warps, bases, scale)))
             case "t":
-                arguments.append(draw(_predicate(index, live)))
+                arguments.append(draw(_predicate(index, warps)))
             case "n":
-                arguments.append(draw(_places(index, live)))
+                arguments.append(draw(_places(index, warps)))
             case "s":
                 arguments.append(draw(st.booleans()))
             case "r":

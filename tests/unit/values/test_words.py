@@ -104,9 +104,9 @@ def test_a_thread_index_holds_that_of_every_thread(block: tuple[int, int, int], 
         ((64, 4, 2), "xyz"),
         ((16, 16, 1), "xyz"),
         ((8, 8, 4), "xyz"),
-        ((48, 2, 1), "z"),
+        ((48, 2, 1), "xyz"),
         ((24, 1, 1), "xyz"),
-        ((33, 2, 1), "z"),
+        ((33, 2, 1), "xyz"),
     ],
 )
 def test_threads_of_a_warp_agree_on_their_index_up_to_lanes(block, agreed):

@@ -131,6 +131,36 @@ def test_a_barrier_written_with_something_else_is_a_gap():
     assert gaps(volta("BMOV.32 B0, R4\n EXIT").graph()) == [(0x0, "unknown-barrier")]
 
 
+EMPTIED = "BMOV.32 B0, 0xffffffff\n BMOV.32.CLEAR B1, B0\n BMOV.32 B1, 0x0\n"
+"""How kernels of sm_87 begin, with sixteen barriers."""
+
+
+def test_masks_of_no_token_may_be_written_and_passed_on_until_all_are_emptied():
+    assert gaps(volta(f"{EMPTIED} BSSY B0, end\n BSSY B1, inner\n BSYNC B1\n inner:\n BSYNC B0\n end:\n EXIT").graph()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("BMOV.32 B0, 0xffffffff\n BSSY B0, end\n BSYNC B0\n end:\n EXIT", (0x10, "overwritten-barrier")),
+        ("BMOV.32 B0, 0xffffffff\n BSYNC B0\n EXIT", (0x10, "saved-barrier")),
+        ("BMOV.32 B0, 0xffffffff\n BMOV.32.CLEAR R4, B0\n EXIT", (0x10, "lost-barrier")),
+        ("BMOV.32 B0, 0xffffffff\n BMOV.32 B1, B0\n BSSY B0, end\n BSYNC B0\n end:\n EXIT", (0x20, "overwritten-barrier")),
+        ("BSSY B0, end\n BMOV.32 B0, 0x0\n BSYNC B0\n end:\n EXIT", (0x10, "unknown-barrier")),
+        ("BSSY B0, end\n BMOV.32.CLEAR B1, B0\n BSYNC B0\n end:\n EXIT", (0x10, "unknown-barrier")),
+        ("BSSY B0, end\n BMOV.32.CLEAR B0, B1\n BSYNC B0\n end:\n EXIT", (0x10, "unknown-barrier")),
+        (f"{TID} @P0 BRA next\n BMOV.32 B0, 0xf\n next:\n BSSY B0, end\n BSYNC B0\n end:\n EXIT", (0x50, "overwritten-barrier")),
+    ],
+)
+def test_a_mask_of_no_token_is_a_gap_where_it_counts(text: str, expected: tuple[int, str]):
+    assert expected in gaps(volta(text).graph())
+
+
+def test_threads_agree_on_a_uniform_register_that_nothing_wrote():
+    text = "ISETP.NE.U32.AND P0, PT, RZ, UR2, PT\n @P0 BRA end\n NOP\n end:\n EXIT"
+    assert not any(edge.kind == "diverge" for edge in volta(text).graph().edges)
+
+
 LOOP = f"""
     MOV R5, c[0x0][0x160]
     S2R R0, SR_TID.X

@@ -1,0 +1,288 @@
+"""What warps that were run say of a launch: how often a warp visits each node, and what each access touches."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.access.opcodes import Reference, Space, references
+from sassan.access.transactions import BANKS, LINE, SECTOR, WORD
+from sassan.errors import SassanError
+from sassan.estimate.warps import Sample, numbers_known, run, sample
+from sassan.estimate.watch import Executions, Key, Truth, Watch
+from sassan.ir import Instruction
+from sassan.isa.facts import Facts
+from sassan.machine.launch import Launch
+from sassan.simt.values import LANES
+from sassan.warpcfg.graph import WarpCfg
+
+_CACHED = (Space.GLOBAL, Space.GENERIC)
+_TRACED = 200_000
+"""Sectors that are looked up in a cache, at most."""
+Figures = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What one execution of an access does on average. `drawn`: its addresses come from memory, whose contents are not known.
+
+    `sectors` are those that active lanes touch, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
+    operations of atomic instructions of several blocks on the sector that most of them are at.
+    """
+
+    drawn: bool
+    sectors: float = 0.0
+    fresh: float = 0.0
+    lines: float = 0.0
+    passes: float = 0.0
+    hot: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """`executions` of each node by a warp; `touched` by access; `footprint`: bytes that all blocks read, and write.
+
+    The footprint leaves out accesses at drawn addresses.
+    """
+
+    executions: tuple[float, ...]
+    touched: Mapping[Key, Touched]
+    footprint: tuple[float, float]
+
+
+def executions(watch: Watch, done: Truth, inner: Truth, worst: Sequence[int]) -> tuple[float, ...]:
+    """Return how often a warp visits each node on average. A warp that was cut goes on as on the longest path (`worst`: by edges)."""
+    cfg = watch.cfg
+    longest = np.zeros(len(cfg.nodes))
+    for edge, count in zip(cfg.edges, worst, strict=True):
+        longest[edge.src] += count
+    after: list[list[int]] = [[] for _ in cfg.nodes]
+    for edge in cfg.edges:
+        if edge.dst is not None:
+            after[edge.src].append(edge.dst)
+    total = np.zeros(len(cfg.nodes))
+    for warp in np.flatnonzero(inner).tolist():
+        total += watch.visits[:, warp] if done[warp] else _completed(watch, warp, longest, worst, after)
+    return tuple((total / max(1, int(inner.sum()))).tolist())
+
+
+def _completed(watch: Watch, warp: int, longest: Figures, worst: Sequence[int], after: Sequence[Sequence[int]]) -> Figures:
+    visits = watch.visits[:, warp].astype(np.float64)
+    cfg, last = watch.cfg, int(watch.last[warp])
+    around = [index for index, loop in enumerate(cfg.loops) if last in loop.nodes]
+    out = visits.copy()
+    for index in around:
+        loop = cfg.loops[index]
+        inside = set(loop.nodes)
+        entered = sum(count for edge, count in zip(cfg.edges, worst, strict=True) if edge.dst == loop.head and edge.src not in inside)
+        trips = longest[loop.head] / entered if entered else 0.0
+        factor = max(1.0, trips * max(1, int(watch.entries[index, warp])) / max(1.0, visits[loop.head]))
+        out[list(loop.nodes)] *= factor
+    outermost = max((cfg.loops[index] for index in around), key=lambda loop: len(loop.nodes), default=None)
+    inside = set(outermost.nodes) if outermost is not None else set[int]()
+    ahead = _ahead(after, inside or {last})
+    for node in ahead | inside:
+        if not visits[node]:
+            head = outermost.head if outermost is not None and node in inside else None
+            out[node] = longest[node] * (out[head] / longest[head] if head is not None and longest[head] else 1.0)
+    return out
+
+
+def _ahead(after: Sequence[Sequence[int]], nodes: set[int]) -> set[int]:
+    """Return the nodes to which control may come from some, but for those."""
+    seen, stack = set(nodes), list(nodes)
+    while stack:
+        new = [node for node in after[stack.pop()] if node not in seen]
+        seen.update(new)
+        stack += new
+    return seen - nodes
+
+
+def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) -> Mapping[Key, Touched]:
+    """Return what each access that was executed touches; `kept` is how many sectors L1 keeps of one warp.
+
+    Addresses that depend on contents of memory, but stay within as many bytes as are allocated, are as good as any.
+    """
+    every = {key: _joined(parts) for key, parts in watch.seen.items()}
+    kinds = {(each.address, one.place): one for each in watch.accesses for one in references(each)}
+    names = {each.address: each.opcode for each in watch.accesses}
+    drawn = {key: _drawn(some, chosen) and not _near(some, allocated) for key, some in every.items()}
+    loads = [key for key in every if kinds[key].space in _CACHED and names[key[0]].startswith("LD") and not drawn[key]]
+    fresh = _fresh({key: every[key] for key in loads}, chosen, kept)
+    return {key: _of(every[key], kinds[key], chosen, drawn=drawn[key], fresh=fresh.get(key, 1.0)) for key in every}
+
+
+def _joined(parts: Sequence[Executions]) -> Executions:
+    return Executions(
+        np.concatenate([each.warps for each in parts]),
+        np.concatenate([each.steps for each in parts]),
+        np.concatenate([each.addresses for each in parts]),
+        np.concatenate([each.active for each in parts]),
+    )
+
+
+def _drawn(some: Executions, chosen: Sample) -> bool:
+    """Say whether addresses differ where only the contents of memory do."""
+    for one, copy in chosen.pairs:
+        first, second = some.warps == one, some.warps == copy
+        count = min(int(first.sum()), int(second.sum()))
+        both = some.active[first][:count] & some.active[second][:count]
+        if (both & (some.addresses[first][:count] != some.addresses[second][:count])).any():
+            return True
+    return False
+
+
+def _near(some: Executions, allocated: int | None) -> bool:
+    used = some.addresses[some.active]
+    return allocated is not None and int(used.max()) - int(used.min()) <= allocated
+
+
+def _of(some: Executions, kind: Reference, chosen: Sample, *, drawn: bool, fresh: float) -> Touched:
+    mine = chosen.inner[some.warps]
+    addresses, active = some.addresses[mine], some.active[mine]
+    if drawn or not len(addresses):
+        return Touched(drawn)
+    if kind.space in {Space.SHARED, Space.CONSTANT}:
+        counted = passes(addresses, active, kind.bytes) if kind.space is Space.SHARED else distinct(addresses, active)
+        return Touched(drawn=False, passes=float(counted.mean()))
+    sectors = float(distinct(addresses // SECTOR, active).mean())
+    return Touched(
+        drawn=False,
+        sectors=sectors * max(1, kind.bytes // SECTOR),
+        fresh=sectors * max(1, kind.bytes // SECTOR) * fresh,
+        lines=float(distinct(addresses // LINE, active).mean()),
+        hot=_hot(some, mine, chosen) if kind.atomic else 0.0,
+    )
+
+
+def distinct(numbers: npt.NDArray[np.uint32], active: Truth) -> Numbers:
+    """Return how many different numbers the active lanes of each row have."""
+    row = _sorted(numbers, active)
+    return np.asarray(((row[:, 1:] != row[:, :-1]).sum(axis=1) + 1) * active.any(axis=1), np.int64)
+
+
+def _sorted(numbers: npt.NDArray[np.uint32], active: Truth) -> npt.NDArray[np.uint32]:
+    """Return the numbers of each row in order, those of lanes that are not active replaced by that of one that is."""
+    first = numbers[np.arange(len(numbers)), active.argmax(axis=1)]
+    return np.sort(np.where(active, numbers, first[:, None]), axis=1)
+
+
+def _hot(some: Executions, mine: Truth, chosen: Sample) -> float:
+    """Return how many lanes of an execution are at the sector that most are at; 0 where warps of different blocks never meet there."""
+    sectors, active = some.addresses[mine] // SECTOR, some.active[mine]
+    if not active.any():
+        return 0.0
+    numbers, counts = np.unique(sectors[active], return_counts=True)
+    there = ((sectors == numbers[counts.argmax()]) & active).any(axis=1)
+    blocks = {chosen.number(warp) for warp in some.warps[mine][there].tolist()}
+    return float(counts.max()) / len(sectors) if len(blocks) > 1 else 0.0
+
+
+def passes(addresses: npt.NDArray[np.uint32], active: Truth, size: int) -> Numbers:
+    """Return the passes over the banks of shared memory of each row."""
+    words = max(1, size // WORD)
+    lanes = max(1, LANES // words)
+    total = np.zeros(len(addresses), np.int64)
+    for first in range(0, addresses.shape[1], lanes):
+        part, who = addresses[:, first : first + lanes], active[:, first : first + lanes]
+        wide = np.concatenate([part // WORD + np.uint32(word) for word in range(words)], axis=1)
+        ordered = _sorted(wide, np.concatenate([who] * words, axis=1))
+        new = np.ones(ordered.shape, np.bool_)
+        new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+        banks = np.zeros((len(addresses), BANKS), np.int64)
+        row, column = np.nonzero(new)
+        np.add.at(banks, (row, ordered[row, column] % BANKS), 1)
+        total += banks.max(axis=1) * who.any(axis=1)
+    return total
+
+
+def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapping[Key, float]:
+    """Return which part of its sectors each load does not find in L1: the warps of each block run side by side."""
+    order = [
+        (int(some.steps[index]), int(some.warps[index]), key, index)
+        for key, some in loads.items()
+        for index in np.flatnonzero(chosen.inner[some.warps]).tolist()
+    ]
+    asked, missed = dict.fromkeys(loads, 0), dict.fromkeys(loads, 0)
+    caches: dict[int, OrderedDict[int, None]] = {}
+    looked = 0
+    for _, warp, key, index in sorted(order):
+        some = loads[key]
+        mine = dict.fromkeys((some.addresses[index][some.active[index]] // SECTOR).tolist())
+        held = caches.setdefault(chosen.number(warp), OrderedDict())
+        asked[key] += len(mine)
+        for sector in mine:
+            if sector in held:
+                held.move_to_end(sector)
+            else:
+                missed[key] += 1
+                held[sector] = None
+                if len(held) > kept * chosen.warps:
+                    held.popitem(last=False)
+        looked += len(mine)
+        if looked > _TRACED:
+            break
+    return {key: missed[key] / asked[key] for key in loads if asked[key]}
+
+
+def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn: frozenset[Key]) -> tuple[float, float]:
+    """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are left out."""
+    kinds = {(each.address, one.place): (each.opcode, one) for each in watch.accesses for one in references(each)}
+    some = [key for key in watch.seen if kinds[key][1].space in _CACHED and key not in drawn]
+    reads = [key for key in some if not kinds[key][0].startswith(("ST", "RED"))]
+    writes = [key for key in some if kinds[key][0].startswith(("ST", "RED", "ATOM"))]
+    return _grown(watch, chosen, blocks, block_warps, reads), _grown(watch, chosen, blocks, block_warps, writes)
+
+
+def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Sequence[Key]) -> float:
+    """Return how many bytes accesses of all blocks touch: what each adds to others, no more than lies between addresses."""
+    per_block: dict[int, list[npt.NDArray[np.uint32]]] = {}
+    spans: list[tuple[int, int]] = []
+    for some in (_joined(watch.seen[key]) for key in keys):
+        if some.active.any():
+            used = some.addresses[some.active] // SECTOR
+            spans.append((int(used.min()), int(used.max()) + 1))
+            numbers = np.array([chosen.number(warp) for warp in range(len(chosen))])[some.warps]
+            for number in np.unique(numbers[chosen.inner[some.warps]]).tolist():
+                mine = numbers == number
+                per_block.setdefault(number, []).append(np.unique(some.addresses[mine][some.active[mine]] // SECTOR))
+    if not per_block:
+        return 0.0
+    each = [np.unique(np.concatenate(several)) for several in per_block.values()]
+    every, total = len(np.unique(np.concatenate(each))), sum(map(len, each))
+    # Of what a block touches, the part that no other one that was run touches is new with every block.
+    new = max(0.0, (every - total / len(each)) / (total - total / len(each))) if len(each) > 1 else 0.0
+    grown = total / len(each) * block_warps / chosen.warps * (1 + new * (blocks - 1))
+    return SECTOR * min(float(_covered(spans)), max(grown, float(every)))
+
+
+def _covered(spans: Sequence[tuple[int, int]]) -> int:
+    total, end = 0, -1
+    for low, high in sorted(spans):
+        total += max(0, high - max(low, end))
+        end = max(end, high)
+    return total
+
+
+def observed(
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, worst: Sequence[int], kept: float
+) -> Observed | None:
+    """Return what warps of a launch do; `worst`: how often the longest path takes each edge; `kept`: sectors of a warp that L1 keeps.
+
+    None where a number among the arguments is not known, or the machine has no rule for an instruction.
+    """
+    if launch.block is None or launch.grid is None or not numbers_known(cfg.function, launch):
+        return None
+    chosen = sample(launch.block, launch.grid)
+    try:
+        watch, done = run(cfg, facts_of, launch, chosen)
+    except SassanError:
+        return None
+    found = touched(watch, chosen, kept, launch.allocated)
+    drawn = frozenset(key for key, each in found.items() if each.drawn)
+    blocks, block_warps = prod(launch.grid), -(-prod(launch.block) // LANES)
+    return Observed(executions(watch, done, chosen.inner, worst), found, footprint(watch, chosen, blocks, block_warps, drawn))

@@ -1,0 +1,148 @@
+"""Warps of a launch that are run without a GPU: a sample of the grid, with real integers (`sassan/simt`).
+
+What memory holds is drawn, so a branch that data decides is taken every other time, about; what the launch decides is as it would be.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.arch import described
+from sassan.estimate.watch import EnoughError, Watch, watched
+from sassan.ipet.loop_bounds.decoder import TableDecoder
+from sassan.ipet.loop_bounds.launch_warps import Spot, warps_at
+from sassan.ir import Function, Instruction
+from sassan.isa.facts import Facts, Flow
+from sassan.machine.launch import Launch, Shape
+from sassan.machine.multiprocessor import WARP_SIZE
+from sassan.machine.parameters import Setting, places
+from sassan.simt.code import ALWAYS, Block, Condition, lower
+from sassan.simt.integers import Integers
+from sassan.simt.machine import Limits, Machine
+from sassan.simt.slicing import control_slice
+from sassan.simt.state import Order, RunStatus
+from sassan.warpcfg.graph import WarpCfg
+
+_GROUPS = 4
+"""Places of the grid from which two neighbouring blocks each are taken."""
+_WARPS = 6
+"""Consecutive warps of each block."""
+_COPIES = 4
+"""Warps that are run a second time, with other contents of memory."""
+_POINTER = 8
+_APART = 28
+"""Pointers that are not known are so many bits apart."""
+_SEED = 2026
+_INTERNAL = "$__internal_"
+"""In the name of a subroutine of the compiler."""
+_NEVER = Condition(never=True)
+_STEPS = 20_000
+"""Blocks of code that a warp executes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Warps of a grid. `spots` are block and first warp of each; `inner` says which stand for the grid, the others are its first and last.
+
+    `pairs` are (warp, its copy): the same, but for what memory holds.
+    """
+
+    spots: tuple[Spot, ...]
+    inner: npt.NDArray[np.bool_]
+    pairs: tuple[tuple[int, int], ...]
+    warps: int
+    """Warps of each block."""
+
+    def number(self, warp: int) -> int:
+        """Return a number of the block of a warp."""
+        x, y, z = self.spots[warp].block
+        return x + (y << 32) + (z << 48)
+
+    def __len__(self) -> int:
+        """Return how many warps there are."""
+        return len(self.spots)
+
+
+def sample(block: Shape, grid: Shape) -> Sample:
+    """Return warps of neighbouring blocks all over a grid, and of its first and its last block; always the same."""
+    random = np.random.default_rng(_SEED)
+    blocks, warps = prod(grid), -(-prod(block) // WARP_SIZE)
+    chosen: list[int] = []
+    for group in range(_GROUPS):
+        first = int(random.integers(group * blocks // _GROUPS, max(group * blocks // _GROUPS + 1, (group + 1) * blocks // _GROUPS)))
+        chosen += [each for each in (first, first + 1) if each < blocks]
+    inner = sorted(set(chosen))
+    spots: list[Spot] = []
+    stands: list[bool] = []
+    for number in sorted({*inner, 0, blocks - 1}):
+        first = int(random.integers(0, max(1, warps - _WARPS + 1)))
+        place = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
+        mine = [Spot(place, first + index) for index in range(min(_WARPS, warps))]
+        spots += mine
+        stands += [number in inner] * len(mine)
+    some = [index for index, stand in enumerate(stands) if stand]
+    some = some[:: max(1, len(some) // _COPIES)][:_COPIES]
+    pairs = tuple((index, len(spots) + copy) for copy, index in enumerate(some))
+    spots += [spots[index] for index in some]
+    return Sample(tuple(spots), np.array(stands + [False] * len(some)), pairs, min(_WARPS, warps))
+
+
+def run(
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, chosen: Sample
+) -> tuple[Watch, npt.NDArray[np.bool_]]:
+    """Return what warps do, and which of them come to their end.
+
+    What decides control and addresses is computed. Raises SassanError where the machine has no rule for an instruction.
+    """
+    function = cfg.function
+    accesses, registers = watched(cfg)
+    leaders = [*(node.start for node in cfg.nodes), *(each.address for each in accesses)]
+    code = control_slice(lower(function, TableDecoder(facts_of), leaders), registers)
+    code = replace(code, registers=tuple(sorted({*code.registers, *registers})))
+    slow = frozenset(address for address, name in function.symbols if _INTERNAL in name)
+    code = replace(code, blocks=tuple(_usual(code.blocks, block, slow) for block in code.blocks))
+    place, active = warps_at(function, _pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
+    order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
+    watch = Watch(cfg, code, accesses, len(chosen))
+    try:
+        outcome = Machine(code, Integers(place), order, Limits(steps=_STEPS)).run(active, watch)
+    except EnoughError:
+        return watch, watch.ended
+    return watch, np.asarray(outcome.status == RunStatus.ENDED)
+
+
+def _usual(blocks: Sequence[Block], block: Block, slow: frozenset[int]) -> Block:
+    """Return a block that does not go where a subroutine of the compiler is called: for what a fast division or root cannot do."""
+    control = block.control
+    if control is None or control.flow is not Flow.BRANCH or control.condition == ALWAYS:
+        return block
+    if _calls(blocks, block.follow, slow):
+        return replace(block, control=replace(control, condition=ALWAYS))
+    return replace(block, control=replace(control, condition=_NEVER)) if _calls(blocks, block.target, slow) else block
+
+
+def _calls(blocks: Sequence[Block], number: int, callees: frozenset[int]) -> bool:
+    """Say whether the straight code of a block leads to a call of one of these functions."""
+    for _ in blocks:
+        control = blocks[number].control if number >= 0 else None
+        if number < 0 or control is not None:
+            return control is not None and control.flow is Flow.CALL and control.target in callees
+        number = blocks[number].follow
+    return False
+
+
+def numbers_known(function: Function, launch: Launch) -> bool:
+    """Say whether all arguments of a launch are given but those that may be pointers: numbers decide how much there is to do."""
+    given = {place.offset for _, place in launch.placed(function)}
+    return all(each.offset in given or each.size == _POINTER for each in places(function))
+
+
+def _pointers(function: Function, launch: Launch) -> Launch:
+    """Return a launch in which every parameter that may be a pointer has a value: those that are not given lie far apart."""
+    given = {place.offset for _, place in launch.placed(function)}
+    missing = [each for each in places(function) if each.size == _POINTER and each.offset >= 0 and each.offset not in given]
+    made = tuple(Setting("", each.offset, (index + 1) << _APART, _POINTER) for index, each in enumerate(missing))
+    return Launch(launch.block, launch.grid, (*launch.parameters, *made), launch.named, launch.allocated)

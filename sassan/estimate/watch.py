@@ -1,0 +1,133 @@
+"""What is looked at while warps of a launch run: visits of nodes, entries of loops, and the addresses of accesses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sassan.access.opcodes import Reference, references
+from sassan.ir import Constant, Instruction, Memory, Register
+from sassan.isa.registers import bit
+from sassan.simt.code import Code
+from sassan.simt.state import RunStatus, Session, lanes
+from sassan.simt.values import Rows, Words
+from sassan.warpcfg.graph import WarpCfg
+
+_WORK = 6_000
+"""Operations that are executed at most, of as many warps as stand at the same place: about a second."""
+_SCALES = {"X4": 4, "X8": 8, "X16": 16}
+Truth = npt.NDArray[np.bool_]
+Key = tuple[int, int]
+"""An access: the address of its instruction, and the operand that holds the address."""
+
+
+class EnoughError(Exception):
+    """Warps have been run for as long as is worth it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executions:
+    """Executions of one access, each of one warp: its number, its step, the addresses of its lanes (N, 32), and who accesses."""
+
+    warps: Rows
+    steps: Words
+    addresses: Words
+    active: Truth
+
+
+@dataclass(slots=True)
+class Watch:
+    """An observer. Blocks begin at nodes and at the instructions of `accesses`; `runs` is how many warps run.
+
+    Afterwards, `visits` (nodes, runs) and `entries` (loops, runs) are counted, and `last` (runs) are the nodes visited last. `ended` are
+    the warps that came to their end before an EnoughError.
+    """
+
+    cfg: WarpCfg
+    code: Code
+    accesses: Sequence[Instruction]
+    runs: int
+    visits: npt.NDArray[np.int64] = field(init=False)
+    entries: npt.NDArray[np.int64] = field(init=False)
+    last: Rows = field(init=False)
+    seen: dict[Key, list[Executions]] = field(default_factory=dict[Key, list[Executions]])
+    ended: Truth = field(init=False)
+    _work: int = 0
+    _nodes: dict[tuple[tuple[int, ...], int], int] = field(init=False)
+    _outside: dict[int, list[tuple[int, Truth]]] = field(init=False)
+    _at: dict[int, tuple[Instruction, tuple[Reference, ...]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start with nothing counted."""
+        nodes, loops = self.cfg.nodes, self.cfg.loops
+        self.visits = np.zeros((len(nodes), self.runs), np.int64)
+        self.entries = np.zeros((len(loops), self.runs), np.int64)
+        self.last = np.full(self.runs, len(nodes), np.intp)
+        self._nodes = {(node.context, node.start): index for index, node in enumerate(nodes)}
+        self._outside = {}
+        for index, loop in enumerate(loops):
+            outside = np.ones(len(nodes) + 1, np.bool_)
+            outside[list(loop.nodes)] = False
+            self._outside.setdefault(loop.head, []).append((index, outside))
+        self._at = {each.address: (each, references(each)) for each in self.accesses}
+
+    def enter(self, session: Session, block: int, rows: Rows) -> None:
+        """Count a visit of the warps that are about to execute a block."""
+        self._work += 2 + len(self.code.blocks[block].operations)
+        if self._work > _WORK:
+            self.ended = np.asarray(session.warps.status == RunStatus.ENDED)
+            raise EnoughError
+        address = self.code.blocks[block].address
+        contexts = session.warps.context[rows]
+        for context in np.unique(contexts).tolist():
+            node = self._nodes.get((session.contexts.strings[context], address))
+            if node is not None:
+                mine = rows[contexts == context]
+                for loop, outside in self._outside.get(node, ()):
+                    self.entries[loop, mine] += outside[self.last[mine]]
+                self.visits[node, mine] += 1
+                self.last[mine] = node
+        if address in self._at:
+            self._access(session, *self._at[address], rows)
+
+    def _access(self, session: Session, instruction: Instruction, several: Sequence[Reference], rows: Rows) -> None:
+        warps = session.warps
+        active = lanes(warps.active[rows])
+        guard = instruction.guard
+        if guard is not None:
+            register = bit(guard.file, guard.index).bit_length() - 1
+            holds = warps.registers[session.slots[register], rows] != 0 if register >= 0 else np.ones_like(active)
+            active = active & (holds != guard.negated)
+        for reference in several:
+            addresses = _addresses(session, instruction.operands[reference.place], rows)
+            self.seen.setdefault((instruction.address, reference.place), []).append(
+                Executions(rows, warps.time[rows], addresses[:, : reference.lanes], active[:, : reference.lanes])
+            )
+
+
+def _addresses(session: Session, operand: object, rows: Rows) -> Words:
+    """Return the low words of the addresses of all lanes."""
+    assert isinstance(operand, Memory | Constant)
+    total = np.full((len(rows), 32), operand.offset & 0xFFFFFFFF, np.uint32)
+    for register in operand.base:
+        name = bit(register.file, register.index).bit_length() - 1
+        if name >= 0:
+            scale = next((_SCALES[each] for each in register.modifiers if each in _SCALES), 1)
+            words = session.warps.registers[session.slots[name], rows] * np.uint32(scale)
+            total = total - words if register.negated else total + words
+    return total
+
+
+def watched(cfg: WarpCfg) -> tuple[tuple[Instruction, ...], frozenset[int]]:
+    """Return the instructions whose accesses have addresses of lanes, and the registers (bit numbers) that say them."""
+    code = {each.address: each for node in cfg.nodes for each in node.instructions}
+    some = [each for each in code.values() if any(reference.bytes and reference.place >= 0 for reference in references(each))]
+    wanted: set[int] = set()
+    for each in some:
+        held = [operand for operand in each.operands if isinstance(operand, Memory | Constant)]
+        bases = [register for operand in held for register in operand.base]
+        if each.guard is not None:
+            bases.append(Register(each.guard.file, each.guard.index))
+        wanted |= {bit(register.file, register.index).bit_length() - 1 for register in bases}
+    return tuple(some), frozenset(wanted - {-1})

@@ -1,0 +1,66 @@
+"""Warps of a launch for the concrete machine: their special registers, constant bank 0, and the threads that each has."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from sassan.arch import described
+from sassan.ipet.loop_bounds.launch_environment import LaunchEnvironment
+from sassan.ir import Function
+from sassan.machine.launch import Launch, Shape
+from sassan.simt.integer_work import Place
+from sassan.simt.values import LANES, Words, key
+
+_AXES = "XYZ"
+_CLUSTER = 16
+"""Blocks of a cluster, at most."""
+
+
+class Spot(NamedTuple):
+    """A warp of a grid: its block, and its number there."""
+
+    block: Shape
+    warp: int
+
+
+def warps_at(function: Function, launch: Launch, spots: Sequence[Spot], random: np.random.Generator) -> tuple[Place, Words]:
+    """Return warps of a launch whose block and grid are given, and the threads of each; what is not given is drawn once for all.
+
+    Each warp finds contents of memory of its own.
+    """
+    assert launch.block is not None
+    assert launch.grid is not None
+    block, grid, count = launch.block, launch.grid, len(spots)
+    environment = LaunchEnvironment(function, launch)
+    secret = int(random.integers(0, 1 << 32))
+
+    def bank(offset: int) -> Words:
+        # What is not given is the same in every thread and every warp of this launch.
+        known = environment.constant(offset).constant
+        return np.full(count, _filled(environment, offset, secret) if known is None else known, dtype=np.uint32)
+
+    wide = np.ones((count, LANES), dtype=np.int64)
+    lane = np.arange(LANES) * wide
+    threads = np.array([spot.warp for spot in spots])[:, None] * LANES + lane
+    inside = threads < prod(block)
+    threads = np.minimum(threads, prod(block) - 1)
+    special = {"SR_LANEID": lane, "SRZ": 0 * wide, "SR_EQMASK": 1 << lane, "SR_LTMASK": (1 << lane) - 1, "SR_LEMASK": (2 << lane) - 1}
+    coordinates = (threads % block[0], threads // block[0] % block[1], threads // (block[0] * block[1]))
+    places = np.array([spot.block for spot in spots])
+    for axis, name in enumerate(_AXES):
+        special |= {f"SR_TID.{name}": coordinates[axis], f"SR_CTAID.{name}": places[:, axis : axis + 1] * wide}
+        special |= {f"SR_NTID.{name}": block[axis] * wide, f"SR_NCTAID.{name}": grid[axis] * wide}
+    salt = random.integers(0, 1 << 32, count, dtype=np.uint32)
+    special["SR_CGACTAID"] = random.integers(0, _CLUSTER, count)[:, None] * wide
+    words = {name: one.astype(np.uint32) for name, one in special.items()}
+    active = np.packbits(inside, axis=1, bitorder="little").view(np.uint32)[:, 0]
+    return Place(salt, words, bank, described(function.arch).short_immediates), active
+
+
+def _filled(environment: LaunchEnvironment, offset: int, secret: int) -> int:
+    """Return a word of which some bytes are given, and the others are drawn."""
+    drawn = (secret ^ key(f"c[{offset}]")).to_bytes(4, "little")
+    given = [environment.byte(offset + place) for place in range(4)]
+    return int.from_bytes(bytes(one if one is not None else other for one, other in zip(given, drawn, strict=True)), "little")

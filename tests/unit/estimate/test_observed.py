@@ -1,0 +1,101 @@
+"""Warps that are run: what their accesses touch is what the analysis of addresses says, and how often they visit nodes."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from samples import SAMPLES
+from sassan.access import accesses, transactions
+from sassan.app.analysis import analyze
+from sassan.app.estimating import estimated
+from sassan.app.result import AnalysisResult
+from sassan.app.settings import Settings
+from sassan.estimate import observed
+from sassan.estimate.path import Source
+from sassan.frontend import load, read
+from sassan.machine.launch import Launch, Shape
+from sassan.machine.occupancy import Resources
+from sassan.machine.parameters import Setting
+from sassan.products import find
+from sassan.timing import models
+from sassan.timing.rates import Tables
+
+LANES = 32
+
+
+def analysed(name: str, launch: Launch, kernel: str = "") -> AnalysisResult:
+    functions = read(load(str(SAMPLES / "sm_80" / f"{name}.cubin"))).functions
+    chosen = next(each for each in functions if each.kernel and kernel in each.name)
+    gpu = find("A100-PCIE-40GB")
+    costs = models.model("control", Tables())
+    return analyze(chosen, Settings(costs=costs, launch=launch, resources=Resources(sms=gpu.sms), gpu=gpu, loop_bound=10))
+
+
+def seen(name: str, launch: Launch, kernel: str = "") -> tuple[AnalysisResult, observed.Observed]:
+    result = analysed(name, launch, kernel)
+    found = observed.observed(result.cfg, result.isa.facts, launch, result.wcet.counts, 1000.0)
+    assert found is not None
+    return result, found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_transactions_of_lanes_are_those_that_are_counted_one_by_one(seed: int):
+    dice = Random(seed)
+    size = dice.choice((4, 8, 16))
+    addresses = [size * dice.randrange(dice.choice((4, 64, 4096))) for _ in range(LANES)]
+    row, everyone = np.array([addresses], np.uint32), np.ones((1, LANES), np.bool_)
+    assert observed.passes(row, everyone, size).tolist() == [transactions.passes(addresses, size)]
+    assert observed.distinct(row // transactions.SECTOR, everyone).tolist() == [transactions.sectors(addresses, size)]
+
+
+def test_who_does_not_access_touches_nothing():
+    row, some = np.arange(LANES, dtype=np.uint32)[None] * 32, np.arange(LANES)[None] < 5
+    assert observed.distinct(row, some).tolist() == [5]
+    assert observed.passes(row, ~np.ones((1, LANES), np.bool_), 4).tolist() == [0]
+
+
+@pytest.mark.parametrize("kernel", ["array_of_structures", "structure_of_arrays", "vector_copy"])
+def test_known_accesses_touch_what_the_analysis_of_addresses_says(kernel: str):
+    result, found = seen("memory_patterns", Launch((256, 1, 1), (64, 1, 1)), kernel)
+    assert result.values is not None
+    exact = {each.address: each.sectors.least for each in accesses(result.values) if each.sectors is not None and each.sectors.exact}
+    compared = {address: one.sectors for (address, _), one in found.touched.items() if address in exact and not one.drawn}
+    assert compared
+    assert compared == {address: exact[address] for address in compared}
+
+
+@pytest.mark.parametrize(("n", "runs"), [(64 * 256, 1.0), (0, 0.0)])
+def test_a_guard_is_passed_by_who_passes_it(n: int, runs: float):
+    launch = Launch((256, 1, 1), (64, 1, 1), (Setting("param_0", -1, n), Setting("param_1", -1, 0)))
+    result, found = seen("saxpy", launch)
+    body = max(range(len(result.cfg.nodes)), key=lambda node: len(result.cfg.nodes[node].code))
+    assert found.executions[result.cfg.entry] == 1
+    assert found.executions[body] == (1.0 if body == result.cfg.entry else runs)
+
+
+def test_a_launch_with_unknown_numbers_is_not_run():
+    result = analysed("saxpy", Launch((256, 1, 1), (64, 1, 1)))
+    assert observed.observed(result.cfg, result.isa.facts, result.settings.launch, result.wcet.counts, 1000.0) is None
+    found = estimated(result).estimate
+    assert found is not None
+    assert found.source is Source.WORST
+
+
+LAUNCHES: list[tuple[str, Shape, Shape]] = [
+    ("saxpy", (256, 1, 1), (4096, 1, 1)),
+    ("reduce_shared", (128, 1, 1), (300, 1, 1)),
+    ("histogram_atomic", (256, 1, 1), (50, 1, 1)),
+    ("matmul_tiled", (16, 16, 1), (1, 1, 1)),
+    ("stencil2d_halo", (16, 16, 1), (32, 32, 1)),
+    ("memory_patterns", (256, 1, 1), (1000, 1, 1)),
+]
+
+
+@pytest.mark.parametrize(("name", "block", "grid"), LAUNCHES, ids=[name for name, _, _ in LAUNCHES])
+def test_an_estimate_is_never_above_the_bound(name: str, block: Shape, grid: Shape):
+    result = analysed(name, Launch(block, grid, (Setting("param_0", -1, 1 << 20),) if name == "saxpy" else ()))
+    found = estimated(result).estimate
+    assert found is not None
+    assert result.grid_bound is not None
+    assert found.cycles <= result.grid_bound
