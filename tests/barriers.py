@@ -1,6 +1,6 @@
 """Convergence barriers on the concrete warp of `strategies`: BREAK, BSYNC with members, WARPSYNC, and the abstract outcome of each.
 
-The rules are those of warp-cfg.md, section 1, and are written without a look at how the domain carries them out.
+The rules are those of docs/concepts/warp-machine.md, and are written without a look at how the domain carries them out.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Count(NamedTuple):
 def over(addresses: Sequence[int], modulus: int, period: int, size: int, count: Callable[[Sequence[int], int], int]) -> Count:
     """Return what `count` says of addresses that may be moved by any multiple of a modulus, where that matters modulo `period`.
 
-    Addresses are multiples of the `size` of an access, or the access traps; where none of the places fits, nothing is left out.
+    Addresses are multiples of the `size` of an access, or the access traps; where none of the places fits, nothing is omitted.
     """
     step = min(modulus, period)
     places = [[(address + shift) % SIZE for address in addresses] for shift in range(0, period, step)]

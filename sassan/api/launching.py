@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from sassan.api import checking
 
 Shape = int | tuple[int, ...]
-"""Extents in x, y, z; what is left out is 1."""
+"""Extents in x, y, z; what is omitted is 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What is known of a launch; None, and parameters that are left out, may be anything.
+    """What is known of a launch; None, and parameters that are omitted, may be anything.
 
     `block` counts threads, `grid` blocks. `parameters` are integers by name (`param_0`, the first of a cubin) or by place in constant bank
     0 (`0x140`). `registers` per thread and `shared` bytes per block say what the input does not; `sms` is how many SMs the grid runs on:

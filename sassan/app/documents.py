@@ -1,4 +1,4 @@
-"""What the JSON documents of cli.md say of an analysis: keys are stable, more may stand beside them, an unknown number is null.
+"""What JSON says of an analysis (docs/reference/json.md): keys are stable, more may stand beside them, an unknown number is null.
 
 The command line, the library, batches, gates and integrations write them.
 """

@@ -69,12 +69,12 @@ def prepared(result: AnalysisResult, recorded: Mapping[int, int] = _NOTHING) -> 
     if missing := (*_uncoded(result), *figures.rates.gaps(code_of(cfg))):
         return missing
     longest = worst_path(cfg, result.wcet.counts, result.wcet.path)
-    told = recorded_path(cfg, recorded, blocks * occupancy.block_warps)
+    walked = recorded_path(cfg, recorded, blocks * occupancy.block_warps)
     kept = _kept(occupancy, figures, min(occupancy.blocks, ceil(blocks / gpu.sms)))
     seen = observed(cfg, result.isa.facts, settings.launch, result.wcet.counts, kept)
-    ran = nested(cfg, seen.executions) if told is None and seen is not None else None
-    source = Source.RECORDED if told is not None else Source.SAMPLED if ran is not None else Source.WORST
-    kernel = Kernel(cfg, _accesses(result), told or ran or longest, source, longest, seen)
+    ran = nested(cfg, seen.executions) if walked is None and seen is not None else None
+    source = Source.RECORDED if walked is not None else Source.SAMPLED if ran is not None else Source.WORST
+    kernel = Kernel(cfg, _accesses(result), walked or ran or longest, source, longest, seen)
     return Prepared(kernel, Grid(blocks, occupancy.block_warps, occupancy.blocks, settings.launch.allocated), gpu, tables)
 
 

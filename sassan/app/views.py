@@ -2,6 +2,7 @@
 
 from sassan.access import accesses
 from sassan.app.analysis import explored, launched, warp_graph
+from sassan.app.registers import registers_of
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.ilp import write
@@ -86,7 +87,11 @@ def listing_of(function: Function, settings: Settings) -> Listing:
     isa = isa_of(function, settings.letters)
     plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
-    return render_listing(plain, isa.facts) if values is None else render_listing(values.cfg, isa.facts, accesses(values))
+    known = registers_of(function, isa.facts)
+    in_use = known.in_use if known is not None else ()
+    if values is None:
+        return render_listing(plain, isa.facts, in_use=in_use)
+    return render_listing(values.cfg, isa.facts, accesses(values), in_use)
 
 
 def check_control(function: Function) -> Report:
@@ -106,4 +111,6 @@ def page_sketch(result: AnalysisResult) -> Sketch:
     """The graph and the listing of a result as plain data for a page, without positions."""
     total = result.wcet.value if result.wcet.bound else None
     followed = () if result.values is None else accesses(result.values)
-    return render_sketch(result.cfg, _decorations(result), result.isa.facts, result.gaps, total, followed)
+    known, facts_of = registers_of(result.function, result.isa.facts), result.isa.facts
+    shown = render_listing(result.cfg, facts_of, followed, known.in_use if known is not None else ())
+    return render_sketch(result.cfg, _decorations(result), facts_of, result.gaps, total, shown)

@@ -1,8 +1,8 @@
 """What a batch reads: files by name, patterns, and what a directory holds.
 
 Nothing is held but the names of the directories entered: a hundred thousand files cost no memory. The rule of a directory, which is
-stated in README.md: entries by name, hidden ones left out, links to directories not followed; taken are `.sass` and `.ptx`, and, whatever
-they are called, cubins, fatbins, and programs, libraries and archives with GPU code inside.
+stated in docs/developer/design/batches.md: entries by name, hidden ones omitted, links to directories not followed; taken are `.sass` and
+`.ptx`, and, whatever they are called, cubins, fatbins, and programs, libraries and archives with GPU code inside.
 """
 
 import glob

@@ -26,7 +26,7 @@ class Slow:
 class Summary:
     """A tally of the lines so far: files that are done, functions, those with a WCET, those with gaps by code, refusals by code.
 
-    `passed` are files that the rule of directories left out, `repeated` files that came twice; `before` functions of an earlier run.
+    `passed` are files that the rule of directories omitted, `repeated` files that came twice; `before` functions of an earlier run.
     `status` is the exit status that the refusals call for, 0 without any.
     """
 

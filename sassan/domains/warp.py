@@ -85,7 +85,7 @@ class Resumed(NamedTuple):
 
 
 class WarpDomain:
-    """The product lattice and the machine steps on it (warp-cfg.md, section 1)."""
+    """The product lattice and the machine steps on it (docs/concepts/warp-machine.md)."""
 
     bottom = Warp(Names.of(()), Shape(STACKS.bottom, GROUPS.bottom, 0), ())
 

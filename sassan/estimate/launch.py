@@ -34,7 +34,7 @@ _AGAIN = 0.5
 _BINDS = 0.6
 """A resource that is busy for less of the time than this does not bind."""
 _SHOWN = 0.001
-"""Shares of stalls below this are left out."""
+"""Shares of stalls below this are omitted."""
 _LATENCIES = (Stall.WAIT, Stall.BRANCH_RESOLVING, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD, Stall.MEMBAR)
 _WAITS = ("latency", "barrier", "tail", "launch")
 _ASSUMPTIONS = (

@@ -230,7 +230,7 @@ def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapp
 
 
 def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn: frozenset[Key]) -> tuple[float, float]:
-    """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are left out."""
+    """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are omitted."""
     kinds = {(each.address, one.place): (each.opcode, one) for each in watch.accesses for one in references(each)}
     some = [key for key in watch.seen if kinds[key][1].space in _CACHED and key not in drawn]
     reads = [key for key in some if not kinds[key][0].startswith(("ST", "RED"))]

@@ -29,7 +29,7 @@ def run(model: Model, time_limit: float | None = None, *, integer: bool, stop: C
         solver.setOptionValue("mip_rel_gap", 0.0)
         solver.setOptionValue("mip_abs_gap", 0.0)
     else:
-        # Devex prices: a step costs less than with those of steepest edge, and a flow problem does not need more steps.
+        # Devex pricing: a step costs less than with steepest edge, and a flow problem does not need more steps.
         solver.setOptionValue("simplex_dual_edge_weight_strategy", 1)
     if stop is not None and stop():
         return Answer(Status.UNPROVEN)

@@ -1,1 +1,1 @@
-"""WCET by implicit path enumeration over the warp-level CFG (warp-cfg.md, section 4; design decisions in README.md)."""
+"""WCET by implicit path enumeration over the warp-level CFG (docs/proofs/ipet-rows.md; decisions in README.md)."""

@@ -1,6 +1,7 @@
 """The experiment of the 2023 paper (section 4.1): each loop of the *warp* graph has at most ten back edges per entry.
 
-Nothing else is known. Kept for comparison with the paper; it is no bound, since a thread's loop bound is not a warp's (README.md, "Loops").
+Nothing else is known. Kept for comparison with the paper; it is no bound, since a thread's loop bound is not
+a warp's (docs/proofs/ipet-rows.md, "Rows").
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,9 @@
 """Paths of a warp one by one, in the order of the graph: what `--path all` lists.
 
-A path is kept as long as it breaks no row of the IPET system over warp edges (flow, loops, pushes, arrivals, reissues; README.md, "Rows"):
-every execution obeys them at each of its steps, since what a row allows happens before what it limits. Paths that obey all rows and that no
-warp can take may remain. There may be many: the caller limits their number and the steps of the search.
+A path is kept as long as it breaks no row of the IPET system over warp edges (flow, loops, pushes, arrivals, reissues;
+docs/proofs/ipet-rows.md): every execution obeys them at each of its steps, since what a row allows happens before what it limits.
+Paths that obey all rows and that no warp can take may remain. There may be many: the caller limits their number and the steps of the
+search.
 """
 
 from collections.abc import Iterator, Sequence

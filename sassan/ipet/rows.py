@@ -1,4 +1,4 @@
-"""The rows of the IPET system: what every execution of a warp obeys (each argument in README.md, "Rows").
+"""The rows of the IPET system: what every execution of a warp obeys (each argument in docs/proofs/ipet-rows.md).
 
 Variables: x[e] counts the executions of warp edge e; y[f] counts, over the 32 threads, the steps of a thread over thread edge f.
 """

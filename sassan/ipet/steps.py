@@ -1,7 +1,7 @@
 """The thread steps of the edges of a warp: the classification that every row is built on.
 
 A warp edge moves active threads, or resumes threads that a push suspended earlier. In both cases each of these threads makes one *thread
-step* (src, dst). README.md, "What an edge means for a thread", has the argument.
+step* (src, dst). docs/proofs/ipet-rows.md, "What an edge means for a thread".
 """
 
 from collections.abc import Iterable

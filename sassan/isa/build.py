@@ -216,7 +216,8 @@ class Builder:
     def flow(self, constants: Sequence[Constant]) -> Flow:
         """Return the flow class; a target that is read from a constant bank is known only when the kernel runs.
 
-        Only a barrier of the whole warp merges threads; that of an unknown mask is passed (warpcfg/README.md, "Warp barriers").
+        Only a barrier of the whole warp merges threads; that of an unknown mask is passed
+        (docs/developer/design/warp-graph.md, "Decisions since Volta").
         """
         flow = self.row.flow
         if flow is Flow.WARP_BARRIER:

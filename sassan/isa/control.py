@@ -1,4 +1,4 @@
-"""Control codes: the 21 bits with which the compiler schedules one instruction, the same layout from sm_50 to sm_120 (sass.md).
+"""Control codes: the 21 bits that schedule one instruction, the same layout from sm_50 to sm_120 (docs/concepts/machine-code.md).
 
 stall 0-3 · yield 4 (0 is the hint) · write barrier 5-7 · read barrier 8-10 (7: none) · wait mask 11-16 · reuse 17-20
 """

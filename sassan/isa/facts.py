@@ -8,7 +8,7 @@ from sassan.isa.computations import Computation
 
 
 class Flow(StrEnum):
-    """What an instruction does to the PC and to the token stack (warp-cfg.md, section 1)."""
+    """What an instruction does to the PC and to the token stack (docs/concepts/warp-machine.md)."""
 
     NONE = "none"
     BRANCH = "branch"

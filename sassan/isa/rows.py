@@ -13,7 +13,7 @@ from sassan.isa.forms import Form
 
 
 class Agree(StrEnum):
-    """When the threads that execute an instruction agree on what it writes (warp-cfg.md, section 2); the default is never."""
+    """When the threads that execute an instruction agree on what it writes (docs/concepts/warp-states.md); the default is never."""
 
     NEVER = "never"
     LANEWISE = "lanewise"

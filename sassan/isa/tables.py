@@ -19,7 +19,7 @@ from sassan.isa.shape import Shape, shape
 from sassan.isa.template import Template
 
 LETTERS = ("timing", "2013")
-"""The mappings to letters: timing.md's, and Figure 11 of the 2013 makespan paper."""
+"""The mappings to letters: that of functional units, and Figure 11 of the 2013 makespan paper."""
 
 _MEMO_LIMIT = 65536
 _RECENT = 32768

@@ -86,7 +86,7 @@ class Multiprocessor:
         return {key: getattr(self, key) for key in LANES}
 
     def capacity(self, letter: Letter) -> Fraction:
-        """Return sigma: how many warp instructions of this letter start per clock (timing.md).
+        """Return sigma: how many warp instructions of this letter start per clock (docs/concepts/time.md).
 
         C stands for integer and floating-point work alike, so it gets the narrower of the two paths: a bound may charge too much, never too
         little. T stands for the standard product of the unit map, 0 where there is none. A fraction above 1 is floored for the same reason.

@@ -1,1 +1,1 @@
-"""The worst-case makespan of W warps on one streaming multiprocessor (makespan.md)."""
+"""The worst-case makespan of W warps on one streaming multiprocessor (docs/concepts/time.md)."""

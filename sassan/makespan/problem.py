@@ -1,7 +1,8 @@
 """The makespan problem: strings, one per warp, and how many instructions of each kind run per slot.
 
-The model (makespan.md, "Model"): each warp runs its string in order, at most one instruction per slot. In every slot a maximal set
-runs: with n_U warps ready for unit U, min(issue, sum_U min(n_U, capacity_U)) instructions run. The question is the longest possible
+The model (docs/concepts/time.md, "The longest makespan of a string"): each warp runs its string in order, at most one
+instruction per slot. In every slot a maximal set runs: with n_U warps ready for unit U, min(issue, sum_U min(n_U, capacity_U)) instructions
+run. The question is the longest possible
 schedule.
 """
 

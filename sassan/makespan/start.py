@@ -1,8 +1,9 @@
 """Where a search over warp pseudo-precedence strings starts, and what such a string means (Berezovskyi et al. 2013, IV and VI).
 
 A string names a warp per instruction. `construct` (Figure 4) reads it from left to right and puts the next instruction of each warp
-into the earliest slot after the warp's previous one in which neither the unit nor the issue limit is used up. README.md proves that
-every string gives a work-conserving schedule, and that every work-conserving schedule has a string.
+into the earliest slot after the warp's previous one in which neither the unit nor the issue limit is used up.
+docs/proofs/makespan-strings.md proves that every string gives a work-conserving
+schedule, and that every work-conserving schedule has a string.
 """
 
 from collections.abc import Iterator

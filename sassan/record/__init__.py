@@ -1,4 +1,4 @@
-"""Recording the launches of a program without a GPU (`sassan record`); README.md describes the design."""
+"""Recording the launches of a program without a GPU (`sassan record`); docs/developer/design/recording.md describes the design."""
 
 from sassan.record.devices import DeviceChoice
 from sassan.record.run import RecordedProgram, RecordingLimits, record

@@ -1,8 +1,8 @@
 """A listing: one row per instruction, with the facts of its control code, of the tables and of the graph."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sassan.access import Access
@@ -37,6 +37,7 @@ class ListingRow:
 
     `agreement` is set at the start of a block: the registers of the function that are warp-uniform there, in every context.
     `source` is the source line of the instruction, None if it is unknown. `accesses` are those of memory, where a launch is given.
+    `live` counts the general registers in use.
     """
 
     instruction: Instruction
@@ -47,6 +48,7 @@ class ListingRow:
     agreement: tuple[str, ...] | None = None
     source: SourceLine | None = None
     accesses: tuple[Access, ...] = ()
+    live: int | None = None
 
     @property
     def transactions(self) -> str:
@@ -67,12 +69,15 @@ class Listing:
     gaps: tuple[Gap, ...]
 
 
-def listing(cfg: WarpCfg, facts_of: FactsOf, accesses: Iterable[Access] = ()) -> Listing:
-    """Return the listing of a function."""
+def listing(cfg: WarpCfg, facts_of: FactsOf, accesses: Iterable[Access] = (), in_use: Sequence[int] = ()) -> Listing:
+    """Return the listing of a function; `in_use` counts the registers in use by instruction, where that is known."""
     of: dict[int, tuple[Access, ...]] = {}
     for access in accesses:
         of[access.address] = (*of.get(access.address, ()), access)
-    return Listing(tuple(_rows(cfg, facts_of, of)), cfg.gaps)
+    rows = tuple(_rows(cfg, facts_of, of))
+    if in_use:
+        rows = tuple(replace(row, live=count) for row, count in zip(rows, in_use, strict=True))
+    return Listing(rows, cfg.gaps)
 
 
 def _rows(cfg: WarpCfg, facts_of: FactsOf, accesses: Mapping[int, tuple[Access, ...]]) -> Iterator[ListingRow]:

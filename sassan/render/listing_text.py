@@ -11,6 +11,7 @@ from sassan.render.listing import Branch, ListingRow
 NONE = "-"
 _UNKNOWN = "?"
 _TRANSACTIONS = "trans."
+_LIVE = "live"
 _REUSE_SLOTS = 4
 _WIDEST = 56
 """Wider instructions push their source line to the right."""
@@ -42,8 +43,10 @@ SourceText = Callable[[SourceLine], str]
 """Returns the text of a source line, '' if it is unknown."""
 
 
-def lines(listing: Sequence[ListingRow], source: SourceText, *, agreement: bool = False) -> Iterator[TextLine]:
+def lines(listing: Sequence[ListingRow], source: SourceText, *, agreement: bool = False, live: bool = False) -> Iterator[TextLine]:
     """Yield the title and one line per row; with `agreement`, a line before each block lists its warp-uniform registers.
+
+    `live`: a column counts the registers in use.
 
     Where accesses of memory are known, a column has their transactions. The first instruction of each source line is followed by the
     position and the text of that line.
@@ -52,7 +55,7 @@ def lines(listing: Sequence[ListingRow], source: SourceText, *, agreement: bool 
     wide = min(max((len(_text(row)) for row in listing), default=0), _WIDEST) if any(row.source for row in listing) else 0
     counts = max((len(row.transactions) for row in listing), default=0)
     counts = max(counts, len(_TRANSACTIONS)) if counts else 0
-    column = f"{_TRANSACTIONS:>{counts}} " if counts else ""
+    column = (f"{_TRANSACTIONS:>{counts}} " if counts else "") + (f"{_LIVE} " if live else "")
     yield (Piece(f"{'address':8} st y w r waits  reuse {'unit':{max(size, 4)}} l {column}instruction", Style.TITLE),)
     before: SourceLine | None = None
     for row in listing:
@@ -63,7 +66,7 @@ def lines(listing: Sequence[ListingRow], source: SourceText, *, agreement: bool 
         line = row.source if row.source != before else None
         before = row.source
         beside = "" if line is None else f"{' ' * (wide - len(_text(row)))}  | {_place(line)}  {source(line).strip()}"
-        yield (*_pieces(row, max(size, 4), counts), Piece(beside, Style.SOURCE))
+        yield (*_pieces(row, max(size, 4), counts, live=live), Piece(beside, Style.SOURCE))
 
 
 def _place(line: SourceLine) -> str:
@@ -81,12 +84,14 @@ def _comment(row: ListingRow) -> str:
     return f"  // {', '.join(words)}" if words else ""
 
 
-def _pieces(row: ListingRow, size: int, counts: int) -> Iterator[Piece]:
+def _pieces(row: ListingRow, size: int, counts: int, *, live: bool) -> Iterator[Piece]:
     yield Piece(f"0x{row.instruction.address:04x}".ljust(8) + " ", Style.FAINT)
     yield from _control(row.control)
     yield Piece(f" {row.unit or _UNKNOWN:{size}} {row.letter.value if row.letter else _UNKNOWN} ")
     if counts:
         yield Piece(f"{row.transactions:>{counts}} ", Style.WAIT if any(access.waste for access in row.accesses) else Style.FAINT)
+    if live:
+        yield Piece(f"{_UNKNOWN if row.live is None else row.live:>{len(_LIVE)}} ", Style.FAINT)
     yield Piece(row.instruction.text, Style.PLAIN if row.branch is None else Style.BRANCH)
     yield Piece(_comment(row), Style.BRANCH if row.branch is Branch.DIVERGENT else Style.FAINT)
 

@@ -1,1 +1,1 @@
-"""The concrete SIMT machine: warp-cfg.md section 1 executed by 32 real threads, many runs at once."""
+"""The concrete SIMT machine: the machine of docs/concepts/warp-machine.md executed by 32 real threads, many runs at once."""

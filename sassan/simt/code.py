@@ -19,7 +19,7 @@ AGAIN = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
 
 
 class Move(StrEnum):
-    """How a warp gets from one block to the next: the edge kinds of the CLI contract (cli.md)."""
+    """How a warp gets from one block to the next: the edge kinds of docs/reference/json.md."""
 
     FALLTHROUGH = "fallthrough"
     TAKEN = "taken"

@@ -1,4 +1,4 @@
-"""Control instructions on a group of runs that stand at one block: branches, tokens, calls and exits (warp-cfg.md, section 1).
+"""Control instructions on a group of runs that stand at one block: branches, tokens, calls and exits (docs/concepts/warp-machine.md).
 
 What is new since Volta has a file of its own, `convergence.py`.
 """

@@ -1,4 +1,4 @@
-"""Convergence barriers on a group of runs that stand at one block: what came with Volta (warp-cfg.md, section 1).
+"""Convergence barriers on a group of runs that stand at one block: what came with Volta (docs/concepts/warp-machine.md).
 
 A barrier is a token of the one stack, and the barrier registers are kept beside it: where the two disagree about the executing threads,
 the stack is not what the hardware does, and the run is a fault.

@@ -1,4 +1,4 @@
-"""Branches on a group of runs that stand at one block: who goes where first, and who waits (warp-cfg.md, section 1)."""
+"""Branches on a group of runs that stand at one block: who goes where first, and who waits (docs/concepts/warp-machine.md)."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
 """Conversions between integers and single precision, products and reciprocals there, as floating-point units compute them.
 
-Infinities and what is no number are results like others: numpy is told not to warn of them.
+Infinities and what is no number are results like others: numpy does not warn of them.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The token stacks of a batch of warps (warp-cfg.md, section 1), one column per run, all operations over many columns at once."""
+"""The token stacks of a batch of warps (docs/concepts/warp-machine.md), one column per run, all operations over many columns at once."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Block cost models: what one execution of a block costs one warp that runs alone (timing.md)."""
+"""Block cost models: what one execution of a block costs one warp that runs alone (docs/concepts/time.md)."""
 
 from sassan.timing.model import BlockCosts, CostModel
 from sassan.timing.unit import Unit

@@ -1,4 +1,4 @@
-"""The cost model `control`: when the instructions of one warp issue, by their control codes (timing.md; README.md has the proof).
+"""The cost model `control`: when the instructions of one warp issue, by their control codes (docs/proofs/control-costs.md).
 
 Of two instructions of a warp, the second issues as soon as
 

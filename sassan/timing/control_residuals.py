@@ -1,4 +1,4 @@
-"""What may still be open at a point of the code, and where sides of a divergence are interleaved (README.md, "control")."""
+"""What may still be open at a point of the code, and where sides of a divergence are interleaved (docs/proofs/control-costs.md)."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ def interleaved_blocks(cfg: WarpCfg) -> frozenset[int]:
 
 
 def beside(cfg: WarpCfg, steps: Sequence[Sequence[int]], interleaving: frozenset[int]) -> dict[int, frozenset[int]]:
-    """Return, for each block that may be interleaved, the blocks that other sides may run meanwhile (README.md, "Interleaving")."""
+    """Return, for each block that may be interleaved, the blocks that other sides may run meanwhile (docs/proofs/control-costs.md)."""
     run: dict[Point, set[int]] = {}
     for block in interleaving if cfg.stack_points else ():
         for point in filter(_runs, cfg.stack_points[block]):

@@ -1,4 +1,4 @@
-"""The cost model `measured`: cycles of each block from a file (hybrid analysis, timing.md).
+"""The cost model `measured`: cycles of each block from a file (hybrid analysis, docs/concepts/time.md).
 
     [function."_Z5saxpyPfS_f"]
     text = "sha256:..."                 # of the function's instructions; another text is an error

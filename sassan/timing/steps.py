@@ -2,7 +2,7 @@
 
 The check of control codes walks along this relation. It needs no warp-level exploration: a single thread never diverges. Pending tokens
 are kept as a stack per path, so that a token's target is that of the path. A return goes behind every call of its function. BSYNC goes on
-to the next instruction, where its token leads (warp-cfg.md, section 1).
+to the next instruction, where its token leads (docs/concepts/warp-machine.md).
 """
 
 from collections.abc import Sequence

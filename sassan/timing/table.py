@@ -1,4 +1,4 @@
-"""The cost model `table`: instructions run one after the other, each for its latency (timing.md)."""
+"""The cost model `table`: instructions run one after the other, each for its latency (docs/concepts/time.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

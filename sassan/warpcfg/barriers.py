@@ -1,4 +1,4 @@
-"""Convergence barriers (Volta and later): BSYNC, BREAK, and the barrier of the whole warp; BSSY is a push (warp-cfg.md, section 1)."""
+"""Convergence barriers (since Volta): BSYNC, BREAK, and the barrier of the whole warp; BSSY is a push (docs/concepts/warp-machine.md)."""
 
 from collections.abc import Iterator
 

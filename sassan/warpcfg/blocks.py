@@ -17,7 +17,7 @@ FactsOf = Callable[[Instruction], Facts | None]
 """The opcode table of one architecture: None for what it does not know."""
 
 _STRAIGHT = frozenset({Flow.NONE, Flow.PUSH, Flow.BLOCK_BARRIER, Flow.BREAK, Flow.BARRIER_MOVE})
-"""Flow classes that do not end a block (README, "A BAR moves no threads")."""
+"""Flow classes that do not end a block (docs/concepts/warp-machine.md, "Barriers of the warp")."""
 _AGAIN = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
 """Flow classes that may run again for the threads with another target: they start a block of their own."""
 

@@ -1,4 +1,4 @@
-"""Where calls and returns lead since Volta, which keeps return addresses in ordinary registers (warp-cfg.md, section 1).
+"""Where calls and returns lead since Volta, which keeps return addresses in ordinary registers (docs/concepts/warp-machine.md).
 
 A fixpoint on single threads over (call string, block): it follows code addresses through moves, sums and stack slots, and checks that
 barrier registers are used as the stack of tokens takes them to be. The warp-level exploration asks it where a CALL or a RET goes.

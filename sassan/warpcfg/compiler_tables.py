@@ -1,4 +1,4 @@
-"""The self-check against what the compiler wrote into the cubin: an oracle that shares nothing with the exploration (sass.md).
+"""The self-check against what the compiler wrote into the cubin, an oracle apart from the exploration (docs/concepts/machine-code.md).
 
 `.nv.info` says where every EXIT stands, where each SYNC, BRK and CONT resumes (sm_50 to sm_62), and where each BRX goes. The compiler lists
 tokens in code that nothing reaches too; those are known by a walk along its own table. Tables that do not fit the

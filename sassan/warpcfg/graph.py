@@ -1,7 +1,7 @@
 """The warp-level control-flow graph: what exploration finds and every later stage reads.
 
 A node is (call context, basic block); the graph is a multigraph, because "all threads take the branch" and "some do" are two edges between
-the same two blocks and only the second is a push (warp-cfg.md, note on edges).
+the same two blocks and only the second is a push (docs/concepts/warp-machine.md, "Edges").
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Context = tuple[int, ...]
 
 
 class Kind(StrEnum):
-    """Edge kinds of the CLI contract (cli.md)."""
+    """Edge kinds of docs/reference/json.md."""
 
     FALLTHROUGH = "fallthrough"
     TAKEN = "taken"
@@ -110,7 +110,7 @@ class Loop:
 
     `head` and `nodes` index `WarpCfg.nodes`; `nodes` is sorted and holds those of inner loops and of calls made inside. `back` are the
     thread-level back edges as (src, dst). `single_witness` says that one thread sees every traversal: at the head, no thread waits at a
-    point inside the loop that was pushed inside it (warp-cfg.md, section 4: k = 1, else 32).
+    point inside the loop that was pushed inside it (docs/proofs/ipet-rows.md: k = 1, else 32).
     """
 
     head: int

@@ -136,7 +136,7 @@ class Transfer:
         return barriers.leave_late(self.program, block, step, taken=taken, before=before) if block.late else step
 
     def _indirect(self, context: Context, instruction: Instruction, facts: Facts, warp: Warp) -> Iterator[Step]:
-        """BRX: one target runs, the others wait at the BRX itself and run it again (README, "A divergent BRX")."""
+        """BRX: one target runs, the others wait at the BRX itself and run it again (docs/developer/design/warp-graph.md)."""
         targets = [self._blocks.at[target] for target in sorted(set(instruction.targets)) if target in self._blocks.at]
         if not targets and self._calls.targets is None and self._pushed.returns_behind(instruction, warp):
             yield from self._pushed.unknown(context, instruction, facts, warp)

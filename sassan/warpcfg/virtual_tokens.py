@@ -1,9 +1,9 @@
 """PTX says nothing of reconvergence: virtual tokens at immediate post-dominators take the place of the machine's instructions.
 
 Threads that a branch splits wait for each other where all their paths join again, its immediate post-dominator J. A token of J is pushed
-on every edge into the *region* of J: the blocks with such a branch and all that it reaches before J (README, "PTX"). So a thread holds one
-token of J exactly while it is inside the region, however often it iterates there, and leaves to it on the edge into J. The instructions
-that do so are virtual: they take no time.
+on every edge into the *region* of J: the blocks with such a branch and all that it reaches before J
+(docs/proofs/ptx-tokens.md). So a thread holds one token of J exactly while it is inside the region, however often it
+iterates there, and leaves to it on the edge into J. The instructions that do so are virtual: they take no time.
 """
 
 from collections.abc import Sequence

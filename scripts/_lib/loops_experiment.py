@@ -40,7 +40,7 @@ _COLUMNS = ("file", "kernel", "launch", "loop", "bound", "why", "executed")
 _BLOCK, _GRID = (128, 1, 1), (30, 1, 1)
 _WORD, _COUNT = 4, 100
 _POINTER = 1 << 32
-"""What samples are told of their parameters: words of 4 bytes are 100, anything wider is an address."""
+"""What samples get as parameters: words of 4 bytes are 100, anything wider is an address."""
 _EFFORT = Effort(operations=12_000, worth=40_000)
 _MOST_LAUNCHES = 8
 """Different launches of one kernel, at most."""
@@ -65,7 +65,7 @@ class Row(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """One file of code: with the launches of a recording, or (None) with those that samples are told."""
+    """One file of code: with the launches of a recording, or (None) with those that samples get."""
 
     group: str
     name: str

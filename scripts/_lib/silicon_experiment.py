@@ -53,12 +53,12 @@ def run(plan: Plan) -> int:
     if not rows:
         print(f"no recording under {plan.folder}: tuner/*.json(.gz), ncu/*.ncu-rep", file=sys.stderr)
         return _REFUSED
-    sums, judged = summaries(rows), judgements(rows, frozenset(tuned))
-    show(sums, judged)
+    sums, predictions = summaries(rows), judgements(rows, frozenset(tuned))
+    show(sums, predictions)
     if plan.output is not None:
         plan.output.mkdir(parents=True, exist_ok=True)
         write(sums, plan.output / "silicon.csv")
-        write(judged, plan.output / "silicon_predictions.csv")
+        write(predictions, plan.output / "silicon_predictions.csv")
         write(rows, plan.output / "silicon_rows.csv")
         _draw(rows, plan.output)
         print(f"written: {plan.output}")

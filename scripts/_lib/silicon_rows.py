@@ -110,12 +110,12 @@ def summaries(rows: Sequence[Row]) -> list[Summary]:
 
 def judgements(rows: Sequence[Row], tuned: frozenset[str]) -> list[Judgement]:
     """Return how each way of predicting does, for all that is summed up; `tuned` are the sources that are tuning spaces."""
-    return [_judged(name, model, method, some, tuned=source in tuned) for source, name, model, some in parts(rows) for method in METHODS]
+    return [_judgement(name, model, method, some, tuned=source in tuned) for source, name, model, some in parts(rows) for method in METHODS]
 
 
-def _judged(source: str, model: str, method: str, rows: Sequence[Row], *, tuned: bool) -> Judgement:
-    told = [(getattr(row, METHODS[method]), row.measured_cycles) for row in rows]
-    pairs: Pairs = [(float(predicted), measured) for predicted, measured in told if predicted and measured]
+def _judgement(source: str, model: str, method: str, rows: Sequence[Row], *, tuned: bool) -> Judgement:
+    both = [(getattr(row, METHODS[method]), row.measured_cycles) for row in rows]
+    pairs: Pairs = [(float(predicted), measured) for predicted, measured in both if predicted and measured]
     return Judgement(
         source,
         model,
@@ -152,7 +152,7 @@ def _summary(source: str, model: str, rows: Sequence[Row]) -> Summary:
     )
 
 
-def show(sums: Sequence[Summary], judged: Sequence[Judgement]) -> None:
+def show(sums: Sequence[Summary], predictions: Sequence[Judgement]) -> None:
     """Print the summaries, and how each way of predicting does."""
     table = Table("source", "model", "n", "bounded", "min", "median", "90 %", "max", "below", "gaps", box=None)
     for each in sums:
@@ -166,7 +166,7 @@ def show(sums: Sequence[Summary], judged: Sequence[Judgement]) -> None:
     console.print("\nestimate, roofline and bound as predictions; mean: geometric mean of predicted over measured;")
     console.print("regret: time of the best of the first 1 or 10 by that order, over the best time")
     predictions = Table("source", "model", "method", "n", "MAPE", "mean", "within 2x", "tau", "regret@1", "@10", box=None)
-    for one in judged:
+    for one in predictions:
         figures = (one.mape, one.geometric_mean, one.within_2x, one.tau, one.regret_1, one.regret_10)
         predictions.add_row(one.source, one.model, one.method, str(one.n), *map(_figure, figures))
     console.print(predictions)

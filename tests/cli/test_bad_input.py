@@ -1,4 +1,4 @@
-"""Bad input: the exit status and the shape of cli.md, never a traceback, in some hundreds of cases."""
+"""Bad input: the exit status and the shape of docs/reference/commands.md, never a traceback, in some hundreds of cases."""
 
 import os
 import random

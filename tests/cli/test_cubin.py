@@ -1,4 +1,4 @@
-"""Cubins on the command line: the answer of their listing, the statuses of cli.md, the cache."""
+"""Cubins on the command line: the answer of their listing, the statuses of docs/reference/commands.md, the cache."""
 
 import json
 from pathlib import Path

@@ -136,3 +136,13 @@ def test_analyze_has_the_estimate_beside_the_bound(sassan: Sassan, program: Path
 
 def test_a_change_of_several_launches_is_refused(sassan: Sassan, program: Path):
     assert_refused(sassan("estimate", PATTERNS, "--gpu", "T4", "--launches", program, "--what-if", "block=32"), 2)
+
+
+def test_the_registers_to_free_for_one_more_block_are_named(sassan: Sassan):
+    registers = estimated(sassan, "-f", "transpose_tile", *LAUNCH, "--registers", "40")["live_registers"]
+    assert registers["allocated"] == 40
+    assert registers["in_use"] < 32
+    assert registers["one_more_block"] == {"registers": 32, "blocks": 2, "over": []}
+    out = sassan("estimate", PATTERNS, "-f", "transpose_tile", *LAUNCH, "--registers", "40").out
+    assert "free 8 registers per thread (down to 32) for 2 blocks" in out
+    assert "1 block of 32 warps per SM, limited by registers" in out

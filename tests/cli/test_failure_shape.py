@@ -1,4 +1,4 @@
-"""The shape of an error (style.md, habit 9), whatever the input held."""
+"""The shape of an error (docs/developer/README.md, "Errors"), whatever the input held."""
 
 from sassan.cli.output.failure import describe
 from sassan.errors import InputError, UsageError

@@ -58,6 +58,7 @@ def test_the_document_holds_every_column(sassan: Sassan):
         "source": None,
         "agreement": None,
         "accesses": [],
+        "live": 4,
     }
 
 
@@ -158,3 +159,12 @@ def test_a_parameter_that_no_kernel_has_is_refused(sassan: Sassan):
     result = sassan("listing", SAXPY, "--param", "nothing=3")
     assert_refused(result, 2)
     assert result.codes == ["unknown-parameter"]
+
+
+def test_the_registers_in_use_are_a_column(sassan):
+    shown = sassan("listing", SAMPLES / "sm_80" / "saxpy.cuobjdump.sass", "--live").out.splitlines()
+    at = shown[1].index(" live ")
+    counts = [int(line[at : at + 5]) for line in shown[2:] if line.startswith("0x")]
+    rows = sassan("listing", SAMPLES / "sm_80" / "saxpy.cuobjdump.sass", "--json").document["functions"][0]["rows"]
+    assert counts == [row["live"] for row in rows]
+    assert max(counts) > 2

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "samples" / "tutorial" / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorial" / "README.md"
 TEXT = PAGE.read_text("utf-8")
 BLOCKS = re.findall(r"^```(console|python|sh)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 COMMANDS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(text for kind, text in BLOCKS if kind == "console"), re.MULTILINE)

@@ -13,6 +13,7 @@ from sassan.analysis.lattice import Widening
 from sassan.domains.agreement import AgreementDomain
 from sassan.domains.groups import GroupDomain
 from sassan.domains.lanes import LaneDomain
+from sassan.domains.live import LiveDomain
 from sassan.domains.pending import PendingDomain
 from sassan.domains.ranges import RangeDomain
 from sassan.domains.residuals import ResidualDomain
@@ -41,6 +42,7 @@ LATTICES = {
     "agreement": (AgreementDomain(), reached().map(lambda warp: warp.agreement)),
     "groups": (GroupDomain(), reached().map(lambda warp: warp.groups)),
     "lanes": (LaneDomain(), lane_states),
+    "live": (LiveDomain(), st.integers(0, 2**12 - 1)),
     "pending": (PendingDomain(), pending),
     "residuals": (ResidualDomain(2), residuals),
     "stack": (StackDomain(), reached().map(lambda warp: warp.stack)),

@@ -1,4 +1,4 @@
-"""The machine without a stack: any group of threads that can run may run next, block by block (warp-cfg.md, section 1).
+"""The machine without a stack: any group of threads that can run may run next, block by block (docs/concepts/warp-machine.md).
 
 Since Volta the order of divergent sides is not architected, and sides may take turns. Here every thread has a place of its own, the
 threads of a group execute together, and barriers decide when groups merge. It tests the assumption that turns change nothing that a

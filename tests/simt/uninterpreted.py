@@ -1,4 +1,4 @@
-"""Uninterpreted functions over 32-bit words (warp-cfg.md, section 5).
+"""Uninterpreted functions over 32-bit words (docs/developer/oracles.md).
 
 Every run draws its own interpretation: a word is the hash of the run, the operation and its inputs, so that two threads agree on a
 result only where the operation may not tell them apart.

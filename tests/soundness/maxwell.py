@@ -1,4 +1,4 @@
-"""What the oracle knows of sm_50-sm_62 instructions: written from the ISA and warp-cfg.md section 2, sharing no line with `isa/`.
+"""What the oracle knows of sm_50-sm_62 instructions: written from the ISA and docs/concepts/warp-states.md, sharing no line with `isa/`.
 
 The analyser's tables and this file must be wrong in the same way before the machine misses a false agreement. The default is never: an
 operation tells lanes apart unless it is listed here.
@@ -141,7 +141,7 @@ def _operation(instruction: Instruction, root: str, modifiers: list[str], condit
     writes, sources = _destinations(instruction, root, modifiers)
     width = _source_width(root, modifiers)
     reads = [bit for one in sources for bit in _reads(one, _address_width(root, modifiers) if isinstance(one, Memory) else width)]
-    if any(one.startswith("X") for one in modifiers) and _CC is not None:
+    if any(one.startswith("X") and one != "XOR" for one in modifiers) and _CC is not None:
         reads.append(_CC)
     gathered: list[int] = []
     if root == "VOTE":

@@ -1,4 +1,4 @@
-"""The oracles of warp-cfg.md section 5: what concrete runs did, against what the warp-level CFG and the IPET system say of them.
+"""The oracles of docs/developer/oracles.md: what concrete runs did, against what the warp-level CFG and the IPET system say of them.
 
 `inspect` runs the machine on one function and returns every finding:
 

@@ -129,7 +129,7 @@ def test_the_search_knows_that_a_barrier_makes_warps_of_a_block_wait() -> None:
 
 
 def test_waves_times_the_bound_of_a_full_sm_is_no_bound_of_a_grid() -> None:
-    # timing.md: LCL, one unit of each, two blocks of one warp resident, four blocks: 9 slots, and two waves of 4.
+    # docs/concepts/time.md: LCL, one unit of each, two blocks of one warp resident, four blocks: 9 slots, and two waves of 4.
     search = Search(Kernel(("LCL",), ONE_EACH, 8))
     assert (search.residents(2, 1), search.grid(4, 1, 1, 2)) == (4, 9)
 

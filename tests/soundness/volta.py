@@ -1,4 +1,6 @@
-"""What the oracle knows of sm_70-sm_120 control instructions: written from warp-cfg.md, sass.md and listings, sharing no line with `isa/`.
+"""What the oracle knows of sm_70-sm_120 control instructions, sharing no line with `isa/`.
+
+Written from docs/concepts/warp-machine.md, docs/concepts/machine-code.md and listings.
 
 What data instructions compute is in `volta_data.py`; where code addresses and spills need real numbers, in `volta_exact.py`.
 """

@@ -31,7 +31,7 @@ from sassan.cli.reports import check as check_report
 from sassan.errors import UsageError
 
 FAILED = 1
-"""The status where a gate failed (cli.md)."""
+"""The status where a gate failed (docs/reference/commands.md)."""
 _OUT = "-"
 
 

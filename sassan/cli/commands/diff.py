@@ -20,7 +20,7 @@ from sassan.cli.reports import diff as diff_report
 from sassan.errors import UsageError
 
 GREW = 1
-"""The status where something grew and that was asked for: that of a gate (cli.md)."""
+"""The status where something grew and that was asked for: that of a gate (docs/reference/commands.md)."""
 
 
 @analysis

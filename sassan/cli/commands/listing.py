@@ -13,7 +13,7 @@ from sassan.app.views import check_control, listing_of
 from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
 from sassan.cli.options.launch import BlockDim, Grid, Parameters
 from sassan.cli.options.models import CallDepth, Letters, LettersOption, Order, OrderOption
-from sassan.cli.options.views import Agreement, CheckControl, SourceFolder
+from sassan.cli.options.views import Agreement, CheckControl, Live, SourceFolder
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.output.observer import CommandObserver
@@ -36,6 +36,7 @@ def listing(
     *,
     function: Functions = None,
     agreement: Agreement = False,
+    live: Live = False,
     source: SourceFolder = None,
     check: CheckControl = False,
     block_dim: BlockDim = None,
@@ -62,6 +63,7 @@ def listing(
       unit l functional unit and letter
       trans. with --block-dim: memory transactions of a full warp / how few
              the same bytes need ('sassan memory' says why there are more)
+      live   with --live: general registers in use
 
     \b
     Examples:
@@ -92,17 +94,17 @@ def listing(
             document.show([_document(selected, shown) for selected, shown in listings], inputs.refused)
         else:
             for selected, shown in listings:
-                _text(selected, shown.rows, sources, agreement=agreement)
+                _text(selected, shown.rows, sources, agreement=agreement, live=live)
             list_gaps([(selected.function.name, shown.gaps) for selected, shown in listings])
         if not quiet and any(row.control is None for _, shown in listings for row in shown.rows):
             note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
     finish(inputs)
 
 
-def _text(selected: Selected, rows: tuple[ListingRow, ...], sources: Sources, *, agreement: bool) -> None:
+def _text(selected: Selected, rows: tuple[ListingRow, ...], sources: Sources, *, agreement: bool, live: bool) -> None:
 
     styled = colourful(sys.stdout)
-    body = "".join(_line(line, styled=styled) for line in lines(rows, sources.text, agreement=agreement))
+    body = "".join(_line(line, styled=styled) for line in lines(rows, sources.text, agreement=agreement, live=live))
     out(f"{safe(selected.function.name)} ({selected.function.arch})\n{body}\n")
 
 
@@ -159,6 +161,7 @@ def _row(row: ListingRow) -> Mapping[str, documents.Value]:
         "text": row.instruction.text,
         "branch": row.branch.value if row.branch else None,
         "source": None if row.source is None else {"file": row.source.file, "line": row.source.line},
+        "live": row.live,
         "agreement": None if row.agreement is None else list(row.agreement),
         "accesses": [_access(access) for access in row.accesses],
     }

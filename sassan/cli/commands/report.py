@@ -10,6 +10,7 @@ from sassan import recorded
 from sassan.app import documents
 from sassan.app.inputs import Inputs, Observer
 from sassan.app.makespan.page import PageSearch, searched
+from sassan.app.registers import registers_of_result, sentences
 from sassan.app.result import AnalysisResult
 from sassan.app.views import page_sketch
 from sassan.cli.options.makespan import PageEngine, PageTimeLimit, Seed
@@ -129,9 +130,15 @@ def _functions(
             "graph": graph,
             "search": search,
             "measured": measured.get(result.function.name, []),
+            "registers_in_use": _registers(result),
         }
         for result, graph, search in zip(results, graphs, searches, strict=True)
     ]
+
+
+def _registers(result: AnalysisResult) -> list[str]:
+    known = registers_of_result(result)
+    return list(sentences(known)) if known is not None else []
 
 
 def _graphs(results: tuple[AnalysisResult, ...], observer: Observer) -> Iterator[GraphRecord]:

@@ -18,6 +18,7 @@ Recorded = Annotated[
     typer.Option("--recorded", metavar="FILE", help="A recorded GPU run (as sassan validate takes it): measured times beside bounds."),
 ]
 Agreement = Annotated[bool, typer.Option("--agreement", help="Before each block, list the warp-uniform registers.")]
+Live = Annotated[bool, typer.Option("--live", help="Count the general registers in use at each instruction.")]
 SourceFolder = Annotated[
     str | None,
     typer.Option("--source", metavar="DIR", help="Show the text of source lines from the files in this folder; only a cubin names them."),

@@ -1,4 +1,4 @@
-"""An error as a document: code, place, source line, hint (style.md, habit 9)."""
+"""An error as a document: code, place, source line, hint (docs/developer/README.md, "Errors")."""
 
 import sys
 

@@ -24,7 +24,9 @@ _REMEDIES = (
 
 
 def finish(inputs: Inputs, results: Sequence[AnalysisResult] = ()) -> None:
-    """End the command with the status of cli.md: refused files, else functions chosen with -f whose number cannot be given (`results`).
+    """End the command with its status (docs/reference/commands.md).
+
+    Refused files come first, else functions chosen with -f that have no number (`results`).
 
     Raises typer.Exit.
     """

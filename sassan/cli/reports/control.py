@@ -16,7 +16,7 @@ from sassan.isa.registers import names
 from sassan.timing.findings import Finding, Report
 
 FOUND = 1
-"""The status where something was found: that of a gate (cli.md)."""
+"""The status where something was found: that of a gate (docs/reference/commands.md)."""
 _UNCHECKED = "no-control-codes"
 
 Checked = tuple[Selected, "Report"]

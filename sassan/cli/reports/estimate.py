@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from sassan.app import documents
+from sassan.app import documents, registers
 from sassan.app.documents import address
 from sassan.app.estimating import EstimateResult
+from sassan.app.registers import registers_of_result, sentences
 from sassan.app.what_if import SAME_CODE, Alternative
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
@@ -41,7 +42,11 @@ def details(result: EstimateResult) -> None:
     shares = sorted(known.shares.items(), key=lambda pair: -pair[1])
     out("  busy or waiting: " + ", ".join(f"{name} {share:.0%}" for name, share in shares if share >= _SHARES) + "\n")
     out(f"  achieved occupancy {known.occupancy:.0%}; {known.assumed:.0%} of the time rests on assumed figures\n")
-    out(f"  executions: {known.source.value}\n\n")
+    out(f"  executions: {known.source.value}\n")
+    known_registers = registers_of_result(result.analysis)
+    for text in sentences(known_registers) if known_registers is not None else ():
+        out(f"  {text}\n")
+    out("\n")
     table.show(_work(known))
     out("\n")
     table.show(_stalls(result, known))
@@ -92,6 +97,7 @@ def row(result: EstimateResult, changed: Sequence[Alternative] = ()) -> Mapping[
     return {
         **documents.head(result.analysis),
         "estimate": documents.estimate(result.estimate) if result.estimate is not None else None,
+        "live_registers": registers.document(registers_of_result(result.analysis)),
         **documents.assumptions(result.assumptions),
         "gaps": documents.gaps(result.gaps),
         **more,

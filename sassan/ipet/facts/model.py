@@ -1,4 +1,4 @@
-"""Flow facts as values; what each of them means, for a thread and for a warp, stands in ipet/README.md, "Flow facts"."""
+"""Flow facts as values; what each of them means, for a thread and for a warp, stands in docs/proofs/flow-facts.md."""
 
 from dataclasses import dataclass
 

@@ -21,7 +21,7 @@ _SENSES: Mapping[str, Sense] = MappingProxyType({"most": "<=", "least": ">=", "e
 def read(name: str, text: str) -> FlowFacts:
     """The facts of a TOML text that the user called `name`.
 
-    Raises InputError `facts-syntax` where the text is not TOML, `facts-value` where a value is not what README.md says.
+    Raises InputError `facts-syntax` where the text is not TOML, `facts-value` where a value is not what docs/reference/flow-facts.md says.
     """
     file = _FORMAT.toml(name, text)
     file.only("function", "external")

@@ -1,4 +1,4 @@
-"""The rows of flow facts (README.md, "Flow facts"): what is known of a thread, carried over to its warp, and what is known of a warp."""
+"""The rows of flow facts (docs/proofs/flow-facts.md): what is known of a thread, carried over to its warp, and what is known of a warp."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -16,7 +16,7 @@ _BY_REGISTER = frozenset({"indirect-branch", "indirect-call"})
 _HEAD = """\
 # Flow facts for sassan. bound: the largest number of back edges that one thread takes per entry into the loop.
 # A loop may be named by line = "kernel.cu:42" in place of head: such facts survive recompilation and need no text.
-# Further facts of a function NAME (sassan/ipet/README.md, "Flow facts"):
+# Further facts of a function NAME (docs/reference/flow-facts.md):
 #   [[function.NAME.total]]       head, line or block, bound, per = "0x0060": at most so often per entry of an outer loop, or per run
 #   never = ["0x0068"]            blocks that no thread executes, beside text
 #   [[function.NAME.exclusive]]   blocks = ["0x0068", "0x00c8"], within = "0x0060": a thread executes at most one, per iteration or run

@@ -1,4 +1,4 @@
-"""Loop bounds from the code itself, for a launch (timing.md, "Loop bounds")."""
+"""Loop bounds from the code itself, for a launch (docs/concepts/time.md, "Loop bounds")."""
 
 from sassan.ipet.loop_bounds.infer import Inferred, infer
 from sassan.ipet.loop_bounds.recheck import check as check_bounds

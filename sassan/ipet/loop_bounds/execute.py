@@ -81,7 +81,7 @@ class Machine:
         return Machine(self.environment, wanted, self.capacity, self.conditions, _patterns=self._patterns, _effects=self._effects)
 
     def plans(self, line: Iterable[Writer], held: int) -> list[list[Plan]]:
-        """Return how to execute a line of instructions in states that hold no other registers; those that change nothing are left out.
+        """Return how to execute a line of instructions in states that hold no other registers; those that change nothing are omitted.
 
         Instructions in a row after which every state is still one state are one part; each other instruction is a part of its own.
         """

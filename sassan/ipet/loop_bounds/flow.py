@@ -108,7 +108,7 @@ def _truth(node: Node, target: Node, facts: Facts, tokens: Collection[int]) -> b
 
 
 def wanted(flows: Flows) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the registers that can decide how long a loop turns, behind each instruction by address, and before each node.
+    """Return the registers that can decide how often a loop iterates, behind each instruction by address, and before each node.
 
     Those are the conditions that leave a loop, and whatever they are made of, followed backwards over the steps of a thread.
     """

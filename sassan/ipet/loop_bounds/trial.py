@@ -1,6 +1,6 @@
 """Loops that no counter explains, followed iteration by iteration: shifts, doubling, `s *= 3`.
 
-Only what the exits depend on is executed. Exits whose condition cannot come true within the iterations that are tried are left out, and so
+Only what the exits depend on is executed. Exits whose condition cannot come true within the iterations that are tried are omitted, and so
 at first are those that depend on what is not followed, such as memory: whoever follows fewer exits finds a bound that is no lower.
 """
 

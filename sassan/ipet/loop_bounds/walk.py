@@ -224,7 +224,7 @@ class Walk:
     ) -> list[State]:
         """Execute a node, hand its states to the successors inside a region, and return them.
 
-        Those that go back to the `head` of the loop that is walked stay apart while there is room: each has compared other words.
+        Those that go back to the `head` of the loop that is walked stay apart up to a limit: each has compared other words.
         """
         states = reduce(self.machine.run(states, self._plans_of(node)), self.machine.capacity)
         for after, truth in self._steps.get(node) or self.flows.steps[node]:

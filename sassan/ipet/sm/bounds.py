@@ -1,6 +1,7 @@
 """From optima over the paths of one warp to bounds of many: of the warps that are resident on an SM, and of the blocks of a grid.
 
-README.md, "W warps" and "A grid", proves what stands here; `optima` computes the optima. All is in cycles of the cost model.
+docs/proofs/many-warps.md and docs/proofs/grid-bound.md prove what stands here; `optima` computes the optima. All is in cycles of the
+cost model.
 """
 
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ def resident_bound(optima: Optima, residents: Residents, schedulers: int = 1) ->
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The parts of the bound of a grid, in cycles: README.md, "A grid" and "A GPU".
+    """The parts of the bound of a grid, in cycles: docs/proofs/grid-bound.md and docs/proofs/gpu-memory.md.
 
     `chain`: blocks that follow each other until the last dispatch; `sm`: what others on their SM take until then; `drain`: the time from
     there to the end; `memory`: what all blocks take of L2 and DRAM; `launch`: before the first instruction and behind the last one.

@@ -1,4 +1,4 @@
-"""What the blocks of a grid take of what all SMs share: DRAM, L2 and its atomic units (README.md, "A GPU")."""
+"""What the blocks of a grid take of what all SMs share: DRAM, L2 and its atomic units (docs/proofs/gpu-memory.md)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

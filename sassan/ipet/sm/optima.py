@@ -1,6 +1,6 @@
-"""How long many warps of one kernel take on one SM when each may take any path: optima over one warp graph (README.md, "W warps").
+"""How long many warps of one kernel take on one SM when each may take any path: optima over one warp graph (docs/proofs/many-warps.md).
 
-The only property required of the SM is work conservation: no warp waits while its unit and an issue slot are free. README.md proves
+The only property required of the SM is work conservation: no warp waits while its unit and an issue slot are free. The page proves
 
     without block barriers   T <= max_v (C(v) + self_stall(v)) + (W - 1) * max_v stall(v)
     with block barriers      T <= p * max_v (C(v) + self_stall(v)) + (W - p) * max_v stall(v)       (blocks of p warps)

@@ -1,4 +1,4 @@
-"""The longest piece of a path of the warp from one block barrier to the next (README.md, "Short segments").
+"""The longest piece of a path of the warp from one block barrier to the next (docs/proofs/many-warps.md).
 
 The system is that of the whole path (`rows`) for a walk that begins at the entry or at a block with a barrier, and ends at the next such
 block or at the end. Its rows hold because no thread is suspended where it begins: a warp arrives at a block barrier with all its threads.

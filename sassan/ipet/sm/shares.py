@@ -2,7 +2,7 @@
 
 Let a unit take one instruction of a warp every i cycles, k such units stand side by side, and sigma instructions issue per cycle. A
 warp that waits for such a unit waits until one of the k is free: in each such cycle k instructions are on them, each for i cycles in all.
-So an instruction stalls others for i / k cycles, or for 1 / sigma where issue slots are short. README.md, "W warps", uses no more.
+So an instruction stalls others for i / k cycles, or for 1 / sigma where issue slots are short. docs/proofs/many-warps.md uses no more.
 """
 
 from collections.abc import Iterable, Mapping

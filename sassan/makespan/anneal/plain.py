@@ -15,7 +15,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 class Move(IntEnum):
-    """How a neighbour is made; SWAP is the published move, the others are added here (README.md compares them)."""
+    """How a neighbour is made; SWAP is the published move, the others are added here (docs/developer/design/makespan.md compares them)."""
 
     SWAP = 0
     INSERT = 1

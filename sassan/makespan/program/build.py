@@ -7,8 +7,9 @@ Three forms of the same question (Berezovskyi et al. 2011, Figure 3):
 * `counted`: added here. Warps that run the same string are not distinguished: unknowns count the warps that stand at, and run, an
   instruction in a slot.
 
-All are extended to L, C, S, D, T, to sigma_U > 1, to an issue limit and to strings that differ; README.md lists the corrections. In
-comments and names, warps w, instructions i and slots t count from 1, as in the paper.
+All are extended to L, C, S, D, T, to sigma_U > 1, to an issue limit and to strings that differ;
+docs/developer/design/makespan.md lists the corrections. In comments
+and names, warps w, instructions i and slots t count from 1, as in the paper.
 """
 
 from collections.abc import Callable, Iterable, Iterator

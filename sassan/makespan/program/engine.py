@@ -28,7 +28,8 @@ _BOUNDS = 0.3
 def program(problem: Problem, horizon: int, form: Form = Form.SHORT, stop: Callable[[], bool] = lambda: False) -> Program:
     """Return the program whose optimum is the longest makespan of at most `horizon` slots.
 
-    That is the longest makespan of all where `horizon` is a safe upper bound: a smaller one may cut the optimum off (README.md).
+    That is the longest makespan of all where `horizon` is a safe upper bound: a smaller one may cut the optimum off
+    (docs/developer/design/makespan.md).
     Raises UsageError `too-large` with the number of unknowns, `fractional-capacity`; OutOfTime if `stop` ended it.
     """
     case = instance(problem)

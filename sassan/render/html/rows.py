@@ -25,6 +25,7 @@ class RowRecord(TypedDict):
     """`control` is None without encodings, `unit` and `letter` for an unknown opcode.
 
     `transactions` are those of memory by a full warp with how few would do, '' without; `waste` says why there are more.
+    `live` counts the general registers in use.
     """
 
     address: str
@@ -36,6 +37,7 @@ class RowRecord(TypedDict):
     source: str | None
     transactions: str
     waste: str
+    live: int | None
 
 
 def row(line: ListingRow) -> RowRecord:
@@ -49,6 +51,7 @@ def row(line: ListingRow) -> RowRecord:
         "branch": line.branch.value if line.branch else None,
         "source": None if line.source is None else f"{line.source.file}:{line.source.line}",
         "transactions": line.transactions,
+        "live": line.live,
         "waste": "\n".join(why for access in line.accesses if (why := reason(access))),
     }
 

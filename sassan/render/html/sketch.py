@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from sassan.access import Access
 from sassan.errors import Gap
 from sassan.render.graph.decorations import Decorations
 from sassan.render.graph.dot import bare_text, compact
 from sassan.render.html.labels import Label, cost_text, label, size
 from sassan.render.html.layout import PlacedEdge, PlacedGraph
 from sassan.render.html.rows import RowRecord, row
-from sassan.render.listing import agreements, listing
+from sassan.render.listing import Listing, agreements, listing
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.graph import Kind, Node, WarpCfg
 
@@ -113,9 +112,9 @@ class Sketch:
 
 
 def sketch(  # noqa: PLR0913, PLR0917 - what a page shows of a function
-    cfg: WarpCfg, decorations: Decorations, facts_of: FactsOf, gaps: tuple[Gap, ...], wcet: int | None, accesses: Sequence[Access] = ()
+    cfg: WarpCfg, decorations: Decorations, facts_of: FactsOf, gaps: tuple[Gap, ...], wcet: int | None, shown: Listing | None = None
 ) -> Sketch:
-    """Return a function for a page; `gaps` are those that prevent a bound, the shares of blocks refer to `wcet`."""
+    """Return a function for a page; `gaps` are those that prevent a bound, the shares of blocks refer to `wcet`, `shown` is its listing."""
     small = compact(cfg)
     shares = _shares(cfg, decorations, wcet)
     labels = _labels(cfg, decorations, gaps, shares, small=small)
@@ -143,7 +142,7 @@ def sketch(  # noqa: PLR0913, PLR0917 - what a page shows of a function
         for at, node in enumerate(cfg.nodes)
     ]
     text = bare_text(cfg, decorations, tuple(size(lines) for lines in labels))
-    return Sketch(text, cfg, decorations, tuple(blocks), tuple(row(line) for line in listing(cfg, facts_of, accesses).rows))
+    return Sketch(text, cfg, decorations, tuple(blocks), tuple(row(line) for line in (shown or listing(cfg, facts_of)).rows))
 
 
 def _shares(cfg: WarpCfg, decorations: Decorations, wcet: int | None) -> tuple[float | None, ...]:

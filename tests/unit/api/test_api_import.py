@@ -7,7 +7,7 @@ import pytest
 
 import sassan
 from budget import PATIENCE
-from cli.shell import ROOT, SAMPLES
+from cli.shell import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def test_a_name_that_is_not_public_is_none():
 
 
 def test_the_example_of_the_library_runs():
-    script = SAMPLES / "tutorial" / "library.py"
+    script = ROOT / "docs" / "tutorial" / "library.py"
     done = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.stderr == ""
     assert done.stdout.splitlines() == [

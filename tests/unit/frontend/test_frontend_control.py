@@ -9,7 +9,7 @@ from unit.frontend.listings import SAMPLES, cuobjdump, function, sample
 
 
 def fields(control: int) -> dict[str, int]:
-    """Return the fields of a control code (sass.md, "Control codes")."""
+    """Return the fields of a control code (docs/concepts/machine-code.md, "Control codes")."""
     return {
         "stall": control & 15,
         "yield": control >> 4 & 1,

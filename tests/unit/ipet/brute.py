@@ -1,6 +1,6 @@
 """Small programs run by a plain SIMT machine in which every thread decides at random: what a warp really counts on every edge.
 
-Written apart from `sassan.simt`: it knows the rules of warp-cfg.md, section 1 (up to Pascal), and nothing of abstract states.
+Written apart from `sassan.simt`: it knows the rules of docs/concepts/warp-machine.md (up to Pascal), and nothing of abstract states.
 """
 
 from __future__ import annotations

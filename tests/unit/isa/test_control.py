@@ -9,7 +9,7 @@ from sassan.isa.control import Control, codes, decode, encode
 WORD_A = 0x001C4400FE0007F6
 WORD_B = 0x083FC400E7E007F1
 
-# Every row of the table of examples in sass.md, "Control codes".
+# Every row of the table of examples in docs/concepts/machine-code.md, "Control codes".
 EXAMPLES = [
     ("sm_52", [WORD_A, 0, 0, 0], 0x08, Control(stall=6)),
     ("sm_52", [WORD_A, 0, 0, 0], 0x10, Control(stall=0)),

@@ -61,12 +61,14 @@ function instructions(graph, block) {
   const rows = block.rows.map((at) => graph.rows[at]);
   const coded = rows.some((row) => row.control);
   const accessed = rows.some((row) => row.transactions);
+  const counted = rows.some((row) => row.live !== null);
   const columns = [
     ["address"],
     ...(coded ? CONTROL.map(([name, tip]) => [name, false, tip]) : []),
     ["unit"],
     [""],
     ...(accessed ? [["trans.", true, TRANSACTIONS]] : []),
+    ...(counted ? [["live", true, "general registers in use: live before the instruction, or written by it"]] : []),
     ["instruction"],
   ];
   const cells = rows.map((row) => [
@@ -75,6 +77,7 @@ function instructions(graph, block) {
     row.unit ?? "?",
     unit(row.letter),
     ...(accessed ? [transactions(row)] : []),
+    ...(counted ? [number(row.live)] : []),
     instruction(row),
   ]);
   const note = coded ? "" : el("p", { class: "muted" }, "Control codes are unknown, as the input has no encodings; cubins, cuobjdump -sass and nvdisasm -c -hex have them.");

@@ -12,6 +12,7 @@ function kernelView(one) {
     loopsPanel(one, view),
     blocksPanel(one, view),
     launchPanel(one),
+    registersPanel(one),
     measuredPanel(one),
     makespanPanel(one),
   ];
@@ -142,4 +143,8 @@ function launchPanel(one) {
   const text = `${many(known.blocks, "block")} of ${many(known.block_warps, "warp")} are resident on an SM (limited by ${known.limited_by.join(", ")}); ` +
     `${number(known.threads)} threads, ${number(known.registers)} registers per thread, ${number(known.shared)} bytes of shared memory per block.`;
   return panel("Launch", "launch", el("p", {}, text), known.assumptions.length ? items(backed(known)) : "");
+}
+
+function registersPanel(one) {
+  return one.registers_in_use?.length ? panel("Registers", "registers", items(one.registers_in_use)) : "";
 }

@@ -54,7 +54,7 @@ def test_the_vectors_of_the_makespan_page_are_not_above_the_bound(path: str, war
 
 
 def test_the_bound_of_one_path_is_no_bound_of_the_kernel() -> None:
-    # timing.md: CCCC or LLL, sigma_L = 1, sigma_C = 4, W = 8: 11 for the path that is worst alone, 24 in truth.
+    # docs/concepts/time.md: CCCC or LLL, sigma_L = 1, sigma_C = 4, W = 8: 11 for the path that is worst alone, 24 in truth.
     cfg = graph([Op("bra", (5,), some=True, uniform=True), Op("op"), Op("op"), Op("op"), Op("exit"), Op("op"), Op("op"), Op("exit")])
     sm = machine(32, 128, 8)
     shares = [of_letters(sm, {Letter.LOAD: 3} if node.start == 40 else {Letter.COMPUTE: len(node.instructions)}) for node in cfg.nodes]

@@ -1,11 +1,11 @@
-"""The library in a page: `python samples/tutorial/library.py`. Type checkers read every line of it."""
+"""The library in a page: `python docs/tutorial/library.py`. Type checkers read every line of it."""
 
 import sys
 from pathlib import Path
 
 import sassan
 
-SAMPLES = Path(__file__).resolve().parent.parent
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
 
 def main() -> int:

@@ -1,0 +1,69 @@
+"""The registers of a function: in use, spilled, and how many fewer would let one more block be resident."""
+
+from sassan.app.documents import Value, address
+from sassan.app.result import AnalysisResult
+from sassan.errors import InputError
+from sassan.ir import Function
+from sassan.machine import machine_of
+from sassan.registers.liveness import liveness
+from sassan.registers.pressure import Pressure, pressure
+from sassan.warpcfg.blocks import FactsOf
+
+
+def registers_of(function: Function, facts_of: FactsOf) -> Pressure | None:
+    """Return the registers in use in machine code; None for PTX, and for an architecture without tables of hazards."""
+    if function.frames or not function.instructions:
+        return None
+    try:
+        return pressure(function, liveness(function, facts_of))
+    except InputError:
+        return None
+
+
+def registers_of_result(result: AnalysisResult) -> Pressure | None:
+    """Return the registers in use, with what fewer would allow where the launch of the result says how many blocks are resident."""
+    function, known = result.function, result.residency
+    if known is None or known.occupancy is None or function.frames:
+        return registers_of(function, result.isa.facts)
+    try:
+        live = liveness(function, result.isa.facts)
+    except InputError:
+        return None
+    return pressure(function, live, known.occupancy, machine_of(function.arch, result.settings.machine))
+
+
+def document(known: Pressure | None) -> Value:
+    """Return the keys of the registers of a function, None where they are not known."""
+    if known is None:
+        return None
+    gain = known.gain
+    gained: Value = None
+    if gain is not None:
+        gained = {"registers": gain.registers, "blocks": gain.blocks, "over": [address(at) for at in gain.addresses]}
+    return {
+        "in_use": known.most,
+        "address": address(known.address),
+        "allocated": known.allocated,
+        "spills": {"loads": known.spills.loads, "stores": known.spills.stores},
+        "one_more_block": gained,
+    }
+
+
+def sentences(known: Pressure) -> tuple[str, ...]:
+    """Return what there is to say of the registers of a function, for people."""
+    given = f" of {known.allocated} per thread" if known.allocated is not None else ""
+    out = [f"registers: at most {known.most}{given} in use, at {address(known.address)}"]
+    resident, gain = known.occupancy, known.gain
+    if resident is not None:
+        blocks = f"{resident.blocks} block{'' if resident.blocks == 1 else 's'} of {resident.block_warps} warps per SM"
+        out.append(f"{blocks}, limited by {', '.join(resident.limited_by)}")
+        if gain is not None:
+            places = len(gain.addresses)
+            where = f"; more are in use at {places} instruction{'' if places == 1 else 's'}" if places else "; no instruction uses more"
+            fewer = resident.demand.registers - gain.registers
+            out.append(f"free {fewer} registers per thread (down to {gain.registers}) for {gain.blocks} blocks{where}")
+        else:
+            out.append("fewer registers would not let another block be resident")
+    if known.spills.loads or known.spills.stores:
+        out.append(f"{known.spills.stores} stores to and {known.spills.loads} loads from places of the stack: spills, or local variables")
+    return tuple(out)

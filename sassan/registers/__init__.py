@@ -1,0 +1,1 @@
+"""Registers: which are live where, and what more of them would allow."""

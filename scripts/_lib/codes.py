@@ -1,0 +1,110 @@
+"""The codes that sassan gives gaps and errors, read off its source: who names one, and with what message."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+_CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+|internal|usage|interrupted")
+_WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_GAPS = {"Gap": 1, "_gap": 1, "report": 1, "_report": 1, "BarrierMisuse": 0}
+"""What is called to report a gap, and which of its arguments is the code."""
+_HELPERS = {"Format", "_error", "kind"}
+"""What makes an error, beside the classes."""
+_STATUS = {"UsageError": 2, "InputError": 3, "SassanError": 3, "MissingToolError": 4, "SelfCheckError": 5}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A place that names a code: the function that is called with it, the message (`…` for what is filled in), the module."""
+
+    code: str
+    call: str
+    message: str
+    module: str
+
+    @property
+    def status(self) -> int | None:
+        """The exit status of an error that is raised here; None where a helper raises it."""
+        return _STATUS.get(self.call)
+
+
+def gaps() -> Mapping[str, list[Named]]:
+    """The places that report a gap, by its code: calls such as `Gap(address, "code", message)`."""
+    return _by_code(named for named, place in _places() if named.call in _GAPS and place == _GAPS[named.call])
+
+
+def errors() -> Mapping[str, list[Named]]:
+    """The places that raise an error, by its code: calls such as `InputError("code", message)`."""
+    return _by_code(named for named, place in _places() if place == 0 and (named.call.endswith("Error") or named.call in _HELPERS))
+
+
+def literals() -> set[str]:
+    """Every text of the source that has the form of a code."""
+    return {
+        node.value
+        for path in _modules()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WORD.fullmatch(node.value)
+    }
+
+
+def _by_code(several: Iterator[Named]) -> Mapping[str, list[Named]]:
+    out: dict[str, list[Named]] = {}
+    for named in several:
+        out.setdefault(named.code, []).append(named)
+    return dict(sorted(out.items()))
+
+
+def _modules() -> Iterator[Path]:
+    yield from sorted((ROOT / "sassan").rglob("*.py"))
+
+
+def _places() -> Iterator[tuple[Named, int]]:
+    """Every call that has a code as its first or second argument, with a message behind it."""
+    for path in _modules():
+        tree = ast.parse(path.read_text("utf-8"))
+        constants = {
+            target.id: node.value.value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for call in ast.walk(tree):
+            if not isinstance(call, ast.Call):
+                continue
+            texts = [_text(argument, constants) for argument in call.args[:3]]
+            for place, code in enumerate(texts[:2]):
+                if code is not None and _form(call, place).fullmatch(code) and len(call.args) > place + 1 and _says(call.args[place + 1]):
+                    message = texts[place + 1] if texts[place + 1] is not None else "…"
+                    yield Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix()), place
+
+
+def _form(call: ast.Call, place: int) -> re.Pattern[str]:
+    """What a code looks like as an argument of a call: a gap may have one of a single word."""
+    return _WORD if _GAPS.get(_name(call)) == place else _CODE
+
+
+def _name(call: ast.Call) -> str:
+    return ast.unparse(call.func).rpartition(".")[2]
+
+
+def _says(argument: ast.expr) -> bool:
+    """Whether an argument may be a message: a text, or something that holds one."""
+    return isinstance(argument, ast.Constant | ast.JoinedStr | ast.Name | ast.Attribute | ast.BinOp | ast.Call | ast.IfExp)
+
+
+def _text(argument: ast.expr, constants: Mapping[str, str]) -> str | None:
+    """The text of an expression, with `…` for what is filled in; None for what is no text here."""
+    match argument:
+        case ast.Constant(value=str(value)):
+            return value
+        case ast.Name(id=name):
+            return constants.get(name)
+        case ast.JoinedStr(values=values):
+            return "".join(_text(value, constants) or "…" for value in values)
+        case _:
+            return None

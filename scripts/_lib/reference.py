@@ -1,0 +1,168 @@
+"""The pages of the reference that are made from sassan itself: commands, errors, GPUs, architectures, the library."""
+
+import inspect
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import FunctionType
+
+import codes
+import typer
+from manpage import _ENVIRONMENT, _STATUS
+
+import sassan
+from sassan.arch import files
+from sassan.cli import group
+from sassan.products import products
+
+_HEAD = "<!-- made by scripts/docs: change the source that it names, not this page -->\n"
+_DATA = Path(files.__file__).parent / "data"
+
+
+def pages() -> Mapping[str, str]:
+    """The text of each generated page, by its path below docs/."""
+    return {
+        "reference/commands.md": _commands(),
+        "reference/error-codes.md": _errors(),
+        "reference/gpus.md": _gpus(),
+        "reference/architectures.md": _architectures(),
+        "reference/api.md": _api(),
+    }
+
+
+def _commands() -> str:
+    lines = ["# Commands", "", _HEAD, "`sassan COMMAND --help` prints the same.", ""]
+    lines += _table(("command", ""), [(f"[`sassan {name}`](#sassan-{name})", text) for name, text in group.SUMMARIES.items()])
+    lines += ["", "## Exit status", "", *_table(("status", "meaning"), _STATUS)]
+    lines += ["", "An error goes to standard error, once: code, place, hint ([error codes](error-codes.md)).", "", "## Environment", ""]
+    lines += _table(("variable", "meaning"), [(f"`{name}`", text) for name, text in _ENVIRONMENT])
+    for name in group.SUMMARIES:
+        lines += ["", *_command(name)]
+    return "\n".join(lines) + "\n"
+
+
+def _command(name: str) -> Iterator[str]:
+    command = group.command(name)
+    context = command.make_context(name, [], resilient_parsing=True)
+    yield f"## sassan {name}"
+    for paragraph in textwrap.dedent(command.help or "").strip().split("\n\n"):
+        yield ""
+        if paragraph.startswith("\b"):
+            yield from ("```text", *paragraph.removeprefix("\b\n").split("\n"), "```")
+        else:
+            yield _cell(" ".join(paragraph.split()))
+    yield ""
+    yield from _table(("option", "meaning"), [row for parameter in command.get_params(context) for row in _option(parameter, context)])
+
+
+def _option(parameter: typer.core.TyperArgument | typer.core.TyperOption, context: typer.Context) -> Iterator[tuple[str, str]]:
+    if parameter.param_type_name == "argument":
+        yield f"`{parameter.metavar}`", parameter.help or ""
+    elif record := parameter.get_help_record(context):
+        yield f"`{record[0]}`", record[1]
+
+
+def _errors() -> str:
+    lines = [
+        "# Error codes",
+        "",
+        _HEAD,
+        "An error is printed as `error[CODE]: message`, with a place and a hint where there is one. `…` is what a message fills in.",
+        "",
+    ]
+    rows: list[tuple[str, str, str]] = []
+    for code, places in codes.errors().items():
+        status = {str(place.status) for place in places if place.status is not None}
+        said = dict.fromkeys(place.message for place in places if place.message.strip("… :,'()"))
+        rows.append((f"`{code}`", ", ".join(sorted(status)), "; ".join(list(said)[:2])))
+    lines += _table(("code", "status", "what it says"), rows)
+    return "\n".join(lines) + "\n"
+
+
+def _gpus() -> str:
+    lines = [
+        "# GPUs",
+        "",
+        _HEAD,
+        "The products that `--gpu` knows. `sassan gpus NAME` prints each figure with its source; `sassan/products/data` holds the files.",
+        "",
+    ]
+    rows = [
+        (
+            one.name,
+            one.architecture,
+            one.sms,
+            one.boost_clock,
+            one.dram,
+            f"{one.dram_bandwidth:g}",
+            one.l2_size or "-",
+            f"{one.dram_efficiency:g}",
+        )
+        for one in products()
+    ]
+    lines += _table(("product", "architecture", "SMs", "boost MHz", "DRAM", "GB/s", "L2 KiB", "efficiency of DRAM"), rows)
+    lines += ["", "## Sources", ""]
+    lines += [f"* {text}" for text in sorted({text for one in products() for _, texts in one.sources for text in texts.split("; ")})]
+    return "\n".join(lines) + "\n"
+
+
+def _architectures() -> str:
+    lines = ["# Architectures", "", _HEAD, "What each architecture file of `sassan/arch/data` says, and on whose word.", ""]
+    described = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(_DATA.glob("*.toml"))}
+    rows = [
+        (
+            f"`{name}`",
+            file.get("generation") or file.get("extends", "-"),
+            ", ".join(file.get("inherits", [])) or "-",
+            ", ".join(sorted(set(file) & set(files.SECTIONS))),
+        )
+        for name, file in described.items()
+    ]
+    lines += _table(("file", "generation, or what it extends", "taken from another SM", "sections of its own"), rows)
+    lines += ["", "## Latencies", "", "Cycles of a class that `--latency NAME=N` replaces.", ""]
+    named = [(name, key, row) for name, file in described.items() for key, row in file.get("latencies", {}).get("cycles", {}).items()]
+    rows = [(f"`{name}`", f"`{key}`", row.get("cycles", "-"), "assumed" if row.get("unsure") else _source(row)) for name, key, row in named]
+    lines += _table(("file", "class", "cycles", "source"), rows)
+    lines += ["", "## Sources", ""]
+    for name, file in described.items():
+        if "sources" in file:
+            lines += [f"**{name}**", "", *(f"* `{key}`: {_cell(text)}" for key, text in file["sources"].items()), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _api() -> str:
+    about = "What `import sassan` offers; all else may change between versions. The [tutorial](../tutorial/README.md) shows it in use."
+    lines = ["# Python", "", _HEAD, about, ""]
+    for name in sassan.__all__:
+        value = getattr(sassan, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            lines += [f"## {name}", "", *_described(name, value), ""]
+            members = ((key, member) for key, member in vars(value).items() if inspect.isclass(value) and not key.startswith("_"))
+            lines += [*(line for key, member in members for line in _member(key, member)), ""]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def _described(name: str, value: type | FunctionType) -> list[str]:
+    signature = [] if inspect.isclass(value) else ["```python", f"{name}{inspect.signature(value)}", "```", ""]
+    return [*signature, *(_cell(line) for line in (inspect.getdoc(value) or "").split("\n"))]
+
+
+def _member(name: str, member: object) -> list[str]:
+    text = inspect.getdoc(member) if isinstance(member, property | FunctionType) else None
+    return [f"* `{name}`: {_cell(text)}"] if text else []
+
+
+def _source(row: Mapping[str, object]) -> str:
+    source = row.get("source", "")
+    return ", ".join(source) if isinstance(source, list) else str(source)
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[object, ...]] | tuple[tuple[str, str], ...]) -> list[str]:
+    return [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *(f"| {' | '.join(_cell(str(cell)) for cell in row)} |" for row in rows)]
+
+
+def _cell(text: str) -> str:
+    """A text as a cell of a table: no end of it, no end of the line, no tag."""
+    return " ".join(text.replace("|", "\\|").replace("<", "&lt;" if "`" not in text else "<").split())

@@ -1,0 +1,5 @@
+"""The fixture of the command line."""
+
+from cli.conftest import sassan
+
+__all__ = ["sassan"]
