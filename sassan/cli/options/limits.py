@@ -50,10 +50,10 @@ def with_limits(name: str, command: Command) -> Command:
 
     @wraps(command)
     def run(**given: object) -> None:
-        chosen = {option: given.pop(option) for option in added}
-        limits = {option: default if chosen[option] is None else chosen[option] for option, (_, default) in added.items()}
+        limits: dict[str, float | None] = {_TIME: None}
+        limits.update({option: _number(given.pop(option), default) for option, (_, default) in added.items()})
         gib = limits[_MEMORY]
-        with limited(limits.get(_TIME), int(gib * _GIB) if isinstance(gib, float) else None):
+        with limited(limits[_TIME], None if gib is None else int(gib * _GIB)):
             command(**given)
 
     parameters = [
@@ -62,3 +62,7 @@ def with_limits(name: str, command: Command) -> Command:
     run.__dict__["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), *parameters])
     run.__annotations__ = {**command.__annotations__, **{option: kind for option, (kind, _) in added.items()}}
     return run
+
+
+def _number(given: object, default: float | None) -> float | None:
+    return given if isinstance(given, float) else default
