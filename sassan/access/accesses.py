@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import (
+    HALF,
     LANES,
     LINE,
     SECTOR,
@@ -70,7 +71,8 @@ class Access:
     """One access of an instruction, for a full warp, in every context in which it runs.
 
     `bytes` are those of a lane. `stride` is the distance of neighbouring lanes in bytes, where there is one. `sectors` are those of 32
-    bytes in global, local and generic memory, `passes` those over the banks of shared memory, or different addresses of constant memory;
+    bytes in global, local and generic memory, `halves` the halves of lines in which those lie,
+    `passes` those over the banks of shared memory, or different addresses of constant memory;
     `ideal` is how many transactions the same bytes need. None: not an access of that kind. `collisions` are the most lanes that an
     atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where it is not known.
     """
@@ -83,6 +85,7 @@ class Access:
     stride: int | None = None
     sectors: Count | None = None
     lines: Count | None = None
+    halves: Count | None = None
     passes: Count | None = None
     ideal: int | None = None
     collisions: int | None = None
@@ -138,6 +141,7 @@ def _worst(a: Access, b: Access) -> Access:
         more,
         sectors=_either(a.sectors, b.sectors),
         lines=_either(a.lines, b.lines),
+        halves=_either(a.halves, b.halves),
         passes=_either(a.passes, b.passes),
         ideal=min(a.ideal, b.ideal),
         collisions=None if a.collisions is None or b.collisions is None else max(a.collisions, b.collisions),
@@ -243,12 +247,18 @@ def _of_warp(access: Access, reference: Reference, warp: _Warp) -> Access:
         case Space.LOCAL:
             return _local(access, rows, size)
         case _:
-            lines = _sum(over(row, modulus, LINE, size, lambda where, _: len({address // LINE for address in where})) for row in rows)
+            lines, halves = (_sum(over(row, modulus, piece, size, partial(_pieces, piece)) for row in rows) for piece in (LINE, HALF))
             ideal = least_sectors(rows, size)
             touched = _sum(over(row, modulus, SECTOR, size, sectors) for row in rows)
             if pattern is Pattern.ALIGNED and touched.most > ideal:
                 access = replace(access, pattern=Pattern.MISALIGNED)
-            return replace(access, sectors=touched, lines=lines, ideal=ideal)
+            return replace(access, sectors=touched, lines=lines, halves=halves, ideal=ideal)
+
+
+def _pieces(piece: int, addresses: Sequence[int], size: int) -> int:
+    """Return in how many pieces of memory the addresses lie; none of their accesses reaches from one into the next."""
+    del size
+    return len({address // piece for address in addresses})
 
 
 def _sum(counts: Iterable[Count]) -> Count:

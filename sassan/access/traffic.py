@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sassan.access.accesses import Access, Pattern
+from sassan.access.accesses import Access
 from sassan.access.opcodes import Space
-from sassan.access.transactions import LANES, LINE
+from sassan.access.transactions import HALF, LANES, LINE
 from sassan.errors import Gap
 from sassan.machine.memory_pipeline import SECTOR, MemoryPipeline
 
@@ -15,8 +15,6 @@ _TEXELS = 8
 _ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 _WRITES = ("ST", "RED", "ATOM", "SUST", "SURED", "SUATOM")
 """How the opcodes begin that change memory."""
-_FETCH = 64
-"""Bytes of half a line, which DRAM gives as a whole where any of it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
     atomic = access.opcode.partition(".")[0] in _ATOMICS
     collisions = LANES if access.collisions is None else access.collisions
     writes = access.opcode.startswith(_WRITES)
-    touched = _FETCH * _halves(access.pattern, sectors, lines)
+    touched = HALF * (access.halves.most if access.halves is not None else min(2 * lines, sectors))
     return Moved(
         cycles=pipeline.of_lines(lines, sectors),
         sectors=sectors,
@@ -96,13 +94,6 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
         atomics=max(collisions, sectors) if atomic else 0,
         apart=access.space in {Space.LOCAL, Space.TEXTURE},
     )
-
-
-def _halves(pattern: Pattern, sectors: int, lines: int) -> int:
-    """Return the halves of lines in which the sectors lie: of a run of them those at its ends may be in a half that is not full."""
-    if pattern in {Pattern.ALIGNED, Pattern.MISALIGNED} and sectors < 4 * lines:
-        return min(2 * lines, sectors // 2 + 1)
-    return min(2 * lines, sectors)
 
 
 def _unknown(accesses: Iterable[Access]) -> Iterable[Gap]:

@@ -14,6 +14,8 @@ from sassan.domains.lanes import SIZE
 
 SECTOR = 32
 LINE = 128
+HALF = 64
+"""Bytes of half a line, which DRAM gives as a whole where any of it is read."""
 BANKS = 32
 WORD = 4
 LANES = 32

@@ -26,6 +26,7 @@ from sassan.strings.kernel_string import KernelString, letters
 from sassan.timing import Unit
 from sassan.timing.cycles import Cycles
 from sassan.values import WarpValues, with_values
+from sassan.values.reach import unreached
 from sassan.warpcfg import compiler_tables, explore
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg
@@ -82,7 +83,7 @@ def analyze(function: Function, settings: Settings, file: str = "") -> AnalysisR
     plain = explored(function, isa, settings)
     values = launched(plain, isa, settings)
     cfg = values.cfg if values is not None else plain
-    bounds = _bounds(cfg, isa, settings)
+    bounds = _bounds(cfg, isa, settings, values)
     followed = accesses(values) if values is not None and settings.costs.name != Unit().name else None
     system = _on_gpu(problem(cfg, settings.costs, bounds, settings.setup, _traffic(cfg, followed, settings)), settings)
     bound = wcet(system) if settings.solve else Wcet(None, "unsolved", system.cost_name, system.assumptions, system.gaps)
@@ -112,11 +113,12 @@ def _traffic(cfg: WarpCfg, followed: tuple[Access, ...] | None, settings: Settin
     )
 
 
-def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings) -> LoopBounds:
+def _bounds(cfg: WarpCfg, isa: Isa, settings: Settings, values: WarpValues | None = None) -> LoopBounds:
     """The bounds of the loops: flow facts, then what the code itself says for the launch, then the default."""
     inferred = () if settings.setup.paper else infer(cfg, clobbering(isa.facts, cfg.externals), settings.launch)
     checked = not cfg.externals and check_bounds(cfg, isa.facts, settings.launch, inferred)
     bounds = flow_facts.bounds_of(cfg, settings.facts, settings.loop_bound, inferred, checked=checked)
+    bounds = flow_facts.without_blocks(cfg, bounds, unreached(values) if values is not None else ())
     if Origin.INFERRED not in bounds.origins:
         return bounds
     launch = (f"launch as given: {text}",) if (text := settings.launch.describe(cfg.function)) else ()

@@ -61,14 +61,19 @@ def analyze_launches(functions: Sequence[tuple[str, Function]], recording: Launc
 
     Raises what `analyze` raises, save for a launch that is impossible: that is a gap of it.
     """
-    known: dict[tuple[int, ProgramLaunch, int | None], LaunchResult] = {}
+    known: dict[tuple[int, ProgramLaunch, tuple[int, ...] | None, bool], LaunchResult] = {}
     for launch in recording.launches:
         place = kernel_of(functions, launch)
         if isinstance(place, Gap):
             yield LaunchResult(launch, None, missing=(place,))
             continue
         # What the time of a launch depends on: neither how often, nor on which stream, nor what buffer an address belongs to.
-        key = place, replace(launch, count=1, stream=0, arguments=_plain(launch.arguments)), _allocated(launch.arguments)
+        key = (
+            place,
+            replace(launch, count=1, stream=0, arguments=_plain(launch.arguments)),
+            _buffers(launch.arguments),
+            _host(launch.arguments),
+        )
         if key not in known:
             known[key] = _analysis(*functions[place], launch, settings)
         yield replace(known[key], launch=launch)
@@ -91,18 +96,27 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
     return replace(
         settings,
         launch=Launch(
-            launch.block, launch.grid, tuple(_settings(function, launch.arguments or ())), allocated=_allocated(launch.arguments)
+            launch.block,
+            launch.grid,
+            tuple(_settings(function, launch.arguments or ())),
+            buffers=_buffers(launch.arguments),
+            host=_host(launch.arguments),
         ),
         resources=Resources(resources.registers, launch.shared, resources.sms),
         warps=None,
     )
 
 
-def _allocated(arguments: Sequence[Argument] | None) -> int | None:
-    """Return the bytes of the buffers that a kernel gets, None where it may get others: in a structure, or at an unknown address."""
+def _buffers(arguments: Sequence[Argument] | None) -> tuple[int, ...] | None:
+    """Return the bytes of each buffer that a kernel gets, None where it may get others: in a structure, or at an unknown address."""
     buffers = {argument.buffer.number: argument.buffer.size for argument in arguments or () if argument.buffer is not None}
     hidden = any(argument.buffer is None and argument.size >= _PIECE and argument.value >> 32 for argument in arguments or ())
-    return None if arguments is None or hidden else sum(buffers.values())
+    return None if arguments is None or hidden else tuple(buffers.values())
+
+
+def _host(arguments: Sequence[Argument] | None) -> bool:
+    """Return whether a kernel gets memory of the host, or such that moves between host and GPU."""
+    return any(argument.buffer is not None and argument.buffer.host for argument in arguments or ())
 
 
 def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | None:

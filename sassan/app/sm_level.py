@@ -47,9 +47,9 @@ def _contended(result: AnalysisResult, known: Residency | None, sm: Multiprocess
         return _unbounded(result, wanted or Residents(0), foreign)
     if wanted is None:
         return result
-    if wanted.grid is not None and settings.costs.name != Unit().name:
-        memory = memory_of(settings.gpu) if settings.gpu is not None else None
-        wanted = replace(wanted, grid=replace(wanted.grid, memory=memory, allocated=settings.launch.allocated))
+    if wanted.grid is not None:
+        memory = memory_of(settings.gpu) if settings.gpu is not None and settings.costs.name != Unit().name else None
+        wanted = replace(wanted, grid=replace(wanted.grid, memory=memory, buffers=settings.launch.buffers, host=settings.launch.host))
     letters = tuple((string or KernelString()).counts() for string in result.strings)
     kernel = Kernel(result.problem, letters, block_barriers(result.cfg, result.isa.facts))
     bounds = makespan(kernel, result.wcet, wanted, sm, partition=settings.partition)

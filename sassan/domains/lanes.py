@@ -79,6 +79,8 @@ def word(  # noqa: PLR0913, PLR0917  # the fields of a word
     offset: int, modulus: int, lanes: Lanes | None, bounds: tuple[int, int] = (0, LAST), base: str = "", rows: Rows | None = None
 ) -> LaneWord:
     """Return a word in normal form: `lanes` may begin with any number, `modulus` be any multiple of its greatest power of two."""
+    if bounds[0] == bounds[1]:
+        return const(bounds[0])
     modulus = min(modulus & -modulus, SIZE) if modulus else SIZE
     if lanes is not None:
         first = lanes[0]

@@ -48,21 +48,21 @@ class Memory:
         part = Fraction(per_sm, blocks)
         return Share(self.gpu.l2 * part, self.gpu.dram * part, missed, float(part))
 
+    @property
+    def beyond(self) -> float:
+        """Return which part of the buffers L2 does not keep, 0 where they are not known."""
+        return max(0.0, 1 - self.gpu.capacity / self.allocated) if self.allocated else 0.0
+
     def missed(self, requested: float, footprint: tuple[float, float]) -> float:
         """Return which part of the bytes that a launch requests of L2 DRAM gives or takes; `footprint`: bytes that it reads, and writes."""
         most = float("inf") if self.allocated is None else self.allocated
-        reads, writes = (min(each, most) for each in footprint)
-        fits = min(reads + writes, most) <= self.gpu.capacity
-        return 0.0 if not requested or fits else min(1.0, (reads + writes) / requested)
+        fits = min(sum(footprint), most) <= self.gpu.capacity
+        return 0.0 if not requested or fits else min(1.0, sum(footprint) / requested)
 
     def assumptions(self, share: Share) -> tuple[str, ...]:
         """Return what is taken for granted about the memory."""
-        known = (
-            "the buffers are not known: half of what a warp reads again through one pointer"
-            if self.allocated is None
-            else f"of the {self.allocated} bytes of its buffers"
-        )
-        return (*self.gpu.assumptions, f"DRAM gives {share.missed:.0%} of what the launch requests of L2 ({known})")
+        known = "not known" if self.allocated is None else f"{self.allocated} bytes"
+        return (*self.gpu.assumptions, f"DRAM gives {share.missed:.0%} of what the launch requests of L2; its buffers are {known}")
 
 
 @dataclass(frozen=True, slots=True)

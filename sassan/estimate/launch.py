@@ -88,6 +88,7 @@ class Kernel:
             for each in node.code:
                 executions[each.address] = executions.get(each.address, 0.0) + count
         known = {address for (address, _), each in self.touched.items() if not each.drawn}
+        random = {address for (address, _), each in self.touched.items() if each.random}
         pointers: dict[tuple[str, int], list[tuple[float, float]]] = {}
         requested = 0.0
         for access in self.accesses:
@@ -100,8 +101,12 @@ class Kernel:
         for (_, alone), several in pointers.items():
             times, some = sum(count for count, _ in several), sum(count * size for count, size in several)
             fetched += some * (1 + (max(times, 1.0) - 1) * _AGAIN) / max(times, 1.0) if not alone else some
+        most = float("inf") if memory.allocated is None else memory.allocated
         reads, writes = self.observed.footprint if self.observed is not None else (0.0, 0.0)
-        return memory.missed(requested * warps, (reads + fetched * warps, writes))
+        # At random addresses, L2 holds what fits it of the buffers.
+        scattered = memory.beyond * sum(executions[address] * moved[address].bytes for address in random & moved.keys())
+        touched = min(reads + fetched * warps, most) + scattered * warps, min(writes, most)
+        return memory.missed(requested * warps, touched)
 
 
 def estimate(kernel: Kernel, usual: Usual, gpu: Product, grid: Grid, *, greedy: bool = True) -> Estimate:

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sassan.access.opcodes import Reference, Space, references
 from sassan.access.transactions import BANKS, LINE, SECTOR, WORD
 from sassan.errors import SassanError
-from sassan.estimate.warps import Sample, numbers_known, run, sample
+from sassan.estimate.warps import Sample, numbers_known, run, sample, slow_paths
 from sassan.estimate.watch import Executions, Key, Truth, Watch
 from sassan.ir import Instruction
 from sassan.isa.facts import Facts
@@ -20,6 +20,8 @@ from sassan.simt.values import LANES
 from sassan.warpcfg.graph import WarpCfg
 
 _CACHED = (Space.GLOBAL, Space.GENERIC)
+_WHOLE = 2
+"""Visits of the head of a loop, of which one iteration is over."""
 _TRACED = 200_000
 """Sectors that are looked up in a cache, at most."""
 Figures = npt.NDArray[np.float64]
@@ -30,11 +32,13 @@ Numbers = npt.NDArray[np.int64]
 class Touched:
     """What one execution of an access does on average. `drawn`: its addresses come from memory, whose contents are not known.
 
+    `random`: they come from there, but stay within what is allocated, so that they stand for others.
     `sectors` are those that active lanes touch, `fresh` those of them that L1 does not hold; `lines` and `passes` likewise. `hot` are the
     operations of atomic instructions of several blocks on the sector that most of them are at.
     """
 
     drawn: bool
+    random: bool = False
     sectors: float = 0.0
     fresh: float = 0.0
     lines: float = 0.0
@@ -61,8 +65,9 @@ def executions(watch: Watch, done: Truth, inner: Truth, worst: Sequence[int]) ->
     for edge, count in zip(cfg.edges, worst, strict=True):
         longest[edge.src] += count
     after: list[list[int]] = [[] for _ in cfg.nodes]
+    slow = slow_paths(cfg.function)
     for edge in cfg.edges:
-        if edge.dst is not None:
+        if edge.dst is not None and cfg.nodes[edge.dst].start not in slow:
             after[edge.src].append(edge.dst)
     total = np.zeros(len(cfg.nodes))
     for warp in np.flatnonzero(inner).tolist():
@@ -82,24 +87,23 @@ def _completed(watch: Watch, warp: int, longest: Figures, worst: Sequence[int], 
         trips = longest[loop.head] / entered if entered else 0.0
         factor = max(1.0, trips * max(1, int(watch.entries[index, warp])) / max(1.0, visits[loop.head]))
         out[list(loop.nodes)] *= factor
-    outermost = max((cfg.loops[index] for index in around), key=lambda loop: len(loop.nodes), default=None)
-    inside = set(outermost.nodes) if outermost is not None else set[int]()
-    ahead = _ahead(after, inside or {last})
-    for node in ahead | inside:
-        if not visits[node]:
-            head = outermost.head if outermost is not None and node in inside else None
-            out[node] = longest[node] * (out[head] / longest[head] if head is not None and longest[head] else 1.0)
+    loops = sorted((cfg.loops[index] for index in around), key=lambda loop: len(loop.nodes))
+    for node in _ahead(after, last):
+        holds = next((loop for loop in loops if node in loop.nodes), None)
+        # What a whole iteration does not visit is taken not to be visited.
+        if not visits[node] and (holds is None or visits[holds.head] < _WHOLE):
+            out[node] = longest[node] * (out[holds.head] / longest[holds.head] if holds is not None and longest[holds.head] else 1.0)
     return out
 
 
-def _ahead(after: Sequence[Sequence[int]], nodes: set[int]) -> set[int]:
-    """Return the nodes to which control may come from some, but for those."""
-    seen, stack = set(nodes), list(nodes)
+def _ahead(after: Sequence[Sequence[int]], node: int) -> set[int]:
+    """Return the nodes to which control may come from one."""
+    seen, stack = set[int](), [node]
     while stack:
-        new = [node for node in after[stack.pop()] if node not in seen]
+        new = [each for each in after[stack.pop()] if each not in seen]
         seen.update(new)
         stack += new
-    return seen - nodes
+    return seen
 
 
 def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) -> Mapping[Key, Touched]:
@@ -110,10 +114,16 @@ def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) ->
     every = {key: _joined(parts) for key, parts in watch.seen.items()}
     kinds = {(each.address, one.place): one for each in watch.accesses for one in references(each)}
     names = {each.address: each.opcode for each in watch.accesses}
-    drawn = {key: _drawn(some, chosen) and not _near(some, allocated) for key, some in every.items()}
-    loads = [key for key in every if kinds[key].space in _CACHED and names[key[0]].startswith("LD") and not drawn[key]]
+    differ = {key: _drawn(some, chosen) for key, some in every.items()}
+    drawn = {key: differ[key] and not _near(some, allocated) for key, some in every.items()}
+    loads = [key for key in every if kinds[key].space in _CACHED and names[key[0]].startswith("LD") and not differ[key]]
     fresh = _fresh({key: every[key] for key in loads}, chosen, kept)
-    return {key: _of(every[key], kinds[key], chosen, drawn=drawn[key], fresh=fresh.get(key, 1.0)) for key in every}
+    return {
+        key: replace(
+            _of(every[key], kinds[key], chosen, drawn=drawn[key], fresh=fresh.get(key, 1.0)), random=differ[key] and not drawn[key]
+        )
+        for key in every
+    }
 
 
 def _joined(parts: Sequence[Executions]) -> Executions:
@@ -283,6 +293,6 @@ def observed(
     except SassanError:
         return None
     found = touched(watch, chosen, kept, launch.allocated)
-    drawn = frozenset(key for key, each in found.items() if each.drawn)
+    drawn = frozenset(key for key, each in found.items() if each.drawn or each.random)
     blocks, block_warps = prod(launch.grid), -(-prod(launch.block) // LANES)
     return Observed(executions(watch, done, chosen.inner, worst), found, footprint(watch, chosen, blocks, block_warps, drawn))

@@ -6,6 +6,7 @@ Guesses, each as simple as it can be:
 * lanes of which nothing is known touch SCATTERED times as many sectors as their bytes need;
 * loads of one block by one register hit L1 where an earlier one has fetched the sector;
 * a load of one place by all lanes goes through an array, and misses once per sector;
+* lanes at unknown words of shared memory fall on banks at random;
 * what spills to local memory stays in L1;
 * atomic operations of lanes on one address are combined to one;
 * DRAM gives each byte of the buffers of a launch once, where they are known; what fits L2 is there before the launch.
@@ -17,13 +18,15 @@ from itertools import zip_longest
 
 from sassan.access.accesses import Access, Pattern
 from sassan.access.opcodes import Space
-from sassan.access.transactions import LANES, SECTOR
+from sassan.access.transactions import LANES, LINE, SECTOR
 from sassan.estimate.observed import Touched
 from sassan.estimate.watch import Key
 from sassan.ir import Instruction, Memory, Register
 from sassan.machine.memory_pipeline import MemoryPipeline
 
 SCATTERED = 2
+_RANDOM = 3.5
+"""Lanes on the fullest of 32 banks where each of 32 falls on any of them, on average."""
 _ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 
 
@@ -96,7 +99,7 @@ def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
         case Space.SHARED:
             passes = _middle(access.passes)
             if scattered:
-                passes = max(float(access.ideal or 1), 2.0)
+                passes = _RANDOM * (access.ideal or 1)
             return Expected(passes * (pipeline.shared_atomic if name == "ATOMS" else pipeline.shared), guessed=scattered)
         case Space.CONSTANT:
             return Expected((1.0 if scattered else _middle(access.passes)) * pipeline.constant, guessed=scattered)
@@ -105,7 +108,8 @@ def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
         case Space.TEXTURE:
             return Expected(4.0, 4.0, guessed=True)
         case Space.LOCAL:
-            return Expected(max(1.0, _middle(access.sectors) * SECTOR / 128), 0.0)
+            sectors = _middle(access.sectors)
+            return Expected(sectors if scattered else max(1.0, sectors * SECTOR / LINE), guessed=scattered)
         case _:
             pass
     sectors = min(float(LANES), SCATTERED * (access.ideal or 1)) if scattered else _middle(access.sectors)

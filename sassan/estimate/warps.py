@@ -102,7 +102,7 @@ def run(
     leaders = [*(node.start for node in cfg.nodes), *(each.address for each in accesses)]
     code = control_slice(lower(function, TableDecoder(facts_of), leaders), registers)
     code = replace(code, registers=tuple(sorted({*code.registers, *registers})))
-    slow = frozenset(address for address, name in function.symbols if _INTERNAL in name)
+    slow = slow_paths(function)
     code = replace(code, blocks=tuple(_usual(code.blocks, block, slow) for block in code.blocks))
     place, active = warps_at(function, _pointers(function, launch), chosen.spots, np.random.default_rng(_SEED))
     order = Order.RANDOM if described(function.arch).convergence_barriers else Order.TAKEN_FIRST
@@ -112,6 +112,11 @@ def run(
     except EnoughError:
         return watch, watch.ended
     return watch, np.asarray(outcome.status == RunStatus.ENDED)
+
+
+def slow_paths(function: Function) -> frozenset[int]:
+    """Return where the subroutines of the compiler begin."""
+    return frozenset(address for address, name in function.symbols if _INTERNAL in name)
 
 
 def _usual(blocks: Sequence[Block], block: Block, slow: frozenset[int]) -> Block:
@@ -145,4 +150,4 @@ def _pointers(function: Function, launch: Launch) -> Launch:
     given = {place.offset for _, place in launch.placed(function)}
     missing = [each for each in places(function) if each.size == _POINTER and each.offset >= 0 and each.offset not in given]
     made = tuple(Setting("", each.offset, (index + 1) << _APART, _POINTER) for index, each in enumerate(missing))
-    return Launch(launch.block, launch.grid, (*launch.parameters, *made), launch.named, launch.allocated)
+    return Launch(launch.block, launch.grid, (*launch.parameters, *made), launch.named, launch.buffers)

@@ -6,7 +6,7 @@ thread takes per entry into the loop.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sassan.assumptions import Assumption, Kind
@@ -115,6 +115,24 @@ def bounds_of(
         tuple(by_loop[index].reason if index in by_loop else "" for index in range(len(headers))),
         tuple((external.address, costs[external.name]) for external in cfg.externals if external.name in costs),
         of_function,
+    )
+
+
+def without_blocks(cfg: WarpCfg, bounds: LoopBounds, blocks: Sequence[int]) -> LoopBounds:
+    """The bounds where no thread of the launch executes some blocks: loops that begin there have no iterations."""
+    if not blocks:
+        return bounds
+    dead = [cfg.nodes[loop.head].start in blocks for loop in cfg.loops]
+    text = f"no thread of the launch executes the blocks at {', '.join(f'0x{block:04x}' for block in blocks)}"
+    return replace(
+        bounds,
+        of_loop=tuple(0 if never else bound for never, bound in zip(dead, bounds.of_loop, strict=True)),
+        assumptions=(*bounds.assumptions, Assumption(text, Kind.PROVED)),
+        gaps=tuple(gap for gap in bounds.gaps if gap.code != UNBOUNDED or gap.address not in blocks),
+        origins=tuple(
+            Origin.INFERRED if never and origin is Origin.NONE else origin for never, origin in zip(dead, bounds.origins, strict=True)
+        ),
+        facts=replace(bounds.facts, never=(*bounds.facts.never, *blocks)),
     )
 
 

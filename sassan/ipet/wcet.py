@@ -84,7 +84,10 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
     setup, traffic = setup or Setup(), traffic or Traffic()
     blocks = costs.block_costs(cfg, traffic.cycles)
     external = dict(bounds.external)
-    per_node = tuple(cost + (external.get(node.end) or 0) for cost, node in zip(blocks.costs, cfg.nodes, strict=True))
+    per_node = tuple(
+        0 if node.start in bounds.facts.never else cost + (external.get(node.end) or 0)
+        for cost, node in zip(blocks.costs, cfg.nodes, strict=True)
+    )
     steps = None if cfg.gaps or setup.paper else steps_of(cfg)
     unknown = () if setup.paper else (*bounds.gaps, *(() if steps is None else merged_calls(steps)))
     gaps = tuple(sorted({*cfg.gaps, *blocks.gaps, *unknown}))

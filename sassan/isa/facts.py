@@ -53,7 +53,7 @@ class Facts(NamedTuple):
     condition cannot differ inside a warp (uniform predicates, BRA.U, BRA.DIV). `tag` belongs to PUSH, POP, BREAK, BARRIER_MOVE and CALL:
     SYNC, BRK, CONT, RET (pre-Volta), `B0`…. `target` is the direct code target of a BRANCH, CALL or PUSH, None where there is none.
     `computes` says what is written, None where no effect covers the opcode: its results are unknown. On `forgets` threads agree no more
-    before it runs; the tables leave it empty (`values/`).
+    before it runs; with `unguarded`, its effects do not depend on its guard, if it has one. The tables leave both empty (`values/`).
     """
 
     reads: int
@@ -68,6 +68,7 @@ class Facts(NamedTuple):
     target: int | None = None
     computes: Computation | None = None
     forgets: int = 0
+    unguarded: bool = False
 
     @property
     def is_barrier(self) -> bool:

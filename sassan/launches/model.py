@@ -7,11 +7,15 @@ from sassan.machine.launch import Shape
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """The target of a pointer argument: allocation `number` of the program (from 1), `offset` bytes into its `size` bytes."""
+    """The target of a pointer argument: allocation `number` of the program (from 1), `offset` bytes into its `size` bytes.
+
+    `host`: the pages are those of the host, or move between host and GPU (managed memory).
+    """
 
     number: int
     offset: int
     size: int
+    host: bool = False
 
 
 @dataclass(frozen=True, slots=True)

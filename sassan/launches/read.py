@@ -115,9 +115,9 @@ def _argument(table: Fields) -> Argument:
 
 
 def _buffer(table: Fields) -> Buffer:
-    table.only("buffer", "offset", "size")
+    table.only("buffer", "offset", "size", "host")
     size = table.whole("size", least=0)
-    return Buffer(table.whole("buffer"), table.whole("offset", most=size, least=0), size)
+    return Buffer(table.whole("buffer"), table.whole("offset", most=size, least=0), size, table.flag("host"))
 
 
 def _shape(table: Fields, key: str, limits: Shape) -> Shape:

@@ -66,7 +66,8 @@ def _argument(argument: Argument) -> str:
     if argument.buffer is None:
         return f"{{{value}}}"
     buffer = argument.buffer
-    return f"{{{value}, pointer = {{buffer = {buffer.number}, offset = {buffer.offset}, size = {buffer.size}}}}}"
+    host = ", host = true" if buffer.host else ""
+    return f"{{{value}, pointer = {{buffer = {buffer.number}, offset = {buffer.offset}, size = {buffer.size}{host}}}}}"
 
 
 def _texts(values: Sequence[str]) -> str:

@@ -33,8 +33,10 @@ class Launch:
     parameters: tuple[Setting, ...] = ()
     named: tuple[Named, ...] = ()
     """What the user calls parameters."""
-    allocated: int | None = None
-    """Bytes of global memory that the kernel may touch: the buffers behind its pointer arguments; None where unknown."""
+    buffers: tuple[int, ...] | None = None
+    """Bytes of each buffer that its arguments point to, where the kernel may touch no others; None where unknown."""
+    host: bool = False
+    """Whether some of it is memory of the host, or moves between host and GPU."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be launched."""
@@ -77,6 +79,11 @@ class Launch:
     def place_of(self, function: Function, setting: Setting) -> Place | None:
         """Return where a parameter goes in the constant bank of a kernel, None where the kernel has no such parameter."""
         return place_of(function, setting, self.named)
+
+    @property
+    def allocated(self) -> int | None:
+        """Return the bytes of global memory that the kernel may touch, None where unknown."""
+        return None if self.buffers is None else sum(self.buffers)
 
     @property
     def threads(self) -> int | None:

@@ -22,9 +22,10 @@ _KEYS: Mapping[str, str] = {
     "dram_size": "dram_gb",
     "dram_bandwidth": "dram_gb_per_s",
     "l2_size": "l2_kib",
+    "kept_clock": "kept_mhz",
 }
 """How a file calls a figure, where that is not its name: with its unit."""
-_MEASURED = ("l2_bytes_per_cycle", "dram_efficiency", "launch_us")
+_MEASURED = ("l2_bytes_per_cycle", "dram_efficiency", "launch_us", "kept_clock")
 _MOST = 1_000_000
 """Beyond every figure, whatever its unit."""
 
@@ -88,7 +89,10 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
     if base is not None and base > boost:
         raise fields.fail("base_mhz", f"must be {boost} at most, the boost clock")
     measured = fields.table("measured")
-    measured.only(*_MEASURED, "source")
+    measured.only(*(_KEYS.get(figure, figure) for figure in _MEASURED), "source")
+    kept = _optional(measured, "kept_mhz")
+    if kept is not None and kept > boost:
+        raise measured.fail("kept_mhz", f"must be {boost} at most, the boost clock")
     dram = fields.text("dram")
     efficiency, efficiency_source = _defaults().get(dram, (None, ""))
     if efficiency is None and "dram_efficiency" not in measured:
@@ -98,7 +102,11 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
         "dram_efficiency": efficiency_source,
         "launch_us": launch_source,
         **dict.fromkeys((figure for figure in given if _KEYS.get(figure, figure) in fields), fields.citation(sources)),
-        **(dict.fromkeys((figure for figure in _MEASURED if figure in measured), measured.citation(sources)) if measured.values else {}),
+        **(
+            dict.fromkeys((figure for figure in _MEASURED if _KEYS.get(figure, figure) in measured), measured.citation(sources))
+            if measured.values
+            else {}
+        ),
     }
     return Product(
         name=name,
@@ -115,6 +123,7 @@ def _product(name: str, fields: Fields, sources: Mapping[str, str]) -> Product:
         base_clock=base,
         l2_size=_optional(fields, "l2_kib"),
         l2_bytes_per_cycle=_optional(measured, "l2_bytes_per_cycle"),
+        kept_clock=kept,
     )
 
 

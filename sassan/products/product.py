@@ -12,7 +12,8 @@ class Product:
     Units: `base_clock` and `boost_clock` in MHz; `dram_size` in GB and `dram_bandwidth` in GB/s (10^9 bytes), the peak; `l2_size` in KiB;
     `l2_bytes_per_cycle` is what the L2 of the whole GPU was measured to deliver in one cycle of the SMs. `dram_efficiency` is the part
     of the peak that the slowest stream over the whole memory reaches. `launch_us` is the time in which a launch executes no instruction,
-    in microseconds: from its start to its first instruction, and from its last to its end. `sources` has the source of each figure.
+    in microseconds: from its start to its first instruction, and from its last to its end. `kept_clock` in MHz is the
+    lowest at which runs were recorded, where that is not the boost clock. `sources` has the source of each figure.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Product:
     base_clock: int | None = None
     l2_size: int | None = None
     l2_bytes_per_cycle: int | None = None
+    kept_clock: int | None = None
 
     def source(self, figure: str) -> str:
         """Return where a figure (`boost_clock`) comes from."""
@@ -38,6 +40,11 @@ class Product:
     def dram_bytes_per_cycle(self) -> Fraction:
         """Return the peak bandwidth of the DRAM, in bytes per cycle of the SMs at boost clock."""
         return Fraction(str(self.dram_bandwidth)) * 1000 / self.boost_clock
+
+    @property
+    def slowdown(self) -> Fraction:
+        """Return the cycles at boost clock in which the SMs surely do the work of one."""
+        return Fraction(self.boost_clock, self.kept_clock or self.boost_clock)
 
     def us(self, cycles: float) -> float:
         """Return the microseconds of a number of cycles at boost clock."""

@@ -25,15 +25,15 @@ class Memory:
     def __init__(self) -> None:
         """Create an empty state."""
         self._starts: list[int] = []
-        self._buffers: dict[int, tuple[int, int]] = {}
+        self._buffers: dict[int, tuple[int, int, bool]] = {}
         self._count = 0
 
-    def add(self, address: int, size: int) -> None:
-        """Add an allocation of `size` bytes."""
+    def add(self, address: int, size: int, *, host: bool = False) -> None:
+        """Add an allocation of `size` bytes; `host`: of memory that the host holds, or that moves between host and GPU."""
         self._count += 1
         if address not in self._buffers:
             self._starts.insert(bisect_right(self._starts, address), address)
-        self._buffers[address] = (self._count, size)
+        self._buffers[address] = (self._count, size, host)
 
     def remove(self, address: int) -> None:
         """Remove a freed allocation."""
@@ -46,8 +46,8 @@ class Memory:
         if at < 0:
             return None
         start = self._starts[at]
-        number, size = self._buffers[start]
-        return Buffer(number, address - start, size) if address - start < size else None
+        number, size, host = self._buffers[start]
+        return Buffer(number, address - start, size, host) if address - start < size else None
 
 
 class ProcessState:
@@ -119,8 +119,8 @@ class Recorder:
                 case "L":
                     self._launch(process, payload)
                 case "A":
-                    address, size, _ = protocol.block(payload)
-                    process.memory.add(address, size)
+                    address, size, kind_of = protocol.block(payload)
+                    process.memory.add(address, size, host=kind_of in protocol.HOST)
                 case "F":
                     process.memory.remove(protocol.block(payload)[0])
                 case "I":

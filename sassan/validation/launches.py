@@ -17,7 +17,7 @@ from sassan.machine.occupancy import Resources
 from sassan.measure.agreement import Pairs, mape, ratios, tau
 from sassan.products import Product, find
 from sassan.recorded import RecordedDevice, RecordedLaunch
-from sassan.recorded.names import bare
+from sassan.recorded.names import bare, fits
 from sassan.validation.counts import CountCheck, check_counts
 
 _GIGA = 1e9
@@ -235,7 +235,9 @@ def _clocked(hardware: Hardware) -> Product | None:
     """Return the product at the clock of the launch, for which memory moves more bytes per cycle where it is low."""
     if hardware.gpu is None or hardware.clock_hz is None:
         return hardware.gpu
-    return replace(hardware.gpu, sms=hardware.sms or hardware.gpu.sms, boost_clock=ceil(round(hardware.clock_hz / _MEGA, 3)))
+    gpu, clock = hardware.gpu, ceil(round(hardware.clock_hz / _MEGA, 3))
+    kept = gpu.kept_clock if clock == gpu.boost_clock else None
+    return replace(gpu, sms=hardware.sms or gpu.sms, boost_clock=clock, kept_clock=kept)
 
 
 def _unknown(launch: RecordedLaunch, hardware: Hardware, cycles: float | None) -> Iterator[Gap]:
@@ -252,7 +254,8 @@ def _unknown(launch: RecordedLaunch, hardware: Hardware, cycles: float | None) -
 def _arguments(launch: RecordedLaunch, program: Launches | None) -> ProgramLaunch | None:
     names = {launch.mangled, launch.kernel} - {""}
     for other in program.launches if program is not None else ():
-        if (other.kernel in names or bare(other.kernel) == bare(launch.kernel)) and (other.block, other.grid) == (
+        alike = bare(other.kernel) == bare(launch.kernel) and fits(other.kernel, launch.kernel)
+        if (other.kernel in names or alike) and (other.block, other.grid) == (
             launch.block,
             launch.grid,
         ):
@@ -267,7 +270,7 @@ def _kernel(functions: Sequence[Function], launch: RecordedLaunch, arguments: Pr
     exact = [function for function in kernels if function.name in names]
     if exact:
         return exact[0]
-    alike = [function for function in kernels if bare(function.name) == bare(launch.kernel)]
+    alike = [function for function in kernels if bare(function.name) == bare(launch.kernel) and fits(function.name, launch.kernel)]
     if len(alike) == 1:
         return alike[0]
     if alike:

@@ -2,15 +2,17 @@
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sassan.domains.bits import bits
 from sassan.domains.lanes import SIZE, UNKNOWN, LaneWord, Rows, alone, equal_lanes, flat, join
-from sassan.ir import Instruction
-from sassan.isa.facts import Effect, Facts
-from sassan.isa.registers import ONE_PER_WARP, span
+from sassan.ir import Guard, Instruction
+from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.registers import ONE_PER_WARP, bit, span
+from sassan.values.divisions import Divisions, Kept, Result
 from sassan.values.environment import Environment
 from sassan.values.patterns import Evaluate, Locals, Pattern, Patterns, names
-from sassan.values.words import Held
+from sassan.values.words import Held, divide, modulo
 
 PREDICATES = span("P", 0, 16) | span("UP", 0, 8) | span("CC", 0, 8)
 """Registers whose agreement is meant without lanes, whatever is known of their lanes."""
@@ -49,13 +51,21 @@ class Words:
             self.put(name, flat(self.held[name]))
 
 
+class Outcome(NamedTuple):
+    """What an instruction writes, and its effects on agreement; `unguarded`: whatever its guard, if it has one."""
+
+    words: dict[int, LaneWord]
+    effects: tuple[Effect, ...]
+    unguarded: bool = False
+
+
 @dataclass(slots=True)
 class _Plan:
     """An instruction ready to be run: how its registers are computed, and what the tables say of those that are not.
 
     `reads` are registers by bit number, each with what is read where nothing is known of it. `results` are (registers, local name, value,
     whether threads always agree on it). `rest` are the effects on other registers, `unfollowed`; they depend on the lanes of `sources`,
-    by rows where the instruction is `wanted`.
+    by rows where the instruction is `wanted`. `dividend` and `result` are its part in a division.
     """
 
     reads: tuple[tuple[int, Held], ...]
@@ -67,9 +77,12 @@ class _Plan:
     unfollowed: int
     sources: int
     wanted: bool
+    guard: Guard | None
+    dividend: Kept | None
+    result: Result | None
     given: object = None
     """What the instruction was last run with: all that its outcome depends on."""
-    outcome: tuple[dict[int, LaneWord], tuple[Effect, ...]] = field(default_factory=lambda: ({}, ()))
+    outcome: "Outcome" = field(default_factory=lambda: Outcome({}, ()))
 
 
 class Evaluator:
@@ -78,29 +91,29 @@ class Evaluator:
     Only those instructions are followed whose addresses are `wanted`: what others write is unknown.
     """
 
-    def __init__(self, environment: Environment, facts: Mapping[int, Facts], wanted: Container[int]) -> None:
-        """Take the launch, the facts, and which instructions matter."""
+    def __init__(self, environment: Environment, facts: Mapping[int, Facts], wanted: Container[int], found: Divisions) -> None:
+        """Take the launch, the facts, which instructions matter, and the divisions."""
         self._wanted = wanted
+        self._divisions = found
         self._patterns = Patterns(environment)
         self._facts = facts
         self._plans: dict[int, _Plan] = {}
 
-    def run(self, words: Words, instruction: Instruction) -> tuple[Effect, ...]:
-        """Write what an instruction computes, and return its effects on agreement, meant up to lanes."""
+    def run(self, words: Words, instruction: Instruction) -> Outcome:
+        """Write what an instruction computes, and return that with its effects on agreement, meant up to lanes."""
         plan = self._plans.get(instruction.address)
         if plan is None:
             plan = self._plans[instruction.address] = self._plan(instruction)
         if not plan.runs:
-            return ()
+            return _NOTHING
         laned = words.laned & plan.sources
         rows = [words.held[name] for name in bits(laned)] if laned and plan.wanted else ()
         given = [words.held.get(name) for name in plan.asked], words.known & plan.unfollowed, laned, rows
         if given != plan.given:
             plan.given, plan.outcome = given, _outcome(plan, words)
-        new, effects = plan.outcome
-        for target, word in new.items():
+        for target, word in plan.outcome.words.items():
             words.put(target, word)
-        return effects
+        return plan.outcome
 
     def _plan(self, instruction: Instruction) -> _Plan:
         facts = self._facts[instruction.address]
@@ -121,22 +134,38 @@ class Evaluator:
         rest = tuple([Effect(effect.writes & ~followed, effect.needs) for effect in facts.effects if effect.writes & ~followed])
         unfollowed = _union([effect.writes for effect in rest])
         reads = [first[position] + behind for position, behind in pattern.reads]
+        dividend = self._divisions.dividends.get(instruction.address) if wanted else None
+        result = self._divisions.results.get(instruction.address) if wanted else None
+        decides = guard is not None and guard.index is not None and facts.flow is Flow.NONE
+        guards = tuple(bits(bit(guard.file, guard.index))) if decides and guard is not None else ()
+        parts = [*guards, *([dividend.register] if dividend else []), *([result.name] if result else [])]
         return _Plan(
             tuple([(name, Held(UNKNOWN, 1 << name)) for name in reads]),
             tuple(results),
             rest,
             runs=bool(facts.effects) and not (guard is not None and guard.index is None),  # @!PT: no thread runs it
             guarded=guard is not None,
-            asked=(*reads, *bits(followed)) if guard is not None else tuple(reads),
+            asked=(*reads, *parts, *bits(followed)) if guard is not None else (*reads, *parts),
             unfollowed=unfollowed,
             sources=_union([effect.needs or 0 for effect in rest]) | (unfollowed if guard is not None else 0),
             wanted=wanted,
+            guard=guard if guards else None,
+            dividend=dividend,
+            result=result,
         )
 
 
-def _outcome(plan: _Plan, words: Words) -> tuple[dict[int, LaneWord], tuple[Effect, ...]]:
+_NOTHING = Outcome({}, ())
+
+
+def _outcome(plan: _Plan, words: Words) -> Outcome:
     """Return what an instruction writes, and its effects on agreement."""
     held = words.held
+    if plan.result is not None and plan.result.name in held:
+        return _quotient(plan.result, held[plan.result.name])
+    holds = _holds(plan.guard, words)
+    if holds is False:
+        return _NOTHING
     inputs = [_read(held[name], unknown.needs) if name in held else unknown for name, unknown in plan.reads]
     effects: list[Effect] = []
     new: dict[int, LaneWord] = {}
@@ -156,9 +185,27 @@ def _outcome(plan: _Plan, words: Words) -> tuple[dict[int, LaneWord], tuple[Effe
         rows = _rows(plan, effect, words)
         new.update([(name, LaneWord(rows=rows)) for name in bits(effect.writes)] if rows is not None else ())
         effects.append(effect if rows is not None or not (effect.needs or 0) & words.laned else Effect(effect.writes, None))
-    if plan.guarded:
+    if plan.dividend is not None:
+        value, needs = _read(held.get(plan.dividend.register, UNKNOWN), 1 << plan.dividend.register)
+        new[plan.dividend.name] = value
+        effects.append(Effect(1 << plan.dividend.name, needs))
+    if plan.guarded and not holds:
         new = {name: join(words.held.get(name, UNKNOWN), value) for name, value in new.items()}
-    return new, _together(effects) if len(effects) > 1 else tuple(effects)
+    return Outcome(new, _together(effects) if len(effects) > 1 else tuple(effects), unguarded=bool(holds))
+
+
+def _holds(guard: Guard | None, words: Words) -> bool | None:
+    """Say whether a guard holds in every thread, None where that is not known."""
+    if guard is None:
+        return None
+    value = words.held.get(bit(guard.file, guard.index).bit_length() - 1, UNKNOWN).constant
+    return None if value is None else bool(value) != guard.negated
+
+
+def _quotient(result: Result, dividend: LaneWord) -> Outcome:
+    """Return the end of a division: all threads hold its result, those with a false guard since the step before."""
+    value, needs = (modulo if result.remainder else divide)(_read(dividend, 1 << result.name), result.divisor)
+    return Outcome({result.register: value}, (Effect(1 << result.register, needs),), unguarded=True)
 
 
 def _rows(plan: _Plan, effect: Effect, words: Words) -> Rows | None:

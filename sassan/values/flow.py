@@ -8,19 +8,20 @@ from sassan.analysis.graph import nest, weak_order
 from sassan.domains.bits import bits
 from sassan.domains.lanes import UNKNOWN, LaneDomain, LaneState, LaneWord, follows
 from sassan.ir import Instruction
-from sassan.isa.facts import Effect, Facts, Flow
+from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP
 from sassan.machine.launch import Launch
+from sassan.values.divisions import divisions
 from sassan.values.environment import Environment
-from sassan.values.evaluate import PREDICATES, Evaluator, Words
+from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
 from sassan.values.slicing import mattering
 from sassan.warpcfg.graph import WarpCfg
 
 _CHOOSE_BY_WORD = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
 
 
-LaneEffects = dict[int, tuple[int, tuple[Effect, ...]]]
-"""For each instruction, the registers whose agreement is lost before it, and its effects on agreement; both up to lanes."""
+LaneEffects = dict[int, tuple[int, Outcome]]
+"""For each instruction, the registers whose agreement is lost before it, and what it does to agreement; both up to lanes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ class WordFlow:
             mixed = {name for laned in brought for name, value in laned.items() if not follows(value, here.get(name, UNKNOWN))}
             if mixed and self.starts[start].reached:
                 address = instructions[0].address
-                lost, effects = out[address]
-                out[address] = lost | sum(1 << name for name in mixed), effects
+                lost, outcome = out[address]
+                out[address] = lost | sum(1 << name for name in mixed), outcome
         return out
 
 
@@ -61,9 +62,9 @@ def _run(
         given_up = lost.get(instruction.address, 0) & words.laned
         if given_up:
             words.forget_lanes(given_up)
-        effects = evaluator.run(words, instruction)
+        outcome = evaluator.run(words, instruction)
         if seen is not None:
-            seen[instruction.address] = given_up, effects
+            seen[instruction.address] = given_up, outcome
     return words
 
 
@@ -95,7 +96,9 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
     entry = index[cfg.nodes[cfg.entry].start]
     order = [starts[node] for node in weak_order(len(starts), successors, entry)]
     following = {start: [starts[dst] for dst in successors[index[start]]] for start in starts}
-    evaluator = Evaluator(Environment(cfg.function, launch), facts, mattering(blocks, facts, before, following, order))
+    environment = Environment(cfg.function, launch)
+    followed = mattering(blocks, facts, before, following, order)
+    evaluator = Evaluator(environment, facts, followed, divisions(blocks.values(), facts, environment))
     lost = {address: registers for address, each in facts.items() if (registers := deciding(each))}
     wide = _warp_wide(cfg, blocks, evaluator, facts)
 

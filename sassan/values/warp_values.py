@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from sassan.domains.lanes import LaneWord
 from sassan.ir import Instruction
-from sassan.isa.facts import Effect, Facts
+from sassan.isa.facts import Facts
 from sassan.machine.launch import Launch
-from sassan.values.evaluate import PREDICATES, Words
-from sassan.values.flow import WordFlow, word_flow
+from sassan.values.evaluate import PREDICATES, Outcome, Words
+from sassan.values.flow import LaneEffects, WordFlow, word_flow
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.externals import clobbering
 from sassan.warpcfg.graph import Node, WarpCfg
@@ -25,7 +25,7 @@ class WarpValues:
     cfg: WarpCfg
     agreed: tuple[int, ...]
     flow: WordFlow
-    effects: dict[int, tuple[int, tuple[Effect, ...]]]
+    effects: LaneEffects
     facts: dict[int, Facts]
 
     def along(self, index: int) -> Iterator[tuple[Instruction, "Point"]]:
@@ -39,7 +39,7 @@ class WarpValues:
             yield instruction, Point(words, agreed)
             words.forget_lanes(facts.forgets)
             self.flow.evaluator.run(words, instruction)
-            agreed = _after(agreed, facts, guarded=instruction.guard is not None)
+            agreed = _after(agreed, facts, guarded=instruction.guard is not None and not facts.unguarded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Point:
 
 def _after(agreed: int, facts: Facts, *, guarded: bool) -> int:
     for effect in facts.effects:
-        if effect.needs is None or (effect.needs | facts.guard) & ~agreed:
+        if effect.needs is None or (effect.needs | (facts.guard if guarded else 0)) & ~agreed:
             agreed &= ~effect.writes
         elif not guarded:
             agreed |= effect.writes
@@ -95,8 +95,10 @@ def with_values(cfg: WarpCfg, facts_of: FactsOf, launch: Launch, explore: Callab
     )
 
 
-def _with_lanes(facts: Facts, lost: int, effects: tuple[Effect, ...]) -> Facts:
-    return facts if not lost and effects == facts.effects else facts._replace(effects=effects, forgets=lost)
+def _with_lanes(facts: Facts, lost: int, outcome: Outcome) -> Facts:
+    if not lost and outcome.effects == facts.effects and not outcome.unguarded:
+        return facts
+    return facts._replace(effects=outcome.effects, forgets=lost, unguarded=outcome.unguarded)
 
 
 def _altogether(node: Node, flow: WordFlow, facts: dict[int, Facts]) -> Node:

@@ -323,6 +323,30 @@ def _shifted(signed: bool, value: int, places: int) -> int:
     return (value - SIZE if signed and value & _SIGN else value) >> places
 
 
+def divide(a: Held, divisor: int) -> Held:
+    """Return the quotient of an unsigned word by a number that is not 0."""
+    power = _power(divisor)
+    if divisor == power:
+        return shift_right(a, number(power.bit_length() - 1), signed=False)
+    known = _exact(operator.floordiv, a, number(divisor))
+    if known is not None:
+        return known
+    value = loose(a.value)
+    # Words with equal multiples of a power of two that divides the divisor have one quotient.
+    low, carries = _split(value, value.modulus, _count([value]))
+    multiples = tuple([each // min(power, value.modulus) for each in low])
+    tables = [table for table in (multiples, carries, value.rows) if table is not None]
+    return _made(word(0, 1, None, (value.low // divisor, value.high // divisor), rows=alike(*tables)), a)
+
+
+def modulo(a: Held, divisor: int) -> Held:
+    """Return the remainder of an unsigned word by a number that is not 0."""
+    if divisor == _power(divisor):
+        return bit_and(a, number(divisor - 1))
+    held = subtract(a, multiply(divide(a, divisor), number(divisor)))
+    return Held(held.value if held.value.known else held.value._replace(low=0, high=min(divisor - 1, a.value.high)), held.needs)
+
+
 def funnel_left(high: Held, low: Held, places: Held) -> Held:
     """Return the high word of a shifted pair where one word of the pair is 0."""
     distance = places.value.constant
@@ -354,7 +378,7 @@ def high(a: Held, b: Held, c: Held, d: Held, signed: bool) -> Held:  # the argum
 
 def magnitude(a: Held) -> Held:
     """Return the magnitude of a signed word."""
-    return _exact(_absolute, a) or opaque(a)
+    return a if a.value.high < _SIGN else _exact(_absolute, a) or opaque(a)
 
 
 def _absolute(value: int) -> int:

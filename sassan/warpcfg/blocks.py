@@ -180,11 +180,12 @@ class _Body:
             self._run.append((EVERY, None, False))
             self._release(EVERY)
             return
-        guarded = instruction.guard is not None
+        guarded = instruction.guard is not None and not facts.unguarded
         if facts.forgets:
             self._run.append((facts.forgets, None, False))
         for effect in facts.effects:
-            self._run.append((effect.writes, None if effect.needs is None else effect.needs | facts.guard, guarded))
+            guard = facts.guard if guarded else 0
+            self._run.append((effect.writes, None if effect.needs is None else effect.needs | guard, guarded))
         if self._held:
             self._release(facts.writes, facts.tag)
         if facts.flow is Flow.PUSH:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, count
+from functools import reduce
+from itertools import chain, count, product
 from random import Random
 
 from sassan.access.traffic import Moved, Traffic
@@ -27,13 +28,17 @@ LAUNCHES = 5
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Paths that a warp may take, on a GPU, by a grid of `blocks` blocks of `warps` warps that touches `sectors` sectors."""
+    """Paths that a warp may take, on a GPU, by a grid of `blocks` blocks of `warps` warps that touches `sectors` sectors.
+
+    `pieces` are the alternatives of each piece between two barriers, where all paths wait at the same ones and any piece may follow any.
+    """
 
     gpu: Gpu
     paths: tuple[Path, ...]
     blocks: int
     warps: int
     sectors: int
+    pieces: tuple[tuple[Path, ...], ...] = ()
 
     @property
     def barriers(self) -> bool:
@@ -74,6 +79,7 @@ def claim(kernel: Kernel) -> Claim:
         kernel.barriers,
         Fraction(max(alone(gpu, piece) for piece in pieces)),
         max(sum(isinstance(operation, Barrier) for operation in path) for path in paths),
+        Fraction(sum(max(alone(gpu, piece) for piece in some) for some in kernel.pieces)) if kernel.pieces else None,
     )
     memory = GpuMemory(
         Fraction(SECTOR * gpu.ticks, gpu.piece),
@@ -83,7 +89,7 @@ def claim(kernel: Kernel) -> Claim:
         LAUNCH_OVERHEAD,
         miss=0,
     )
-    grid = Grid(kernel.blocks, kernel.warps, gpu.sms, gpu.places, allocated=kernel.sectors * SECTOR)
+    grid = Grid(kernel.blocks, kernel.warps, gpu.sms, min(gpu.places, -(-kernel.blocks // gpu.sms)), buffers=(kernel.sectors * SECTOR,))
     return Claim(optima, grid, tuple(tuple(map(_moved, path)) for path in paths), memory, kernel.blocks * kernel.warps)
 
 
@@ -175,9 +181,27 @@ def kernel(random: Random) -> Kernel:
     longest = random.choice((1, 4, 8))
     # The latency of an access holds one sector's own time in L2 and DRAM.
     held = -(-(gpu.sector + gpu.piece) // ticks)
-    some = {_path(random, focus, random.randint(1, longest), (sectors, held), barriers=barriers) for _ in range(random.randint(1, 4))}
-    # A set is iterated in no certain order.
-    return Kernel(gpu, tuple(sorted(some, key=str)), random.randint(1, 8), random.choice((1, 1, 2, 3)), sectors)
+    pieces: tuple[tuple[Path, ...], ...] = ()
+
+    def drawn(*, barriers: bool) -> Path:
+        return _path(random, focus, random.randint(1, longest), (sectors, held), barriers=barriers)
+
+    if barriers and random.random() < 0.5:
+        pieces = tuple(_some(random, 2, lambda: drawn(barriers=False)) for _ in range(random.randint(2, 4)))
+        paths = tuple(_joined(every) for every in product(*pieces))
+    else:
+        paths = _some(random, 4, lambda: drawn(barriers=barriers))
+    return Kernel(gpu, paths, random.randint(1, 8), random.choice((1, 1, 2, 3)), sectors, pieces)
+
+
+def _some(random: Random, most: int, draw: Callable[[], Path]) -> tuple[Path, ...]:
+    some = {draw() for _ in range(random.randint(1, most))}
+    return tuple(sorted(some, key=str))  # a set is iterated in no certain order
+
+
+def _joined(pieces: Iterable[Path]) -> Path:
+    first, *others = pieces
+    return reduce(lambda path, piece: (*path, Barrier(), *piece), others, first)
 
 
 def _path(random: Random, focus: str, length: int, memory: tuple[int, int], *, barriers: bool) -> Path:

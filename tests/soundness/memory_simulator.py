@@ -70,6 +70,7 @@ class Gpu:
     waits for all that its warp issued. `early`: a block leaves its place when its warps have issued all, else when all has ended.
     `caches`: L2 keeps every sector. `overlaps`: an access is in both stages of the memory pipeline at once; `in_order`: its data come back
     through the second stage in the order of accesses, else whenever they are there. `rounded`: latencies hold what is lost to whole cycles.
+    `most_room`: a block goes to an SM that holds the fewest, else to any with a free place.
     `eager`: what is stored goes to DRAM as soon as that has nothing else to do, else at any time.
     """
 
@@ -89,6 +90,7 @@ class Gpu:
     in_order: bool = True
     rounded: bool = True
     eager: bool = True
+    most_room: bool = True
 
 
 @dataclass(eq=False, slots=True)
@@ -208,7 +210,9 @@ class Launch:
             free = [sm for sm in self._sms if len(sm.blocks) < self._gpu.places]
             if not free:
                 return
-            self._random.choice(free).blocks.append(self._waiting.pop(0))
+            fewest = min(len(sm.blocks) for sm in free)
+            with_room = [sm for sm in free if len(sm.blocks) == fewest or not self._gpu.most_room]
+            self._random.choice(with_room).blocks.append(self._waiting.pop(0))
 
     def _over(self, block: _Block) -> bool:
         for warp in block.warps:

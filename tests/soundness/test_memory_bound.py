@@ -53,6 +53,16 @@ def of_one_sm(one: Outcome) -> Claim:
     return replace(one.claim, traffic_warps=-(-one.claim.traffic_warps // one.kernel.gpu.sms))
 
 
+def with_relays_as_short_as_half(one: Outcome) -> Claim:
+    relay = one.claim.optima.relay
+    return one.claim if relay is None else replace(one.claim, optima=replace(one.claim.optima, relay=relay / 2))
+
+
+def with_relays_of_one_warp(one: Outcome) -> Claim:
+    chain = one.claim.optima.relay and one.claim.optima.relay - one.claim.grid.block_warps * one.claim.optima.scheduler_stall
+    return one.claim if chain is None else replace(one.claim, optima=replace(one.claim.optima, relay=chain))
+
+
 def without_launch(one: Outcome) -> Claim:
     return replace(one.claim, memory=replace(one.claim.memory, launch=0))
 
@@ -72,12 +82,19 @@ def without_what_is_written_back(one: Outcome) -> Claim:
         without_pipeline,
         without_other_warps_of_a_block,
         of_one_sm,
+        with_relays_as_short_as_half,
+        with_relays_of_one_warp,
         without_launch,
         without_what_is_written_back,
     ],
 )
 def test_a_proof_that_forgets_something_is_noticed(forgetful: Forgetful) -> None:
     assert [above for one in launches() for above in one.above(forgetful(one))] != []
+
+
+def test_a_block_goes_to_an_sm_with_the_most_room() -> None:
+    changed = outcomes(part(4000, 5), 3, lambda gpu: replace(gpu, most_room=False))
+    assert [above for one in changed for above in one.above(one.claim)] != []
 
 
 @pytest.mark.parametrize("without", ["overlaps", "in_order"])

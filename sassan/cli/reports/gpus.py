@@ -33,6 +33,7 @@ _FIGURES = {
     "l2_size": ("L2 size", "KiB"),
     "l2_bytes_per_cycle": ("L2 bandwidth", "B/cycle"),
     "launch_us": ("launch overhead", "us"),
+    "kept_clock": ("kept clock", "MHz"),
 }
 """What people call each figure of a product, and its unit."""
 _KIB = 1024
@@ -88,5 +89,6 @@ def row(product: Product) -> Mapping[str, Value]:
         "l2_kib": product.l2_size,
         "l2_bytes_per_cycle": product.l2_bytes_per_cycle,
         "launch_us": product.launch_us,
+        "kept_mhz": product.kept_clock,
         "sources": dict(product.sources),
     }

@@ -17,7 +17,7 @@ class Optima:
 
     `barriers` says whether warps wait for each other at block barriers. `segment` is the largest C + self_stall from one block barrier to
     the next, `openings` how many block barriers a warp waits at; None where the barriers of a block may open in different orders for its
-    warps.
+    warps. `relay` is the largest of warps of a block that take over from each other at barriers; None where that is not known.
     """
 
     isolated: Fraction
@@ -26,16 +26,19 @@ class Optima:
     barriers: bool = False
     segment: Fraction | None = None
     openings: int | None = None
+    relay: Fraction | None = None
 
 
 def block_lifetime(optima: Optima, warps: int) -> Fraction:
     """The lifetime of a block of `warps` warps, without the cycles in which only warps of other blocks are in its way."""
     if not optima.barriers:
         return optima.isolated + (warps - 1) * optima.scheduler_stall
-    serial = warps * optima.isolated
-    if optima.segment is None or optima.openings is None:
-        return serial
-    return min(serial, (optima.openings + 1) * optima.segment + warps * optima.scheduler_stall)
+    chains = [warps * optima.isolated]
+    if optima.segment is not None and optima.openings is not None:
+        chains.append((optima.openings + 1) * optima.segment + warps * optima.scheduler_stall)
+    if optima.relay is not None:
+        chains.append(optima.relay + warps * optima.scheduler_stall)
+    return min(chains)
 
 
 def resident_bound(optima: Optima, residents: Residents, schedulers: int = 1) -> int:

@@ -27,9 +27,12 @@ _FIRST = 4
 _PREFETCHED = 32
 """Cycles between two lines of code that are prefetched."""
 _COLD = (
-    f"cold start: the first {_FIRST} lines of code, the parameters, and what each memory instruction accesses first miss all caches once, "
-    f"one after the other; further lines of code are prefetched, one in {_PREFETCHED} cycles"
+    f"cold start: the first {_FIRST} lines of code, the parameters, and what each memory instruction accesses first (or "
+    f"the pages of the buffers, where those are fewer) miss all caches once, one after the other; "
+    f"further lines of code are prefetched, one in {_PREFETCHED} cycles"
 )
+_PAGE = 2 * _KIB * _KIB
+"""Bytes of a page of device memory."""
 _GRAIN = 64
 """Parts of a cycle up to which costs are rounded, so that the solver gets small numbers."""
 
@@ -40,7 +43,8 @@ class GpuMemory:
 
     `dram` and `l2` are the bytes per cycle that it moves at least while an access waits for it; `capacity` is how many bytes L2 keeps.
     `atomic` is how long L2 takes for an operation on one address. `launch` is the time from the start of a launch to its first
-    instruction and from its last one to the end. `miss` is the latency of DRAM. `assumptions` describe the figures.
+    instruction and from its last one to the end. `miss` is the latency of DRAM. The SMs,
+    L2 and its atomic units do the work of one cycle in `slowdown` cycles. `assumptions` describe the figures.
     """
 
     dram: Fraction
@@ -49,6 +53,7 @@ class GpuMemory:
     atomic: int
     launch: int
     miss: int
+    slowdown: Fraction = Fraction(1)
     assumptions: tuple[str, ...] = ()
 
 
@@ -75,14 +80,31 @@ def memory_of(product: Product) -> GpuMemory:
         f"and takes {_ATOMIC} cycles per atomic operation on one address"
     )
     miss = Latencies(product.architecture, {}).cycles("global") or _MISS
-    return GpuMemory(dram, l2, capacity, _ATOMIC, product.launch_cycles, miss, (figures, _COLD))
+    return GpuMemory(dram, l2, capacity, _ATOMIC, product.launch_cycles, miss, product.slowdown, (figures, *_kept(product), _COLD))
 
 
-def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory) -> int:
-    """Return the cycles of the misses of a launch that finds nothing in caches: lines of code, the parameters, pages of accesses."""
+def _kept(product: Product) -> tuple[str, ...]:
+    """Return at which clock the SMs run at least, where it is not the boost clock."""
+    return (
+        ()
+        if product.slowdown == 1
+        else (f"{product.name}: the SMs run at {product.kept_clock} MHz or more; cycles are those of {product.boost_clock} MHz",)
+    )
+
+
+def cold_start(code: Sequence[Instruction], traffic: Traffic, memory: GpuMemory, buffers: Sequence[int] | None = None) -> int:
+    """Return the cycles of the misses of a launch that finds nothing in caches: lines of code, the parameters, pages of accesses.
+
+    `buffers` are the bytes of those that the accesses touch, None where unknown.
+    """
     lines = len({instruction.address // LINE for instruction in code})
     first = min(lines, _FIRST)
-    return memory.miss * (first + 1 + sum(moved.sectors > 0 for moved in traffic.moved.values())) + _PREFETCHED * (lines - first)
+    accesses = [moved for moved in traffic.moved.values() if moved.sectors]
+    pages = len(accesses)
+    if buffers is not None:
+        # A buffer begins anywhere in a page; what no argument points to is in none of them.
+        pages = min(pages, sum(-(-size // _PAGE) + 1 for size in buffers) + sum(moved.apart for moved in accesses))
+    return memory.miss * (first + 1 + pages) + _PREFETCHED * (lines - first)
 
 
 def demand(nodes: Iterable[Iterable[Instruction]], traffic: Traffic, memory: GpuMemory) -> Demand:
@@ -100,13 +122,14 @@ def access_time(moved: Moved, memory: GpuMemory, *, cached: bool) -> Fraction:
 def _cached(moved: Moved, memory: GpuMemory) -> Fraction:
     if moved.apart:
         return _uncached(moved, memory)
-    return moved.sectors * SECTOR / memory.l2 + moved.atomics * memory.atomic
+    return (moved.sectors * SECTOR / memory.l2 + moved.atomics * memory.atomic) * memory.slowdown
 
 
 def _uncached(moved: Moved, memory: GpuMemory) -> Fraction:
     # One access passes L2 and DRAM together; two accesses, or what an atomic operation fetches and what it writes, may be apart.
     first, then = (moved.fetched, moved.written) if moved.fetched else (moved.written, 0)
-    return max(moved.sectors * SECTOR / memory.l2, first / memory.dram) + then / memory.dram + moved.atomics * memory.atomic
+    l2, atomic = (cycles * memory.slowdown for cycles in (moved.sectors * SECTOR / memory.l2, moved.atomics * memory.atomic))
+    return max(l2, first / memory.dram) + then / memory.dram + atomic
 
 
 def _rounded(cycles: Iterable[Fraction]) -> tuple[Fraction, ...]:

@@ -1,10 +1,10 @@
 """The bounds of the warps that share an SM, and of the whole grid: over all paths, and if every warp takes the worst one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 
 from sassan.alphabet import Letter
+from sassan.assumptions import published
 from sassan.errors import Gap
 from sassan.ipet.sm.barriers import BlockBarriers
 from sassan.ipet.sm.bounds import Optima, Terms, grid_terms, resident_bound
@@ -19,6 +19,9 @@ from sassan.timing.rates import code_of
 
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
+_ROOM = published(
+    "a block is dispatched to an SM with the most room, so that no SM holds two more than another (Gilman et al. 2020, on Pascal to Turing)"
+)
 _UNLIMITED = (
     "unlimited memory bandwidth: no access waits for L2 or DRAM beyond its latency; --gpu with --model table or control bounds that wait"
 )
@@ -27,6 +30,7 @@ _SERVED = (
     "one access, none that is only stored, no dirty sectors of earlier kernels are written back, "
     "and what is stored is written back as soon as DRAM has nothing else to do"
 )
+_HOST = "an argument points to memory of the host, or to pages that move between host and GPU: what they take is unknown"
 _CLUSTERS = "blocks may be launched in clusters, whose blocks wait for places to start together: there is no bound of a grid"
 
 
@@ -99,6 +103,8 @@ def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound |
     gaps = list(whole.gaps)
     if grid.occupancy is not None and grid.occupancy.demand.clustered:
         gaps.append(Gap(kernel.problem.cfg.function.entry, "cluster-launch", _CLUSTERS))
+    if grid.host:
+        gaps.append(Gap(kernel.problem.cfg.function.entry, "host-memory", _HOST))
     if memory is None:
         moved: tuple[str, ...] = (_UNLIMITED,)
     else:
@@ -110,7 +116,8 @@ def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound |
     if gaps:
         terms = None
     occupancy = grid.occupancy.assumptions if grid.occupancy is not None else ()
-    assumptions = (*whole.assumptions, _DISPATCH, *moved, *occupancy)
+    room = (_ROOM,) if grid.occupancy is not None and grid.places < grid.occupancy.blocks else ()
+    assumptions = (*whole.assumptions, _DISPATCH, *room, *moved, *occupancy)
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
 
 
@@ -129,8 +136,9 @@ def _with_memory(kernel: Kernel, terms: Terms, grid: Grid, memory: GpuMemory) ->
     if uncached is None or cached is None:
         return None
     time = memory_time(uncached, cached, grid.blocks * grid.block_warps, memory, grid.allocated)
-    cold = cold_start(code_of(problem.cfg), problem.traffic, memory)
-    return replace(terms, memory=time, launch=Fraction(memory.launch + cold))
+    cold = cold_start(code_of(problem.cfg), problem.traffic, memory, grid.buffers)
+    chain, sm, drain = (each * memory.slowdown for each in (terms.chain, terms.sm, terms.drain))
+    return Terms(chain, sm, drain, time, memory.launch + cold * memory.slowdown)
 
 
 def _unproven(kernel: Kernel) -> Gap:

@@ -5,11 +5,12 @@ The only property required of the SM is work conservation: no warp waits while i
     without block barriers   T <= max_v (C(v) + self_stall(v)) + (W - 1) * max_v stall(v)
     with block barriers      T <= p * max_v (C(v) + self_stall(v)) + (W - p) * max_v stall(v)       (blocks of p warps)
                      and     T <= (openings + 1) * max_segment (C + self_stall) + W * max_v stall(v)   where barriers open in order
+                     and     T <= relay + W * max_v stall(v)                where they are also the same ones
 
 for the isolated cost C(v) of a warp v; self_stall(v) and stall(v) are sums over its instructions (`shares`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
@@ -21,6 +22,7 @@ from sassan.ilp.solve import Status, solve
 from sassan.ipet.rows import Columns
 from sassan.ipet.sm.barriers import NO_BARRIERS, BlockBarriers
 from sassan.ipet.sm.bounds import Optima
+from sassan.ipet.sm.relays import relays, without_barrier
 from sassan.ipet.sm.segments import EndCosts, segments
 from sassan.ipet.sm.shares import Share
 from sassan.ipet.steps import steps_of
@@ -34,6 +36,9 @@ _ONCE = "an access keeps its unit as long as the tables say, however many addres
 _CONSERVING = "the SM is work-conserving: no warp waits while its unit and an issue slot are free"
 _POOLED = "any warp may use any unit of the SM (whole-SM model)"
 _BLOCKS = published("block barriers: warps of different blocks never wait for each other")
+_SAME = published(
+    "the warps of a block wait at the same barrier instructions: a condition around one is the same for the whole block, as CUDA asks"
+)
 _TOGETHER = "a warp arrives at a block barrier with all its threads that have not ended, and all warps of its block arrive"
 
 
@@ -77,17 +82,39 @@ def path_optima(
         entry = problem.cfg.nodes[problem.cfg.entry].start
         return PathOptima(None, assumptions, (Gap(entry, "no-proof", "the solver proved no optimum of the contention of the warps"),))
     optima = Optima(isolated, scheduler_stall, sm_stall, bool(barriers))
-    segment = _longest_segment(problem, problem.model, costs, shares, barriers) if barriers and barriers.in_order else None
-    if segment is None:
+    if not (barriers and barriers.in_order):
         return PathOptima(optima, assumptions)
-    return PathOptima(replace(optima, segment=segment[0], openings=segment[1]), (*assumptions, _TOGETHER))
+    pieces = {node: _pieces(problem, node, costs, shares, barriers) for node, count in enumerate(barriers.arrivals) if count}
+    segment, relay = _longest_segment(problem, problem.model, costs, pieces, barriers), _longest_relay(problem, costs, pieces)
+    if segment is not None:
+        optima, assumptions = replace(optima, segment=segment[0], openings=segment[1]), (*assumptions, _TOGETHER)
+    if relay is not None:
+        optima, assumptions = replace(optima, relay=relay), (*dict.fromkeys((*assumptions, _TOGETHER)), _SAME)
+    return PathOptima(optima, assumptions)
+
+
+def _longest_relay(problem: Problem, costs: Sequence[Fraction], pieces: Mapping[int, tuple[Fraction, ...]]) -> Fraction | None:
+    """The largest cost of a walk in which the warps of a block take over from each other at its barriers, None without a proof.
+
+    A warp that ends without a barrier may hold up the first opening: it is charged beside the walk.
+    """
+    steps = steps_of(problem.cfg)
+    scale, scaled = _scaled([max(cost, sum(pieces.get(node, ()), Fraction(0))) for node, cost in enumerate(costs)])
+    model = relays(steps, scaled, problem.loop_bounds, pieces.keys())
+    relay = _optimum(problem, model, scale) if model is not None else None
+    if model is None or relay is None:
+        return None
+    alone = without_barrier(steps, model, pieces.keys())
+    if alone is None:
+        return relay
+    before = _optimum(problem, alone, scale)
+    return None if before is None else relay + before
 
 
 def _longest_segment(
-    problem: Problem, model: Model, costs: Sequence[Fraction], shares: Sequence[Share], barriers: BlockBarriers
+    problem: Problem, model: Model, costs: Sequence[Fraction], pieces: Mapping[int, tuple[Fraction, ...]], barriers: BlockBarriers
 ) -> tuple[Fraction, int] | None:
     """The largest cost from barrier to barrier, and how many barriers a warp waits at, None where either has no proof."""
-    pieces = {node: _pieces(problem, node, costs, shares, barriers) for node, count in enumerate(barriers.arrivals) if count}
     every_piece = [piece for of_node in pieces.values() for piece in of_node]
     scale, scaled = _scaled([*costs, *every_piece])
     begin, stop = ({node: int(of_node[end] * scale) for node, of_node in pieces.items()} for end in (-1, 0))

@@ -20,17 +20,24 @@ class Residency:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """`blocks` blocks of `block_warps` warps on `sms` SMs with at most `places` resident blocks each, by `occupancy`."""
+    """`blocks` blocks of `block_warps` warps on `sms` SMs with at most `places` at once on each; `occupancy` allows as many or more."""
 
     blocks: int
     block_warps: int
     sms: int
     places: int
     occupancy: Occupancy | None = None
-    allocated: int | None = None
-    """Bytes of global memory that the grid may touch, None where that is unknown."""
+    buffers: tuple[int, ...] | None = None
+    """Bytes of each buffer of global memory that the grid may touch, None where that is unknown."""
+    host: bool = False
+    """Whether some of it is memory of the host, or moves between host and GPU."""
     memory: GpuMemory | None = None
     """Of the GPU; None: the bandwidth of its memory is unlimited."""
+
+    @property
+    def allocated(self) -> int | None:
+        """The bytes of global memory that the grid may touch, None where that is unknown."""
+        return None if self.buffers is None else sum(self.buffers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +95,11 @@ def residents(
     if known is None:
         return Residents(number)
     blocks = launch.blocks
-    grid = None if blocks is None or resources is None else Grid(blocks, known.block_warps, resources.sms, known.blocks, known)
-    return Residents(number, known.block_warps, grid)
+    if blocks is None or resources is None:
+        return Residents(number, known.block_warps)
+    # A block goes to an SM that holds the fewest: docs/proofs/grid-bound.md.
+    places = min(known.blocks, -(-blocks // resources.sms))
+    return Residents(number, known.block_warps, Grid(blocks, known.block_warps, resources.sms, places, known))
 
 
 def check_warps(warps: int, machine: Multiprocessor, known: Occupancy | None = None) -> None:

@@ -49,6 +49,8 @@ def loaded(mutant: WrongLine) -> Iterator[dict[str, ModuleType]]:
 
 PROGRAMS = "programs"
 MUTANTS = (
+    WrongLine("a quotient shared by too many lanes", "divide", WORDS, "each // min(power, value.modulus)", "each // value.modulus"),
+    WrongLine("the bounds of a quotient rounded up", "divide", WORDS, "(value.low // divisor, value", "(-(-value.low // divisor), value"),
     WrongLine("lanes not negated", "subtract", WORDS, "_lanewise(operator.sub, x, y)", "_lanewise(operator.add, x, y)"),
     WrongLine("a sum wraps around within its bounds", "add", WORDS, "if low // SIZE == high // SIZE:", "if True:"),
     WrongLine(

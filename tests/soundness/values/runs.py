@@ -5,6 +5,7 @@ lanes      active threads are said to agree up to lanes, and differ in more
 agreement  active threads are said to agree altogether where a node begins, and differ
 edge       a transition of the warp that is no edge of the graph
 place      the warp is where no node is
+unreached  the warp executes a block that no thread of the launch should reach
 """
 
 import random
@@ -28,6 +29,7 @@ from sassan.simt.machine import Limits, Machine
 from sassan.simt.state import Order, RunStatus
 from sassan.simt.values import LANES
 from sassan.values import WarpValues, with_values
+from sassan.values.reach import unreached
 from sassan.warpcfg import explore
 from soundness.oracles import Finding, GraphEdges, Report
 from soundness.values.watch import WordWatch
@@ -125,12 +127,15 @@ def _held(values: WarpValues, given: Launch, effort: Effort) -> Report:
     graph = GraphEdges(values.cfg, None)
     problems = list(watch.problems.values())
     seen: set[int] = set()
+    dead = unreached(values)
     for index, step in enumerate(outcome.transitions):
         edge = graph.edge_of(step)
         if edge is None:
             problems.append(("edge", int(np.argmax(outcome.counts[:, index] > 0)), f"{step} is no edge (pushed {step.pushed})"))
         else:
             seen.add(edge)
+            if edge >= 0 and values.cfg.nodes[values.cfg.edges[edge].src].start in dead:
+                problems.append(("unreached", int(np.argmax(outcome.counts[:, index] > 0)), f"{step} leaves a block that is not reached"))
     return Report(
         findings=tuple(Finding(kind, f"{function.name} with {given}", effort.seed, run, what) for kind, run, what in problems),
         runs=len(active),

@@ -10,7 +10,9 @@ from sassan.launches import Argument, Buffer, Launches, ProgramDevice, ProgramLa
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=20)
 SHAPES = st.tuples(st.integers(1, 16), st.integers(1, 8), st.integers(1, 8))
-BUFFERS = st.builds(lambda number, offset: Buffer(number, offset, 2 * offset), st.integers(1, 9), st.integers(0, 99))
+BUFFERS = st.builds(
+    lambda number, offset, host: Buffer(number, offset, 2 * offset, host), st.integers(1, 9), st.integers(0, 99), st.booleans()
+)
 
 
 @st.composite

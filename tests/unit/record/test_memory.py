@@ -19,6 +19,12 @@ def test_the_byte_behind_an_allocation_is_not_in_it():
     assert memory().buffer(0x1000 + 100) is None
 
 
+def test_memory_of_the_host_is_told_apart():
+    allocations = memory()
+    allocations.add(0x5000, 8, host=True)
+    assert [allocations.buffer(address) for address in (0x3000, 0x5000)] == [Buffer(2, 0, 50), Buffer(3, 0, 8, host=True)]
+
+
 def test_an_address_before_all_is_in_none():
     assert memory().buffer(0xFFF) is None
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sassan.recorded.names import bare
+from sassan.recorded.names import bare, fits
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,19 @@ from sassan.recorded.names import bare
 )
 def test_a_name_without_what_surrounds_it(name: str, expected: str):
     assert bare(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("mangled", "text", "expected"),
+    [
+        ("_Z4initIfEvPT_S_", "void init<float>(T1 *, T1)", True),
+        ("_Z4initIdEvPT_S_", "void init<float>(T1 *, T1)", False),
+        ("_ZN4ours4initILi256ELi1024EEvPi", "void ours::init<256, 1024>(int *)", True),
+        ("_ZN4ours4initILi256ELi512EEvPi", "void ours::init<256, 1024>(int *)", False),
+        ("_Z4initI6__halfS0_EvPT_", "void init<__half, __half>(T1 *)", True),
+        ("_Z4initPf", "init(float *)", True),
+        ("_Z4initIfEvPT_", "init", True),
+    ],
+)
+def test_the_arguments_of_a_template_tell_kernels_of_one_name_apart(mangled: str, text: str, expected: bool):
+    assert fits(mangled, text) is expected

@@ -72,13 +72,15 @@ REFERENCES: Mapping[str, tuple[str, Callable[..., int]]] = {
     "same": ("tt", lambda a, b: int(a == b)),
     "plop3": ("ttt8", lambda a, b, c, table: _looked_up(table, a, b, c) & 1),
     "bit": ("t", lambda a: a),
+    "divide": ("wd", lambda a, divisor: a // divisor),
+    "modulo": ("wd", lambda a, divisor: a % divisor),
     "choose": ("tww", lambda chosen, a, b: a if chosen else b),
     "negated": ("w", lambda a: -a),
     "inverted": ("w", lambda a: ~a),
 }
 """Kinds of the arguments of each function, and what it computes of numbers.
 
-w word, t predicate, n places, s whether signed, r relation, 8 truth table, f field.
+w word, t predicate, n places, s whether signed, r relation, 8 truth table, f field, d divisor.
 """
 
 
@@ -330,6 +332,8 @@ def cases(draw: st.DrawFn, kinds: str) -> Case:
                 arguments.append(draw(_places(index, warps)))
             case "s":
                 arguments.append(draw(st.booleans()))
+            case "d":
+                arguments.append(draw(st.sampled_from([1, 2, 3, 32, 48, 96, 100, 1 << 31]) | st.integers(1, LAST)))
             case "r":
                 arguments.append(draw(st.sampled_from(list(RELATIONS))))
             case "8":

@@ -12,6 +12,7 @@ from sassan.isa import tables
 from sassan.isa.facts import Facts
 from sassan.isa.registers import span
 from sassan.machine.launch import Launch
+from sassan.values.divisions import Divisions
 from sassan.values.environment import Environment
 from sassan.values.evaluate import Evaluator, Words
 from soundness.values.programs import NEW, OLD
@@ -28,16 +29,16 @@ def drawn(dice: Random) -> dict[int, LaneWord]:
 
 
 def evaluator(function: Function, facts: dict[int, Facts]) -> Evaluator:
-    return Evaluator(Environment(function, Launch((32, 2, 1), (4, 1, 1))), facts, facts)
+    return Evaluator(Environment(function, Launch((32, 2, 1), (4, 1, 1))), facts, facts, Divisions({}, {}))
 
 
 def run(evaluate: Evaluator, held: dict[int, LaneWord], instruction: Instruction) -> tuple[object, ...]:
     """Return the words behind an instruction, and what it does to agreement."""
     words = Words(held)
-    effects = evaluate.run(words, instruction)
+    outcome = evaluate.run(words, instruction)
     again = Words(words.held)
     assert (words.known, words.laned) == (again.known, again.laned)
-    return words.held, effects
+    return words.held, outcome
 
 
 def changed(held: dict[int, LaneWord], registers: int, dice: Random) -> dict[int, LaneWord]:

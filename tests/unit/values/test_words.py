@@ -24,7 +24,14 @@ from unit.values.lane_cases import (
     wrapping_shift,
 )
 
-CALLS = {"choose": words.choose, "negated": words.negated, "inverted": words.inverted, **FUNCTIONS}
+CALLS = {
+    "choose": words.choose,
+    "divide": words.divide,
+    "modulo": words.modulo,
+    "negated": words.negated,
+    "inverted": words.inverted,
+    **FUNCTIONS,
+}
 
 
 def test_every_function_has_a_reference():

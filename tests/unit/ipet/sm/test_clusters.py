@@ -57,6 +57,23 @@ def test_in_clusters_the_warps_of_an_sm_have_a_bound_and_a_grid_has_none(cluster
     assert (alone.makespan.grid.value is not None, gaps(alone)) == (True, [])
 
 
+def test_a_grid_that_touches_memory_of_the_host_has_no_bound() -> None:
+    found = analyze(kernel(), replace(LAUNCH, launch=replace(LAUNCH.launch, host=True)))
+    assert found.makespan is not None
+    assert found.makespan.grid is not None
+    assert (found.makespan.grid.value, gaps(found)) == (None, [(0, "host-memory")])
+
+
+def test_no_sm_holds_more_blocks_than_its_part_of_the_grid() -> None:
+    few, many = (analyze(kernel(), replace(LAUNCH, launch=replace(LAUNCH.launch, grid=(blocks, 1, 1)))) for blocks in (1, 1000))
+    for found, places in ((few, 1), (many, None)):
+        assert found.makespan is not None
+        grid = found.makespan.residents.grid
+        assert grid is not None
+        assert grid.occupancy is not None
+        assert grid.places == (places or grid.occupancy.blocks)
+
+
 @pytest.mark.parametrize(("cluster", "said"), [(None, NOT_IN_CLUSTERS), (1, NOT_IN_CLUSTERS), (0, IN_CLUSTERS), (4, IN_CLUSTERS)])
 def test_occupancy_says_what_it_takes_for_granted_of_clusters(cluster: int | None, said: str) -> None:
     residency = analyze(kernel(cluster=cluster), LAUNCH).residency

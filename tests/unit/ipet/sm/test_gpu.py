@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from sassan.access.traffic import Moved, Traffic
-from sassan.ipet.sm.gpu import GpuMemory, demand, memory_of, memory_time
+from sassan.ipet.sm.gpu import GpuMemory, access_time, cold_start, demand, memory_of, memory_time
 from sassan.ir import Instruction
 from sassan.products import find
 from sassan.source import Span
@@ -43,6 +43,21 @@ def test_no_buffer_holds_local_memory():
 @pytest.mark.parametrize(("allocated", "time"), [(None, 160), (8192, 160), (1024, 20 + 8), (4096, 20 + 32)])
 def test_what_fits_l2_is_fetched_and_written_back_once(allocated: int | None, time: int):
     assert memory_time(Fraction(16), Fraction(2), 10, MEMORY, allocated) == time
+
+
+def test_where_sms_may_run_slower_than_at_boost_clock_l2_and_atomic_units_do_too_and_dram_does_not():
+    slower = replace(MEMORY, slowdown=Fraction(3, 2))
+    atomic = Moved(sectors=32, fetched=64, written=64, atomics=32)
+    assert access_time(atomic, slower, cached=True) == Fraction(3, 2) * access_time(atomic, MEMORY, cached=True)
+    assert access_time(LOAD, slower, cached=False) == access_time(LOAD, MEMORY, cached=False) == 16
+    assert memory_of(find("RTX 3080")).slowdown == Fraction(1710, 1440)
+
+
+@pytest.mark.parametrize(("buffers", "pages"), [(None, 3), ((1,), 2), ((1, 1), 3), ((3 << 21,), 3)])
+def test_a_cold_start_misses_no_more_pages_than_the_buffers_have(buffers: tuple[int, ...] | None, pages: int):
+    code = [Instruction(16 * place, 16 * place + 16, "LDG.E", (), None, Span(1, 1, 1)) for place in range(3)]
+    traffic = Traffic({instruction.address: LOAD for instruction in code})
+    assert cold_start(code, traffic, MEMORY, buffers) == MEMORY.miss * (1 + 1 + pages)
 
 
 def test_the_memory_of_a_product_is_in_cycles_at_its_clock():

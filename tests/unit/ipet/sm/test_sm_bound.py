@@ -91,6 +91,7 @@ def test_with_barriers_only_the_warps_of_a_block_are_charged_one_after_the_other
 def test_short_segments_between_barriers_are_charged_once_for_the_block() -> None:
     found = Optima(Fraction(100), Fraction(10), Fraction(10), barriers=True, segment=Fraction(30), openings=4)
     assert block_lifetime(found, 8) == 5 * 30 + 8 * 10
+    assert block_lifetime(replace(found, relay=Fraction(120)), 8) == 120 + 8 * 10
 
 
 def test_more_warps_than_are_resident_is_a_usage_error() -> None:
@@ -126,10 +127,10 @@ def test_two_barriers_in_one_block_count_by_the_pieces_of_it() -> None:
     shares = [of_letters(load("sm_61"), {Letter.COMPUTE: len(node.code)}) for node in cfg.nodes]
     barriers = block_barriers(cfg, tables.load("sm_61").facts)
     one = problem(cfg, Unit(), bounds)
-    # 1 + 11 * 13 instructions and 11 exits, 22 openings, and 9 from the first barrier of the block to the second: 23 * 9 + 8 * 155 / 4.
-    assert bound(one, shares, load("sm_61"), barriers).value == 517
-    # A model that does not know the pieces counts the block twice, and an exit between: 23 * 27.
-    assert bound(replace(one, pieces=()), shares, load("sm_61"), barriers).value == 931
+    # 1 + 11 * 13 instructions and 11 exits, once for the warps that take over from each other.
+    assert bound(one, shares, load("sm_61"), barriers).value == 155 + 8 * 155 / 4
+    # A model that does not know the pieces counts the block for each of the three.
+    assert bound(replace(one, pieces=()), shares, load("sm_61"), barriers).value == 1 + 11 * 3 * 13 + 11 + 8 * 155 / 4
 
 
 def test_where_blocks_of_a_cluster_wait_for_each_other_neither_an_sm_nor_a_grid_has_a_bound() -> None:
