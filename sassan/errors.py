@@ -43,6 +43,19 @@ class InputError(SassanError):
     """The input was refused: it is unreadable, truncated or inconsistent."""
 
 
+class OutOfTimeError(InputError):
+    """The time of a command is over: what it works on is refused, and nothing else is begun."""
+
+    def __init__(self, seconds: float) -> None:
+        """Create the error of a limit in seconds."""
+        super().__init__("time-limit", f"it is not done within {seconds:g} s", hint="raise --time-limit, or choose functions with -f")
+        self.seconds = seconds
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Support pickling."""
+        return type(self), (self.seconds,)
+
+
 class UsageError(SassanError):
     """The options contradict each other or name something that does not exist."""
 

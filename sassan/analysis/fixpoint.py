@@ -25,23 +25,23 @@ Rank = Callable[[N], tuple[int, ...]]
 class Problem(Generic[N, V]):
     """What is to be solved: the least states that cover `start` and that the transfer does not leave.
 
-    `limit` is the number of nodes after which the solver gives up. `widens` says at which nodes it widens instead of joining: the heads of
-    loops, for a domain that has `widen`. A transfer may read more than the state of its node, for example which calls enter a function:
-    `revisit` returns, after each transfer, the nodes whose further inputs grew since it was last asked.
+    The solver gives up once `spent` says that the budget is used up. `widens` says at which nodes it widens instead of joining: the
+    heads of loops, for a domain that has `widen`. A transfer may read more than the state of its node, for example which calls enter a
+    function: `revisit` returns, after each transfer, the nodes whose further inputs grew since it was last asked.
     """
 
     domain: Lattice[V]
     transfer: Transfer[N, V]
     start: Mapping[N, V]
     rank: Rank[N]
-    limit: int | None = None
+    spent: Callable[[], bool] = lambda: False
     widens: Callable[[N], bool] = lambda _: False
     revisit: Callable[[], Iterable[N]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
 class Solution(Generic[N, V]):
-    """The state of every node that was reached; where the limit stopped the solver (not `complete`) it is no fixpoint."""
+    """The state of every node that was reached; where the budget stopped the solver (not `complete`) it is no fixpoint."""
 
     states: dict[N, V]
     complete: bool = True
@@ -64,7 +64,7 @@ class _Iteration(Generic[N, V]):
         self._queued: set[N] = set()
 
     def run(self) -> bool:
-        """Visit nodes until nothing changes; return False where the limit is exceeded."""
+        """Visit nodes until nothing changes; return False where the budget is spent."""
         problem, states, waiting = self._problem, self.states, self._waiting
         while waiting:
             _, node = heappop(waiting)
@@ -73,7 +73,7 @@ class _Iteration(Generic[N, V]):
                 self.enter(following, state)
             for dependent in problem.revisit():
                 self._enqueue(dependent)
-            if problem.limit is not None and len(states) > problem.limit:
+            if problem.spent():
                 return False
         return True
 

@@ -9,12 +9,13 @@ from typing import TypeVar
 from sassan.app.reading import read_program
 from sassan.app.settings import Settings
 from sassan.arch import architecture
-from sassan.errors import SassanError, UsageError
+from sassan.errors import InputError, OutOfTimeError, SassanError, UsageError
 from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.flow_facts import check_functions
 from sassan.ir import Function
 from sassan.machine.launch import check
 from sassan.render.text import shorten
+from sassan.source import Source
 
 Item = TypeVar("Item")
 _NAMED, _SIMILAR, _WIDEST = 3, 0.3, 60
@@ -98,10 +99,24 @@ def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *
     for file in files:
         try:
             functions.extend(Selected(file, function) for function in read_program(file, arch, cached=cached).functions)
+        except OutOfTimeError as error:
+            error.source = error.source or Source(file, "")
+            raise
+        except MemoryError:
+            raise InputError("memory-limit", "reading it needs more memory than the limit", source=Source(file, "")) from None
         except SassanError as error:
             refused.append(Refused(file, error))
             observer.refused(refused[-1])
     return Inputs(tuple(functions), tuple(refused))
+
+
+def _exhausted(error: OutOfTimeError | MemoryError, function: Function, left: int) -> InputError:
+    """Return the error for the function at which the time or the memory ended, behind which `left` others are not begun."""
+    name, others = shorten(function.name, _WIDEST), f"; {left} more {'is' if left == 1 else 'are'} not begun" if left else ""
+    if isinstance(error, OutOfTimeError):
+        return InputError(error.code, f"'{name}' is not done within {error.seconds:g} s of the command{others}", hint=error.hint)
+    hint = "raise --memory-limit, or choose functions with -f"
+    return InputError("memory-limit", f"'{name}' needs more memory than the limit{others}", hint=hint)
 
 
 def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
@@ -148,6 +163,10 @@ def each_function(inputs: Inputs, run: Callable[[Selected], Item], label: str, o
             results.append(run(selected))
         except UsageError:
             raise
+        except (OutOfTimeError, MemoryError) as error:
+            refused.append(Refused(selected.file, _exhausted(error, selected.function, len(inputs.selected) - len(results) - 1)))
+            observer.refused(refused[-1])
+            break
         except SassanError as error:
             if not any((other.file, other.error.message) == (selected.file, error.message) for other in refused):
                 refused.append(Refused(selected.file, error))

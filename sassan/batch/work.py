@@ -226,6 +226,9 @@ def _defects() -> Generator[None]:
         yield
     except SassanError:
         raise
+    except MemoryError:
+        hint = "raise --memory-limit, or use fewer processes (-j)"
+        raise InputError("memory-limit", "more memory is needed than the limit", hint=hint) from None
     except Exception as error:
         hint = "this is a defect of sassan: report it with the input"
         raise SelfCheckError("internal", f"{type(error).__name__}: {error}", hint=hint) from error

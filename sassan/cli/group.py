@@ -7,6 +7,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from sassan.cli.options.limits import with_limits
+
 SUMMARIES: Mapping[str, str] = {
     "analyze": "Bound every function: graph, string, WCET, makespan.",
     "cfg": "Draw the graph of a warp, or print it.",
@@ -37,7 +39,7 @@ def command(name: str) -> TyperCommand:
     function = getattr(import_module(f"sassan.cli.commands.{name}"), name)
     settings = {"help_option_names": ["-h", "--help"], "allow_interspersed_args": name not in _PASS_ON}
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name, context_settings=settings)(function)
+    app.command(name, context_settings=settings)(with_limits(name, function))
     made = typer.main.get_command(app)
     assert isinstance(made, TyperCommand)
     return made

@@ -3,7 +3,7 @@
 Guesses, each as simple as it can be:
 
 * where the first address lies in a sector is not known: as many sectors as lie halfway between the least and the most;
-* lanes of which nothing is known touch SCATTERED times as many sectors as their bytes need;
+* lanes of which nothing is known, or rows of them, touch SCATTERED times as many sectors as their bytes need;
 * loads of one block by one register hit L1 where an earlier one has fetched the sector;
 * a load of one place by all lanes goes through an array, and misses once per sector;
 * lanes at unknown words of shared memory fall on banks at random;
@@ -112,8 +112,10 @@ def _of(access: Access, fresh: float, pipeline: MemoryPipeline) -> Expected:
             return Expected(sectors if scattered else max(1.0, sectors * SECTOR / LINE), guessed=scattered)
         case _:
             pass
-    sectors = min(float(LANES), SCATTERED * (access.ideal or 1)) if scattered else _middle(access.sectors)
-    lines = sectors if scattered else _middle(access.lines)
+    apart = scattered or access.pattern is Pattern.ROWS
+    most = LANES if access.sectors is None else access.sectors.most
+    sectors = float(min(most, SCATTERED * (access.ideal or 1))) if apart else _middle(access.sectors)
+    lines = sectors if apart else _middle(access.lines)
     store = name.startswith("ST") or name in _ATOMICS
     if not store and access.pattern is Pattern.BROADCAST:
         fresh = min(fresh, access.bytes / SECTOR)

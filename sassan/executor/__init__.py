@@ -2,9 +2,9 @@
 
 from sassan.executor.dask import Dask
 from sassan.executor.executor import Executor, More
-from sassan.executor.processes import Processes, end_after
+from sassan.executor.processes import Processes, can_end_after, end_after
 from sassan.executor.processors import available
 from sassan.executor.serial import Serial
 from sassan.executor.threads import Threads
 
-__all__ = ["Dask", "Executor", "More", "Processes", "Serial", "Threads", "available", "end_after"]
+__all__ = ["Dask", "Executor", "More", "Processes", "Serial", "Threads", "available", "can_end_after", "end_after"]

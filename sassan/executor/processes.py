@@ -89,6 +89,11 @@ class Processes:
                 self._idle.clear()
 
 
+def can_end_after() -> bool:
+    """Say whether the system can end a process after a time limit."""
+    return _ALARM is not None
+
+
 def end_after(seconds: float | None) -> None:
     """Let the system end this process after `seconds`, unless this is called again in time; None cancels it.
 

@@ -14,6 +14,7 @@ from sassan.frontend.padding import without_padding
 from sassan.frontend.sections import TextSection, truncated
 from sassan.ir import CodeAddress, Function, Immediate, Instruction, Operand, Symbol, Target
 from sassan.isa import control
+from sassan.isa.encodings import Encodings
 from sassan.source import Source, Span
 
 _BRANCH_TARGETS = '(*"BRANCH_TARGETS '
@@ -44,6 +45,7 @@ def assemble(source: Source, section: TextSection, arch: Architecture, parser: P
         lines = lines._replace(words=_words(source, section, arch, lines, facts.code))
     codes = _encodings(source, section, arch, lines)
     instructions = _instructions(lines.rows, codes, _Resolver(source, section, arch, lines), arch)
+    _check_texts(source, arch, instructions)
     if facts is not None:
         instructions = [_with_table(instruction, facts) for instruction in instructions]
     labels = lines.labels or {section.name: arch.first}
@@ -90,6 +92,16 @@ def _instructions(rows: list[InstructionLine], codes: _Codes, resolve: "_Resolve
         after = following(address)
         out.append(Instruction(address, after, opcode, operands, guard, span, condition, targets, notes, encoding, code, text))
     return out
+
+
+def _check_texts(source: Source, arch: Architecture, instructions: list[Instruction]) -> None:
+    """Refuse the first instruction whose text is not what its encoding says."""
+    differences = Encodings(arch).difference
+    for instruction in instructions:
+        if difference := differences(instruction):
+            message = f"the text of the instruction at 0x{instruction.address:04x} contradicts its encoding, which has {difference}"
+            hint = "the listing was changed: create it again, or remove all encodings"
+            raise InputError("text-differs", message, source=source, span=instruction.span, hint=hint)
 
 
 def _encodings(source: Source, section: TextSection, arch: Architecture, lines: SectionLines) -> _Codes:

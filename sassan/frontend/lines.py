@@ -61,7 +61,10 @@ class LineReader:
             if token.type == "LINES":
                 self._run(token)
             else:
-                labels[label_name(token)] = following(rows[-1].address) if rows else self._arch.first
+                name = label_name(token)
+                if name in labels:
+                    raise self._twice(token, name)
+                labels[name] = following(rows[-1].address) if rows else self._arch.first
         if rows and rows[-1].parsed.opens:
             raise self._unpaired(rows[-1])
         return SectionLines(rows, self._words, labels)
@@ -98,6 +101,10 @@ class LineReader:
             opened = parsed.opens
             rows.append(row)
             expected = following(expected)
+
+    def _twice(self, token: "Token", name: str) -> InputError:
+        span = Span(token.line or 1, 1, max(1, len(name)))
+        return InputError("duplicate-label", f"the label '{name}' is defined twice", source=self._source, span=span, hint=_HINT)
 
     def _malformed(self, number: int, text: str) -> InputError:
         shown = text.strip()

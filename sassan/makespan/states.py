@@ -30,6 +30,8 @@ State = tuple[tuple[int, int], ...]
 
 Cut = Literal["letters", "runs"]
 
+_LONGEST = 1_000_000
+"""Instructions of all different strings that are expanded."""
 PLAIN = 3000
 """States of single letters up to which plain Python answers sooner than the compiler loads."""
 
@@ -83,8 +85,13 @@ class Layout:
 def layout(problem: Problem, cut: Cut) -> Layout:
     """Return the layout of a problem.
 
-    Raises UsageError `fractional-capacity` where a unit takes, for example, 3/2 instructions per slot: states count whole slots.
+    Raises UsageError `fractional-capacity` where a unit takes, for example, 3/2 instructions per slot: states count whole slots;
+    `too-large` where the strings are too long to be expanded.
     """
+    length = sum(string.length for string in problem.shares)
+    if length > _LONGEST:
+        hint = "use --engine bounds, which expands no string"
+        raise UsageError("too-large", f"a search over states takes strings of {_LONGEST} instructions, not of {length}", hint=hint)
     letters = [letter for letter in Letter if letter in problem.capacity]
     capacity = tuple(int(problem.capacity[letter]) for letter in letters)
     for letter in letters:

@@ -21,8 +21,7 @@ from sassan.warpcfg.recursion import recursive_calls
 from sassan.warpcfg.steps import Key
 from sassan.warpcfg.thread_operations import STACK_POINTER, address_register, operations
 from sassan.warpcfg.thread_steps import DOMAIN, apply, late_breaks
-
-MAX_NODES = 200_000
+from sassan.warpcfg.work import Work, too_large
 
 
 class CallTarget(NamedTuple):
@@ -82,6 +81,7 @@ class _Search:
         self._outdated: set[Key] = set()
         self._call_targets: dict[Key, tuple[CallTarget, ...]] = {}
         self._pointer = False
+        self._work = Work(len(scope.blocks.blocks))
         self.targets: dict[int, set[int]] = {}
         """Per call site, the addresses of the blocks that it calls."""
         self.again: frozenset[int] = frozenset()
@@ -94,11 +94,13 @@ class _Search:
         registers: dict[int, Values] = {number: frozenset({Entry(number)}) for number in bits(self._wanted)}
         registers[STACK_POINTER] = frozenset({FramePointer(0)})
         starts: dict[Key, ThreadValues] = {start: ThreadValues(registers)}
-        problem = Problem(DOMAIN, self._visit, starts, self._scope.rank, limit=MAX_NODES, revisit=self._take_outdated)
+        problem = Problem(DOMAIN, self._visit, starts, self._scope.rank, self._work.spent, revisit=self._take_outdated)
         solution = solve(problem)
         if solution.complete:
             self._gaps.clear()
             verify(problem, solution.states)
+        else:
+            self._gaps = {too_large(self._function.entry, solution.states, 0)}
 
     def _take_outdated(self) -> Iterable[Key]:
         """Return the nodes that read how a call string is entered, where that has grown."""
@@ -126,6 +128,7 @@ class _Search:
 
     def _visit(self, key: Key, thread: ThreadValues) -> Iterator[tuple[Key, ThreadValues]]:
         context, index = key
+        self._work.spend(0, len(context))
         for operation in self._operations[index]:
             thread, misuse = apply(operation, thread)
             if misuse is not None:

@@ -3,12 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sassan.analysis.fixpoint import Problem, Rank, solve, verify
 from sassan.analysis.graph import nest, weak_order
 from sassan.arch import described
 from sassan.domains.warp import Warp
-from sassan.errors import Gap
 from sassan.ir import Function
 from sassan.isa.facts import Flow
 from sassan.warpcfg.assumptions import POINTERS, VALUE_ASSUMPTIONS, generation_assumptions
@@ -22,9 +22,10 @@ from sassan.warpcfg.spins import spins
 from sassan.warpcfg.steps import MEET, NOWHERE, RELEASED, RET, WARP, Key
 from sassan.warpcfg.transfer import Calls, Transfer
 from sassan.warpcfg.virtual_tokens import RECONVERGENCE, with_joins
+from sassan.warpcfg.work import Work, too_large
 
-MAX_NODES = 200_000
-"""Call strings can multiply; past this many nodes the function is a gap, and `call_depth` is the remedy."""
+if TYPE_CHECKING:
+    from sassan.errors import Gap
 
 
 def explore(function: Function, facts_of: FactsOf, options: Options | None = None) -> WarpCfg:
@@ -115,13 +116,14 @@ class _Exploration:
         self._states: dict[Key, Warp] = {}
         self._starts: dict[Key, Warp] = {}
         self._entry: Key = ((), self._blocks.at[self._function.entry])
+        self._work = Work(len(self._blocks.blocks))
 
     def graph(self) -> WarpCfg:
         """Return the graph of the fixpoint."""
         self._solve(self._entry, self._called() if self._plan.called else self._start())
         # Behind a gap the code is entered in states that are unknown: what it lacks there adds no gap of its own.
         self._transfer.trusts_tokens |= bool(self._gaps)
-        while self._gaps and (root := self._next_root()) is not None:
+        while self._gaps and not self._work.spent() and (root := self._next_root()) is not None:
             self._solve(((), root), self._called())
         return self._read_off()
 
@@ -143,13 +145,14 @@ class _Exploration:
         solution = solve(self._problem(self._successors, {start: warp}), self._states)
         self._states = solution.states
         if not solution.complete:
-            message = f"more than {MAX_NODES} nodes: bound the call strings with a call depth"
-            self._gaps.add(Gap(self._function.entry, "too-many-contexts", message))
+            points = max(len(state.points) for state in self._states.values())
+            self._gaps.add(too_large(self._function.entry, self._states, points))
 
     def _problem(self, transfer: Callable[[Key, Warp], Iterable[tuple[Key, Warp]]], start: Mapping[Key, Warp]) -> Problem[Key, Warp]:
-        return Problem(self._transfer.domain, transfer, start, self._plan.rank, limit=MAX_NODES)
+        return Problem(self._transfer.domain, transfer, start, self._plan.rank, self._work.spent)
 
     def _successors(self, key: Key, warp: Warp) -> list[tuple[Key, Warp]]:
+        self._work.spend(len(warp.agreed), len(key[0]))
         return [(step.to, step.warp) for step in self._transfer(key, warp) if step.to is not None]
 
     def _read_off(self) -> WarpCfg:
@@ -157,7 +160,7 @@ class _Exploration:
         readout = _Readout({key: index for index, key in enumerate(keys)}, set(), set(), set(), {})
         self._states = {key: self._states[key] for key in keys}
         verified = self._problem(lambda key, warp: self._visit(key, warp, readout), self._starts)
-        if any(gap.code == "too-many-contexts" for gap in self._gaps):
+        if self._work.spent():
             for key, warp in self._states.items():
                 deque(verified.transfer(key, warp), maxlen=0)
         else:

@@ -70,7 +70,9 @@ def fitted(points: Sequence[Point]) -> Figures:
 
 
 def _change(points: Sequence[Point]) -> list[float]:
-    """Return the logarithm of the factor of each free figure."""
+    """Return the logarithm of the factor of each free figure; none changes where there is no point."""
+    if not points:
+        return [0.0] * len(FREE)
     residuals = np.array([log(each.estimated / each.measured) for each in points])
     slopes = np.array([each.slopes for each in points])
     programs = [each.program for each in points]

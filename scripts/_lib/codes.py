@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,10 +26,8 @@ class Named:
     message: str
     module: str
 
-    @property
-    def status(self) -> int | None:
-        """The exit status of an error that is raised here; None where a helper raises it."""
-        return _STATUS.get(self.call)
+    status: int | None
+    """The exit status of an error that is raised here; None where a caller decides."""
 
 
 def gaps() -> Mapping[str, list[Named]]:
@@ -45,8 +44,8 @@ def literals() -> set[str]:
     """Every text of the source that has the form of a code."""
     return {
         node.value
-        for path in _modules()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for tree in trees().values()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WORD.fullmatch(node.value)
     }
 
@@ -58,14 +57,20 @@ def _by_code(several: Iterator[Named]) -> Mapping[str, list[Named]]:
     return dict(sorted(out.items()))
 
 
-def _modules() -> Iterator[Path]:
-    yield from sorted((ROOT / "sassan").rglob("*.py"))
+@cache
+def trees() -> Mapping[Path, ast.Module]:
+    """The syntax of every module of sassan."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in sorted((ROOT / "sassan").rglob("*.py"))}
 
 
-def _places() -> Iterator[tuple[Named, int]]:
+@cache
+def _places() -> tuple[tuple[Named, int], ...]:
+    return tuple(_found())
+
+
+def _found() -> Iterator[tuple[Named, int]]:
     """Every call that has a code as its first or second argument, with a message behind it."""
-    for path in _modules():
-        tree = ast.parse(path.read_text("utf-8"))
+    for path, tree in trees().items():
         constants = {
             target.id: node.value.value
             for node in tree.body
@@ -80,7 +85,7 @@ def _places() -> Iterator[tuple[Named, int]]:
             for place, code in enumerate(texts[:2]):
                 if code is not None and _form(call, place).fullmatch(code) and len(call.args) > place + 1 and _says(call.args[place + 1]):
                     message = texts[place + 1] if texts[place + 1] is not None else "…"
-                    yield Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix()), place
+                    yield Named(code, _name(call), str(message), path.relative_to(ROOT).as_posix(), _status(call)), place
 
 
 def _form(call: ast.Call, place: int) -> re.Pattern[str]:
@@ -88,8 +93,14 @@ def _form(call: ast.Call, place: int) -> re.Pattern[str]:
     return _WORD if _GAPS.get(_name(call)) == place else _CODE
 
 
+def _status(call: ast.Call) -> int | None:
+    """The exit status that a call stands for; a format has that of its error, which is an InputError unless it says so."""
+    kinds = [keyword.value.id for keyword in call.keywords if keyword.arg == "error" and isinstance(keyword.value, ast.Name)]
+    return _STATUS.get(kinds[0] if kinds else "InputError" if _name(call) in {"Format", "_error"} else _name(call))
+
+
 def _name(call: ast.Call) -> str:
-    return ast.unparse(call.func).rpartition(".")[2]
+    return call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _says(argument: ast.expr) -> bool:

@@ -76,7 +76,7 @@ def _errors() -> str:
     for code, places in codes.errors().items():
         status = {str(place.status) for place in places if place.status is not None}
         said = dict.fromkeys(place.message for place in places if place.message.strip("… :,'()"))
-        rows.append((f"`{code}`", ", ".join(sorted(status)), "; ".join(list(said)[:2])))
+        rows.append((f"`{code}`", ", ".join(sorted(status)) or "2 or 3", "; ".join(list(said)[:2]) or "the message says what"))
     lines += _table(("code", "status", "what it says"), rows)
     return "\n".join(lines) + "\n"
 

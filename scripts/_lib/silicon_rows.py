@@ -165,11 +165,11 @@ def show(sums: Sequence[Summary], predictions: Sequence[Judgement]) -> None:
     console.print(table)
     console.print("\nestimate, roofline and bound as predictions; mean: geometric mean of predicted over measured;")
     console.print("regret: time of the best of the first 1 or 10 by that order, over the best time")
-    predictions = Table("source", "model", "method", "n", "MAPE", "mean", "within 2x", "tau", "regret@1", "@10", box=None)
+    methods = Table("source", "model", "method", "n", "MAPE", "mean", "within 2x", "tau", "regret@1", "@10", box=None)
     for one in predictions:
         figures = (one.mape, one.geometric_mean, one.within_2x, one.tau, one.regret_1, one.regret_10)
-        predictions.add_row(one.source, one.model, one.method, str(one.n), *map(_figure, figures))
-    console.print(predictions)
+        methods.add_row(one.source, one.model, one.method, str(one.n), *map(_figure, figures))
+    console.print(methods)
 
 
 def roofline(validation: LaunchValidation) -> float | None:

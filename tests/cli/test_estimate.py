@@ -1,6 +1,10 @@
 """`sassan estimate`: the answer, its document, and where there is none."""
 
+import base64
+import gzip
+import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -146,3 +150,16 @@ def test_the_registers_to_free_for_one_more_block_are_named(sassan: Sassan):
     out = sassan("estimate", PATTERNS, "-f", "transpose_tile", *LAUNCH, "--registers", "40").out
     assert "free 8 registers per thread (down to 32) for 2 blocks" in out
     assert "1 block of 32 warps per SM, limited by registers" in out
+
+
+def test_the_page_of_a_report_has_the_estimate(sassan: Sassan, tmp_path: Path):
+    page = tmp_path / "x.html"
+    assert sassan("report", PATTERNS, "-f", "transpose_tile", *LAUNCH, "-o", page).status == 0
+    (packed,) = re.findall(r'id="detail-[0-9]+">([^<]*)<', page.read_text())
+    record = json.loads(gzip.decompress(base64.b64decode(packed)))
+    once = estimated(sassan, "-f", "transpose_tile", *LAUNCH)["estimate"]
+    assert record["estimate"]["us"] == once["us"]
+    assert record["registers_in_use"][0].startswith("registers: at most ")
+    assert {stall["address"].removeprefix("0x") for stall in record["estimate"]["stalls"]} <= {
+        row["address"] for row in record["graph"]["rows"]
+    }

@@ -15,12 +15,13 @@ from sassan.app import documents
 from sassan.batch import Job, ResultsFile, Summary, count, run
 from sassan.cli.options import executors
 from sassan.cli.options.inputs import Json
+from sassan.cli.options.limits import SECONDS
 from sassan.cli.options.request import Asked, analysis
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import is_terminal, middle, note, out, safe
 from sassan.errors import UsageError
-from sassan.executor import Executor
+from sassan.executor import Executor, can_end_after
 
 _INTERRUPTED = 130
 _STANDARD_OUTPUT = "-"
@@ -45,6 +46,7 @@ TimeLimit = Annotated[
         min=0.01,
         max=1e6,
         help="Time limit of each function in seconds; a function that takes longer is refused.",
+        show_default="600 with --executor processes",
     ),
 ]
 
@@ -81,6 +83,8 @@ def batch(
     _check(paths, output, json=json, resume=resume or overwrite)
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite exclude each other", hint="pass one of them")
+    if time_limit is None and executor is executors.Kind.PROCESSES and can_end_after():
+        time_limit = SECONDS
     job = Job(asked.request, time_limit)
     with executors.executor(executor, scheduler, jobs) as chosen:
         try:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sassan import recorded
 from sassan.app import documents
+from sassan.app.estimating import estimated
 from sassan.app.inputs import Inputs, Observer
 from sassan.app.makespan.page import PageSearch, searched
 from sassan.app.registers import registers_of_result, sentences
@@ -131,9 +132,16 @@ def _functions(
             "search": search,
             "measured": measured.get(result.function.name, []),
             "registers_in_use": _registers(result),
+            "estimate": _estimate(result),
         }
         for result, graph, search in zip(results, graphs, searches, strict=True)
     ]
+
+
+def _estimate(result: AnalysisResult) -> Mapping[str, Any] | None:
+    """Return the estimate of the launch of a kernel, None where no GPU or no launch is given, or where it has gaps."""
+    known = estimated(result).estimate if result.settings.gpu is not None and result.function.kernel else None
+    return documents.estimate(known) if known is not None else None
 
 
 def _registers(result: AnalysisResult) -> list[str]:

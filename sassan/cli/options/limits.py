@@ -1,4 +1,68 @@
-"""Limits of numbers on the command line."""
+"""Limits of numbers on the command line, and those of a command: its time and its memory."""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated
+
+import typer
+
+from sassan.cli.output.exhaustion import limited, memory_available
 
 MANY = 2**31 - 1
 """Numbers beyond this are typing errors; solvers would round them."""
+SECONDS = 600.0
+"""Of a command, unless --time-limit says otherwise: a person notices ten minutes."""
+_GIB = 1 << 30
+_TIME, _MEMORY = "time_limit", "memory_limit"
+_LONG = frozenset({"evolve", "measure"})
+"""Commands that may run for hours."""
+_STARTS_PROGRAMS = frozenset({"measure", "record"})
+"""Commands that start programs of the user, which inherit the limit on memory."""
+
+Command = Callable[..., None]
+
+
+def with_limits(name: str, command: Command) -> Command:
+    """Return a command with --memory-limit and, unless it has one of its own, --time-limit."""
+    signature = inspect.signature(command)
+    seconds = None if name in _LONG else SECONDS
+    half = None if name in _STARTS_PROGRAMS else memory_available() / _GIB / 2
+    time = typer.Option(
+        "--time-limit",
+        metavar="S",
+        min=0.001,
+        max=1e6,
+        help="Seconds of the command: what is not done by then is refused.",
+        show_default="600" if seconds else "none",
+    )
+    memory = typer.Option(
+        "--memory-limit",
+        metavar="GIB",
+        min=0.01,
+        max=1e6,
+        help="GiB of memory of the command: what needs more is refused.",
+        show_default="half of the memory" if half else "none",
+    )
+    added = {_MEMORY: (Annotated[float | None, memory], half)}
+    if _TIME not in signature.parameters:
+        added = {_TIME: (Annotated[float | None, time], seconds), **added}
+
+    @wraps(command)
+    def run(**given: object) -> None:
+        limits: dict[str, float | None] = {_TIME: None}
+        limits.update({option: _number(given.pop(option), default) for option, (_, default) in added.items()})
+        gib = limits[_MEMORY]
+        with limited(limits[_TIME], None if gib is None else int(gib * _GIB)):
+            command(**given)
+
+    parameters = [
+        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for option, (kind, _) in added.items()
+    ]
+    run.__dict__["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), *parameters])
+    run.__annotations__ = {**command.__annotations__, **{option: kind for option, (kind, _) in added.items()}}
+    return run
+
+
+def _number(given: object, default: float | None) -> float | None:
+    return given if isinstance(given, float) else default

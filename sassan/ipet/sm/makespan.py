@@ -19,8 +19,9 @@ from sassan.timing.rates import code_of
 
 _ANY_PATH = "all warps are resident from the start, each takes any path of its own"
 _DISPATCH = "a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU"
-_ROOM = published(
-    "a block is dispatched to an SM with the most room, so that no SM holds two more than another (Gilman et al. 2020, on Pascal to Turing)"
+_EVEN = published(
+    "a block is dispatched to an SM with the most free resources, so that no SM holds two more than another "
+    "(Gilman et al. 2020, on Pascal to Turing)"
 )
 _UNLIMITED = (
     "unlimited memory bandwidth: no access waits for L2 or DRAM beyond its latency; --gpu with --model table or control bounds that wait"
@@ -116,8 +117,8 @@ def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound |
     if gaps:
         terms = None
     occupancy = grid.occupancy.assumptions if grid.occupancy is not None else ()
-    room = (_ROOM,) if grid.occupancy is not None and grid.places < grid.occupancy.blocks else ()
-    assumptions = (*whole.assumptions, _DISPATCH, *room, *moved, *occupancy)
+    even = (_EVEN,) if grid.occupancy is not None and grid.places < grid.occupancy.blocks else ()
+    assumptions = (*whole.assumptions, _DISPATCH, *even, *moved, *occupancy)
     return Bound(terms.total if terms is not None else None, assumptions, tuple(gaps)), terms
 
 

@@ -100,9 +100,9 @@ def cuts(problem: Problem, most_states: int = MOST_STATES) -> Iterator[Cut]:
     tried: set[tuple[int, ...]] = set()
     for several, single in (*((pieces, 1) for pieces in range(1, wide + 1)), (wide, narrow)):
         parts = [(run.letter, several if problem.capacity[run.letter] >= _SEVERAL else single, run.count) for run in runs]
-        stretches = [LetterRun(letter, length) for letter, pieces, count in parts for length in _pieces(count, pieces)]
-        if comb(problem.warps + len(stretches), problem.warps) > most_states:
+        if _too_many(problem.warps, sum(min(count, pieces) for _, pieces, count in parts), most_states):
             return
+        stretches = [LetterRun(letter, length) for letter, pieces, count in parts for length in _pieces(count, pieces)]
         lengths = tuple(stretch.count for stretch in stretches)
         if lengths not in tried:
             tried.add(lengths)
@@ -118,7 +118,7 @@ def finest(problem: Problem, *, whole: bool) -> Cut | None:
     if not runs:
         return None
     pieces = [1 if whole and problem.capacity[run.letter] < _SEVERAL else run.count for run in runs]
-    if comb(problem.warps + sum(pieces), problem.warps) >= _NUMBERS:
+    if _too_many(problem.warps, sum(pieces), _NUMBERS - 1):
         return None
     return cut_string(
         problem, [LetterRun(run.letter, length) for run, many in zip(runs, pieces, strict=True) for length in _pieces(run.count, many)]
@@ -129,10 +129,16 @@ def _runs(problem: Problem, most_states: int) -> list[LetterRun] | None:
     """Return the maximal runs of the string, or None as soon as there are too many of them."""
     runs: list[LetterRun] = []
     for run in runs_of(problem.strings[0]):
-        if comb(problem.warps + len(runs) + 1, problem.warps) > most_states:
+        if _too_many(problem.warps, len(runs) + 1, most_states):
             return None
         runs.append(run)
     return runs
+
+
+def _too_many(warps: int, stretches: int, most_states: int) -> bool:
+    """Say whether the warps can be spread over the stretches in more ways than this."""
+    # At least two to the power of the smaller number, which may be beyond counting.
+    return min(warps, stretches) >= most_states.bit_length() or comb(warps + stretches, warps) > most_states
 
 
 def _pieces(count: int, pieces: int) -> list[int]:

@@ -19,7 +19,7 @@ from sassan.render.html.ends import ends
 from sassan.render.html.look import legend, style
 from sassan.render.text import visible
 
-_SCRIPTS = ("dom", "data", "format", "list", "overview", "kernel", "graph", "map", "view", "block", "charts", "keys", "main")
+_SCRIPTS = ("dom", "data", "format", "list", "overview", "kernel", "estimate", "graph", "map", "view", "block", "charts", "keys", "main")
 _MARK = re.compile(r"\{\{(\w+)\}\}")
 _SUMMARY = ("name", "arch", "file", "instructions", "blocks", "edges", "divergent_branches", "reactivation_edges")
 

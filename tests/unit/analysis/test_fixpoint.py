@@ -72,8 +72,14 @@ def test_a_solution_is_extended():
     assert solve(PROBLEM, solved).states == {0: {0}, 1: {0, 1, 2, 9}, 2: {0, 1, 2, 9}, 3: {0, 1, 2, 3, 9}}
 
 
-def test_the_limit_stops_the_solver():
-    assert not solve(Problem(Sets(), marked, START, place, limit=2)).complete
+def test_a_spent_budget_stops_the_solver():
+    visited: list[int] = []
+
+    def counted(node: int, state: frozenset[int]) -> Steps:
+        visited.append(node)
+        return marked(node, state)
+
+    assert not solve(Problem(Sets(), counted, START, place, lambda: len(visited) >= 2)).complete
 
 
 def test_the_head_of_a_loop_widens():

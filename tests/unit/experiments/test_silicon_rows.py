@@ -3,6 +3,8 @@
 import csv
 from pathlib import Path
 
+import pytest
+
 from scripted import scripted
 
 silicon_rows = scripted("silicon_rows")
@@ -47,6 +49,11 @@ def test_regrets_are_of_tuning_spaces_alone():
 
 def test_every_way_of_predicting_stands_in_one_table():
     assert [each.method for each in silicon_rows.judgements(ROWS[:1], frozenset())] == ["estimate", "roofline", "bound"]
+
+
+def test_all_of_it_is_printed(capsys: pytest.CaptureFixture[str]):
+    silicon_rows.show(silicon_rows.summaries(ROWS), silicon_rows.judgements(ROWS, frozenset({"space"})))
+    assert {"estimate", "roofline", "bound"} <= set(capsys.readouterr().out.split())
 
 
 def test_a_group_is_also_summed_up_alone():

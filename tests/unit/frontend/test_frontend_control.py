@@ -49,7 +49,7 @@ def test_slots_of_a_control_word_with_waits_and_reuse():
     ],
 )
 def test_the_control_code_of_volta_is_in_the_high_word(high, expected):
-    one = function(cuobjdump(f"EXIT ; /* 0x000000000000094d */\n   /* {high} */")).instructions[0]
+    one = function(cuobjdump(f"EXIT ; /* 0x000000000000794d */\n   /* {high} */")).instructions[0]
     assert fields(one.control or 0) == expected
 
 

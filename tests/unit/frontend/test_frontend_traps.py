@@ -37,9 +37,9 @@ DUAL = nvdisasm(
     '        /*0018*/                   SYNC                       (*"BRANCH_TARGETS .L_x_0"*);   /* 0xf0f800000007000f */',
     "                                                              /* 0x001ffc00ffe007ed */",
     ".L_x_0:",
-    "        /*0028*/         {     @P1 MOV R5, RZ ;               /* 0x4c98078000870002 */",
+    "        /*0028*/         {     @P1 MOV R5, RZ ;               /* 0x4c98078000810002 */",
     '        /*0030*/               @P0 SYNC                       (*"BRANCH_TARGETS .L_x_0"*)        }',
-    "                                                              /* 0xf0f800000008000f */",
+    "                                                              /* 0xf0f800000000000f */",
     "        /*0038*/                   EXIT ;                     /* 0xe30000000007000f */",
     sm=61,
 )
@@ -61,8 +61,8 @@ def test_the_encoding_of_the_second_half_is_on_a_later_line():
         0x4C98078000870001,
         0xF0C8000002570000,
         0xF0F800000007000F,
-        0x4C98078000870002,
-        0xF0F800000008000F,
+        0x4C98078000810002,
+        0xF0F800000000000F,
         0xE30000000007000F,
     ]
 
@@ -93,7 +93,8 @@ def test_braces_that_do_not_pair_up_are_refused(halves):
 
 def test_the_second_line_of_encoding_belongs_to_the_instruction_above():
     text = cuobjdump(
-        "MOV R1, R2 ;  /* 0x0000000000007919 */\n   /* 0x000e6e0000002100 */", "EXIT ; /* 0x000000000000094d */\n /* 0x000fea0003800000 */"
+        "S2R R0, SR_TID.X ;  /* 0x0000000000007919 */\n   /* 0x000e6e0000002100 */",
+        "EXIT ; /* 0x000000000000794d */\n /* 0x000fea0003800000 */",
     )
     assert function(text).instructions[0].encoding == 0x000E6E00000021000000000000007919
 

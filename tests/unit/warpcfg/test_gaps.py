@@ -1,12 +1,9 @@
 """What is not understood: named, located, and never passed over."""
 
-from importlib import import_module
-
 import pytest
 
 from listing import assemble, edges, gaps
-
-EXPLORATION = import_module("sassan.warpcfg.explore")  # the package gives that name to the function
+from sassan.warpcfg import work
 
 GAPS = [
     ("FROB.X R0, R1\n EXIT", [(0x08, "unknown-opcode")]),
@@ -61,6 +58,6 @@ def test_behind_a_jump_without_a_table_the_code_is_shown():
 
 
 def test_call_strings_that_multiply_too_much_are_a_gap(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(EXPLORATION, "MAX_NODES", 3)
+    monkeypatch.setattr(work, "ENTRIES", -600)
     code = assemble("CAL f\n CAL f\n CAL f\n EXIT\n f():\n RET")
-    assert gaps(code.graph()) == [(0x08, "too-many-contexts")]
+    assert gaps(code.graph()) == [(0x08, "too-large")]

@@ -7,7 +7,7 @@ function blockDetails(view, id) {
     block.gaps.length ? items(block.gaps.map((text) => `gap ${text}`), "gap") : "",
     el("dl", { class: "facts" }, blockFacts(view, block)),
     el("h4", {}, many(block.instructions, "instruction")),
-    instructions(view.graph, block),
+    instructions(view, block),
   ].filter(Boolean);
 }
 
@@ -57,10 +57,12 @@ const TRANSACTIONS = "memory transactions of a full warp (sectors of 32 bytes, o
 
 const SAYS = { divergent: "divergent", uniform: "uniform", unreached: "unreached", "?": "divergent?" };
 
-function instructions(graph, block) {
+function instructions(view, block) {
+  const graph = view.graph;
   const rows = block.rows.map((at) => graph.rows[at]);
   const coded = rows.some((row) => row.control);
   const accessed = rows.some((row) => row.transactions);
+  const times = timesOf(view.one);
   const counted = rows.some((row) => row.live !== null);
   const columns = [
     ["address"],
@@ -69,6 +71,7 @@ function instructions(graph, block) {
     [""],
     ...(accessed ? [["trans.", true, TRANSACTIONS]] : []),
     ...(counted ? [["live", true, "general registers in use: live before the instruction, or written by it"]] : []),
+    ...(times ? [["time", true, "share of the estimated time that warps spend before the instruction"]] : []),
     ["instruction"],
   ];
   const cells = rows.map((row) => [
@@ -78,6 +81,7 @@ function instructions(graph, block) {
     unit(row.letter),
     ...(accessed ? [transactions(row)] : []),
     ...(counted ? [number(row.live)] : []),
+    ...(times ? [times.has(row.address) ? percent(times.get(row.address)) : ""] : []),
     instruction(row),
   ]);
   const note = coded ? "" : el("p", { class: "muted" }, "Control codes are unknown, as the input has no encodings; cubins, cuobjdump -sass and nvdisasm -c -hex have them.");

@@ -93,8 +93,15 @@ function drawBox(box, loops, many) {
   return svg("g", { class: `box ${kind}` }, svg("rect", { x, y, width, height, rx: 8 }), svg("text", { x: x + 8, y: y + 14 }, boxText(box, loops, many)));
 }
 
-// The share of the WCET where there is one, else the cost of one execution.
-function heatOf(graph) {
+// The share of the estimated time, else of the WCET where there is one, else the cost of one execution.
+function heatOf(one) {
+  const graph = one.graph;
+  const times = timesOf(one);
+  if (times) {
+    const spent = new Map(graph.blocks.map((block) => [block.id, block.rows.reduce((sum, at) => sum + (times.get(graph.rows[at].address) ?? 0), 0)]));
+    const most = Math.max(0, ...spent.values());
+    return { most, of: (block) => (most ? spent.get(block.id) / most : 0), text: `${percent(most)} of the estimated time` };
+  }
   const shares = graph.blocks.some((block) => block.share !== null);
   const value = (block) => (shares ? block.share : block.cost) ?? 0;
   const most = Math.max(...graph.blocks.map(value), 0);

@@ -6,7 +6,7 @@ const shownAs = { worst: true, heat: false };
 
 function graphView(one) {
   const graph = one.graph;
-  const heat = heatOf(graph);
+  const heat = heatOf(one);
   const drawn = graph.blocks.some((block) => block.box);
   const { drawing, stage } = drawGraph(one, heat);
   const inspector = el("aside", { id: "block", class: "inspector", "aria-label": "Block", tabindex: "-1" });

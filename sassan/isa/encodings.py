@@ -1,0 +1,120 @@
+"""What an encoding says of its instruction: guard, target and opcode, held against the text of a listing.
+
+A few fields of each generation, found in the output of cuobjdump and nvdisasm over `samples/` and equal to what Mesa NAK encodes:
+enough to notice a text that was redirected or exchanged, without a disassembler.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from sassan.arch import Architecture
+from sassan.ir import Instruction, Target
+from sassan.isa.loading import data_text
+
+_FILE = "codes.toml"
+_ABSOLUTE = (".ABS", "JCAL", "JMP", "JMX", "BRX")
+_UNGUARDED = frozenset({"SSY", "PBK", "PCNT", "PRET", "CAL", "JCAL", "BPT"})
+"""Until Pascal these have other bits in the place of the guard."""
+_SHORT = frozenset({"BSSY"})
+"""Since Volta: targets of 30 bits."""
+_TRUE = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the fields of an encoding are, as (first bit, bits); the parts of a target from low to high, in units of `step` bytes."""
+
+    table: str
+    opcode: tuple[int, int]
+    guard: tuple[int, int]
+    target: tuple[tuple[int, int], ...]
+    step: int
+
+
+_MAXWELL = Layout("maxwell", opcode=(51, 13), guard=(16, 4), target=((20, 24),), step=1)
+_VOLTA = Layout("volta", opcode=(0, 12), guard=(12, 4), target=((34, 48),), step=4)
+_HOPPER = replace(_VOLTA, target=((16, 8), (34, 48)))
+_SHORT_TARGET = ((34, 30),)
+_FIRST_HOPPER = 90
+
+
+def layout(arch: Architecture) -> Layout:
+    """Return the layout of the encodings of an architecture."""
+    if arch.control_words:
+        return _MAXWELL
+    return _HOPPER if arch.number >= _FIRST_HOPPER else _VOLTA
+
+
+@lru_cache(maxsize=2)
+def opcodes(table: str) -> Mapping[int, tuple[str, ...]]:
+    """Return the opcodes, without modifiers, of each value of the opcode field that is known."""
+    known: dict[int, tuple[str, ...]] = {}
+    for name, codes in tomllib.loads(data_text(_FILE))[table].items():
+        for code in codes:
+            known[code] = (*known.get(code, ()), name)
+    return known
+
+
+class Encodings:
+    """Holds the instructions of one architecture against their encodings."""
+
+    def __init__(self, arch: Architecture) -> None:
+        """Take the layout of the architecture."""
+        self._arch = arch
+        self._layout = layout(arch)
+        self._opcodes = opcodes(self._layout.table)
+        self._names = frozenset(name for names in self._opcodes.values() for name in names)
+        self._shift, bits = self._layout.opcode
+        self._mask = (1 << bits) - 1
+
+    def difference(self, instruction: Instruction) -> str:
+        """Return what the encoding of an instruction says otherwise than its text, '' where they agree, or where nothing is known."""
+        word = instruction.encoding
+        if word is None:
+            return ""
+        opcode = instruction.opcode.partition(".")[0]
+        known = self._opcodes.get(word >> self._shift & self._mask)
+        if known is None:
+            return ""
+        if opcode not in known:
+            # Another version of the tools may have another name for it; one that is known here has an encoding of its own.
+            return f"the opcode {' or '.join(known)}" if opcode in self._names else ""
+        if opcode not in _UNGUARDED or not self._arch.control_words:
+            guard = _field(word, self._layout.guard)
+            if guard != _guard(instruction):
+                return f"the guard {_shown(guard)}"
+        if instruction.operands and type(instruction.operands[-1]) is Target:
+            return self._target(instruction, word, opcode)
+        return ""
+
+    def _target(self, instruction: Instruction, word: int, opcode: str) -> str:
+        last = instruction.operands[-1]
+        if not isinstance(last, Target) or any(mark in instruction.opcode for mark in _ABSOLUTE):
+            return ""
+        parts = _SHORT_TARGET if opcode in _SHORT else self._layout.target
+        value = shift = 0
+        for first, bits in parts:
+            value |= _field(word, (first, bits)) << shift
+            shift += bits
+        distance = (value - (value >> shift - 1 << shift)) * self._layout.step
+        # The distance counts from the next word of the code, which may be a control word.
+        address = self._arch.normalise(instruction.address + self._arch.instruction_bytes + distance)
+        return "" if address == last.address else f"the target 0x{address:04x}"
+
+
+def _field(word: int, place: tuple[int, int]) -> int:
+    return word >> place[0] & (1 << place[1]) - 1
+
+
+def _guard(instruction: Instruction) -> int:
+    guard = instruction.guard
+    if guard is None:
+        return _TRUE
+    return (_TRUE if guard.index is None else guard.index) | guard.negated << 3
+
+
+def _shown(guard: int) -> str:
+    index = guard & _TRUE
+    return f"@{'!' if guard >> 3 else ''}P{'T' if index == _TRUE else index}"
