@@ -59,7 +59,7 @@ MUTANTS = (
     WrongLine("a carry ignored", "bit_or", WORDS, "carries if alike(carries) is not None else None", "None"),
     WrongLine("carries of a shift ignored", "shift_right", WORDS, "alike(carries, rows or carries)", "rows"),
     WrongLine("rows of a product forgotten", "multiply", WORDS, "_bounds(low, high), rows=x.rows)", "_bounds(low, high))"),
-    WrongLine("a mask one bit too wide", "bit_and", WORDS, "mask < value.modulus", "mask <= value.modulus"),
+    WrongLine("a mask one bit too wide", "mask of the modulus", WORDS, "mask < value.modulus", "mask <= value.modulus"),
     WrongLine("lanes shifted too far", "shift_right", WORDS, "[part >> places for part in low]", "[part >> places + 1 for part in low]"),
     WrongLine("a shift of words that wrap around", "wrapping shift", WORDS, "value.high - value.low >= _SIGN", "False"),
     WrongLine("lanes lost without notice", "popc", WORDS, "rows = equal_lanes(*[each.value for each in inputs])", "rows = None"),

@@ -11,7 +11,7 @@ from listing import assemble
 from soundness.values.mutants import ENVIRONMENT, LANES, MUTANTS, VALUES, WORDS, WrongLine, loaded
 from soundness.values.programs import DIVIDED, NEW, OLD, program
 from soundness.values.runs import WordPlan, inspect_words
-from unit.values.lane_cases import REFERENCES, cases, index_complaint, join_complaint, tail_complaints, wrapping_shift
+from unit.values.lane_cases import REFERENCES, cases, index_complaint, join_complaint, mask_of_the_modulus, tail_complaints, wrapping_shift
 
 SETTINGS = settings(max_examples=3000, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None)
 BLOCKS = ((32, 8, 1), (48, 2, 1), (48, 9, 1), (8, 8, 4))
@@ -32,6 +32,8 @@ def notices(by: str, modules: dict[str, ModuleType]) -> bool:  # noqa: PLR0911 -
             return any(tail_complaints(modules[WORDS].compare))
         case "wrapping shift":
             return wrapping_shift().complaint(modules[WORDS].shift_right, REFERENCES["shift_right"][1]) != ""
+        case "mask of the modulus":
+            return mask_of_the_modulus().complaint(modules[WORDS].bit_and, REFERENCES["bit_and"][1]) != ""
         case "join":
             return exists("ww", lambda case: join_complaint(case, modules[LANES].join, modules[LANES].follows) != "")
         case _:

@@ -353,3 +353,9 @@ def wrapping_shift() -> Case:
         tuple(range(LANES)),
         {},
     )
+
+
+def mask_of_the_modulus() -> Case:
+    """Return a conjunction with the lowest bit of which nothing is known."""
+    some = Argument(Held(word(3, 8, None), 1), (11,) * LANES, shared=True)
+    return Case((some, Argument(known(8), (8,) * LANES, shared=True)), tuple(range(LANES)), {})

@@ -20,6 +20,7 @@ from unit.values.lane_cases import (
     contains,
     index_complaint,
     join_complaint,
+    mask_of_the_modulus,
     tail_complaints,
     wrapping_shift,
 )
@@ -56,8 +57,9 @@ def test_lanes_that_lie_half_the_circle_apart_wrap_around_before_a_shift():
     assert Case((argument, places, False), (1, 30), {}).complaint(words.shift_right, reference) == ""
 
 
-def test_words_that_wrap_around_between_lanes_are_not_shifted_as_one():
+def test_words_that_wrap_around_are_not_shifted_as_one_and_masks_keep_what_is_unknown():
     assert wrapping_shift().complaint(words.shift_right, REFERENCES["shift_right"][1]) == ""
+    assert mask_of_the_modulus().complaint(words.bit_and, REFERENCES["bit_and"][1]) == ""
 
 
 def test_a_tail_of_whole_warps_is_decided_by_the_warp():
