@@ -105,13 +105,13 @@ MUTANTS = (
         "modulus = gcd(*[row[0] - table[index * LANES % length] for index, row in enumerate(rows)])",
         "modulus = 0",
     ),
-    WrongLine("a guard that always holds", PROGRAMS, EVALUATE, "new[name] = join(old, value)", "new[name] = value"),
+    WrongLine("a guard that always holds", PROGRAMS, EVALUATE, "{name: join(words.held.get(name, UNKNOWN), value)", "{name: value"),
     WrongLine(
         "a predicate of lanes agreed on",
         PROGRAMS,
         EVALUATE,
-        "(shared or 1 << target & (WARP_WIDE | PREDICATES))",
-        "(shared or 1 << target & WARP_WIDE)",
+        "(shared or 1 << target & (ONE_PER_WARP | PREDICATES))",
+        "(shared or 1 << target & ONE_PER_WARP)",
     ),
     WrongLine(
         "a load from where lanes are",
@@ -124,8 +124,8 @@ MUTANTS = (
         "lanes brought from elsewhere",
         PROGRAMS,
         FLOW,
-        "out[address] = lost | sum(1 << name for name in mixed), effects",
-        "out[address] = lost, effects",
+        "out[address] = lost | sum(1 << name for name in mixed), outcome",
+        "out[address] = lost, outcome",
     ),
     WrongLine("registers that need no agreement", PROGRAMS, EVALUATE, "0 if value.modulus == SIZE and not value.base else registers", "0"),
     WrongLine(
