@@ -18,10 +18,16 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A request whose files are those of the batch, and the seconds that each function may take (`time_limit`)."""
+    """A request whose files are those of the batch, and the seconds that each function may take: `time_limit`, where none is given `usual`."""
 
     request: AnalysisRequest = field(default_factory=lambda: AnalysisRequest(()))
     time_limit: float | None = None
+    usual: float | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """The seconds that each function may take; None: as many as it needs."""
+        return self.usual if self.time_limit is None else self.time_limit
 
     def fingerprint(self) -> Mapping[str, str]:
         """Return everything that the results depend on beside the inputs, by name: equal where the results would be.

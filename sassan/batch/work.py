@@ -186,15 +186,15 @@ def _portions(item: Item, functions: tuple[Function, ...]) -> Iterator[Item]:
 def _analyzed(job: Job, place: Place, function: Function) -> tuple[Mapping[str, Value], float]:
     """Return the line of a function, and how many seconds it took."""
     begin = perf_counter()
-    if job.time_limit is not None:
-        end_after(job.time_limit)
+    if job.seconds is not None:
+        end_after(job.seconds)
     try:
         with _defects():
             document = _document(job.request, place, function)
     except SassanError as error:
         document = refusal(place, error, function.name, function.arch)
     finally:
-        if job.time_limit is not None:
+        if job.seconds is not None:
             end_after(None)
     return document, perf_counter() - begin
 

@@ -45,8 +45,10 @@ def assemble(source: Source, section: TextSection, arch: Architecture, parser: P
         lines = lines._replace(words=_words(source, section, arch, lines, facts.code))
     codes = _encodings(source, section, arch, lines)
     instructions = _instructions(lines.rows, codes, _Resolver(source, section, arch, lines), arch)
-    _check_texts(source, arch, instructions)
-    if facts is not None:
+    if facts is None:
+        _check_texts(source, arch, instructions)
+    else:
+        # The text of a cubin comes from its code.
         instructions = [_with_table(instruction, facts) for instruction in instructions]
     labels = lines.labels or {section.name: arch.first}
     symbols = tuple(sorted((labels[name], name) for name in section.symbols if name in labels))

@@ -30,7 +30,7 @@ def test_a_grid_has_a_bound_of_its_own_that_falls_with_the_number_of_sms(sassan:
     assert [(grid["blocks"], grid["sms"], grid["resident"], grid["upper"]) for grid in grids] == [
         (100, 1, 8, 8083),
         (100, 2, 8, 4307),
-        (100, 20, 8, 604),
+        (100, 20, 5, 382),
     ]
 
 
@@ -41,7 +41,7 @@ def test_a_grid_that_one_sm_holds_waits_for_its_own_warps_only(sassan: Sassan):
 
 def test_what_a_launch_takes_for_granted_is_printed(sassan: Sassan):
     out = sassan("analyze", SAXPY, "--block-dim", "16,16", "--grid", "4", "--sms", "2", *TOLD, "--partition").out
-    assert "saxpy     sm_61     22       2    1        0    22       604   308\n" in out
+    assert "saxpy     sm_61     22       2    1        0    22       604   160\n" in out
     assert "  saxpy: 8 blocks of 8 warps on an SM (limited by warps)\n  saxpy: partition model: 592\n" in out
     assert (
         "- a block is dispatched to any SM as soon as one has a free place, and starts with all its warps; nothing else is on the GPU\n"

@@ -83,9 +83,7 @@ def batch(
     _check(paths, output, json=json, resume=resume or overwrite)
     if resume and overwrite:
         raise UsageError("usage", "--resume and --overwrite exclude each other", hint="pass one of them")
-    if time_limit is None and executor is executors.Kind.PROCESSES and can_end_after():
-        time_limit = SECONDS
-    job = Job(asked.request, time_limit)
+    job = Job(asked.request, time_limit, usual=SECONDS if executor is executors.Kind.PROCESSES and can_end_after() else None)
     with executors.executor(executor, scheduler, jobs) as chosen:
         try:
             summary = _run(asked, paths, job, chosen, output, resume=resume, overwrite=overwrite)

@@ -38,7 +38,7 @@ def estimate(asked: Asked, *, policy: PolicyOption = Policy.GREEDY, what_if: Wha
     Examples:
       sassan estimate k.cubin --gpu T4 --block-dim 256 --grid 4096 --param n=100
       sassan estimate k.cubin --gpu T4 --block-dim 32,8 --grid 64,64 --json
-      sassan estimate k.cubin --gpu T4 --block-dim 256 --grid 99 --what-if block=128 --what-if registers=32
+      sassan estimate k.cubin --gpu T4 --block-dim 256 --what-if block=128
       sassan estimate ./a.out --gpu "H100 PCIe" --launches launches.toml
     """
     request, settings = asked.request, asked.request.settings
