@@ -18,7 +18,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A request whose files are those of the batch, and the seconds that each function may take: `time_limit`, where none is given `usual`."""
+    """A request whose files are those of the batch; each function may take `time_limit` seconds, where none are given `usual` ones."""
 
     request: AnalysisRequest = field(default_factory=lambda: AnalysisRequest(()))
     time_limit: float | None = None
