@@ -191,10 +191,11 @@ def test_a_click_on_a_block_shows_its_listing_with_control_codes_and_agreement(r
     report.page.click("#block-n0068")
     assert report.text("#block h3").startswith("Block 0x0068 \u2013 0x00b8")
     heads = report.page.locator("#block th").all_inner_texts()
-    assert heads == ["address", "st", "y", "w", "r", "waits", "reuse", "unit", "", "instruction"]
+    assert heads == ["address", "st", "y", "w", "r", "waits", "reuse", "unit", "", "live", "instruction"]
     first = report.page.locator("#block tbody tr").first.locator("td").all_inner_texts()
     assert first[0] == "0068"
-    assert first[-2] == "C"
+    assert first[8] == "C"
+    assert first[9].isdigit()
     assert "R1" in report.page.locator("#block .register").all_inner_texts()
     assert report.page.url.endswith("#k0/n0068")
 
