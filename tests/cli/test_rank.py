@@ -1,4 +1,4 @@
-"""`sassan rank`: the order of choices, what a tuner measured, what is refused, and that an interrupt loses nothing."""
+"""`sassan rank`: the order of choices, what a tuner measured, and what is refused."""
 
 import csv
 import json
