@@ -44,7 +44,7 @@ def settings_of(result: "AnalysisResult") -> Mapping[str, str]:
         "block-dim": _extents(launch.block),
         "grid": _extents(launch.grid),
         "param": ", ".join(sorted(str(setting) for setting, _ in launch.placed(function))) or None,
-        "buffers": ", ".join(map(str, launch.buffers)) if launch.buffers is not None else None,
+        "buffers": ", ".join(map(str, launch.buffers)) or "none" if launch.buffers is not None else None,
         "host": "yes" if launch.host else None,
         **_machine(settings),
         "warps": settings.warps,

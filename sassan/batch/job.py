@@ -34,4 +34,4 @@ class Job:
             "time_limit": self.time_limit,
             "recording": request.recording,
         }
-        return {name: fingerprint.short(value) for name, value in values.items()} | fingerprint.of_settings(request.settings)
+        return {**{name: fingerprint.short(value) for name, value in values.items()}, **fingerprint.of_settings(request.settings)}

@@ -1,6 +1,7 @@
 """What `sassan check` holds functions to growth by: the results of an older build."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from sassan.app.builds import gates, saved_results
 from sassan.app.builds.changes import counterparts
@@ -25,6 +26,8 @@ class Baseline:
         """
         if path in request.files and path == "-":
             raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
+        if path != "-" and not Path(path).exists():
+            raise InputError("missing-baseline", f"there is no baseline '{path}'", hint="'sassan check --update-baseline' writes it")
         self._path, self._allowed = path, allowed
         self._old = tuple(result for result in saved_results.load(path).results if wanted(result.name, request.patterns))
         gates.refuse_experiments(self._old)

@@ -131,7 +131,7 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
         launched=bool(occupancy.values),
         block=_whole(occupancy, "threads"),
         grid=(blocks, sms) if blocks is not None and sms is not None else None,
-        settings={key: settings.text(key) for key in settings.values} if "settings" in fields else None,
+        settings={key: settings.text(key, "") for key in settings.values} if "settings" in fields else None,
     )
 
 
