@@ -87,8 +87,8 @@ def wanted(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(matches(name, pattern) for pattern in patterns)
 
 
-def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *, cached: bool) -> Inputs:
-    """All functions of the files; a file that is refused does not hide the others.
+def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *, cached: bool, target: str | None = None) -> Inputs:
+    """All functions of the files; a file that is refused does not hide the others. CUDA source is compiled for `target`.
 
     Raises UsageError `standard-input` when `-` is named twice.
     """
@@ -98,7 +98,7 @@ def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *
     refused: list[Refused] = []
     for file in files:
         try:
-            functions.extend(Selected(file, function) for function in read_program(file, arch, cached=cached).functions)
+            functions.extend(Selected(file, function) for function in read_program(file, arch, cached=cached, target=target).functions)
         except OutOfTimeError as error:
             error.source = error.source or Source(file, "")
             raise

@@ -26,6 +26,8 @@ def text(request: AnalysisRequest, options: Mapping[str, Value], results: Sequen
 
 def _inputs(request: AnalysisRequest, options: Mapping[str, Value], folder: Path) -> Iterator[str]:
     yield f"files = {_spelled(tuple(_relative(file, folder) for file in request.files))}"
+    if request.target is not None:
+        yield f"arch = {_spelled(request.target)}"
     if request.patterns:
         yield f"function = {_spelled(request.patterns)}"
     for name, value in options.items():

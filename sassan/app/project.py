@@ -20,13 +20,13 @@ NONE = "none"
 """The name of no project file."""
 _HINT = "sassan init writes such a file; --project none reads none"
 _FORMAT = Format("bad-project", _HINT)
-_TEXTS = ("arch", "block-dim", "bounds", "gpu", "grid", "launches", "machine", "measurements", "model", "order", "solve")
+_TEXTS = ("block-dim", "bounds", "gpu", "grid", "launches", "machine", "measurements", "model", "order", "solve")
 _NUMBERS = ("call-depth", "loop-bound", "registers", "shared", "sms", "warps")
 _LISTS = ("latency", "param")
 _FLAGS = ("partition",)
 OPTIONS = (*_TEXTS, *_NUMBERS, *_LISTS, *_FLAGS)
 """The options that a project may have."""
-_KEYS = ("files", "function", *OPTIONS)
+_KEYS = ("files", "function", "arch", *OPTIONS)
 _TABLES = ("check", "gates", "launch")
 _CHECK = ("baseline", "control", "max-growth")
 _PATHS = frozenset({"bounds", "launches", "measurements"})
@@ -55,6 +55,8 @@ class Project:
     control: bool = False
     baseline: str | None = None
     growth: str | None = None
+    arch: str | None = None
+    """What CUDA source is compiled for."""
 
     def options_beside(self, given: frozenset[str]) -> Mapping[str, Value]:
         """Return the options that count where the command line has those of `given`."""
@@ -100,6 +102,7 @@ def read(path: str) -> Project:
         held.flag("control"),
         _within(folder, held.text("baseline")) if "baseline" in held else None,
         held.text("max-growth") if "max-growth" in held else None,
+        file.text("arch") if "arch" in file else None,
     )
 
 

@@ -12,7 +12,7 @@ from sassan.app.options import AnalysisOptions, command_line
 from sassan.app.project import Project, Value
 from sassan.app.reading import architecture
 from sassan.app.request import AnalysisRequest
-from sassan.cli.options.inputs import Files, Functions, NoCache, ProjectFile, Quiet, Sm
+from sassan.cli.options.inputs import Arch, Files, Functions, NoCache, ProjectFile, Quiet, Sm
 from sassan.cli.options.launch import (
     BlockDim,
     Bounds,
@@ -49,7 +49,7 @@ _INTERNAL = (_OCCUPANCY, _INPUTS, _OFFERED)
 """What a command tells `_asked` of itself: no options."""
 _FIELDS = {"bounds": "facts", "block_dim": "block", "param": "parameters", "solve": "solver"}
 """Options whose name in `AnalysisOptions` is another one."""
-_NO_OPTIONS = ("files", "function", "sm", "no_cache", "quiet", "project", *_INTERNAL)
+_NO_OPTIONS = ("files", "function", "sm", "arch", "no_cache", "quiet", "project", *_INTERNAL)
 """What is no part of the options of an analysis."""
 _OF_AN_SM = frozenset({"warps", "launches", "registers", "shared", "sms", "gpu", "partition"})
 _OF_COSTS = frozenset({"model", "machine", "latency", "measurements", "paper_experiment"})
@@ -141,6 +141,7 @@ def _asked(
     paper_experiment: PaperExperiment = False,
     solve: Solve = None,
     sm: Sm = None,
+    arch: Arch = None,
     no_cache: NoCache = False,
     quiet: Quiet = False,
     project: ProjectFile = None,
@@ -169,6 +170,7 @@ def _asked(
         recording or options.recording(),
         str(values.get("launches", "")),
         partial=file is not None and not whole and "bounds" in added,
+        target=architecture(arch or (file.arch if file is not None else None)),
     )
     known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
     return Asked(options, request, CommandObserver(quiet=quiet), file, whole, known)
