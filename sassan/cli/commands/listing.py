@@ -17,7 +17,7 @@ from sassan.cli.options.views import Agreement, CheckControl, Live, SourceFolder
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.output.observer import CommandObserver
-from sassan.cli.output.terminal import colourful, cut, is_terminal, note, out, safe, width
+from sassan.cli.output.terminal import colourful, cut, is_terminal, label, note, out, safe, width
 from sassan.cli.reports import control as listing_check
 from sassan.cli.reports.analysis import list_gaps
 from sassan.cli.sources import Sources
@@ -111,7 +111,7 @@ def _text(selected: Selected, rows: tuple[ListingRow, ...], sources: Sources, *,
 
     styled = colourful(sys.stdout)
     body = "".join(_line(line, styled=styled) for line in lines(rows, sources.text, agreement=agreement, live=live))
-    out(f"{safe(selected.function.name)} ({selected.function.arch})\n{body}\n")
+    out(f"{label(selected.function.name)} ({selected.function.arch})\n{body}\n")
 
 
 def _line(line: TextLine, *, styled: bool) -> str:
