@@ -124,12 +124,16 @@ def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) 
     """
     worst: dict[tuple[int, int], Access] = {}
     for index in range(len(values.cfg.nodes)):
-        for instruction, point in values.along(index):
+        for instruction, point in values.executing(index, _accesses_memory):
             for reference in references(instruction):
                 access = _access(instruction, reference, point, alignments)
                 key = (instruction.address, reference.place)
                 worst[key] = access if key not in worst else _worst(worst[key], access)
     return tuple(worst[key] for key in sorted(worst))
+
+
+def _accesses_memory(instruction: Instruction) -> bool:
+    return bool(references(instruction))
 
 
 def _worst(a: Access, b: Access) -> Access:

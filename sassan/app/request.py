@@ -39,6 +39,8 @@ class AnalysisRequest:
     cached: bool = True
     recording: Launches | None = None
     launches: str = ""
+    partial: bool = False
+    """Whether flow facts may be for other inputs, too."""
 
     def inputs(self, observer: Observer = _UNOBSERVED, *, partial: bool = False) -> Inputs:
         """Read the files and choose the functions that are meant; a file that is refused does not hide the others.
@@ -53,7 +55,7 @@ class AnalysisRequest:
         chosen = [each.function for each in selected]
         if not inputs.refused:
             check_patterns(self.patterns, inputs.names)
-            check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial)
+            check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial)
         for text in inherited(chosen):
             observer.assumed(text)
         return replace(inputs, selected=selected)

@@ -43,7 +43,7 @@ def listing(
     grid: Grid = None,
     param: Parameters = None,
     letters: LettersOption = Letters.TIMING,
-    order: OrderOption = Order.ARCH,
+    order: OrderOption = None,
     call_depth: CallDepth = None,
     sm: Sm = None,
     no_cache: NoCache = False,
@@ -75,7 +75,13 @@ def listing(
     """
     observer = CommandObserver(quiet=quiet)
     settings = AnalysisOptions(
-        block=block_dim, grid=grid, parameters=tuple(param or ()), letters=letters, order=order, call_depth=call_depth, occupancy=False
+        block=block_dim,
+        grid=grid,
+        parameters=tuple(param or ()),
+        letters=letters,
+        order=order or Order.ARCH,
+        call_depth=call_depth,
+        occupancy=False,
     ).settings()
     inputs = AnalysisRequest((file,), settings, patterns=tuple(function or ()), arch=architecture(sm), cached=not no_cache).inputs(observer)
     if check:

@@ -3,9 +3,11 @@
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sassan.app.builds.changes import Change, ChangeState
 from sassan.app.builds.checked import Remark
+from sassan.app.builds.conditions import differing, other
 from sassan.app.builds.gates import growth_text, unheld
 from sassan.app.builds.saved_results import BOUNDS, Measure
 from sassan.cli.output import table
@@ -30,7 +32,12 @@ def show(changes: Sequence[Change], *, growth: bool) -> None:
 
 
 def unknown(changes: Sequence[Change], *, growth: bool) -> Iterator[Remark]:
-    """Yield of which functions growth is not known: no number on both sides, or, where `growth` was asked for, one side only."""
+    """Yield under which other conditions numbers were made, and of which functions growth is not known.
+
+    That is, no number on both sides, or, where `growth` was asked for, one side only.
+    """
+    conditions = differing((_name(change), other(change.old, change.new)) for change in changes if change.old and change.new)
+    yield from [replace(conditions, what="made under other conditions")] if conditions.names else ()
     names = [_name(change) for change in changes if change.old is not None and change.new is not None and unheld((change.old,), change.new)]
     yield from [Remark("growth-not-known", "growth is not known", tuple(names))] if names else ()
     for state in (ChangeState.ADDED, ChangeState.REMOVED) if growth else ():
