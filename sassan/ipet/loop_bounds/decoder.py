@@ -74,7 +74,7 @@ def _operation(instruction: Instruction, facts: Facts, condition: Condition) -> 
     writes = _bits(facts.writes)
     if not writes:
         return None
-    broadcast = all(one in ONE_COPY for one in writes)
+    broadcast = ONE_COPY.issuperset(writes)
     reads = _bits(facts.reads)
     return Operation(
         instruction, key(instruction.opcode), reads, writes, condition, time=True, broadcast=broadcast, agreeing=_agreeing(facts)

@@ -53,6 +53,10 @@ class Evaluated:
 
     def run(self, step: Step) -> dict[int, Known]:
         """Return what registers hold afterwards, by bit number."""
+        if len(self.writes) == 1:
+            ((targets, name, value),) = self.writes
+            known = step.values[name] = value(step)
+            return {step.names[target]: known for target in targets}
         out: dict[int, Known] = {}
         for targets, name, value in self.writes:
             known = step.values[name] = value(step)
