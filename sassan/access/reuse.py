@@ -27,7 +27,7 @@ class _Piece:
 def earlier(instructions: Sequence[Instruction], facts: Mapping[int, Facts]) -> dict[int, Earlier]:
     """Return the accesses before each one of a block which the same threads make by the same registers, by address."""
     out: dict[int, Earlier] = {}
-    pieces: dict[object, _Piece] = {}
+    pieces: dict[tuple[object, ...], _Piece] = {}
     for instruction in instructions:
         known = facts[instruction.address]
         if known.flow is not Flow.NONE:
@@ -39,8 +39,7 @@ def earlier(instructions: Sequence[Instruction], facts: Mapping[int, Facts]) -> 
                 piece = pieces.setdefault(key, _Piece(_registers(operand) | known.guard, []))
                 out[instruction.address] = tuple((offset - operand.offset, size) for offset, size in piece.places)
                 piece.places.append((operand.offset, reference.bytes))
-        for key in [key for key, piece in pieces.items() if piece.registers & known.writes]:
-            del pieces[key]
+        pieces = {key: piece for key, piece in pieces.items() if not piece.registers & known.writes}
     return out
 
 
