@@ -52,6 +52,8 @@ def _bits(registers: int) -> tuple[int, ...]:
 
 
 def _condition(instruction: Instruction, facts: Facts) -> Condition:
+    if instruction.guard is None and not instruction.condition and facts.flow in _QUIET:
+        return ALWAYS
     tests: list[Test] = []
     never = False
     guards = [Register(instruction.guard.file, instruction.guard.index, instruction.guard.negated)] if instruction.guard else []

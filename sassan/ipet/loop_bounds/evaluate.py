@@ -162,6 +162,10 @@ def _applied(function: Callable[..., Known], arguments: Sequence[Term]) -> Evalu
             return lambda step: function(step, first(step))
         case [first, second]:
             return lambda step: function(step, first(step), second(step))
+        case [first, second, third]:
+            return lambda step: function(step, first(step), second(step), third(step))
+        case [first, second, third, fourth]:
+            return lambda step: function(step, first(step), second(step), third(step), fourth(step))
         case _:
             return lambda step: function(step, *[part(step) for part in parts])
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sassan.access.lone import lone
 from sassan.domains.lanes import UNKNOWN, LaneWord
 from sassan.ir import Instruction
 from sassan.isa.registers import bit
@@ -66,11 +67,15 @@ class WordWatch:
     problems: dict[tuple[str, Place, int], tuple[str, int, str]] = field(default_factory=dict)
     checked: int = 0
     _claims: dict[Place, list[Claims]] = field(init=False)
+    _lone: set[Place] = field(init=False)
+    _guarded: set[Place] = field(init=False)
 
     def __post_init__(self) -> None:
         self._claims = {}
+        self._lone = {(self.values.cfg.nodes[node].context, address) for node, address in lone(self.values)}
         for place, claims in self._everywhere():
             self._claims.setdefault(place, []).append(claims)
+        self._guarded = {place for place, several in self._claims.items() if any(claims.guard is not None for claims in several)}
 
     def _everywhere(self) -> Iterator[tuple[Place, Claims]]:
         slots = {register: index for index, register in enumerate(self.code.registers)}
@@ -91,7 +96,7 @@ class WordWatch:
             if place not in self._claims:
                 self.problems.setdefault(("place", place, 0), ("place", int(part[0]), f"no node holds {place[1]:04x}"))
             for claims in self._claims.get(place, ()):
-                if claims.registers or claims.shared:
+                if claims.registers or claims.shared or place in self._lone:
                     self._look(session, place, claims, part)
 
     def _look(self, session: Session, place: Place, claims: Claims, rows: np.ndarray) -> None:
@@ -99,6 +104,9 @@ class WordWatch:
         if claims.guard is not None:
             row, value = claims.guard
             active = active & ((session.warps.registers[row, rows] != 0) == value)
+        if place in self._lone and (claims.guard is not None or place not in self._guarded):
+            for row in np.flatnonzero(active.sum(axis=1) > 1).tolist()[:1]:
+                self.problems.setdefault(("lone", place, 0), ("lone", int(rows[row]), f"several threads at {place[1]:04x}"))
         if claims.registers:
             words = session.warps.registers[claims.rows[:, None], rows]
             left = words - _of(claims.adds, self.numbers[rows]) - claims.offsets[:, None, None]
