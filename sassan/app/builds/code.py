@@ -205,7 +205,7 @@ def _alike(before: Sequence[CodeBlock], after: Sequence[CodeBlock], left: list[i
         partner.update(zip(right, left, strict=False))
         return
     was, now = ([Counter(map(_opcode, side[k].text)) for k in places] for side, places in ((before, left), (after, right)))
-    # The heaviest set of pairs in one order (Needleman and Wunsch, 1970, without a penalty for gaps).
+    # The heaviest set of pairs that do not cross, by dynamic programming.
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     share = [[_share(one, other) for other in now] for one in was]
     for i in range(len(left) - 1, -1, -1):
