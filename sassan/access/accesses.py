@@ -8,7 +8,9 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
+from sassan.access.lone import lone
 from sassan.access.opcodes import Reference, Space, references
+from sassan.access.reuse import Earlier, earlier, fresh
 from sassan.access.transactions import (
     HALF,
     LANES,
@@ -40,6 +42,7 @@ ALIGNMENT = 256
 _POINTERS = f"parameters that addresses begin with are multiples of {ALIGNMENT} bytes, as allocators return them"
 _GENERIC = "generic addresses lead to global memory"
 _NEAR = "the addresses of one access lie within 4 GiB: lanes that agree on the low word agree on the address"
+_KEPT = "L2 keeps what a straight piece of code accesses until that is done: of several accesses of it, DRAM moves each half line once"
 _PLAIN = frozenset({"64", "U32", "reuse"})
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 _SIGN = SIZE >> 1
@@ -75,6 +78,7 @@ class Access:
     `passes` those over the banks of shared memory, or different addresses of constant memory;
     `ideal` is how many transactions the same bytes need. None: not an access of that kind. `collisions` are the most lanes that an
     atomic operation may bring to one address. `base` is the parameter that the address begins with, '' where it is not known.
+    `fresh` are those of `halves`, at most, that no access before it in its straight piece of code touches; None: all of them.
     """
 
     address: int
@@ -90,6 +94,7 @@ class Access:
     ideal: int | None = None
     collisions: int | None = None
     base: str = ""
+    fresh: int | None = None
 
     @property
     def transactions(self) -> Count | None:
@@ -114,7 +119,8 @@ def assumptions(followed: Sequence[Access], alignments: Mapping[str, int] = NOTH
     given = tuple(f"{base} is a multiple of {alignments[base]} bytes, as given" for base in sorted(bases & alignments.keys()))
     pointers = (_POINTERS,) if bases - alignments.keys() else ()
     generic = (_GENERIC,) if any(access.space is Space.GENERIC for access in counted) else ()
-    return (*given, *pointers, *generic, *((_NEAR,) if counted else ()))
+    kept = (_KEPT,) if any(access.fresh is not None for access in counted) else ()
+    return (*given, *pointers, *generic, *((_NEAR,) if counted else ()), *kept)
 
 
 def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) -> tuple[Access, ...]:
@@ -123,13 +129,27 @@ def accesses(values: WarpValues, alignments: Mapping[str, int] = NOTHING_GIVEN) 
     `alignments` are those of single pointers in bytes, powers of two, by the name of the parameter; ALIGNMENT for others.
     """
     worst: dict[tuple[int, int], Access] = {}
-    for index in range(len(values.cfg.nodes)):
-        for instruction, point in values.along(index):
+    single = lone(values)
+    for index, node in enumerate(values.cfg.nodes):
+        before = earlier(node.instructions, values.facts)
+        for instruction, point in values.executing(index, _accesses_memory):
+            known = _Known(before.get(instruction.address, ()), lone=(index, instruction.address) in single)
             for reference in references(instruction):
-                access = _access(instruction, reference, point, alignments)
+                access = _access(instruction, reference, point, known, alignments)
                 key = (instruction.address, reference.place)
                 worst[key] = access if key not in worst else _worst(worst[key], access)
     return tuple(worst[key] for key in sorted(worst))
+
+
+class _Known(NamedTuple):
+    """Of an instruction: the accesses before it in its straight piece of code, and whether one thread at most executes it at a time."""
+
+    before: Earlier
+    lone: bool
+
+
+def _accesses_memory(instruction: Instruction) -> bool:
+    return bool(references(instruction))
 
 
 def _worst(a: Access, b: Access) -> Access:
@@ -145,6 +165,7 @@ def _worst(a: Access, b: Access) -> Access:
         passes=_either(a.passes, b.passes),
         ideal=min(a.ideal, b.ideal),
         collisions=None if a.collisions is None or b.collisions is None else max(a.collisions, b.collisions),
+        fresh=None if a.fresh is None or b.fresh is None else max(a.fresh, b.fresh),
     )
 
 
@@ -152,14 +173,26 @@ def _either(a: Count | None, b: Count | None) -> Count | None:
     return None if a is None or b is None else Count(min(a.least, b.least), max(a.most, b.most))
 
 
-def _access(instruction: Instruction, reference: Reference, point: Point, alignments: Mapping[str, int]) -> Access:
+def _access(instruction: Instruction, reference: Reference, point: Point, known: _Known, alignments: Mapping[str, int]) -> Access:
     plain = Access(instruction.address, instruction.opcode, reference.space, reference.bytes, Pattern.UNKNOWN)
     if not reference.bytes or reference.place < 0:
         return plain
     held = _address(instruction.operands[reference.place], point)
+    if known.lone:
+        # One lane, anywhere: it costs what all lanes at one place do, but no two of them collide.
+        access = counted(plain, reference, LaneWord())
+        access = replace(access, base=held.base if held is not None else "", collisions=1 if reference.atomic else None)
+        return _fresh(access, reference, _Warp((0,), (0,), 1), known.before)
     if held is None:
-        return _scattered(plain, reference)
-    return counted(replace(plain, base=held.base), reference, held, alignments.get(held.base, ALIGNMENT))
+        return _fresh(_scattered(plain, reference), reference, _Warp((0,) * LANES, tuple(range(LANES)), 1), known.before)
+    alignment = alignments.get(held.base, ALIGNMENT)
+    access = counted(replace(plain, base=held.base), reference, held, alignment)
+    return reduce(_worst, [_fresh(access, reference, warp, known.before) for warp in _warps(reference, held, alignment)])
+
+
+def _fresh(access: Access, reference: Reference, warp: "_Warp", before: Earlier) -> Access:
+    """Return an access with what none of those before it touches."""
+    return replace(access, fresh=fresh(warp.among(0, LANES), warp.modulus, reference, before)) if before else access
 
 
 def _address(operand: object, point: Point) -> LaneWord | None:
@@ -205,6 +238,11 @@ def _scattered(access: Access, reference: Reference) -> Access:
 
 def counted(access: Access, reference: Reference, word: LaneWord, alignment: int = ALIGNMENT) -> Access:
     """Return an access with what addresses of this form cost; `alignment` is that of the parameter that they begin with."""
+    return reduce(_worst, [_of_warp(access, reference, warp) for warp in _warps(reference, word, alignment)])
+
+
+def _warps(reference: Reference, word: LaneWord, alignment: int) -> list["_Warp"]:
+    """Return the addresses of the warps of a table, each once."""
     modulus = min(word.modulus, alignment) if word.base else word.modulus
     table = word.lanes or (0,) * len(word.rows or range(LANES))
     places = [word.offset % modulus + (lane - SIZE if lane & _SIGN else lane) for lane in table]
@@ -212,7 +250,7 @@ def counted(access: Access, reference: Reference, word: LaneWord, alignment: int
     kinds = {
         (tuple(places[first : first + reference.lanes]), rows[first : first + reference.lanes]) for first in range(0, len(table), LANES)
     }
-    return reduce(_worst, [_of_warp(access, reference, _Warp(*kind, modulus)) for kind in sorted(kinds)])
+    return [_Warp(*kind, modulus) for kind in sorted(kinds)]
 
 
 class _Warp(NamedTuple):

@@ -71,7 +71,7 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
     passes = access.passes.most if access.passes is not None else 0
     match access.space:
         case Space.SHARED:
-            return Moved(cycles=passes * (pipeline.shared_atomic if access.opcode.startswith("ATOMS") else pipeline.shared))
+            return Moved(cycles=_shared(access, passes, pipeline))
         case Space.CONSTANT:
             return Moved(cycles=passes * pipeline.constant)
         case Space.BULK:
@@ -84,7 +84,7 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
     atomic = access.opcode.partition(".")[0] in _ATOMICS
     collisions = LANES if access.collisions is None else access.collisions
     writes = access.opcode.startswith(_WRITES)
-    touched = HALF * (access.halves.most if access.halves is not None else min(2 * lines, sectors))
+    touched = HALF * min(access.halves.most if access.halves is not None else min(2 * lines, sectors), _fresh(access))
     return Moved(
         cycles=pipeline.of_lines(lines, sectors),
         sectors=sectors,
@@ -94,6 +94,17 @@ def _moved(access: Access, pipeline: MemoryPipeline) -> Moved:
         atomics=max(collisions, sectors) if atomic else 0,
         apart=access.space in {Space.LOCAL, Space.TEXTURE},
     )
+
+
+def _shared(access: Access, passes: int, pipeline: MemoryPipeline) -> int:
+    """Return for how long an access to shared memory keeps the pipeline; one with bank conflicts takes longer for each pass."""
+    if access.opcode.startswith("ATOMS"):
+        return passes * pipeline.shared_atomic
+    return passes * (pipeline.shared if access.ideal is not None and passes <= access.ideal else pipeline.conflict)
+
+
+def _fresh(access: Access) -> int:
+    return 2 * LANES * _TEXELS if access.fresh is None else access.fresh
 
 
 def _unknown(accesses: Iterable[Access]) -> Iterable[Gap]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from sassan import frontend
 from sassan.api import checking
 from sassan.app.inputs import check_patterns, wanted
+from sassan.app.reading import read_program
 from sassan.errors import UsageError
 from sassan.ir import Function, Program
 
@@ -20,7 +21,7 @@ IN_MEMORY = "<bytes>"
 
 
 def read(origin: Origin, *, name: str | None = None, arch: str | None = None, cached: bool = True) -> Program:
-    """Return the program of a cubin, of a file with cubins inside, of a SASS listing, or of PTX.
+    """Return the program of a cubin, of a file with cubins inside, of a SASS listing, of PTX, or of CUDA source (`.cu`), for `arch`.
 
     `origin` is a path (`-`: standard input) or the content itself as bytes; `name` is what results call it. `arch` (`sm_61`) overrides what
     the input says of itself, and of several cubins picks those for it; `cached` False disassembles anew.
@@ -30,7 +31,7 @@ def read(origin: Origin, *, name: str | None = None, arch: str | None = None, ca
     _ = arch is None or checking.text("arch", arch)
     if isinstance(origin, bytes):
         return frontend.read(frontend.content(name or IN_MEMORY, origin), arch=arch, cached=cached)
-    program = frontend.read(frontend.load(_path(origin)), arch=arch, cached=cached)
+    program = read_program(_path(origin), arch, cached=cached)
     return program if name is None else Program(name, program.functions)
 
 

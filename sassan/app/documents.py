@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sassan import __version__
+from sassan.app.fingerprint import settings_of
 from sassan.assumptions import kinds
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def analysis(result: "AnalysisResult") -> Mapping[str, Value]:
         "edges": len(result.cfg.edges),
         "registers": result.function.registers,
         "text": result.function.text_hash,
+        "settings": settings_of(result),
         "divergent_branches": result.divergent_branches,
         "reactivation_edges": result.reactivation_edges,
         "token_targets": targets,

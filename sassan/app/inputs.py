@@ -14,6 +14,7 @@ from sassan.ipet.facts.model import FlowFacts
 from sassan.ipet.flow_facts import check_functions
 from sassan.ir import Function
 from sassan.machine.launch import check
+from sassan.names import brief, spellings
 from sassan.render.text import shorten
 from sassan.source import Source
 
@@ -78,8 +79,8 @@ def inherited(functions: Iterable[Function]) -> tuple[str, ...]:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a name is the pattern, or matches it as a glob."""
-    return name == pattern or fnmatchcase(name, pattern)
+    """Whether a name is the pattern, or matches it as a glob, in one of its spellings: mangled, demangled, without parameters."""
+    return any(spelling == pattern or fnmatchcase(spelling, pattern) for spelling in spellings(name))
 
 
 def wanted(name: str, patterns: Sequence[str]) -> bool:
@@ -87,8 +88,8 @@ def wanted(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(matches(name, pattern) for pattern in patterns)
 
 
-def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *, cached: bool) -> Inputs:
-    """All functions of the files; a file that is refused does not hide the others.
+def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *, cached: bool, target: str | None = None) -> Inputs:
+    """All functions of the files; a file that is refused does not hide the others. CUDA source is compiled for `target`.
 
     Raises UsageError `standard-input` when `-` is named twice.
     """
@@ -98,7 +99,7 @@ def read_functions(files: Sequence[str], arch: str | None, observer: Observer, *
     refused: list[Refused] = []
     for file in files:
         try:
-            functions.extend(Selected(file, function) for function in read_program(file, arch, cached=cached).functions)
+            functions.extend(Selected(file, function) for function in read_program(file, arch, cached=cached, target=target).functions)
         except OutOfTimeError as error:
             error.source = error.source or Source(file, "")
             raise
@@ -129,7 +130,8 @@ def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
 def _hint(pattern: str, names: Sequence[str]) -> str:
     if not names:
         return "the input holds no function"
-    near = difflib.get_close_matches(pattern, names, n=_NAMED, cutoff=_SIMILAR) or names[:_NAMED]
+    known = list(dict.fromkeys(brief(name) for name in names))
+    near = difflib.get_close_matches(pattern, known, n=_NAMED, cutoff=_SIMILAR) or known[:_NAMED]
     shown = ", ".join(shorten(name, _WIDEST) for name in near)
     return f"functions ({len(names)}): {shown}{', …' if len(names) > len(near) else ''}"
 

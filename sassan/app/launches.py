@@ -9,7 +9,7 @@ from sassan.app.settings import Settings
 from sassan.errors import Gap, UsageError
 from sassan.ir import Function
 from sassan.launches import Argument, Launches, ProgramLaunch
-from sassan.machine.launch import Launch
+from sassan.machine.launch import Launch, check
 from sassan.machine.occupancy import Resources
 from sassan.machine.parameters import Setting, layout, places
 
@@ -98,7 +98,7 @@ def settings_of(settings: Settings, function: Function, launch: ProgramLaunch) -
         launch=Launch(
             launch.block,
             launch.grid,
-            tuple(_settings(function, launch.arguments or ())),
+            (*_settings(function, launch.arguments or ()), *launch.given),
             buffers=_buffers(launch.arguments),
             host=_host(launch.arguments),
         ),
@@ -125,9 +125,12 @@ def _plain(arguments: tuple[Argument, ...] | None) -> tuple[Argument, ...] | Non
 
 def _analysis(file: str, function: Function, launch: ProgramLaunch, settings: Settings) -> LaunchResult:
     try:
-        return LaunchResult(launch, analyze(function, settings_of(settings, function, launch), file), file)
+        asked = settings_of(settings, function, launch)
+        if launch.given:
+            check(asked.launch, (function,))
+        return LaunchResult(launch, analyze(function, asked, file), file)
     except UsageError as error:
-        if error.code not in ("launch", "parameter", "parameter-width"):
+        if error.code not in ("launch", "parameter", "parameter-width", "unknown-parameter"):
             raise
         return LaunchResult(launch, None, file, (Gap(function.entry, "impossible-launch", error.message),))
 

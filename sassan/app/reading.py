@@ -4,7 +4,9 @@ from pathlib import Path
 
 from sassan import frontend, machine, products
 from sassan.arch import named
+from sassan.compilers.source import cubin_of, is_source
 from sassan.errors import InputError, UsageError
+from sassan.frontend.image import Image
 from sassan.frontend.load import LIMIT
 from sassan.ipet.facts import read as facts_file
 from sassan.ipet.facts.model import FlowFacts
@@ -15,12 +17,19 @@ from sassan.products import Product
 from sassan.timing import latencies, measured
 
 
-def read_program(path: str, arch: str | None = None, *, cached: bool = True) -> Program:
+def read_program(path: str, arch: str | None = None, *, cached: bool = True, target: str | None = None) -> Program:
     """The program of a file (`-`: standard input).
 
-    `arch` overrides the architecture that the file names; `cached` False disassembles again. Raises InputError, MissingToolError.
+    `arch` overrides the architecture that the file names; `cached` False disassembles again. CUDA source is compiled for `target`, else for
+    `arch`. Raises InputError, MissingToolError, UsageError for CUDA source without an architecture.
     """
-    return frontend.read(frontend.load(path), arch=arch, cached=cached)
+    if not is_source(path):
+        return frontend.read(frontend.load(path), arch=arch, cached=cached)
+    architecture = target or arch
+    if architecture is None:
+        message = f"'{path}' is CUDA source, and the architecture to compile it for is not given"
+        raise UsageError("no-architecture", message, hint="pass --arch sm_90 (--sm to a command without --arch), or --gpu NAME")
+    return frontend.read(Image(path, cubin_of(path, architecture, cached=cached)), cached=cached)
 
 
 def read_facts(path: str) -> FlowFacts:

@@ -39,6 +39,16 @@ class AnalysisRequest:
     cached: bool = True
     recording: Launches | None = None
     launches: str = ""
+    partial: bool = False
+    """Whether flow facts may be for other inputs, too."""
+    target: str | None = None
+    """The architecture that CUDA source is compiled for; None: that of the GPU, or of the machine."""
+
+    @property
+    def compiled_for(self) -> str | None:
+        """The architecture that CUDA source is compiled for, None where nothing says it."""
+        machine = self.settings.machine
+        return self.target or self.arch or (machine.sm.arch if machine is not None else None)
 
     def inputs(self, observer: Observer = _UNOBSERVED, *, partial: bool = False) -> Inputs:
         """Read the files and choose the functions that are meant; a file that is refused does not hide the others.
@@ -48,12 +58,12 @@ class AnalysisRequest:
         nothing, `unknown-parameter` when no chosen kernel has one that the launch sets, InputError for facts of a function that is missing
         or has changed.
         """
-        inputs = read_functions(self.files, self.arch, observer, cached=self.cached)
+        inputs = read_functions(self.files, self.arch, observer, cached=self.cached, target=self.compiled_for)
         selected = tuple(each for each in inputs.selected if wanted(each.function.name, self.patterns))
         chosen = [each.function for each in selected]
         if not inputs.refused:
             check_patterns(self.patterns, inputs.names)
-            check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial)
+            check_settings(self.settings, [each.function for each in inputs.selected], chosen, partial=partial or self.partial)
         for text in inherited(chosen):
             observer.assumed(text)
         return replace(inputs, selected=selected)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import tomllib
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, wraps
@@ -61,6 +62,17 @@ def further_digest() -> str:
     for path in sorted(Path(further()).glob("*.toml")) if further() else ():
         digest.update(f"{path.name} ".encode() + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest() if further() else ""
+
+
+@lru_cache(maxsize=64)
+def digest(name: str) -> str:
+    """The SHA-256 of the shipped files behind an SM: its own, those that it extends, and those of its generation; '' of an unknown one."""
+    path = _SHIPPED / f"{name}.toml"
+    if not path.is_file():
+        return ""
+    text = path.read_text("utf-8")
+    parents = (str(value) for key, value in tomllib.loads(text).items() if key in {"generation", "extends"})
+    return hashlib.sha256(" ".join([text, *map(digest, parents)]).encode()).hexdigest()
 
 
 def names() -> tuple[str, ...]:

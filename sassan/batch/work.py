@@ -18,10 +18,12 @@ from sassan.app.analysis import analyze
 from sassan.app.documents import Value
 from sassan.app.inputs import check_settings, wanted
 from sassan.app.launches import analyze_launches
+from sassan.app.reading import read_program
 from sassan.app.request import AnalysisRequest
 from sassan.batch.inputs import Input
 from sassan.batch.job import Job
 from sassan.batch.lines import LineOutcome, Place, line, nothing, outcome, refusal
+from sassan.compilers.source import is_source
 from sassan.errors import InputError, SassanError, SelfCheckError
 from sassan.executor import More, end_after
 from sassan.frontend.load import LIMIT
@@ -149,7 +151,8 @@ def _chosen(job: Job, source: Input, data: bytes | None) -> tuple[Function, ...]
     if source.error is not None:
         raise source.error
     with _defects():
-        functions = _functions(source.file, data, job.request.arch, job.request.cached) if data is not None else _none(source)
+        request = job.request
+        functions = _functions(source, data, request.arch, request.cached, request.compiled_for) if data is not None else _none(source)
     return tuple(function for function in functions if wanted(function.name, job.request.patterns))
 
 
@@ -163,9 +166,11 @@ def _none(source: Input) -> tuple[Function, ...]:
 
 
 @lru_cache(maxsize=1)
-def _functions(file: str, data: bytes, arch: str | None, cached: bool) -> tuple[Function, ...]:
+def _functions(source: Input, data: bytes, arch: str | None, cached: bool, target: str | None) -> tuple[Function, ...]:
     """Return the functions of a file; the last one is remembered, because portions of one file come in a row."""
-    return frontend.read(frontend.content(file, data), arch=arch, cached=cached).functions
+    if is_source(source.path):
+        return read_program(source.path, arch, cached=cached, target=target).functions
+    return frontend.read(frontend.content(source.file, data), arch=arch, cached=cached).functions
 
 
 def _single(item: Item, number: int, functions: tuple[Function, ...]) -> Item:

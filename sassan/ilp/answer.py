@@ -1,5 +1,6 @@
 """What a solver says of a model, before anything of it is checked."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -20,10 +21,10 @@ class Answer:
     """`values` per variable, `multipliers` per row of a relaxation; empty where the solver has none.
 
     A multiplier is what the maximum gains per unit of the right-hand side: not negative on `<=` rows, not positive on `>=` rows.
-    `basis` is that in which a relaxation ended, None where the solver names none.
+    `basis` returns that in which a relaxation ended, if it is a valid one; None where the solver names none.
     """
 
     status: Status
     values: tuple[float, ...] = ()
     multipliers: tuple[float, ...] = ()
-    basis: Basis | None = None
+    basis: Callable[[], Basis | None] | None = None

@@ -6,6 +6,7 @@ outlive the interpreter.
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sassan.errors import MissingToolError
@@ -113,7 +114,7 @@ def _answer(highspy: Any, solver: Any, *, integer: bool) -> Answer:  # noqa: ANN
     solution = solver.getSolution()
     if integer:
         return Answer(status, tuple(solution.col_value))
-    return Answer(status, tuple(solution.col_value), tuple(solution.row_dual), _basis(highspy, solver))
+    return Answer(status, tuple(solution.col_value), tuple(solution.row_dual), partial(_basis, highspy, solver))
 
 
 def _basis(highspy: Any, solver: Any) -> Basis | None:  # noqa: ANN401

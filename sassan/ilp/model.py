@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sassan.errors import SelfCheckError
 
@@ -25,8 +25,7 @@ _LONGEST = 200
 """Characters of a name: LP and MPS readers take 255."""
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """An integer unknown, at least `lower`; `math` says in words what it counts."""
 
     name: str
@@ -34,8 +33,7 @@ class Variable:
     lower: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """`terms sense rhs`; `math` is the formula that it instantiates."""
 
     name: str

@@ -168,7 +168,7 @@ def _exact(model: Model, relaxed: Answer) -> Iterator[Sequence[Rational]]:
         if relaxed.basis is None:
             # Solvers differ in the sign that they give the multipliers of a maximum.
             yield [-multiplier for multiplier in near]
-        elif not attempt and (exact := basis.multipliers(model, relaxed.basis)) is not None:
+        elif not attempt and (ended := relaxed.basis()) is not None and (exact := basis.multipliers(model, ended)) is not None:
             yield exact
 
 

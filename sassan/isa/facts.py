@@ -78,6 +78,8 @@ class Facts(NamedTuple):
     @property
     def writes(self) -> int:
         """Return the set of all registers that the instruction may write."""
+        if len(self.effects) == 1:
+            return self.effects[0].writes
         out = 0
         for effect in self.effects:
             out |= effect.writes

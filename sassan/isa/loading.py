@@ -1,7 +1,10 @@
 """From the TOML files of `data/` to checked tables."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from pkgutil import get_data
 
 from sassan.alphabet import Letter
@@ -25,6 +28,13 @@ def data_text(name: str) -> str:
     data = get_data("sassan.isa", f"data/{name}")
     assert data is not None, "a package read from files can read its data"
     return data.decode("utf-8")
+
+
+@cache
+def tables_digest() -> str:
+    """The SHA-256 of the shipped tables of opcodes and letters."""
+    tables = sorted(path for path in Path(__file__).with_name("data").glob("*.toml") if path.stem != "codes")
+    return hashlib.sha256(b" ".join(path.read_bytes() for path in tables)).hexdigest()
 
 
 def read_table(name: str, text: str, find: Callable[[str], OpcodeTable | None]) -> OpcodeTable:

@@ -1,7 +1,7 @@
 """Recorded launches of a program (`launches.toml`): their model, their reader and their writer."""
 
 from sassan.launches.model import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
-from sassan.launches.read import parse, read
+from sassan.launches.read import launches_of, parse, read
 from sassan.launches.write import text
 
-__all__ = ["Argument", "Buffer", "Launches", "ProgramDevice", "ProgramLaunch", "parse", "read", "text"]
+__all__ = ["Argument", "Buffer", "Launches", "ProgramDevice", "ProgramLaunch", "launches_of", "parse", "read", "text"]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sassan.machine.launch import Shape
+from sassan.machine.parameters import Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class Argument:
 class ProgramLaunch:
     """One launch, `count` times in a row. Units: `shared` is dynamic shared memory in bytes.
 
-    `arguments` is None if the kernel's parameters are unknown, `code` (`sha256:…` of the image that contains the kernel) likewise.
+    `arguments` is None if the kernel's parameters are unknown; `given` are integer parameters that somebody wrote down instead. `code`
+    (`sha256:…` of the image that contains the kernel) is None likewise.
     """
 
     kernel: str
@@ -53,6 +55,7 @@ class ProgramLaunch:
     stream: int = 0
     cluster: Shape | None = None
     cooperative: bool = False
+    given: tuple[Setting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import cast
 
 from sassan.checked import Fields, Format, shown
-from sassan.errors import InputError
+from sassan.errors import InputError, UsageError
 from sassan.launches.model import Argument, Buffer, Launches, ProgramDevice, ProgramLaunch
 from sassan.machine.launch import BLOCK_LIMITS, BLOCK_THREADS, GRID_LIMITS, Shape
+from sassan.machine.parameters import Setting, setting
 
 LIMIT = 32 * 1024 * 1024
 """The largest file, in bytes: some 80,000 launches."""
@@ -44,7 +45,15 @@ def parse(name: str, text: str) -> Launches:
 
     Raises InputError `launches-value` or `launches-syntax`.
     """
-    file = _FORMAT.toml(name, text)
+    return _document(_FORMAT.toml(name, text))
+
+
+def launches_of(file: Fields) -> Launches:
+    """Return the launches that stand in a document of another kind, as its tables `launch`; raises its error."""
+    return Launches(tuple(_launch(launch) for launch in file.tables("launch")))
+
+
+def _document(file: Fields) -> Launches:
     file.only("schema", "program", "arguments", "status", "cut", "notes", "device", "launch")
     if file.whole("schema", 1) != 1:
         raise file.fail("schema", "is of a newer sassan; this one reads 1")
@@ -69,7 +78,7 @@ def _device(table: Fields) -> ProgramDevice:
 
 
 def _launch(table: Fields) -> ProgramLaunch:
-    table.only("kernel", "grid", "block", "shared", "params", "count", "code", "stream", "cluster", "cooperative")
+    table.only("kernel", "grid", "block", "shared", "params", "param", "count", "code", "stream", "cluster", "cooperative")
     block = _shape(table, "block", BLOCK_LIMITS)
     threads = block[0] * block[1] * block[2]
     if threads > BLOCK_THREADS:
@@ -88,7 +97,18 @@ def _launch(table: Fields) -> ProgramLaunch:
         table.whole("stream", 0, least=0),
         _shape(table, "cluster", BLOCK_LIMITS) if "cluster" in table else None,
         table.flag("cooperative"),
+        _given(table),
     )
+
+
+def _given(table: Fields) -> tuple[Setting, ...]:
+    """Return the integer parameters that are written as on the command line: `n=64`."""
+    if "param" in table and "params" in table:
+        raise table.fail("param", "and params exclude each other")
+    try:
+        return tuple(map(setting, table.texts("param")))
+    except UsageError as error:
+        raise table.fail("param", error.message) from None
 
 
 def _arguments(table: Fields) -> tuple[Argument, ...]:

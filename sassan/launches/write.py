@@ -50,6 +50,8 @@ def _launch(launch: ProgramLaunch) -> Iterator[str]:
     if launch.arguments is not None:
         inner = ", ".join(_argument(argument) for argument in launch.arguments)
         yield f"params = [{inner}]"
+    if launch.given:
+        yield f"param = {_texts(tuple(map(str, launch.given)))}"
     yield f"count = {launch.count}"
     if launch.code is not None:
         yield f"code = {quoted(launch.code)}"

@@ -11,12 +11,13 @@ SECTOR = 32
 
 @dataclass(frozen=True, slots=True)
 class MemoryPipeline:
-    """Cycles per pass over the banks of shared memory, per pass of an atomic operation on them, per constant address, and per line.
+    """Cycles per pass over the banks of shared memory, also for bank conflicts and atomic operations, per constant address and per line.
 
     `port` is how many bytes an SM receives from L2, or sends there, per cycle. `source` is that of all figures.
     """
 
     shared: int
+    conflict: int
     shared_atomic: int
     constant: int
     line: int
@@ -31,9 +32,9 @@ class MemoryPipeline:
     def assumption(self) -> str:
         """Return what the cycles of accesses rest on."""
         return (
-            f"memory pipeline of an SM: {self.shared} cycle per pass over the banks of shared memory ({self.shared_atomic} of an atomic "
-            f"operation), {self.constant} per constant address, {self.line} per line, {self.port} bytes a cycle between L1 and L2; "
-            "accesses pass its stages in order"
+            f"memory pipeline of an SM: {self.shared} cycle per pass over the banks of shared memory ({self.conflict} with bank conflicts, "
+            f"{self.shared_atomic} of an atomic operation), {self.constant} per constant address, {self.line} per line, {self.port} bytes "
+            "a cycle between L1 and L2; accesses pass its stages in order"
         )
 
 
@@ -47,6 +48,6 @@ def memory_pipeline(arch: str) -> MemoryPipeline:
     if row is None:
         raise InputError("unknown-sm", f"no architecture file describes the memory pipeline of {arch}")
     fields = row.fields
-    fields.only("shared", "shared_atomic", "constant", "line", "port", "source")
-    figures = {name: fields.whole(name) for name in ("shared", "shared_atomic", "constant", "line", "port")}
+    fields.only("shared", "conflict", "shared_atomic", "constant", "line", "port", "source")
+    figures = {name: fields.whole(name) for name in ("shared", "conflict", "shared_atomic", "constant", "line", "port")}
     return MemoryPipeline(**figures, source=row.source)

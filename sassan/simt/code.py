@@ -7,7 +7,7 @@ a decoder of its own that shares no line with the analyser. A register is named 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sassan.errors import SassanError
 from sassan.ir import Function, Instruction
@@ -90,8 +90,7 @@ class Local:
     zeros: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """A data instruction: a function from `reads` to `writes`, for the threads where `condition` holds.
 
     `key` names the function (opcode, modifiers, constants). `lane` says that the result may differ between threads with equal inputs,

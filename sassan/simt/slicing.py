@@ -13,7 +13,8 @@ def control_slice(code: Code, also: frozenset[int] = frozenset()) -> Code:
 
     The closure ignores the order of instructions, so it keeps too much rather than too little.
     """
-    operations = [operation for block in code.blocks for operation in block.operations]
+    # Backwards, for most registers are written before they are read.
+    operations = [operation for block in reversed(code.blocks) for operation in reversed(block.operations)]
     wanted = _closure(operations, _sinks(code) | also)
     blocks = tuple(
         replace(block, operations=tuple(operation for operation in block.operations if not wanted.isdisjoint(_writes(operation))))

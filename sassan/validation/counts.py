@@ -51,7 +51,7 @@ def check_counts(cfg: WarpCfg, bounds: LoopBounds, worst: tuple[int, ...], recor
         return CountCheck(why="the recording has no instruction counts")
     most = max(recorded.values())
     system = build(steps_of(cfg), (0,) * len(cfg.nodes), tuple(most if bound is None else bound for bound in bounds.of_loop))
-    system = replace(system, rows=tuple(replace(row, rhs=row.rhs * warps) for row in system.rows), objective=())
+    system = replace(system, rows=tuple(row._replace(rhs=row.rhs * warps) for row in system.rows), objective=())
     executions = _executions(cfg)
     known = {address: count for address, count in recorded.items() if address in executions}
     fixed = tuple(Row(f"recorded_{address:04x}", executions[address], "=", count) for address, count in known.items())

@@ -1,6 +1,6 @@
 """Patterns: instructions that differ only in their registers, whose effect is translated once into functions of the words that are read."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple, cast
@@ -10,7 +10,7 @@ from sassan.ir import Constant, Immediate, Instruction, Operand, Register, Speci
 from sassan.isa.computations import CARRY, Apply, Certain, Computation, Fixed, Local, Number, Read, Select, Step, Term, Write
 from sassan.isa.registers import bit
 from sassan.values.environment import Environment
-from sassan.values.words import FUNCTIONS, Held, bit_and, choose, decided, inverted, negated, negation, number, shift_right
+from sassan.values.words import FUNCTIONS, Held, add, bit_and, choose, decided, inverted, negated, negation, number, shift_right, subtract
 
 _NO_MEANING = frozenset({"reuse", "64"})
 _HALF_BITS = 16
@@ -152,6 +152,8 @@ class _Compiler:
                 return None
 
     def applied(self, function: str, arguments: tuple[Term, ...], known: set[str]) -> Evaluate | None:
+        if function == "add":
+            return self.sum([each for argument in arguments for each in _summands(argument)], known)
         if isinstance(arguments[0], Fixed) and function not in FUNCTIONS:
             return self.of_operand(function, cast("Operand", arguments[0].value), arguments)
         computed = FUNCTIONS.get(function)
@@ -163,6 +165,17 @@ class _Compiler:
             first, second = followed
             return lambda inputs, local: computed(first(inputs, local), second(inputs, local))
         return lambda inputs, local: computed(*[part(inputs, local) for part in followed])
+
+    def sum(self, summands: Sequence[Term], known: set[str]) -> Evaluate | None:
+        """Return a sum; what is taken away comes last, so that the bounds of `n - i` with i <= n are known."""
+        taken = [each for each in summands if _is_negated(each)]
+        given = [each for each in summands if not _is_negated(each)]
+        total = self.term(given[0], known) if given else _fixed(number(0))
+        for each in given[1:]:
+            total = _binary(add, total, self.term(each, known))
+        for each in taken:
+            total = _binary(subtract, total, self.term(_opposite(each), known))
+        return total
 
     def of_operand(self, function: str, operand: Operand, arguments: tuple[Term, ...]) -> Evaluate | None:
         """Return a function that reads an operand as it stands."""
@@ -221,6 +234,32 @@ class _Compiler:
         position, behind = self._places[_name(register)]
         index = self.reads.setdefault((position, behind + place), len(self.reads))
         return lambda inputs, _local: inputs[index]
+
+
+def _summands(term: Term) -> Iterator[Term]:
+    match term:
+        case Apply("add", arguments):
+            for each in arguments:
+                yield from _summands(each)
+        case _:
+            yield term
+
+
+def _is_negated(term: Term) -> bool:
+    return isinstance(term, Read) and isinstance(term.operand, Register | Constant) and term.operand.negated
+
+
+def _opposite(term: Term) -> Term:
+    """Return the negative of a term that is negated."""
+    assert isinstance(term, Read)
+    assert isinstance(term.operand, Register | Constant)
+    return replace(term, operand=replace(term.operand, negated=False))
+
+
+def _binary(function: Callable[[Held, Held], Held], first: Evaluate | None, second: Evaluate | None) -> Evaluate | None:
+    if first is None or second is None:
+        return None
+    return lambda inputs, local: function(first(inputs, local), second(inputs, local))
 
 
 def _chosen(condition: Evaluate, first: Evaluate, second: Evaluate) -> Evaluate:

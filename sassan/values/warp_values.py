@@ -1,13 +1,14 @@
 """The graph of a function with the words of its registers: explored again where lanes say that threads agree."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sassan.domains.lanes import LaneWord
+from sassan.domains.lanes import LaneWord, const
 from sassan.ir import Instruction
-from sassan.isa.facts import Facts
+from sassan.isa.facts import Effect, Facts
+from sassan.isa.registers import bit
 from sassan.machine.launch import Launch
-from sassan.values.evaluate import PREDICATES, Outcome, Words
+from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
 from sassan.values.flow import LaneEffects, WordFlow, word_flow
 from sassan.warpcfg.blocks import FactsOf
 from sassan.warpcfg.externals import clobbering
@@ -30,16 +31,71 @@ class WarpValues:
 
     def along(self, index: int) -> Iterator[tuple[Instruction, "Point"]]:
         """Yield the instructions of a node, each with what is known before it; a point is to be read before the next one is taken."""
-        agreed = self.agreed[index]
+        threads = self._entering(index)
+        for instruction in self.cfg.nodes[index].instructions:
+            facts = self.facts[instruction.address]
+            threads.agreed &= ~facts.forgets
+            yield instruction, Point(threads.words, threads.agreed)
+            threads.execute(instruction, facts)
+
+    def executing(self, index: int, wanted: Callable[[Instruction], bool]) -> Iterator[tuple[Instruction, "Point"]]:
+        """Yield those instructions of a node that are wanted, each with what is known before it of the threads for which its guard holds.
+
+        A guard divides the threads of a node from the last write of its predicate on: `@!P1 IADD3 R4, ..` and `@!P1 LDG R5, [R4]` are
+        executed by the same threads, which agree on R4 where they do on what it is made of. A point is to be read before the next
+        one is taken.
+        """
         node = self.cfg.nodes[index]
-        words = Words(self.flow.starts[node.start].words)
+        guards = {guard for each in node.instructions if wanted(each) and (guard := _literal(each)) is not None}
+        threads = self._entering(index)
+        some = {guard: threads.where(*guard) for guard in guards}
         for instruction in node.instructions:
             facts = self.facts[instruction.address]
-            agreed &= ~facts.forgets
-            yield instruction, Point(words, agreed)
-            words.forget_lanes(facts.forgets)
-            self.flow.evaluator.run(words, instruction)
-            agreed = _after(agreed, facts, guarded=instruction.guard is not None and not facts.unguarded)
+            if wanted(instruction):
+                guard = _literal(instruction)
+                known = threads if guard is None else some[guard]
+                yield instruction, Point(known.words, known.agreed & ~facts.forgets)
+            threads.execute(instruction, facts)
+            for guard, those in some.items():
+                if facts.writes >> guard[0] & 1:
+                    some[guard] = threads.where(*guard)
+                else:
+                    those.execute(instruction, facts)
+
+    def _entering(self, index: int) -> "_Threads":
+        return _Threads(self.flow.evaluator, Words(self.flow.starts[self.cfg.nodes[index].start].words), self.agreed[index])
+
+
+Literal = tuple[int, bool]
+"""A predicate by its bit number, and what it is."""
+
+
+def _literal(instruction: Instruction) -> Literal | None:
+    """Return when an instruction is executed, None where that is always or never."""
+    guard = instruction.guard
+    return None if guard is None or guard.index is None else (bit(guard.file, guard.index).bit_length() - 1, not guard.negated)
+
+
+@dataclass(slots=True)
+class _Threads:
+    """Threads that execute a node together: their words, and the registers on which they agree up to lanes."""
+
+    evaluator: Evaluator
+    words: Words
+    agreed: int
+
+    def where(self, name: int, value: bool) -> "_Threads":
+        """Return those of them for which a predicate has a value."""
+        words = Words(self.words.held)
+        words.put(name, const(int(value)))
+        return _Threads(self.evaluator, words, self.agreed | 1 << name)
+
+    def execute(self, instruction: Instruction, facts: Facts) -> None:
+        """Write what an instruction does; `facts` say what it forgets."""
+        self.words.forget_lanes(facts.forgets)
+        outcome = self.evaluator.run(self.words, instruction)
+        guarded = instruction.guard is not None and not outcome.unguarded
+        self.agreed = _after(self.agreed & ~facts.forgets, outcome.effects, facts.guard if guarded else 0, guarded=guarded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +111,9 @@ class Point:
         return value if value.known or self.agreed >> name & 1 else None
 
 
-def _after(agreed: int, facts: Facts, *, guarded: bool) -> int:
-    for effect in facts.effects:
-        if effect.needs is None or (effect.needs | (facts.guard if guarded else 0)) & ~agreed:
+def _after(agreed: int, effects: Iterable[Effect], guard: int, *, guarded: bool) -> int:
+    for effect in effects:
+        if effect.needs is None or (effect.needs | guard) & ~agreed:
             agreed &= ~effect.writes
         elif not guarded:
             agreed |= effect.writes

@@ -49,7 +49,7 @@ def test_what_changed_is_a_table_and_lines(sassan: Sassan, old: Path):
         "  - assumptions: --loop-bound: at most 9 back edges per entry (10 iterations of the header) of the loop at 0x0158",
         "  + assumptions: --loop-bound: at most 10 back edges per entry (11 iterations of the header) of the loop at 0x0158",
         "",
-        "1 function: 1 changed",
+        "1 function: 1 changed; made under other conditions: --loop-bound 9, now 10 (bfs_step)",
     ]
 
 

@@ -1,11 +1,12 @@
 """What `sassan check` holds functions to growth by: the results of an older build."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from sassan.app.builds import gates, saved_results
 from sassan.app.builds.changes import counterparts
 from sassan.app.builds.checked import Checked, Remark
-from sassan.app.builds.conditions import other
+from sassan.app.builds.conditions import differing, other
 from sassan.app.builds.gates import Failure, Growth, asked, grown, unheld
 from sassan.app.builds.saved_results import Measure, Result
 from sassan.app.inputs import wanted
@@ -25,6 +26,8 @@ class Baseline:
         """
         if path in request.files and path == "-":
             raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
+        if path != "-" and not Path(path).exists():
+            raise InputError("missing-baseline", f"there is no baseline '{path}'", hint="'sassan check --update-baseline' writes it")
         self._path, self._allowed = path, allowed
         self._old = tuple(result for result in saved_results.load(path).results if wanted(result.name, request.patterns))
         gates.refuse_experiments(self._old)
@@ -55,7 +58,7 @@ class Baseline:
         return len(self.unheld(place, now)) < len(asked(now))
 
     def remarks(self, checked: Sequence[Checked]) -> Iterator[Remark]:
-        """Yield what must not be overlooked: what was not held, what is gone, and what was made under other assumptions."""
+        """Yield what must not be overlooked: what was not held, what is gone, and what was made under other conditions."""
         archs = {one.arch for one in self._old} | {one.result.function.arch for one in checked}
 
         def named(name: str, arch: str) -> str:
@@ -69,9 +72,4 @@ class Baseline:
             free.extend([named(function.name, function.arch) + what] if entry.unheld else [])
         yield Remark("not-in-baseline", "not held by the baseline", tuple(free))
         yield Remark("only-in-baseline", "only in the baseline", tuple(named(result.name, result.arch) for result in self.missing))
-        others: dict[str, list[str]] = {}
-        for entry in checked:
-            for text in entry.conditions or ():
-                others.setdefault(text, []).append(entry.result.function.name)
-        texts = tuple(f"{text} ({names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''})" for text, names in others.items())
-        yield Remark("other-assumptions", "the baseline was made under other assumptions", texts)
+        yield differing((entry.result.function.name, entry.conditions or ()) for entry in checked)

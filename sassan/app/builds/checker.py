@@ -1,7 +1,7 @@
 """Gates held against the results of a request."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sassan import __version__
 from sassan.app import documents
@@ -12,6 +12,8 @@ from sassan.app.builds.gates import Demand, Gate, Growth, Rule
 from sassan.app.builds.saved_results import Result
 from sassan.app.inputs import Inputs, matches
 from sassan.app.memory import memory_of
+from sassan.app.project import NAME as PROJECT
+from sassan.app.project import Project
 from sassan.app.reading import read_text
 from sassan.app.request import AnalysisRequest
 from sassan.app.result import AnalysisResult
@@ -19,60 +21,80 @@ from sassan.app.views import check_control
 from sassan.errors import InputError, UsageError
 
 
-def limits(  # noqa: PLR0913 - each is an option
-    wcet: int | None,
-    makespan: int | None,
-    registers: int | None,
-    divergent: int | None,
-    waste: int | None,
-    *,
-    bounded: bool,
-    gaps: bool,
-) -> tuple[Gate, ...]:
+def gates_of(limits: Mapping[Rule, int | None], flags: Mapping[Rule, bool]) -> tuple[Gate, ...]:
     """Return the gates of the options, for every function."""
-    numbered = (Rule.MAX_WCET, Rule.MAX_MAKESPAN, Rule.MAX_REGISTERS, Rule.MAX_DIVERGENT, Rule.MAX_WASTE)
-    given = zip(numbered, (wcet, makespan, registers, divergent, waste), strict=True)
-    limits = [Gate(rule, limit, f"--{rule}") for rule, limit in given if limit is not None]
-    flags = [Gate(rule, None, f"--{rule}") for rule, wanted in ((Rule.REQUIRE_BOUNDED, bounded), (Rule.NO_GAPS, gaps)) if wanted]
-    return (*limits, *flags)
+    numbered = [Gate(rule, limit, f"--{rule}") for rule, limit in limits.items() if limit is not None]
+    return (*numbered, *(Gate(rule, None, f"--{rule}") for rule, wanted in flags.items() if wanted))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What a check holds functions to, as given. `baseline` and `gates_file` are paths, `growth` is text; `demands` are of a project file.
+
+    `partial`: the inputs may be a part of a project. `update`: the baseline is to be written, and holds nothing.
+    """
+
+    gates: tuple[Gate, ...] = ()
+    control: bool = False
+    gates_file: str | None = None
+    baseline: str | None = None
+    growth: str | None = None
+    update: bool = False
+    partial: bool = False
+    demands: tuple[Demand, ...] = ()
+
+    def beside(self, project: Project, *, whole: bool) -> "Held":
+        """Return these with what a project file says; `whole`: the inputs are all of it."""
+        baseline = self.baseline or project.baseline
+        growth = self.growth or (project.growth if baseline is not None and not self.update else None)
+        return replace(
+            self,
+            control=self.control or project.control,
+            baseline=baseline,
+            growth=growth,
+            partial=self.partial or not whole,
+            demands=(*project.demands, *self.demands),
+        )
+
+    def check(self, request: AnalysisRequest) -> None:
+        """Refuse what holds nothing, or contradicts itself or the request; raises UsageError."""
+        if self.update and self.baseline in (None, "-"):
+            raise UsageError("usage", "no file of a baseline is named", hint=f"pass --baseline OLD.json, or name it in a {PROJECT}")
+        if self.growth is not None and self.update:
+            raise UsageError("usage", "--update-baseline holds nothing to the baseline", hint="omit --max-growth")
+        if self.growth is not None and self.baseline is None:
+            raise UsageError("usage", "--max-growth has no effect without --baseline", hint="pass --baseline OLD.json, too")
+        if not (self.gates or self.control or self.gates_file is not None or self.baseline is not None or self.demands):
+            hint = f"pass --max-wcet N, --no-gaps, --baseline OLD.json, --gates gates.toml, …, or write them into a {PROJECT}"
+            raise UsageError("no-gate", "no gate was given, so nothing can fail", hint=hint)
+        if request.settings.experiment:
+            raise UsageError("usage", "--paper-experiment and --ablate give no bounds, which gates need", hint="omit them")
 
 
 class Checker:
     """The gates of one command, read and held against each other before any work."""
 
-    def __init__(  # noqa: PLR0913 - each is an option
-        self,
-        request: AnalysisRequest,
-        limits: tuple[Gate, ...],
-        *,
-        control: bool,
-        gates_file: str | None,
-        partial: bool,
-        baseline: str | None,
-        growth: str | None,
-    ) -> None:
+    def __init__(self, request: AnalysisRequest, held: Held) -> None:
         """Read gates and baseline.
 
         Raises UsageError for options that contradict each other, InputError for a file that is refused.
         """
-        if growth is not None and baseline is None:
-            raise UsageError("usage", "--max-growth has no effect without --baseline", hint="pass --baseline OLD.json, too")
-        self._control = control
-        text = (
-            read_text(gates_file, "bad-gates", "a TOML file with a table per pattern of function names") if gates_file is not None else ""
-        )
-        everywhere = (Demand("*", limits),) if limits else ()
-        self._demands: tuple[Demand, ...] = (*everywhere, *(gates.read(gates_file, text) if gates_file is not None else ()))
+        held.check(request)
+        self._control = held.control
+        everywhere = (Demand("*", held.gates),) if held.gates else ()
+        self._demands: tuple[Demand, ...] = (*everywhere, *held.demands, *_read(held.gates_file))
         rules = {gate.rule for demand in self._demands for gate in demand.gates}
         if Rule.MAX_MAKESPAN in rules and request.settings.warps is None and request.settings.launch.block is None:
             raise UsageError("usage", "max-makespan needs the number of warps on an SM", hint="pass -W N or --block-dim")
         self._baseline = (
-            Baseline(request, baseline, gates.growth(growth) if growth is not None else Growth()) if baseline is not None else None
+            Baseline(request, held.baseline, gates.growth(held.growth) if held.growth is not None else Growth())
+            if held.baseline is not None and not held.update
+            else None
         )
         self.unmatched: tuple[str, ...] = ()
         self.assumptions: dict[str, None] = {}
         """What the checks of control codes and of memory take for granted, each once."""
-        self._facts, self._partial = request.settings.facts, partial
+        self._facts, self._partial = request.settings.facts, held.partial
 
     def checked(self, results: tuple[AnalysisResult, ...], inputs: Inputs) -> list[Checked]:
         """Return every function with the gates that it fails; a gate that is for no function, or a baseline of none, is an error."""
@@ -138,3 +160,10 @@ class Checker:
     def missing(self) -> list[str] | None:
         """Return the names that only the baseline has, None without one."""
         return [result.name for result in self._baseline.missing] if self._baseline is not None else None
+
+
+def _read(path: str | None) -> tuple[Demand, ...]:
+    """Return the demands of a file of gates."""
+    if path is None:
+        return ()
+    return gates.read(path, read_text(path, "bad-gates", "a TOML file with a table per pattern of function names"))

@@ -1,96 +1,50 @@
-"""Under which other options a baseline was made: what its documents tell of them, and not what follows from other code.
+"""Under which other conditions a baseline was made: what its documents tell of all that their numbers rest on."""
 
-Addresses and the argument of an inferred bound change with the code; they are compared only where the code is the same.
-"""
+from collections.abc import Iterable, Iterator, Mapping
 
-import re
-from collections.abc import Iterator, Mapping
-
+from sassan.app.builds.checked import Remark
 from sassan.app.builds.saved_results import Result
+from sassan.app.fingerprint import HASHED
+from sassan.app.options import command_line
 
-_ORDERS = ("the taken side of a divergence runs first", "either side of a divergence may run first")
-_LATENCIES = re.compile(r"in cycles: (.*)")
-_SM = "SM of compute capability "
+_MISSING = "what it rests on is not recorded: write it again"
+_FOLLOWS_CODE = "bounds"
+"""Flow facts name addresses: they change with the code, and are compared where it is the same."""
+_FIGURES = {"tables": "figures of the architecture", "measurements": "measurements", "bounds": "flow facts"}
 
 
 def other(old: Result, new: Result) -> tuple[str, ...]:
-    """Return in what the options of two results differ, as far as the results tell: `--loop-bound 9, now 10`."""
-    before, after = dict(_stated(old)), dict(_stated(new))
-    differing = [f"{what} {before[what]}, now {after[what]}" for what in after if what in before and before[what] != after[what]]
-    differing.extend(_launch(old, new))
-    differing.extend(_bounds(old, new))
-    if not differing and old.text is not None and old.text == new.text:
-        differing.extend(_same_code(old, new))
-    return tuple(differing)
+    """Return in what the conditions of two results differ: `--loop-bound 9, now 10`."""
+    return tuple(_other(old, new))
 
 
-def _stated(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield what is given on both sides, whatever the code: what it is, and its value."""
-    if result.version:
-        yield "version", result.version
-    for text in result.assumptions:
-        latencies = _LATENCIES.search(text)
-        if text in _ORDERS:
-            yield "order:", text
-        elif text.startswith(_SM):
-            yield "SM:", text.removeprefix(_SM)
-        elif latencies is not None:
-            for each in latencies[1].split(", "):
-                name, _, cycles = each.rpartition(" ")
-                yield f"latency {name}", cycles
+def differing(functions: Iterable[tuple[str, tuple[str, ...]]]) -> Remark:
+    """Return what is to be said of functions, each with what `other` says of it."""
+    names: dict[str, list[str]] = {}
+    for name, texts in functions:
+        for text in texts:
+            names.setdefault(text, []).append(name)
+    texts = tuple(f"{text} ({some[0]}{f' and {len(some) - 1} more' if len(some) > 1 else ''})" for text, some in names.items())
+    return Remark("other-conditions", "the baseline was made under other conditions", texts)
 
 
-def _launch(old: Result, new: Result) -> Iterator[str]:
-    """Yield what was launched and how, where it differs; that a launch is given only now is no difference, since nothing was held to it."""
-    for what, before, after in (
-        ("blocks of", _spelled(old.block, "threads"), _spelled(new.block, "threads")),
-        ("a grid of", _grid(old), _grid(new)),
-    ):
-        if before and before != after:
-            yield f"{what} {before}, now {after or 'not given'}"
-    if old.warps is not None and new.warps is None and not new.launched:
-        yield f"{old.warps} warps, now not given"
+def _other(old: Result, new: Result) -> Iterator[str]:
+    if old.version and new.version and old.version != new.version:
+        yield f"version {old.version}, now {new.version}"
+    before, after = old.settings, new.settings
+    if before is None or after is None:
+        yield _MISSING
+        return
+    same_code = old.text is not None and old.text == new.text
+    for name in dict.fromkeys((*before, *after)):
+        if before.get(name) != after.get(name) and (same_code or name != _FOLLOWS_CODE or name not in before or name not in after):
+            yield _difference(name, before, after)
 
 
-def _spelled(number: int | None, what: str) -> str:
-    return "" if number is None else f"{number} {what}"
-
-
-def _grid(result: Result) -> str:
-    return "" if result.grid is None else f"{result.grid[0]} blocks on {result.grid[1]} SM" + ("" if result.grid[1] == 1 else "s")
-
-
-def _bounds(old: Result, new: Result) -> Iterator[str]:
-    """Yield the loop bounds that are assumed only now; those that went with changed code are not missed."""
-    before, after = _assumed(old), _assumed(new)
-    same = old.text is not None and old.text == new.text
-    for source, name in (("default", "--loop-bound"), ("fact", "flow facts:")):
-        was, now = before.get(source, set[int]()), after.get(source, set[int]())
-        if now - was or (same and was - now):
-            yield f"{name} {_listed(was)}, now {_listed(now)}"
-
-
-def _assumed(result: Result) -> Mapping[str, set[int]]:
-    arguments: dict[str, set[int]] = {}
-    for loop in result.loops:
-        if loop.bound is not None:
-            arguments.setdefault(loop.source, set()).add(loop.bound)
-    return arguments
-
-
-def _listed(bounds: set[int]) -> str:
-    return ", ".join(map(str, sorted(bounds))) or "none"
-
-
-def _same_code(old: Result, new: Result) -> Iterator[str]:
-    """Yield the first that differs where the code does not, so that whatever differs comes from the options."""
-    if old.warps == new.warps and old.assumptions != new.assumptions:
-        was = next((text for text in old.assumptions if text not in new.assumptions), "nothing")
-        now = next((text for text in new.assumptions if text not in old.assumptions), "nothing")
-        yield f"'{was}', now '{now}'"
-    elif old.loops != new.loops:
-        yield f"other loop bounds: {_all(old)}, now {_all(new)}"
-
-
-def _all(result: Result) -> str:
-    return ", ".join("none" if loop.bound is None else str(loop.bound) for loop in result.loops) or "no loops"
+def _difference(name: str, before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    was, now = before.get(name), after.get(name)
+    if (was or now or "").startswith(HASHED):
+        what = _FIGURES.get(name, name)
+        return f"other {what}" if was and now else f"{what} {'given' if was else 'not given'}, now {'given' if now else 'not given'}"
+    option = command_line(name.replace("-", "_"))
+    return f"{option} {was or 'not given'}, now {now or 'not given'}"

@@ -314,22 +314,28 @@ def read(name: str, text: str) -> tuple[Demand, ...]:
     """
     file = _FORMAT.toml(name, text)
     file.only("function")
-    functions = file.table("function")
-    demands = tuple(_demand(pattern, functions.table(pattern)) for pattern in functions.values)
-    if not any(demand.gates for demand in demands):
+    asked = demands(file.table("function"))
+    if not any(demand.gates for demand in asked):
         raise UsageError("no-gate", f"{name}: no gate stands in it, so nothing can fail", hint=_EXAMPLE)
-    return demands
+    return asked
+
+
+def demands(functions: Fields) -> tuple[Demand, ...]:
+    """Return the demands of a table that holds a table per pattern of function names."""
+    return tuple(one for pattern in functions.values for one in demand(pattern, functions.table(pattern)))
+
+
+def demand(pattern: str, table: Fields, *, besides: tuple[str, ...] = ()) -> tuple[Demand, ...]:
+    """Return the demand of a table of gates, none where it holds none of them; `besides` are its other keys."""
+    table.only(*IN_FILES, *besides)
+    asked = tuple(_gate(table, Rule(key)) for key in table.values if key not in besides)
+    return (Demand(pattern, asked, table.name),) if asked or not besides else ()
 
 
 _EXAMPLE = 'a table per pattern: [function."*saxpy*"] with max-wcet = 400'
 _FORMAT = Format("bad-gates", _EXAMPLE)
 _NUMBERED = (*LIMITS, Rule.MAX_WASTE)
-_IN_FILES = (*_NUMBERED, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
-
-
-def _demand(pattern: str, table: Fields) -> Demand:
-    table.only(*_IN_FILES)
-    return Demand(pattern, tuple(_gate(table, Rule(key)) for key in table.values), table.name)
+IN_FILES = (*_NUMBERED, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
 
 
 def _gate(table: Fields, rule: Rule) -> Gate:

@@ -84,6 +84,8 @@ class Result:
     block: int | None = None
     grid: tuple[int, int] | None = None
     version: str = ""
+    settings: Mapping[str, str] | None = None
+    """What the numbers rest on, by the names of options; None where an older document does not tell."""
 
     @property
     def experiment(self) -> bool:
@@ -102,7 +104,7 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
     """
     fields = Fields(_FORMAT, name or "results", document)
     wcet, makespan, strings = fields.table("wcet"), fields.table("makespan"), fields.table("strings")
-    occupancy, grid = fields.table("occupancy"), fields.table("grid")
+    occupancy, grid, settings = fields.table("occupancy"), fields.table("grid"), fields.table("settings")
     blocks, sms = _whole(grid, "blocks"), _whole(grid, "sms")
     numbers: dict[Measure, int | None] = {
         Measure.WCET: _whole(wcet, "value"),
@@ -129,6 +131,7 @@ def of(document: Mapping[str, object], name: str = "") -> Result:
         launched=bool(occupancy.values),
         block=_whole(occupancy, "threads"),
         grid=(blocks, sms) if blocks is not None and sms is not None else None,
+        settings={key: settings.text(key, "") for key in settings.values} if "settings" in fields else None,
     )
 
 

@@ -19,7 +19,7 @@ from sassan.cli.options.limits import SECONDS
 from sassan.cli.options.request import Asked, analysis
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import is_terminal, middle, note, out, safe
+from sassan.cli.output.terminal import is_terminal, label, middle, note, out, safe
 from sassan.errors import UsageError
 from sassan.executor import Executor, can_end_after
 
@@ -174,12 +174,12 @@ def _report(summary: Summary, output: str | None, *, json: bool) -> None:
         if summary.refused:
             out("\nrefused first:\n")
         for outcome in summary.first_refused:
-            name = f" {middle(safe(outcome.name), 40)}" if outcome.name else ""
+            name = f" {label(outcome.name, 40)}" if outcome.name else ""
             out(f"  {safe(outcome.file)}{name}: {outcome.error}: {safe(outcome.message)}\n")
         if summary.slowest:
             out("\nslowest, in seconds:\n")
         for slow in summary.slowest:
-            out(f"  {slow.seconds:.2f}  {middle(safe(slow.name), 40)} in {middle(safe(slow.file), 60)}\n")
+            out(f"  {slow.seconds:.2f}  {label(slow.name, 40)} in {middle(safe(slow.file), 60)}\n")
 
 
 def _document(summary: Summary) -> None:

@@ -15,7 +15,7 @@ from sassan.cli.output import document
 from sassan.cli.output.files import check, extension, outputs, save
 from sassan.cli.output.finish import finish
 from sassan.cli.output.table import Column, Table, show
-from sassan.cli.output.terminal import out, safe
+from sassan.cli.output.terminal import label, out, safe
 from sassan.cli.reports import compare as compared
 from sassan.cli.reports.analysis import list_gaps
 from sassan.errors import UsageError
@@ -93,6 +93,6 @@ def _blocks(result: AnalysisResult, level: Level) -> None:
         for at, (node, letters) in enumerate(zip(result.cfg.nodes, result.strings, strict=True))
     )
     function = result.function
-    out(f"{safe(function.name)} ({function.arch}, {level.value} level)\n")
+    out(f"{label(function.name)} ({function.arch}, {level.value} level)\n")
     show(Table(columns, rows))
     out("\n")

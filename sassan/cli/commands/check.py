@@ -6,7 +6,8 @@ from pathlib import Path
 import typer
 
 from sassan.app.builds.checked import Checked
-from sassan.app.builds.checker import Checker, limits
+from sassan.app.builds.checker import Checker, Held, gates_of
+from sassan.app.builds.gates import Rule
 from sassan.app.inputs import Inputs
 from sassan.cli.options.gates import (
     AllowUnmatched,
@@ -22,10 +23,12 @@ from sassan.cli.options.gates import (
     NoGaps,
     RequireBounded,
     Sarif,
+    UpdateBaseline,
 )
 from sassan.cli.options.inputs import Json
 from sassan.cli.options.request import Asked, analysis
 from sassan.cli.output import document
+from sassan.cli.output.files import save
 from sassan.cli.output.terminal import note, safe
 from sassan.cli.reports import check as check_report
 from sassan.errors import UsageError
@@ -51,6 +54,7 @@ def check(
     allow_unmatched: AllowUnmatched = False,
     baseline: BaselineFile = None,
     max_growth: MaxGrowth = None,
+    update_baseline: UpdateBaseline = False,
     sarif: Sarif = None,
     json: Json = False,
 ) -> None:
@@ -68,6 +72,7 @@ def check(
       sassan analyze old.cubin --json > old.json
       sassan check new.cubin --baseline old.json --max-growth 5%
       sassan check k.sass --control
+      sassan check --update-baseline
 
     \b
     A file of gates has a table per pattern of function names:
@@ -76,26 +81,40 @@ def check(
       no-gaps = true
     """
     request = asked.request
-    gates_of_options = limits(max_wcet, max_makespan, max_registers, max_divergent, max_waste, bounded=require_bounded, gaps=no_gaps)
+    held = Held(
+        gates=gates_of(
+            {
+                Rule.MAX_WCET: max_wcet,
+                Rule.MAX_MAKESPAN: max_makespan,
+                Rule.MAX_REGISTERS: max_registers,
+                Rule.MAX_DIVERGENT: max_divergent,
+                Rule.MAX_WASTE: max_waste,
+            },
+            {Rule.REQUIRE_BOUNDED: require_bounded, Rule.NO_GAPS: no_gaps},
+        ),
+        control=control,
+        gates_file=gates,
+        baseline=baseline,
+        growth=max_growth,
+        update=update_baseline,
+        partial=allow_unmatched,
+    )
+    if asked.project is not None:
+        held = held.beside(asked.project, whole=asked.whole)
     if json and sarif == _OUT:
         raise UsageError("usage", "--json and --sarif - both print to standard output", hint="pass a file name to --sarif")
-    if not (gates_of_options or control or gates is not None or baseline is not None):
-        hint = "pass --max-wcet N, --require-bounded, --no-gaps, --baseline OLD.json, --gates gates.toml, …"
-        raise UsageError("no-gate", "no gate was given, so nothing can fail", hint=hint)
     facts = request.settings.facts
-    _writable(sarif, [*request.files, gates, baseline, facts.name if facts is not None else None])
-    if request.settings.experiment:
-        raise UsageError("usage", "--paper-experiment and --ablate give no bounds, which gates need", hint="omit them")
-    checker = Checker(
-        request, gates_of_options, control=control, gates_file=gates, partial=allow_unmatched, baseline=baseline, growth=max_growth
-    )
-    results, inputs = request.results(asked.observer, partial=allow_unmatched)
+    _writable(sarif, [*request.files, gates, held.baseline, facts.name if facts is not None else None])
+    checker = Checker(request, held)
+    results, inputs = request.results(asked.observer, partial=held.partial)
     checked = checker.checked(results, inputs)
     for text in checker.assumptions:
         asked.observer.assumed(text)
     for text in () if asked.observer.quiet else checker.unmatched:
         note(f"note: {safe(text)}\n")
     remarks = checker.remarks(checked)
+    if update_baseline and held.baseline is not None and not inputs.refused:
+        save(held.baseline, document.text([entry.row for entry in checked], ()).encode(), quiet=asked.observer.quiet)
     if sarif is not None:
         check_report.write_sarif(checked, inputs, remarks, sarif, _status(checked, inputs), quiet=asked.observer.quiet)
     if json:

@@ -15,7 +15,7 @@ from sassan.cli.options.gates import FailOnGrowth, MaxGrowth
 from sassan.cli.options.inputs import Json, New, Old
 from sassan.cli.options.request import Asked, analysis
 from sassan.cli.output import document
-from sassan.cli.output.terminal import note, safe
+from sassan.cli.output.terminal import label, note, safe
 from sassan.cli.reports import diff as diff_report
 from sassan.errors import UsageError
 
@@ -107,5 +107,5 @@ def _grew(changed: Sequence[Change], allowed: Growth) -> bool:
         if change.old is not None and change.new is not None:
             for each in grown(change.old, change.new, allowed):
                 failed = True
-                note(f"{safe(change.new.name)} ({safe(change.new.arch)}): {safe(each.message)}\n")
+                note(f"{label(change.new.name)} ({safe(change.new.arch)}): {safe(each.message)}\n")
     return failed

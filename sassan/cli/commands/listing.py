@@ -17,7 +17,7 @@ from sassan.cli.options.views import Agreement, CheckControl, Live, SourceFolder
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.output.observer import CommandObserver
-from sassan.cli.output.terminal import colourful, cut, is_terminal, note, out, safe, width
+from sassan.cli.output.terminal import colourful, cut, is_terminal, label, note, out, safe, width
 from sassan.cli.reports import control as listing_check
 from sassan.cli.reports.analysis import list_gaps
 from sassan.cli.sources import Sources
@@ -43,7 +43,7 @@ def listing(
     grid: Grid = None,
     param: Parameters = None,
     letters: LettersOption = Letters.TIMING,
-    order: OrderOption = Order.ARCH,
+    order: OrderOption = None,
     call_depth: CallDepth = None,
     sm: Sm = None,
     no_cache: NoCache = False,
@@ -75,7 +75,13 @@ def listing(
     """
     observer = CommandObserver(quiet=quiet)
     settings = AnalysisOptions(
-        block=block_dim, grid=grid, parameters=tuple(param or ()), letters=letters, order=order, call_depth=call_depth, occupancy=False
+        block=block_dim,
+        grid=grid,
+        parameters=tuple(param or ()),
+        letters=letters,
+        order=order or Order.ARCH,
+        call_depth=call_depth,
+        occupancy=False,
     ).settings()
     inputs = AnalysisRequest((file,), settings, patterns=tuple(function or ()), arch=architecture(sm), cached=not no_cache).inputs(observer)
     if check:
@@ -105,7 +111,7 @@ def _text(selected: Selected, rows: tuple[ListingRow, ...], sources: Sources, *,
 
     styled = colourful(sys.stdout)
     body = "".join(_line(line, styled=styled) for line in lines(rows, sources.text, agreement=agreement, live=live))
-    out(f"{safe(selected.function.name)} ({selected.function.arch})\n{body}\n")
+    out(f"{label(selected.function.name)} ({selected.function.arch})\n{body}\n")
 
 
 def _line(line: TextLine, *, styled: bool) -> str:

@@ -9,7 +9,7 @@ from sassan.cli.options.inputs import File, Json
 from sassan.cli.options.request import Asked, graph_analysis
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
-from sassan.cli.output.terminal import out, safe
+from sassan.cli.output.terminal import label, out
 from sassan.cli.reports.analysis import gaps
 
 
@@ -50,7 +50,7 @@ def _document(result: AnalysisResult) -> Mapping[str, documents.Value]:
 
 def _text(analysis: AnalysisResult) -> None:
     """Print strings whole: they are input for other commands."""
-    out(f"{safe(analysis.function.name)} ({analysis.function.arch})\n")
+    out(f"{label(analysis.function.name)} ({analysis.function.arch})\n")
     size = max((len(node.id) for node in analysis.cfg.nodes), default=0)
     for node, letters in zip(analysis.cfg.nodes, analysis.strings, strict=True):
         out(f"  {node.id.ljust(size)}  {letters or '?'}\n")

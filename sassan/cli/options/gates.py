@@ -43,6 +43,9 @@ MaxGrowth = Annotated[
     str | None,
     typer.Option("--max-growth", metavar="5%|N", help="Growth that is allowed, in percent or in cycles.", show_default="0%"),
 ]
+UpdateBaseline = Annotated[
+    bool, typer.Option("--update-baseline", help="Write the baseline anew, and hold nothing to the old one; other gates hold.")
+]
 FailOnGrowth = Annotated[bool, typer.Option("--fail-on-growth", help="End with status 1 where a WCET or a makespan grew, or got lost.")]
 Sarif = Annotated[
     str | None,

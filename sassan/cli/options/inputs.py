@@ -4,8 +4,13 @@ from typing import Annotated
 
 import typer
 
-_INPUT = "A cubin, a program or library with cubins inside, a listing of cuobjdump -sass or nvdisasm -c, or PTX; - reads standard input."
-Files = Annotated[list[str], typer.Argument(metavar="FILE", help=_INPUT)]
+_INPUT = (
+    "A cubin, a program or library with cubins inside, a listing of cuobjdump -sass or nvdisasm -c, PTX, or CUDA source (.cu); "
+    "- reads standard input."
+)
+Files = Annotated[
+    list[str] | None, typer.Argument(metavar="FILE", help=f"{_INPUT} Without one, the files of the project.", show_default=False)
+]
 File = Annotated[str, typer.Argument(metavar="FILE", help=_INPUT)]
 Functions = Annotated[
     list[str] | None,
@@ -24,6 +29,18 @@ Sm = Annotated[
         help="Read the input as this architecture (6.1 or sm_61), whatever it says; of several cubins, those for this one. "
         "SASSAN_ARCHITECTURES names a folder of further architecture files.",
     ),
+]
+ProjectFile = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        metavar="FILE|none",
+        help="The project file, with options that the command line does not give.",
+        show_default="sassan.toml in the folder of the input, or above it",
+    ),
+]
+Arch = Annotated[
+    str | None, typer.Option("--arch", metavar="sm_90", help="Compile CUDA source for this architecture.", show_default="that of --gpu")
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Disassemble cubins anew, and keep nothing for the next time.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]

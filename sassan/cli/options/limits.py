@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sassan.cli.output.exhaustion import limited, memory_available
+from sassan.cli.output.terminal import mangled
 
 MANY = 2**31 - 1
 """Numbers beyond this are typing errors; solvers would round them."""
@@ -15,6 +16,9 @@ SECONDS = 600.0
 """Of a command, unless --time-limit says otherwise: a person notices ten minutes."""
 _GIB = 1 << 30
 _TIME, _MEMORY = "time_limit", "memory_limit"
+_NAMES = "mangled"
+_NAMELESS = frozenset({"gpus", "measure"})
+"""Commands that print no name of a function."""
 _LONG = frozenset({"evolve", "measure"})
 """Commands that may run for hours."""
 _STARTS_PROGRAMS = frozenset({"measure", "record"})
@@ -24,7 +28,7 @@ Command = Callable[..., None]
 
 
 def with_limits(name: str, command: Command) -> Command:
-    """Return a command with --memory-limit and, unless it has one of its own, --time-limit."""
+    """Return a command with --memory-limit, --mangled and, unless it has one of its own, --time-limit."""
     signature = inspect.signature(command)
     seconds = None if name in _LONG else SECONDS
     half = None if name in _STARTS_PROGRAMS else memory_available() / _GIB / 2
@@ -44,6 +48,7 @@ def with_limits(name: str, command: Command) -> Command:
         help="GiB of memory of the command: what needs more is refused.",
         show_default="half of the memory" if half else "none",
     )
+    names = typer.Option("--mangled", help="Print the names of functions as they are in the input.")
     added = {_MEMORY: (Annotated[float | None, memory], half)}
     if _TIME not in signature.parameters:
         added = {_TIME: (Annotated[float | None, time], seconds), **added}
@@ -53,14 +58,18 @@ def with_limits(name: str, command: Command) -> Command:
         limits: dict[str, float | None] = {_TIME: None}
         limits.update({option: _number(given.pop(option), default) for option, (_, default) in added.items()})
         gib = limits[_MEMORY]
-        with limited(limits[_TIME], None if gib is None else int(gib * _GIB)):
+        with mangled(bool(given.pop(_NAMES, False))), limited(limits[_TIME], None if gib is None else int(gib * _GIB)):
             command(**given)
 
+    kinds: dict[str, tuple[object, object]] = {option: (kind, None) for option, (kind, _) in added.items()}
+    if name not in _NAMELESS:
+        kinds[_NAMES] = (Annotated[bool, names], False)
     parameters = [
-        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for option, (kind, _) in added.items()
+        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for option, (kind, default) in kinds.items()
     ]
     run.__dict__["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), *parameters])
-    run.__annotations__ = {**command.__annotations__, **{option: kind for option, (kind, _) in added.items()}}
+    run.__annotations__ = {**command.__annotations__, **{option: kind for option, (kind, _) in kinds.items()}}
     return run
 
 

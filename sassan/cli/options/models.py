@@ -46,8 +46,12 @@ CallDepth = Annotated[
     typer.Option("--call-depth", metavar="N", min=0, max=MANY, help="Distinguish at most N nested calls; merge deeper ones."),
 ]
 OrderOption = Annotated[
-    Order,
-    typer.Option("--order", help="Which side of a divergent branch runs first; 'arch': the taken one up to sm_62, either since sm_70."),
+    Order | None,
+    typer.Option(
+        "--order",
+        help="Which side of a divergent branch runs first; 'arch': the taken one up to sm_62, either since sm_70.",
+        show_default=Order.ARCH.value,
+    ),
 ]
 Ablate = Annotated[
     list[Ablation] | None,

@@ -1,14 +1,18 @@
 """The options that every analysis of whole files has, declared once: a command takes them as one value."""
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import wraps
+from pathlib import Path
+from typing import Any, cast
 
-from sassan.app.options import AnalysisOptions
+from sassan.app import project as projects
+from sassan.app.options import AnalysisOptions, command_line
+from sassan.app.project import Project, Value
 from sassan.app.reading import architecture
 from sassan.app.request import AnalysisRequest
-from sassan.cli.options.inputs import Files, Functions, NoCache, Quiet, Sm
+from sassan.cli.options.inputs import Arch, Files, Functions, NoCache, ProjectFile, Quiet, Sm
 from sassan.cli.options.launch import (
     BlockDim,
     Bounds,
@@ -32,14 +36,21 @@ from sassan.cli.options.models import (
     MachineFile,
     Measurements,
     ModelOption,
-    Order,
     OrderOption,
     PaperExperiment,
 )
 from sassan.cli.options.views import Solve
 from sassan.cli.output.observer import CommandObserver
+from sassan.cli.output.terminal import note, safe
+from sassan.errors import UsageError
 
-_PLACE, _FILES, _OCCUPANCY = "asked", "files", "occupancy"
+_PLACE, _FILES, _OCCUPANCY, _INPUTS, _OFFERED = "asked", "files", "occupancy", "inputs", "offered"
+_INTERNAL = (_OCCUPANCY, _INPUTS, _OFFERED)
+"""What a command tells `_asked` of itself: no options."""
+_FIELDS = {"bounds": "facts", "block_dim": "block", "param": "parameters", "solve": "solver"}
+"""Options whose name in `AnalysisOptions` is another one."""
+_NO_OPTIONS = ("files", "function", "sm", "arch", "no_cache", "quiet", "project", *_INTERNAL)
+"""What is no part of the options of an analysis."""
 _OF_AN_SM = frozenset({"warps", "launches", "registers", "shared", "sms", "gpu", "partition"})
 _OF_COSTS = frozenset({"model", "machine", "latency", "measurements", "paper_experiment"})
 _SOLVER = frozenset({"solve"})
@@ -49,11 +60,18 @@ Command = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request, the options that it was made from, and who observes it."""
+    """A request, the options that it was made from, and who observes it.
+
+    `project` is the project file that gave some of them, None for none; `whole`: its inputs are those of the project.
+    """
 
     options: AnalysisOptions
     request: AnalysisRequest
     observer: CommandObserver
+    project: Project | None = None
+    whole: bool = False
+    given: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    """The options by their long names."""
 
 
 def _giving(*, without: frozenset[str]) -> Callable[[Command], Command]:
@@ -65,7 +83,7 @@ def _giving(*, without: frozenset[str]) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         own = [parameter for parameter in inspect.signature(command).parameters.values() if parameter.name != _PLACE]
         arguments = [parameter for parameter in own if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
-        left_out = without | {_OCCUPANCY, *([_FILES] if arguments else ())}
+        left_out = without | {*_INTERNAL, *([_FILES] if arguments else ())}
         common = {name: parameter for name, parameter in inspect.signature(_asked).parameters.items() if name not in left_out}
         first = [parameter for parameter in common.values() if parameter.name == _FILES]
         several = [parameter for parameter in own if parameter not in arguments] + [
@@ -75,7 +93,9 @@ def _giving(*, without: frozenset[str]) -> Callable[[Command], Command]:
 
         @wraps(command)
         def run(**given: object) -> None:
-            asked = _asked(**{_FILES: [], _OCCUPANCY: not without & _OF_AN_SM, **{name: given[name] for name in common}})  # type: ignore[arg-type]  # typer has held them to this signature
+            named = [given[parameter.name] for parameter in arguments] if arguments else [given[_FILES]]
+            about = {_INPUTS: tuple(_texts(named)), _OFFERED: frozenset(common), _OCCUPANCY: not without & _OF_AN_SM}
+            asked = _asked(**about, **{name: given[name] for name in common})  # type: ignore[arg-type]  # typer has held them to this signature
             command(asked, **{parameter.name: given[parameter.name] for parameter in own})
 
         # What typer reads: the command as if every option stood in its own head.
@@ -86,8 +106,16 @@ def _giving(*, without: frozenset[str]) -> Callable[[Command], Command]:
     return decorate
 
 
+def _texts(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            yield from _texts(cast("list[object]", value))
+
+
 def _asked(
-    files: Files,
+    files: Files = None,
     *,
     function: Functions = None,
     warps: Warps = None,
@@ -107,46 +135,61 @@ def _asked(
     latency: Latencies = None,
     measurements: Measurements = None,
     letters: LettersOption = Letters.TIMING,
-    order: OrderOption = Order.ARCH,
+    order: OrderOption = None,
     call_depth: CallDepth = None,
     ablate: Ablate = None,
     paper_experiment: PaperExperiment = False,
     solve: Solve = None,
     sm: Sm = None,
+    arch: Arch = None,
     no_cache: NoCache = False,
     quiet: Quiet = False,
+    project: ProjectFile = None,
     occupancy: bool = True,
+    inputs: tuple[str, ...] = (),
+    offered: frozenset[str] = frozenset(),
 ) -> Asked:
-    options = AnalysisOptions(
-        facts=bounds,
-        loop_bound=loop_bound,
-        block=block_dim,
-        grid=grid,
-        parameters=tuple(param or ()),
-        registers=registers,
-        shared=shared,
-        sms=sms,
-        gpu=gpu,
-        warps=warps,
-        partition=partition,
-        launches=launches,
-        model=model,
-        machine=machine,
-        latency=tuple(latency or ()),
-        measurements=measurements,
-        letters=letters,
-        order=order,
-        call_depth=call_depth,
-        ablate=tuple(ablate or ()),
-        paper_experiment=paper_experiment,
-        solver=solve,
-        occupancy=occupancy,
-    )
-    settings = options.settings()
+    given = {name: value for name, value in locals().items() if name not in _NO_OPTIONS and value is not None and value is not False}
+    file = _project(project, inputs)
+    added = file.options_beside(frozenset(name.replace("_", "-") for name in given)) if file is not None else {}
+    added = {option: value for option, value in added.items() if option.replace("-", "_") in offered}
+    if file is not None and added and not quiet:
+        texts = (f"{command_line(name)} {' '.join(value) if isinstance(value, tuple) else value}" for name, value in added.items())
+        note(f"note: {safe(file.path)}: {safe(', '.join(texts))}\n")
+    values = {**{name.replace("-", "_"): value for name, value in added.items()}, **given}
+    fields: dict[str, Any] = {_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    recording = file.recording if file is not None and "launches" in added else None
+    options = AnalysisOptions(occupancy=occupancy, **fields)
+    whole = file is not None and not inputs
     request = AnalysisRequest(
-        tuple(files), settings, tuple(function or ()), architecture(sm), not no_cache, options.recording(), launches or ""
+        tuple(files or (file.files if file is not None else ())),
+        options.settings(),
+        tuple(function or (file.functions if file is not None and whole else ())),
+        architecture(sm),
+        not no_cache,
+        recording or options.recording(),
+        str(values.get("launches", "")),
+        partial=file is not None and not whole and "bounds" in added,
+        target=architecture(arch or (file.arch if file is not None else None)),
     )
-    return Asked(options, request, CommandObserver(quiet=quiet))
+    known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
+    return Asked(options, request, CommandObserver(quiet=quiet), file, whole, known)
+
+
+def _project(name: str | None, inputs: tuple[str, ...]) -> Project | None:
+    """Return the project file that is named, or that of the folder of the first input; without an input there has to be one.
+
+    Raises UsageError, InputError.
+    """
+    start = Path(inputs[0]).parent if inputs and inputs[0] != "-" else Path()
+    path = projects.find(start) if name is None else name if name != projects.NONE else None
+    file = projects.read(path) if path is not None else None
+    if not inputs and (file is None or not file.files):
+        hint = f"name a file, or write a {projects.NAME} ('sassan init FILE'); '--help' lists the options, with examples"
+        raise UsageError(
+            "usage", "missing argument 'FILE...'" + (f", and {file.path} names no files" if file is not None else ""), hint=hint
+        )
+    return file
 
 
 analysis = _giving(without=_SOLVER)

@@ -10,7 +10,12 @@ from sassan.cli.output.terminal import out
 
 def show(functions: Sequence[Mapping[str, object]], refused: Sequence[Refused], **more: object) -> None:
     """Print the document of a command, with its further keys; files that were refused are listed under `errors`."""
+    out(text(functions, refused, **more))
+
+
+def text(functions: Sequence[Mapping[str, object]], refused: Sequence[Refused], **more: object) -> str:
+    """Return the document of a command as text."""
     document: dict[str, object] = {**documents.tool(), **more, "functions": list(functions)}
     if refused:
         document["errors"] = [documents.refusal(refusal.file, refusal.error) for refusal in refused]
-    out(json.dumps(document, indent=2) + "\n")
+    return json.dumps(document, indent=2) + "\n"

@@ -2,7 +2,7 @@
 
 import sys
 
-from sassan.cli.output.terminal import colourful, cut, note, safe
+from sassan.cli.output.terminal import colourful, cut, message, note, safe
 from sassan.errors import SassanError
 from sassan.source import Source, Span
 
@@ -26,7 +26,7 @@ def show(error: SassanError, file: str = "") -> None:
 
 def describe(error: SassanError, file: str = "") -> str:
     """Return the text of an error, line ends included; nothing in it can steer a terminal."""
-    lines = [f"error[{error.code}]: {cut(safe(error.message), _LONGEST)}"]
+    lines = [f"error[{error.code}]: {cut(message(error.message), _LONGEST)}"]
     name = error.source.name if error.source else file
     if name and error.span:
         lines.append(f"  --> {safe(name)}:{error.span.line}:{error.span.column}")

@@ -7,9 +7,9 @@ import typer
 from sassan.app.inputs import Inputs
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import failure
+from sassan.cli.output.terminal import label
 from sassan.errors import InputError
 from sassan.ir import Function
-from sassan.render.text import shorten
 
 _NAMED = 3
 """Functions that an error names."""
@@ -43,7 +43,7 @@ def finish(inputs: Inputs, results: Sequence[AnalysisResult] = ()) -> None:
 
 def named(functions: Sequence[Function]) -> str:
     """Return the names of a few functions, for an error."""
-    return ", ".join(shorten(function.name, 40) for function in functions[:_NAMED]) + (", …" if len(functions) > _NAMED else "")
+    return ", ".join(label(function.name, 40) for function in functions[:_NAMED]) + (", …" if len(functions) > _NAMED else "")
 
 
 def _no_number(without: Sequence[AnalysisResult]) -> InputError:

@@ -2,9 +2,9 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sassan.cli.output.terminal import colourful, cut, middle, out, safe, width
+from sassan.cli.output.terminal import colourful, cut, label, middle, out, safe, width
 
 _GAP = 2
 
@@ -13,13 +13,15 @@ _GAP = 2
 class Column:
     """A column: its title, whether its cells are numbers (they stand to the right), and the width that they are cut to; 0 is no limit.
 
-    The cells of a column with `tone` are coloured by the style that it returns for them, '' for none.
+    The cells of a column with `tone` are coloured by the style that it returns for them, '' for none; those of a column of `names` are
+    shown as people read them. What the terminal has room for is not cut.
     """
 
     title: str
     number: bool = False
     widest: int = 0
     tone: Callable[[str], str] | None = None
+    names: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class Table:
 
 def show(table: Table) -> None:
     """Print a table; nothing in its cells can steer the terminal."""
-    rows = [tuple(_cell(column, text) for column, text in zip(table.columns, row, strict=True)) for row in table.rows]
+    columns = _widened(table)
+    rows = [tuple(_cell(column, text) for column, text in zip(columns, row, strict=True)) for row in table.rows]
     widths = [max(len(column.title), *(len(row[k]) for row in rows), 0) for k, column in enumerate(table.columns)]
     rest = max(width() - sum(widths[:-1]) - _GAP * (len(widths) - 1), len(table.columns[-1].title), table.columns[-1].widest, 20)
     rows = [(*row[:-1], cut(row[-1], rest)) for row in rows]
@@ -43,7 +46,22 @@ def show(table: Table) -> None:
         out(_plain(table.columns, rows, widths))
 
 
+def _widened(table: Table) -> tuple[Column, ...]:
+    """Return the columns of a table, those that cut their cells as wide as the terminal lets them be."""
+    widths = [max([len(column.title), *(len(_cell(column, row[k])) for row in table.rows)]) for k, column in enumerate(table.columns)]
+    room = width() - sum(widths) - _GAP * (len(widths) - 1)
+    columns: list[Column] = []
+    for k, column in enumerate(table.columns):
+        whole = max((len(_cell(replace(column, widest=0), row[k])) for row in table.rows), default=0)
+        more = min(max(whole - column.widest, 0), max(room, 0)) if column.widest else 0
+        room -= more
+        columns.append(replace(column, widest=column.widest + more))
+    return tuple(columns)
+
+
 def _cell(column: Column, text: str) -> str:
+    if column.names:
+        return label(text, column.widest)
     plain = safe(text)
     return middle(plain, column.widest) if column.widest else plain
 

@@ -2,7 +2,9 @@
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
@@ -10,6 +12,7 @@ from typing import TextIO
 import typer
 
 from sassan.errors import UsageError
+from sassan.names import brief, in_text, readable
 
 BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports of a program whose reader has gone. It is no status of the contract, because no program reads it."""
@@ -30,6 +33,39 @@ def safe(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+_MANGLED = ContextVar("mangled", default=False)
+"""Whether names stay as they are in the input."""
+
+
+@contextmanager
+def mangled(wanted: bool) -> Generator[None]:
+    """Show names as they are in the input while a block runs, where that is wanted."""
+    before = _MANGLED.set(wanted)
+    try:
+        yield
+    finally:
+        _MANGLED.reset(before)
+
+
+def label(name: str, width: int = 0) -> str:
+    """Return the name of a function as a person reads it, harmless, in at most `width` characters (0: whole).
+
+    What is too long loses its parameters first: instances of one template differ in what is left.
+    """
+    if _MANGLED.get():
+        text = short = safe(name)
+    else:
+        text, short = safe(readable(name)), safe(brief(name))
+    if not width or len(text) <= width:
+        return text
+    return short if len(short) <= width else middle(short, width)
+
+
+def message(text: str) -> str:
+    """Return a message with names as a person reads them, harmless."""
+    return safe(text if _MANGLED.get() else in_text(text))
 
 
 def cut(text: str, width: int) -> str:

@@ -8,12 +8,12 @@ from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import middle, out, safe
+from sassan.cli.output.terminal import label, message, out, safe
 from sassan.cli.reports import assumptions
 from sassan.errors import Gap
 from sassan.timing import Unit
 
-NAME = Column("function", widest=24)
+NAME = Column("function", widest=24, names=True)
 NONE = "-"
 UNLIMITED = "unlimited memory bandwidth"
 """Stands where no number can be given."""
@@ -75,7 +75,7 @@ def _launches(results: Sequence[AnalysisResult]) -> None:
     if rows:
         _section("launch:")
     for name, text in rows:
-        out(f"  {middle(safe(name), 30)}: {safe(text)}\n")
+        out(f"  {label(name, 30)}: {safe(text)}\n")
 
 
 def _launch(analysis: AnalysisResult) -> Iterator[str]:
@@ -117,7 +117,7 @@ def list_gaps(functions: Sequence[tuple[str, tuple[Gap, ...]]]) -> None:
     _section("gaps:")
     for name, some in functions:
         for gap in some:
-            out(f"  {middle(safe(name), 30)} {address(gap.address)} {gap.code}: {safe(gap.message)}\n")
+            out(f"  {label(name, 30)} {address(gap.address)} {gap.code}: {message(gap.message)}\n")
 
 
 def _section(title: str = "") -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from sassan.app.result import AnalysisResult
 from sassan.assumptions import Kind, counted, kind_of
-from sassan.cli.output.terminal import middle, out, safe
+from sassan.cli.output.terminal import label, out, safe
 
 
 def show(texts: Mapping[str, str] | Sequence[str], *, every: bool = False) -> None:
@@ -34,5 +34,5 @@ def of_results(results: Sequence[AnalysisResult], further: Sequence[str] = (), *
 
 
 def _some(names: Sequence[str]) -> str:
-    first = middle(names[0], 30)
+    first = label(names[0], 30)
     return first if len(names) == 1 else f"{first} and {len(names) - 1} more"

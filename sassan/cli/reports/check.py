@@ -13,7 +13,7 @@ from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.gates import Failure
 from sassan.app.inputs import Inputs
 from sassan.cli.output.files import save
-from sassan.cli.output.terminal import colourful, middle, out, safe
+from sassan.cli.output.terminal import colourful, label, message, middle, out, safe
 from sassan.render import sarif
 from sassan.render.sarif import Finding, Location, Rule
 
@@ -29,8 +29,8 @@ def show(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) ->
     start, end = (_RED, _PLAIN) if colourful(sys.stdout) else ("", "")
     for entry in checked:
         for failure in entry.failures:
-            place = safe(f"{entry.result.file}:{entry.result.function.name}:{documents.address(_address(entry, failure))}")
-            out(f"{place}: {start}{failure.rule}{end}: {safe(failure.message)}{_behind(entry, failure)}\n")
+            place = f"{safe(entry.result.file)}:{label(entry.result.function.name)}:{documents.address(_address(entry, failure))}"
+            out(f"{place}: {start}{failure.rule}{end}: {message(failure.message)}{_behind(entry, failure)}\n")
     failed = sum(bool(entry.failures) for entry in checked)
     count = f"{len(checked)} function" + ("" if len(checked) == 1 else "s")
     verdict = [f"{number} {what}" for number, what in ((failed, "failed"), (refused, "refused")) if number]
@@ -39,7 +39,7 @@ def show(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) ->
 
 def brief(remark: Remark) -> str:
     """The remark for the verdict: a few names, and how many more there are."""
-    shown = ", ".join(middle(safe(name), _WIDEST) for name in remark.names[:_NAMED])
+    shown = ", ".join(middle(message(name), _WIDEST) for name in remark.names[:_NAMED])
     more = len(remark.names) - _NAMED
     return f"{remark.what}: {shown}" + (f" and {more} more" if more > 0 else "")
 

@@ -9,7 +9,7 @@ from sassan.app.views import compare_functions
 from sassan.cli.output import document
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.table import show as show_table
-from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.output.terminal import label, note, out, safe
 from sassan.errors import UsageError
 from sassan.warpcfg.compare import Branch, Comparison, Pair
 
@@ -34,7 +34,7 @@ def run(left: Inputs, right: Inputs, settings: Settings, *, json: bool, quiet: b
         _table(selected, other, comparison)
     missing = sorted({selected.function.name for selected in left.selected} ^ set(others))
     if missing and not refused and not quiet:
-        note(f"only in one of the two: {', '.join(safe(name) for name in missing)}\n")
+        note(f"only in one of the two: {', '.join(label(name) for name in missing)}\n")
 
 
 def _table(left: Selected, right: Selected, comparison: Comparison) -> None:
@@ -55,7 +55,7 @@ def _table(left: Selected, right: Selected, comparison: Comparison) -> None:
     rows = [(*_cells(left), *_cells(right), verdict) for _, left, right, verdict in sorted([*sides, *alone], key=lambda row: row[0])]
     rows += [(*_cells(left), *_cells(right), verdict) for left, right, verdict in rest]
     agree = sum(_verdict(pair) == "agree" for pair in comparison.pairs)
-    out(f"{safe(left.function.name)}: {safe(left.file)} against {safe(right.file)}\n")
+    out(f"{label(left.function.name)}: {safe(left.file)} against {safe(right.file)}\n")
     show_table(Table(columns, tuple(rows)))
     alone_in = f"{len(comparison.left_only)} and {len(comparison.right_only)}"
     out(f"{agree} of {len(comparison.pairs)} matched branches agree; {alone_in} have no match\n\n")

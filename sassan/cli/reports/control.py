@@ -8,7 +8,7 @@ from sassan.app import documents
 from sassan.app.inputs import Inputs, Selected
 from sassan.cli.output import failure
 from sassan.cli.output.table import Column, Table, show
-from sassan.cli.output.terminal import middle, out, safe
+from sassan.cli.output.terminal import label, out, safe
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.analysis import NAME, list_gaps
 from sassan.errors import InputError
@@ -36,7 +36,7 @@ def text(checked: Sequence[Checked]) -> None:
         out("\nfindings:\n")
     for selected, report in checked:
         for finding in report.findings:
-            name = middle(safe(selected.function.name), 30)
+            name = label(selected.function.name, 30)
             out(f"  {name} {documents.address(finding.address)} {finding.code}: {safe(_message(selected, finding))}\n")
     assumptions.show([text for _, report in checked for text in report.assumptions], every=True)
     list_gaps([(selected.function.name, report.gaps) for selected, report in checked if not _is_unchecked(report)])
@@ -97,7 +97,7 @@ def finish(checked: Sequence[Checked], inputs: Inputs) -> None:
     """
     unchecked = [selected for selected, report in checked if _is_unchecked(report)]
     if unchecked and not inputs.status:
-        message = f"{middle(unchecked[0].function.name, 40)}: the listing has no encodings, so there are no control codes to check"
+        message = f"{label(unchecked[0].function.name, 40)}: the listing has no encodings, so there are no control codes to check"
         error = InputError(_UNCHECKED, message, hint="cuobjdump -sass and nvdisasm -c -hex print encodings")
         failure.show(error, unchecked[0].file)
         raise typer.Exit(error.status)

@@ -3,14 +3,16 @@
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sassan.app.builds.changes import Change, ChangeState
 from sassan.app.builds.checked import Remark
+from sassan.app.builds.conditions import differing, other
 from sassan.app.builds.gates import growth_text, unheld
 from sassan.app.builds.saved_results import BOUNDS, Measure
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import colourful, out, safe
+from sassan.cli.output.terminal import colourful, label, out, safe
 from sassan.cli.reports.check import brief
 
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
@@ -30,7 +32,12 @@ def show(changes: Sequence[Change], *, growth: bool) -> None:
 
 
 def unknown(changes: Sequence[Change], *, growth: bool) -> Iterator[Remark]:
-    """Yield of which functions growth is not known: no number on both sides, or, where `growth` was asked for, one side only."""
+    """Yield under which other conditions numbers were made, and of which functions growth is not known.
+
+    That is, no number on both sides, or, where `growth` was asked for, one side only.
+    """
+    conditions = differing((_name(change), other(change.old, change.new)) for change in changes if change.old and change.new)
+    yield from [replace(conditions, what="made under other conditions")] if conditions.names else ()
     names = [_name(change) for change in changes if change.old is not None and change.new is not None and unheld((change.old,), change.new)]
     yield from [Remark("growth-not-known", "growth is not known", tuple(names))] if names else ()
     for state in (ChangeState.ADDED, ChangeState.REMOVED) if growth else ():
@@ -53,7 +60,7 @@ def _numbers(changed: Sequence[Change]) -> None:
     titles = {Measure.REGISTERS: "regs", Measure.INSTRUCTIONS: "instr", Measure.DIVERGENT: "div"}
     differ = {number.measure for change in changed for number in change.numbers}
     shown = [measure for measure in Measure if measure in differ or measure is Measure.WCET]
-    columns = [Column("function", widest=24), Column("arch"), Column("state")]
+    columns = [Column("function", widest=24, names=True), Column("arch"), Column("state")]
     columns.extend(Column(titles.get(measure, measure.value), number=True, tone=_tone) for measure in shown)
     rows = tuple(
         (_name(change), change.latest.arch, change.state.value, *(_cell(change, measure) for measure in shown)) for change in changed
@@ -96,11 +103,11 @@ def _lines(change: Change) -> None:
     """Print what a function said before and what it says now, like a difference of texts; nothing is cut."""
     if change.old is None or change.new is None:
         return
-    renamed = f", was {change.old.name}" if change.old.name != change.new.name else ""
+    renamed = f", was {label(change.old.name)}" if change.old.name != change.new.name else ""
     body = [(sign, each.what, text) for each in change.lines for sign, texts in (("-", each.removed), ("+", each.added)) for text in texts]
     if not (body or renamed or change.code):
         return
-    out(safe(f"{change.new.name} ({change.new.arch}){renamed}") + (": other instructions" if change.code else "") + "\n")
+    out(f"{label(change.new.name)} ({safe(change.new.arch)}){renamed}" + (": other instructions" if change.code else "") + "\n")
     colours = {"-": _RED, "+": _GREEN} if colourful(sys.stdout) else {}
     for sign, what, text in body:
         start = colours.get(sign, "")

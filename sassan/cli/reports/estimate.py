@@ -9,7 +9,7 @@ from sassan.app.registers import registers_of_result, sentences
 from sassan.app.what_if import SAME_CODE, Alternative
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import out, safe
+from sassan.cli.output.terminal import label, out, safe
 from sassan.cli.reports import assumptions
 from sassan.cli.reports.analysis import NONE, list_gaps, microseconds
 from sassan.estimate.answer import Estimate
@@ -34,7 +34,7 @@ def show(results: Sequence[EstimateResult], others: Sequence[Sequence[Alternativ
 def details(result: EstimateResult) -> None:
     """Print the estimate of one kernel without what it rests on."""
     function, known = result.analysis.function, result.estimate
-    out(f"{safe(function.name)} ({function.arch})\n")
+    out(f"{label(function.name)} ({function.arch})\n")
     if known is None:
         out("  no estimate: see the gaps\n\n")
         return

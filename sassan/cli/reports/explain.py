@@ -9,7 +9,7 @@ from sassan.app.explain import Explanation, explain
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import out, safe
+from sassan.cli.output.terminal import label, out
 from sassan.cli.reports.analysis import NONE
 from sassan.ir import SourceLine
 
@@ -25,7 +25,7 @@ def show(results: Sequence[AnalysisResult]) -> None:
         known, wcet = explain(result), result.wcet.value
         if known is None or wcet is None:
             continue
-        out(f"\nwhere the bounds of {safe(result.function.name)} come from:\n\n")
+        out(f"\nwhere the bounds of {label(result.function.name)} come from:\n\n")
         _table((Column("WCET"),), ((reason,) for reason, _ in known.reasons), [cycles for _, cycles in known.reasons], wcet)
         _table(
             (*_PLACE, Column("count", number=True), Column("cost", number=True), Column("mostly")),

@@ -17,7 +17,7 @@ from sassan.timing import Unit
 _GRID_HAS = "the grid has"
 _ESTIMATE = "estimate us"
 _COLUMNS = (
-    Column("kernel", widest=24),
+    Column("kernel", widest=24, names=True),
     Column("grid"),
     Column("block"),
     Column("shared", number=True),

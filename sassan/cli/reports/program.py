@@ -55,7 +55,7 @@ def show(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | 
     several = kernels(launches, estimates)
     total = sum(each.us for each in several)
     columns = (
-        Column("kernel", widest=40),
+        Column("kernel", widest=40, names=True),
         Column("launches", number=True),
         Column("us", number=True),
         Column("share", number=True),

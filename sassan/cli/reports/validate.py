@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import out, safe
+from sassan.cli.output.terminal import label, out
 from sassan.cli.reports import analysis as report
 from sassan.cli.reports import assumptions
 from sassan.errors import Gap
@@ -13,7 +13,7 @@ from sassan.validation.counts import CountCheck
 from sassan.validation.launches import LaunchValidation, summary
 
 _COLUMNS = (
-    Column("kernel", widest=32),
+    Column("kernel", widest=32, names=True),
     Column("grid"),
     Column("block"),
     Column("measured", number=True),
@@ -60,7 +60,7 @@ def _refuted(validations: Sequence[LaunchValidation]) -> None:
 
 
 def _contradictions(validation: LaunchValidation) -> Sequence[str]:
-    name = safe(_name(validation))
+    name = label(_name(validation))
     lines = [
         f"{name} 0x{excess.address:04x}: executed {excess.recorded} times by warps, but the graph allows {excess.most}"
         for excess in validation.counts.above

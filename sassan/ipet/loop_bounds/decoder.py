@@ -52,6 +52,8 @@ def _bits(registers: int) -> tuple[int, ...]:
 
 
 def _condition(instruction: Instruction, facts: Facts) -> Condition:
+    if instruction.guard is None and not instruction.condition and facts.flow in _QUIET:
+        return ALWAYS
     tests: list[Test] = []
     never = False
     guards = [Register(instruction.guard.file, instruction.guard.index, instruction.guard.negated)] if instruction.guard else []
@@ -74,7 +76,7 @@ def _operation(instruction: Instruction, facts: Facts, condition: Condition) -> 
     writes = _bits(facts.writes)
     if not writes:
         return None
-    broadcast = all(one in ONE_COPY for one in writes)
+    broadcast = ONE_COPY.issuperset(writes)
     reads = _bits(facts.reads)
     return Operation(
         instruction, key(instruction.opcode), reads, writes, condition, time=True, broadcast=broadcast, agreeing=_agreeing(facts)

@@ -53,6 +53,10 @@ class Evaluated:
 
     def run(self, step: Step) -> dict[int, Known]:
         """Return what registers hold afterwards, by bit number."""
+        if len(self.writes) == 1:
+            ((targets, name, value),) = self.writes
+            known = step.values[name] = value(step)
+            return {step.names[target]: known for target in targets}
         out: dict[int, Known] = {}
         for targets, name, value in self.writes:
             known = step.values[name] = value(step)
@@ -158,6 +162,10 @@ def _applied(function: Callable[..., Known], arguments: Sequence[Term]) -> Evalu
             return lambda step: function(step, first(step))
         case [first, second]:
             return lambda step: function(step, first(step), second(step))
+        case [first, second, third]:
+            return lambda step: function(step, first(step), second(step), third(step))
+        case [first, second, third, fourth]:
+            return lambda step: function(step, first(step), second(step), third(step), fourth(step))
         case _:
             return lambda step: function(step, *[part(step) for part in parts])
 

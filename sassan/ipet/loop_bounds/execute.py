@@ -120,15 +120,17 @@ class Machine:
                 states = [late for state in states for late in self._branching(state, first, capacity)]
         return states
 
-    def _straight(self, state: State, part: Iterable[Plan]) -> State:
+    def _straight(self, state: State, part: Sequence[Plan]) -> State:
         """Return the state after instructions that leave it one state: all of them write the registers of one new state."""
         registers = dict(state.registers)
         late = with_registers(state, registers)
+        step = Step(part[0].instruction, late, self.environment, part[0].effect.names, {})
         for plan in part:
             for name in plan.forgets:
                 registers.pop(name, None)
             if plan.writes:
-                _put(registers, plan.effect.evaluated.run(Step(plan.instruction, late, self.environment, plan.effect.names, {})), plan)
+                step.instruction, step.names = plan.instruction, plan.effect.names
+                _put(registers, plan.effect.evaluated.run(step), plan)
         return late
 
     def _branching(self, state: State, plan: Plan, capacity: int) -> list[State]:

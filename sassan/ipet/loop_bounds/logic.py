@@ -10,6 +10,8 @@ from sassan.ipet.loop_bounds.operands import Step
 from sassan.ipet.loop_bounds.values import NO, YES, Known, Maybe, Truth, Value, conjunction, constant, difference, disjunction, origins_of
 
 _WORD = (1 << 32) - 1
+_PLAIN = frozenset({0, _WORD})
+"""The words that make a table of bits simpler."""
 _COLUMNS = (0xF0, 0xCC, 0xAA)
 """The columns of a truth table of three inputs."""
 _TABLE = 0xFF
@@ -46,7 +48,10 @@ def _lop3(step: Step, a: Value, b: Value, c: Value, table: int) -> Value:
 
 def _function(step: Step, lut: int, words: list[Value]) -> Value:
     """Return a function of three words, once those that are all zeros or all ones are put in."""
-    lut, places = _mattering(lut, *(word.constant if word.constant in {0, _WORD} else None for word in words))
+    first, second, third = [word.constant for word in words]
+    lut, places = _mattering(
+        lut, first if first in _PLAIN else None, second if second in _PLAIN else None, third if third in _PLAIN else None
+    )
     kept = [words[place] for place in places]
     if not kept:
         return constant(_WORD if lut & 1 else 0)

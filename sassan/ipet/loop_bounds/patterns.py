@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 from sassan.ipet.loop_bounds.evaluate import MASKS, Evaluated, evaluated
 from sassan.ipet.loop_bounds.operands import IMMEDIATES
@@ -26,8 +27,7 @@ Names = Mapping[int, int]
 """Bit numbers of the registers of an instruction, by those of its pattern."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(NamedTuple):
     """The effect of one instruction: that of its pattern, and the registers that take part."""
 
     evaluated: Evaluated

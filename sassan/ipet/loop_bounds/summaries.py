@@ -5,12 +5,12 @@ in the identities of unknown words. `EntryKeys` spells the rest in a normal form
 the same, but for identities.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import LoopBound
-from sassan.ipet.loop_bounds.operands import number
+from sassan.ipet.loop_bounds.operands import number_of
 from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, Origins, State, Symbol, Truth, Value
 from sassan.ir import Constant, Instruction, Register
 from sassan.isa.computations import CARRY, ZERO
@@ -43,20 +43,13 @@ def touched(instructions: Iterable[Instruction], facts: Mapping[int, Facts]) -> 
     for instruction in instructions:
         known = facts[instruction.address]
         out |= known.reads | known.writes | known.guard | known.condition
-        for name in _named(instruction):
-            # A pair is named by its first register.
-            out |= 3 << name
-    return out
-
-
-def _named(instruction: Instruction) -> Iterator[int]:
-    for operand in instruction.operands:
-        registers = operand.base if isinstance(operand, Constant) else (operand,)
-        for register in registers:
-            if isinstance(register, Register):
-                name = number(register)
+        for operand in instruction.operands:
+            for register in operand.base if isinstance(operand, Constant) else (operand,):
+                name = number_of(register.file, register.index) if isinstance(register, Register) else None
                 if name is not None and name >= 0:
-                    yield name
+                    # A pair is named by its first register.
+                    out |= 3 << name
+    return out
 
 
 class EntryKeys:

@@ -29,11 +29,12 @@ def union(a: Origins, b: Origins) -> Origins:
     return both if len(both) <= _MOST_ORIGINS else frozenset(sorted(both)[:_MOST_ORIGINS])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Symbol:
     """One unknown word with its range. `register` is that of a loop head which it stands for, `head` the node; -1 for any other.
 
-    A `shared` one is not bound to a register: whoever reads the launch gets it.
+    A `shared` one is not bound to a register: whoever reads the launch gets it. Nobody changes one: it is not frozen since that makes its
+    creation three times as slow, and there is one for every word that is not known.
     """
 
     range: Range

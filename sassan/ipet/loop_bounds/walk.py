@@ -11,7 +11,7 @@ from sassan.ipet.loop_bounds.conditions import assume
 from sassan.ipet.loop_bounds.execute import Machine, Plan, numbers
 from sassan.ipet.loop_bounds.flow import Flows, Slice
 from sassan.ipet.loop_bounds.states import reduce, trimmed, with_registers
-from sassan.ipet.loop_bounds.values import Known, Maybe, State, Symbol, Truth, Value, union, unknown
+from sassan.ipet.loop_bounds.values import NOWHERE, Known, Maybe, Origins, State, Symbol, Truth, Value, union, unknown
 from sassan.isa.computations import CARRY, ZERO
 
 Narrow = Callable[[int, Sequence[State], Sequence[State]], Mapping[int, Range]]
@@ -151,13 +151,12 @@ class Walk:
         (out,) = reduce(states, 1)
         registers: dict[int, Known] = {name: _named(known) for name, known in out.registers.items()}
         lost = self.changed[loop] & self.before[head]
+        why = frozenset({iterations_of(self.flows.cfg.nodes[head].start)})
         while lost:
             name = (lost & -lost).bit_length() - 1
             lost &= lost - 1
             registers[name] = (
-                Truth(Maybe())
-                if name in self.machine.conditions
-                else _new(name, head, known.get(name), registers.get(name), self.flows.cfg.nodes[head].start)
+                Truth(Maybe()) if name in self.machine.conditions else _new(name, head, known.get(name), registers.get(name), why)
             )
             if name == CARRY:
                 registers[ZERO] = Truth(Maybe())
@@ -240,11 +239,11 @@ class Walk:
         return [state] if truth is None else assume(state, self.flows.condition(node, state), truth, 2)
 
 
-def _new(name: int, head: int, known: Range | None, old: Known | None, address: int) -> Value:
-    """Return what a register that holds a word holds at the head of a loop that may write it."""
-    origins = old.origins if isinstance(old, Value) else frozenset[str]()
+def _new(name: int, head: int, known: Range | None, old: Known | None, why: Origins) -> Value:
+    """Return what a register that holds a word holds at the head of a loop that may write it; `why` is the reason if nothing is `known`."""
+    origins = old.origins if isinstance(old, Value) else NOWHERE
     if known is None:
-        known, origins = ranges.EVERY, union(origins, frozenset({iterations_of(address)}))
+        known, origins = ranges.EVERY, union(origins, why)
     return Value(Symbol(known, origins, head, name), 1, ranges.const(0), origins)
 
 

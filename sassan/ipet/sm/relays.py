@@ -59,7 +59,7 @@ def _pushes(steps: Steps, columns: Columns, barriers: Collection[int]) -> Iterat
     """Yield the rows of pushes: whoever goes on at a barrier may have pushed one token of each point that may be on the stack there."""
     for row, point in zip(rows.push_rows(steps, columns), steps.pops, strict=True):
         there = [node for node in barriers if point.tag and point in steps.cfg.stack_points[node]]
-        yield replace(row, terms=combine([*row.terms, *((columns.warp[edge], -1) for node in there for edge in steps.out[node])]), math="")
+        yield row._replace(terms=combine([*row.terms, *((columns.warp[edge], -1) for node in there for edge in steps.out[node])]), math="")
 
 
 def _threads(steps: Steps, columns: Columns, bounds: Sequence[int], barriers: Collection[int], crossed: Collection[int]) -> Iterator[Row]:
@@ -68,7 +68,7 @@ def _threads(steps: Steps, columns: Columns, bounds: Sequence[int], barriers: Co
     behind = {f"threads_{node:05d}": [(columns.warp[edge], -WARP_SIZE) for edge in steps.out[node]] for node in barriers}
     for row in rows.thread_rows(steps, columns, bounds):
         if row.name in behind:
-            yield replace(row, terms=combine([*row.terms, *behind[row.name]]), math="")
+            yield row._replace(terms=combine([*row.terms, *behind[row.name]]), math="")
         elif row.name not in dropped:
             yield row
 

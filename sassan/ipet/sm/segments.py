@@ -5,7 +5,7 @@ block or at the end. Its rows hold because no thread is suspended where it begin
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sassan.ilp.model import Model, Row, Variable, combine
 from sassan.ipet import rows
@@ -115,4 +115,4 @@ def _with(before: Iterator[Row], terms: Sequence[list[Term]]) -> Iterator[Row]:
     """Yield rows with further terms, the first rows with the first terms and so on; rows beyond them stay."""
     more = iter(terms)
     for row in before:
-        yield replace(row, terms=combine([*row.terms, *next(more, [])]), math="")
+        yield row._replace(terms=combine([*row.terms, *next(more, [])]), math="")

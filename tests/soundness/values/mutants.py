@@ -133,5 +133,10 @@ MUTANTS = (
     ),
     WrongLine("instructions of one pattern read other places", PROGRAMS, PATTERNS, "(position, behind + place)", "(position, behind)"),
     WrongLine("an outcome for other words kept", PROGRAMS, EVALUATE, "if given != plan.given:", "if plan.given is None:"),
+    WrongLine(
+        "a guard taken for its opposite", PROGRAMS, VALUES, "bit_length() - 1, not guard.negated)", "bit_length() - 1, guard.negated)"
+    ),
+    WrongLine("threads of a guard that was written since", "rewritten", VALUES, "if facts.writes >> guard[0] & 1:", "if False:"),
+    WrongLine("a sum that forgets a sign", PROGRAMS, PATTERNS, "_binary(subtract, total,", "_binary(add, total,"),
     WrongLine("registers of the warp by one thread", "divided", FLOW, "wide = _warp_wide(cfg, blocks, evaluator, facts)", "wide = {}"),
 )

@@ -202,3 +202,16 @@ end:
     EXIT
 """
 """One side of an if reads a register of the warp that the other one writes."""
+
+REWRITTEN = """
+    S2R R0, SR_LANEID
+    MOV R2, RZ
+    ISETP.LT.AND P0, PT, R0, 0x10, PT
+    @P1 BRA behind
+behind:
+    @P0 MOV R2, 0x5
+    ISETP.GE.AND P0, PT, R0, 0x8, PT
+    @P0 IADD3 R3, R2, 0x1, RZ
+    EXIT
+"""
+"""A guard is written anew: what its threads hold is not what those of the guard before it hold."""

@@ -1,15 +1,19 @@
 """What is looked at while warps of a launch run: at every instruction, the words of registers and what lanes share of them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sassan.access.lone import lone
 from sassan.domains.lanes import UNKNOWN, LaneWord
+from sassan.ir import Instruction
+from sassan.isa.registers import bit
 from sassan.simt.code import Code
 from sassan.simt.state import Session, lanes
 from sassan.simt.values import LANES, PREDICATES
 from sassan.values import WarpValues
+from sassan.values.warp_values import Point
 from soundness.watch import by_context, name
 
 Place = tuple[tuple[int, ...], int]
@@ -43,6 +47,8 @@ class Claims:
     lows: np.ndarray
     highs: np.ndarray
     shared: tuple[Shared, ...]
+    guard: tuple[int, bool] | None = None
+    """The row of a predicate, and what it is in the threads of which this is said; None: in all."""
 
 
 @dataclass(slots=True)
@@ -60,46 +66,47 @@ class WordWatch:
     numbers: np.ndarray
     problems: dict[tuple[str, Place, int], tuple[str, int, str]] = field(default_factory=dict)
     checked: int = 0
-    _claims: dict[Place, Claims] = field(init=False)
+    _claims: dict[Place, list[Claims]] = field(init=False)
+    _lone: set[Place] = field(init=False)
+    _guarded: set[Place] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._claims = dict(self._everywhere())
+        self._claims = {}
+        self._lone = {(self.values.cfg.nodes[node].context, address) for node, address in lone(self.values)}
+        for place, claims in self._everywhere():
+            self._claims.setdefault(place, []).append(claims)
+        self._guarded = {place for place, several in self._claims.items() if any(claims.guard is not None for claims in several)}
 
     def _everywhere(self) -> Iterator[tuple[Place, Claims]]:
         slots = {register: index for index, register in enumerate(self.code.registers)}
         for index, node in enumerate(self.values.cfg.nodes):
             for number, (instruction, point) in enumerate(self.values.along(index)):
-                held = {each: word for each in slots if (word := point.words.held.get(each, UNKNOWN)) != UNKNOWN}
-                # On predicates threads agree altogether, as on all that a node begins with in agreement.
-                agreed = {each: UNKNOWN if each in PREDICATES else held.get(each, UNKNOWN) for each in slots if point.agreed >> each & 1}
+                # What a node begins with in agreement is agreed on altogether.
                 whole = {each: UNKNOWN for each in slots if not number and node.agreement >> each & 1}
-                words = tuple(held.values())
-                yield (
-                    (node.context, instruction.address),
-                    Claims(
-                        tuple(held),
-                        _rows(held, slots),
-                        words,
-                        _tables([word.lanes for word in words]),
-                        np.array([word.offset for word in words], dtype=np.uint32),
-                        np.array([word.modulus - 1 for word in words], dtype=np.uint32),
-                        np.array([word.low for word in words], dtype=np.uint32),
-                        np.array([word.high for word in words], dtype=np.uint32),
-                        tuple(_shared(kind, said, slots) for kind, said in (("lanes", agreed), ("agreement", whole)) if said),
-                    ),
-                )
+                yield (node.context, instruction.address), _claims(point, slots, whole)
+            for instruction, point in self.values.executing(index, _guarded):
+                guard = instruction.guard
+                assert guard is not None
+                row = slots[bit(guard.file, guard.index).bit_length() - 1]
+                yield (node.context, instruction.address), replace(_claims(point, slots, {}), guard=(row, not guard.negated))
 
     def enter(self, session: Session, block: int, rows: np.ndarray) -> None:
         for context, part in by_context(session, rows):
             place = context, self.code.blocks[block].address
-            claims = self._claims.get(place)
-            if claims is None:
+            if place not in self._claims:
                 self.problems.setdefault(("place", place, 0), ("place", int(part[0]), f"no node holds {place[1]:04x}"))
-            elif claims.registers or claims.shared:
-                self._look(session, place, claims, part)
+            for claims in self._claims.get(place, ()):
+                if claims.registers or claims.shared or place in self._lone:
+                    self._look(session, place, claims, part)
 
     def _look(self, session: Session, place: Place, claims: Claims, rows: np.ndarray) -> None:
         active, checked = lanes(session.warps.active[rows]), len(claims.registers)
+        if claims.guard is not None:
+            row, value = claims.guard
+            active = active & ((session.warps.registers[row, rows] != 0) == value)
+        if place in self._lone and (claims.guard is not None or place not in self._guarded):
+            for row in np.flatnonzero(active.sum(axis=1) > 1).tolist()[:1]:
+                self.problems.setdefault(("lone", place, 0), ("lone", int(rows[row]), f"several threads at {place[1]:04x}"))
         if claims.registers:
             words = session.warps.registers[claims.rows[:, None], rows]
             left = words - _of(claims.adds, self.numbers[rows]) - claims.offsets[:, None, None]
@@ -108,26 +115,54 @@ class WordWatch:
                     left[index] -= self.bases[word.base][rows, None].astype(np.uint32)
             outside = (left & claims.masks[:, None, None]) != 0
             outside |= (words < claims.lows[:, None, None]) | (words > claims.highs[:, None, None])
-            self._note("word", place, claims.registers, words, _first(outside & active, rows))
+            self._note("word", place, claims, claims.registers, words, _first(outside & active, rows))
         for shared in claims.shared:
             words = session.warps.registers[shared.rows[:, None], rows]
             rests, apart = words - _of(shared.own, self.numbers[rows]), _of(shared.apart, self.numbers[rows])
             for row in range(int(shared.apart.max()) + 1):
                 inside = active & (apart == row)
                 first = np.take_along_axis(rests, inside.argmax(axis=2)[:, :, None], axis=2)
-                self._note(shared.kind, place, shared.registers, words, _first((rests != first) & inside, rows))
+                self._note(shared.kind, place, claims, shared.registers, words, _first((rests != first) & inside, rows))
             checked += len(shared.registers)
         self.checked += int(np.count_nonzero(active)) * checked
 
-    def _note(
-        self, kind: str, place: Place, registers: tuple[int, ...], words: np.ndarray, wrong: Iterator[tuple[int, int, int, int]]
+    def _note(  # noqa: PLR0913, PLR0917  # the parts of a problem
+        self,
+        kind: str,
+        place: Place,
+        claims: Claims,
+        registers: tuple[int, ...],
+        words: np.ndarray,
+        wrong: Iterator[tuple[int, int, int, int]],
     ) -> None:
-        claims = self._claims[place]
         for index, row, lane, run in wrong:
             register = registers[index]
             said = claims.words[claims.registers.index(register)] if register in claims.registers else UNKNOWN
             what = f"{name(register)} at {place[1]:04x} is {words[index, row, lane]:#x} in lane {lane}, said is {said}"
             self.problems.setdefault((kind, place, register), (kind, run, what))
+
+
+def _guarded(instruction: Instruction) -> bool:
+    return instruction.guard is not None and instruction.guard.index is not None
+
+
+def _claims(point: Point, slots: Mapping[int, int], whole: Mapping[int, LaneWord]) -> Claims:
+    """Return what is said of registers at a point; on those of `whole` threads agree altogether."""
+    held = {each: word for each in slots if (word := point.words.held.get(each, UNKNOWN)) != UNKNOWN}
+    # On predicates threads agree altogether.
+    agreed = {each: UNKNOWN if each in PREDICATES else held.get(each, UNKNOWN) for each in slots if point.agreed >> each & 1}
+    words = tuple(held.values())
+    return Claims(
+        tuple(held),
+        _rows(held, slots),
+        words,
+        _tables([word.lanes for word in words]),
+        np.array([word.offset for word in words], dtype=np.uint32),
+        np.array([word.modulus - 1 for word in words], dtype=np.uint32),
+        np.array([word.low for word in words], dtype=np.uint32),
+        np.array([word.high for word in words], dtype=np.uint32),
+        tuple(_shared(kind, said, slots) for kind, said in (("lanes", agreed), ("agreement", whole)) if said),
+    )
 
 
 def _tables(tables: list[tuple[int, ...] | None]) -> np.ndarray:

@@ -70,3 +70,30 @@ def test_a_lane_that_takes_one_of_two_rows_is_in_it():
     assert access.sectors is not None
     # Lanes 0 to 7 and 16 to 23: two times 32 bytes at a distance of 64 that begin anywhere; so do the others.
     assert (access.pattern, access.sectors.most) == (Pattern.ROWS, 8)
+
+
+GUARDED = """
+    ISETP.GE.AND P1, PT, R0, c[0x0][0x170], PT
+    @!P1 IMAD R2, R1, c[0x0][0x168], R0
+    @!P1 IMAD.WIDE R4, R2, 0x4, R8
+    {between}
+    @{guard}P1 LDG.E R10, [R4.64]
+    EXIT
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "between", "most"),
+    [
+        ("!", "NOP", 5),
+        ("", "NOP", 32),
+        ("!", "ISETP.GE.AND P1, PT, R1, c[0x0][0x174], PT", 32),
+        ("!", "MOV R4, R10", 32),
+        ("!", "@P1 MOV R4, R10", 5),
+        ("!", "@P2 MOV R4, R10", 32),
+    ],
+)
+def test_an_address_made_under_a_guard_is_known_where_it_holds(guard: str, between: str, most: int):
+    access = last_access(INDEX + GUARDED.format(guard=guard, between=between), (32, 4, 1))
+    assert access.sectors is not None
+    assert access.sectors.most == most

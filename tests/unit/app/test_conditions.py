@@ -1,49 +1,53 @@
-"""Under which other options a baseline was made, on plain results."""
+"""Under which other conditions a baseline was made, on plain results."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+import pytest
+
 from sassan.app.builds.conditions import other
-from sassan.app.builds.saved_results import Loop, Measure, Result
+from sassan.app.builds.saved_results import Measure, Result
 
-BASE = Result("k", "sm_80", "k.sass", "sha256:1", (10,) * len(Measure), "unit", "optimal", None, "L", (), (), ("a", "b"))
-
-
-def loop(bound: int, source: str, head: str = "0x0010") -> Loop:
-    return Loop(head, (), bound, source)
-
-
-def moved(**values: object) -> Result:
-    return replace(BASE, text="sha256:2", **values)  # type: ignore[arg-type]
+GIVEN = {"model": "unit", "order": "arch", "loop-bound": "9", "tables": "sha256:1", "bounds": "sha256:7"}
+BASE = Result(
+    "k", "sm_80", "k.sass", "sha256:1", (10,) * len(Measure), "unit", "optimal", None, "L", (), (), ("a",), version="1", settings=GIVEN
+)
 
 
-def test_the_same_options_are_no_other_ones():
-    assert other(BASE, BASE) == ()
-    old = replace(BASE, loops=(loop(5, "default"), loop(3, "inferred")), assumptions=("a", "in the loops at 0x0010"))
-    assert other(old, moved(loops=(loop(5, "default", "0x0040"), loop(4, "inferred")), assumptions=("b",))) == ()
-    assert other(old, moved()) == ()
+def changed(text: str = "sha256:1", **given: str | None) -> Result:
+    settings = {**GIVEN, **{name.replace("_", "-"): value for name, value in given.items()}}
+    return replace(BASE, text=text, settings={name: value for name, value in settings.items() if value is not None})
 
 
-def test_a_bound_that_is_assumed_only_now_is_said_also_of_changed_code():
-    old = replace(BASE, loops=(loop(64, "fact"),))
-    assert other(old, moved(loops=(loop(5, "default"),))) == ("--loop-bound none, now 5",)
-    assert other(old, moved(loops=(loop(32, "fact"),))) == ("flow facts: 64, now 32",)
+def test_the_same_conditions_are_no_other_ones():
+    assert other(BASE, BASE) == other(BASE, changed("sha256:2")) == ()
 
 
-def test_of_the_same_code_whatever_differs_is_said():
-    assert other(BASE, replace(BASE, assumptions=("a", "c"))) == ("'b', now 'c'",)
-    old = replace(BASE, loops=(loop(64, "inferred"),))
-    assert other(old, replace(BASE, loops=(loop(8, "inferred"),))) == ("other loop bounds: 64, now 8",)
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"loop_bound": "5"}, "--loop-bound 9, now 5"),
+        ({"loop_bound": None}, "--loop-bound 9, now not given"),
+        ({"param": "n=64"}, "--param not given, now n=64"),
+        ({"call_depth": "2"}, "--call-depth not given, now 2"),
+        ({"warps": "16"}, "-W not given, now 16"),
+        ({"tables": "sha256:2"}, "other figures of the architecture"),
+        ({"bounds": None}, "flow facts given, now not given"),
+    ],
+)
+@pytest.mark.parametrize("code", ["sha256:1", "sha256:2"])
+def test_every_condition_is_compared_whatever_the_code(given: Mapping[str, str | None], text: str, code: str):
+    assert other(BASE, changed(code, **given)) == (text,)
 
 
-def test_a_launch_that_is_told_only_now_is_no_other_one():
-    launched = moved(launched=True, block=128, grid=(10, 2))
-    assert other(BASE, launched) == ()
-    assert other(launched, moved(launched=True, block=64)) == (
-        "blocks of 128 threads, now 64 threads",
-        "a grid of 10 blocks on 2 SMs, now not given",
-    )
+def test_flow_facts_are_compared_where_the_code_is_the_same():
+    assert other(BASE, changed(bounds="sha256:8")) == ("other flow facts",)
+    assert other(BASE, changed("sha256:2", bounds="sha256:8")) == ()
 
 
-def test_another_machine_is_said():
-    old, new = (moved(assumptions=(f"SM of compute capability 8.0: issue {width}",)) for width in (4, 2))
-    assert other(old, new) == ("SM: 8.0: issue 4, now 8.0: issue 2",)
+def test_a_baseline_that_tells_no_conditions_is_said():
+    assert other(replace(BASE, settings=None), BASE) == ("what it rests on is not recorded: write it again",)
+
+
+def test_another_version_is_another_condition():
+    assert other(replace(BASE, version="0"), BASE) == ("version 0, now 1",)

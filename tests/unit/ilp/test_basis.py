@@ -52,7 +52,9 @@ def models(draw: st.DrawFn) -> Model:
 def test_the_basis_of_a_relaxed_optimum_proves_it(model: Model) -> None:
     relaxed = highs.run(model, integer=False)
     assert relaxed.basis is not None
-    exact = multipliers(model, relaxed.basis)
+    basis = relaxed.basis()
+    assert basis is not None
+    exact = multipliers(model, basis)
     assert exact is not None
     bound = dual_bound(model, exact)
     assert bound is not None

@@ -1,0 +1,191 @@
+"""Which instructions at most one thread of a warp executes at a time: behind `if (threadIdx.x == 0)`, or those of an elected lane.
+
+`i == n` holds in one active thread at most where these agree on n, and on i up to lanes, and each lane adds another number to i. Where no
+thread waits elsewhere, and none comes again, that is so in the whole warp, until the predicate is written.
+"""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from sassan.domains.lanes import LANES, SIZE, LaneWord, const, flat, from_words
+from sassan.ir import Constant, Immediate, Instruction, Operand, Register, Special
+from sassan.isa.facts import Facts, Flow
+from sassan.isa.registers import bit
+from sassan.values import WarpValues
+from sassan.values.warp_values import Point
+from sassan.warpcfg.graph import Edge, Kind
+
+Literal = tuple[int, bool]
+"""A predicate by its bit number, with what it is in one thread at most; or a register that holds the number of the lane, with True."""
+_REGISTERS = range(256)
+Literals = frozenset[Literal]
+_GOES_ON = frozenset({Kind.FALLTHROUGH, Kind.TAKEN, Kind.DIVERGE})
+"""The kinds of edges behind which no thread is active that was not before."""
+_PLAIN = frozenset({"reuse"})
+_EQUAL, _TESTS = {"EQ": True, "NE": False}, "ISETP"
+_OPERANDS = 5
+_LANE = from_words(tuple(range(LANES)))
+
+
+def lone(values: WarpValues) -> frozenset[tuple[int, int]]:
+    """Return the instructions (node, address) that at most one active thread executes each time."""
+    cfg = values.cfg
+    if not any(_relation(each) is not None for node in cfg.nodes for each in node.instructions):
+        return frozenset()
+    search = _Search(values)
+    search.run()
+    sides = [(edge, edge.dst, search.is_side(edge)) for edge in cfg.edges if edge.dst is not None]
+    into: dict[int, list[tuple[int, bool]]] = {}
+    for edge, dst, side in sides:
+        into.setdefault(dst, []).append((edge.src if edge.kind in _GOES_ON else -1, side))
+    left = into.keys() - {cfg.entry}
+    while (kept := {index for index in left if all(side or src in left for src, side in into[index])}) != left:
+        left = kept
+    return frozenset(search.guarded | {(index, each.address) for index in left for each in cfg.nodes[index].instructions})
+
+
+@dataclass(slots=True)
+class _Search:
+    """The literals that hold in one thread at most: `starts` in the whole warp where a node begins, `ends` of active ones at its end.
+
+    `guarded` are the instructions (node, address) whose guard is one.
+    """
+
+    values: WarpValues
+    starts: dict[int, Literals] = field(default_factory=dict[int, Literals])
+    ends: dict[int, Literals] = field(default_factory=dict[int, Literals])
+    guarded: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    looped: frozenset[int] = frozenset()
+
+    def run(self) -> None:
+        """Find them: the greatest sets that every step between nodes keeps."""
+        cfg = self.values.cfg
+        self.looped = frozenset(node for loop in cfg.loops for node in loop.nodes)
+        after: dict[int, list[int]] = {}
+        for edge in cfg.edges:
+            if edge.dst is not None:
+                after.setdefault(edge.src, []).append(edge.dst)
+        self.starts[cfg.entry] = frozenset()
+        todo = [cfg.entry]
+        while todo:
+            index = todo.pop()
+            whole = self.through(index)
+            for dst in after.get(index, ()):
+                found = self.starts[dst] & whole if dst in self.starts else whole
+                if found != self.starts.get(dst):
+                    self.starts[dst] = found
+                    todo.append(dst)
+
+    def through(self, index: int) -> Literals:
+        """Return what holds in one thread of the warp at most behind a node; note what does of the active ones."""
+        cfg = self.values.cfg
+        here, whole = set(self.starts[index]), set(self.starts[index])
+        self.guarded = {place for place in self.guarded if place[0] != index}
+        for instruction, point in self.values.along(index):
+            facts, guard = self.values.facts[instruction.address], instruction.guard
+            if guard is not None and guard.index is not None and (_bit(guard.file, guard.index), not guard.negated) in here:
+                self.guarded.add((index, instruction.address))
+            found = set(_found(instruction, point, here))
+            here, whole = ({literal for literal in each if not facts.writes >> literal[0] & 1} for each in (here, whole))
+            here |= found
+            if not cfg.waiting_points[index]:
+                # All threads are here. A number of the lane stays one; a comparison may hold in another thread next time.
+                whole |= {literal for literal in found if literal[0] in _REGISTERS or index not in self.looped}
+        self.ends[index] = frozenset(here)
+        return frozenset(whole)
+
+    def is_side(self, edge: Edge) -> bool:
+        """Say whether an edge leads to a side of a branch that one thread at most takes."""
+        cfg = self.values.cfg
+        if edge.dst is None:
+            return False
+        start = cfg.nodes[edge.dst].start
+        if edge.kind in _GOES_ON:
+            return self.parts(edge.src, start)
+        if edge.kind is not Kind.REACTIVATE or edge.popped is None or edge.popped.tag:
+            return False
+        # Who waits at a side took it at once, where all threads came to the branch, and none comes there again.
+        branches = {each.src for each in cfg.edges if each.pushed == edge.popped}
+        return bool(branches) and all(
+            index not in self.looped and not cfg.waiting_points[index] and self.parts(index, start) for index in branches
+        )
+
+    def parts(self, index: int, start: int) -> bool:
+        """Say whether one thread at most goes from the end of a node to a block, of those that are active there."""
+        last = self.values.cfg.nodes[index].instructions[-1]
+        return _decides(last, self.values.facts[last.address], start) in self.ends.get(index, frozenset())
+
+
+def _decides(last: Instruction, facts: Facts, start: int) -> Literal | None:
+    """Return what holds in the threads that go from a branch or an exit to a block, None where that is not known."""
+    guard = last.guard
+    if guard is None or guard.index is None or not facts.guard_alone or last.condition or facts.target == last.following:
+        return None
+    if facts.flow is Flow.BRANCH and start == facts.target:
+        return _bit(guard.file, guard.index), not guard.negated
+    if facts.flow in {Flow.BRANCH, Flow.EXIT} and start == last.following:
+        return _bit(guard.file, guard.index), guard.negated
+    return None
+
+
+def _relation(instruction: Instruction) -> bool | None:
+    """Return of a comparison whether its predicate holds (True) or fails where two words are equal, and maybe not even then; else None."""
+    name, *modifiers = instruction.opcode.split(".")
+    if name != _TESTS or len(instruction.operands) != _OPERANDS or instruction.guard is not None or "EX" in modifiers:
+        return None
+    equal, third = _EQUAL.get(modifiers[0]), instruction.operands[-1]
+    always = isinstance(third, Register) and third.index is None and not third.negated
+    if equal is None or modifiers[-1] not in {"AND", "OR"} or (not always and (modifiers[-1] == "AND") != equal):
+        return None
+    return None if always and modifiers[-1] == "OR" else equal
+
+
+def _found(instruction: Instruction, point: Point, known: AbstractSet[Literal]) -> Iterator[Literal]:
+    """Yield what holds behind a comparison in one active thread at most, or which register holds the number of the lane."""
+    equal, target = _relation(instruction), instruction.operands[0] if instruction.operands else None
+    if not isinstance(target, Register) or target.index is None or instruction.guard is not None:
+        return
+    if equal is not None:
+        a, b = (_word(operand, point, known) for operand in instruction.operands[2:4])
+        if a is not None and b is not None and _apart(a, b):
+            yield _bit(target.file, target.index), equal
+    elif instruction.opcode == "S2R" and instruction.operands[1:] == (Special("SR_LANEID"),):
+        yield _bit(target.file, target.index), True
+
+
+def _word(operand: Operand, point: Point, known: AbstractSet[Literal]) -> LaneWord | None:
+    """Return what an operand holds, None where threads may differ in more than their lanes."""
+    match operand:
+        case Register(file="R", index=None, negated=False):
+            return const(0)
+        case Register(file="R" | "UR" as file, index=int() as index) if _is_plain(operand):
+            name = _bit(file, index)
+            if (name, True) in known:
+                return _LANE
+            # The threads that are active read one word of the warp.
+            return flat(point.words.held.get(name, LaneWord())) if file == "UR" else point.word(name)
+        case Immediate(value=int() as value, modifiers=()):
+            return const(value)
+        case Constant(base=base, modifiers=(), negated=False, absolute=False) if all(each.index is None for each in base):
+            return LaneWord()
+        case _:
+            return None
+
+
+def _is_plain(register: Register) -> bool:
+    return not (register.negated or register.absolute or register.inverted) and _PLAIN.issuperset(register.modifiers)
+
+
+def _apart(a: LaneWord, b: LaneWord) -> bool:
+    """Say whether each lane of a warp adds another number to one word than to the other."""
+    tables = [word.lanes for word in (a, b) if word.lanes is not None]
+    if a.rows is not None or b.rows is not None or not tables or len({len(table) for table in tables}) > 1:
+        return False
+    none = (0,) * len(tables[0])
+    table = [(left - right) % SIZE for left, right in zip(a.lanes or none, b.lanes or none, strict=True)]
+    return all(len(set(table[first : first + LANES])) == LANES for first in range(0, len(table), LANES))
+
+
+def _bit(file: str, index: int) -> int:
+    return bit(file, index).bit_length() - 1

@@ -1,0 +1,93 @@
+"""The text of a new project file: what is given, what passes today, and what is left to say."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from sassan.app.project import NAME, Value
+from sassan.app.request import AnalysisRequest
+from sassan.app.result import AnalysisResult
+from sassan.app.views import check_control
+from sassan.checked import quoted
+from sassan.errors import Gap
+
+BASELINE = "sassan-baseline.json"
+_HEAD = f"""# {NAME}: what sassan takes where its command line does not say otherwise. Every long option of an analysis may stand here,
+# without dashes; paths are relative to this file. 'sassan check' alone then holds the files to the gates below."""
+_PREPARED = 3
+"""Kernels whose launch is prepared."""
+
+
+def text(request: AnalysisRequest, options: Mapping[str, Value], results: Sequence[AnalysisResult], folder: Path) -> str:
+    """Return the file for a folder; `options` are those of the request, by their long names, `results` what it found."""
+    return "\n".join([_HEAD, *_inputs(request, options, folder), *_launches(options, results), *_gates(results)]) + "\n"
+
+
+def _inputs(request: AnalysisRequest, options: Mapping[str, Value], folder: Path) -> Iterator[str]:
+    yield f"files = {_spelled(tuple(_relative(file, folder) for file in request.files))}"
+    if request.target is not None:
+        yield f"arch = {_spelled(request.target)}"
+    if request.patterns:
+        yield f"function = {_spelled(request.patterns)}"
+    for name, value in options.items():
+        path = isinstance(value, str) and (name in {"bounds", "launches", "measurements"} or value.endswith(".toml"))
+        yield f"{name} = {_spelled(_relative(str(value), folder) if path else value)}"
+    if "gpu" not in options:
+        yield '# gpu = "T4"                    # sassan gpus lists them: bounds in cycles and us, memory included'
+    if "bounds" not in options:
+        yield '# bounds = "facts.toml"         # sassan ipet FILE --facts-template > facts.toml'
+
+
+def _launches(options: Mapping[str, Value], results: Sequence[AnalysisResult]) -> Iterator[str]:
+    if {"launches", "block-dim", "grid"} & options.keys():
+        return
+    yield '# launches = "launches.toml"    # sassan record -o launches.toml -- ./program'
+    yield ""
+    yield "# Or the launch of each kernel by hand:"
+    kernels = dict.fromkeys(result.function.name for result in results if result.function.kernel)
+    for name in list(kernels)[:_PREPARED]:
+        yield "# [[launch]]"
+        yield f"# kernel = {quoted(name)}"
+        yield '# grid = [1, 1, 1]\n# block = [256, 1, 1]\n# param = ["param_0=1024"]\n#'
+
+
+def _gates(results: Sequence[AnalysisResult]) -> Iterator[str]:
+    """Yield the gates; one that does not pass today is a comment that says why."""
+    yield ""
+    yield "[check]"
+    yield f"baseline = {quoted(BASELINE)}   # sassan check --update-baseline"
+    yield 'max-growth = "0%"'
+    unbounded = sum(result.wcet.value is None for result in results)
+    yield from _gate("require-bounded", f"{unbounded} of {len(results)} functions have no WCET" if unbounded else "")
+    gaps = [gap for result in results for gap in result.gaps]
+    yield from _gate("no-gaps", _counted(gaps))
+    reports = [check_control(result.function) for result in results]
+    found = sum(len(report.findings) for report in reports)
+    unread = sum(bool(report.gaps) for report in reports)
+    yield from _gate("control", f"not checked in {unread} functions" if unread else f"{found} findings" if found else "")
+    yield "# max-wcet = 10000             # also max-registers, max-waste, …: sassan check --help"
+
+
+def _gate(name: str, fails: str) -> Iterator[str]:
+    yield f"# {name} = true   # {fails}" if fails else f"{name} = true"
+
+
+def _counted(gaps: Sequence[Gap]) -> str:
+    return ", ".join(f"{count} {code}" for code, count in sorted(Counter(gap.code for gap in gaps).items()))
+
+
+def _spelled(value: Value) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return quoted(value)
+        case int():
+            return str(value)
+        case _:
+            return f"[{', '.join(map(quoted, value))}]"
+
+
+def _relative(path: str, folder: Path) -> str:
+    return os.path.relpath(path, folder)

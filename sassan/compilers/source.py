@@ -1,0 +1,133 @@
+"""CUDA C++ in a file to a cubin: with nvcc where it is installed and compiles for the architecture, else with NVRTC.
+
+The cubin is kept in the cache, with the digest of every file that the compiler read. Options stand where nvcc looks for them, too: in the
+environment variables NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from sassan.compilers.nvrtc import compile_source
+from sassan.entries import Entries
+from sassan.errors import InputError, MissingToolError
+from sassan.frontend.cubin.run import ToolLimits, ToolProblem, run
+from sassan.frontend.load import LIMIT, read_bytes
+from sassan.source import Source, Span
+
+SUFFIX = ".cu"
+_ENTRIES = Entries("compiled", b"sassan-compiled-1")
+_LIMITS = ToolLimits(seconds=600, size=1_000_000)
+_FLAGS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH")
+"""Variables that nvcc and its host compiler obey."""
+_UNSUPPORTED = "Unsupported gpu architecture"
+_ERROR = re.compile(r"(?:\(|:)(?P<line>[0-9]+)(?:\)|:[0-9]+): (?:catastrophic |fatal )?error:? *(?P<what>.*)", re.DOTALL)
+_DEPENDENCY = re.compile(r"(?:\\.|[^\s\\])+")
+_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include\b", re.MULTILINE)
+_INSTALL = "install the CUDA toolkit, whose nvcc is found on PATH, or: pip install nvidia-cuda-nvrtc-cu12"
+
+
+def is_source(path: str) -> bool:
+    """Say whether a file is CUDA source, by its name."""
+    return path.endswith(SUFFIX)
+
+
+def cubin_of(path: str, arch: str, *, cached: bool = True) -> bytes:
+    """Return the cubin of the CUDA source in a file for an architecture (`sm_90`), with the lines of the source.
+
+    Raises InputError `compile-failed` with the place of the first error, `not-utf8`, what reading raises, MissingToolError `nvcc-missing`.
+    """
+    data = read_bytes(path, LIMIT)
+    nvcc = _nvcc()
+    if nvcc is not None:
+        name = _key(data, path, arch, nvcc)
+        kept = _kept(name) if cached else None
+        if kept is not None:
+            return kept
+        made = _with_nvcc(nvcc, path, data, arch)
+        if made is not None:
+            cubin, read = made
+            _ENTRIES.put(name, json.dumps([(file, _digest(file)) for file in read]).encode() + b"\n" + cubin)
+            return cubin
+    return _with_nvrtc(path, data, arch, cached=cached)
+
+
+def _with_nvcc(nvcc: str, path: str, data: bytes, arch: str) -> tuple[bytes, tuple[str, ...]] | None:
+    """Return the cubin and the files that were read, None where this nvcc does not compile for the architecture."""
+    source = str(Path(path).absolute())
+    with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
+        folder = Path(scratch)
+        command = [nvcc, "-cubin", f"-arch={arch}", "-lineinfo", "-MD", "-MF", "read.d", "-o", "made.cubin", source]
+        try:
+            run(command, folder, _LIMITS)
+        except ToolProblem as problem:
+            if _UNSUPPORTED in str(problem):
+                return None
+            raise _failed(path, data, str(problem).partition(f"{source}")[2] or f": error: {problem}") from None
+        files = _DEPENDENCY.findall((folder / "read.d").read_text("utf-8", "replace").partition(" : ")[2])
+        return (folder / "made.cubin").read_bytes(), tuple(file.replace("\\ ", " ") for file in files if file != "\\")
+
+
+def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> bytes:
+    """Return the cubin; one of a source with includes is not kept, since NVRTC does not say what it read."""
+    name = _key(data, path, arch, "nvrtc")
+    alone = _INCLUDE.search(data) is None
+    kept = _kept(name) if cached and alone else None
+    if kept is not None:
+        return kept
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("not-utf8", f"'{path}' is not UTF-8 text: byte {error.start}", source=Source(path, "")) from None
+    folder = Path(path).absolute().parent
+    try:
+        cubin = compile_source(text, arch=arch, name=path, options=("-lineinfo", f"-I{folder}")).cubin
+    except MissingToolError:
+        message = f"'{path}' is CUDA source, and neither nvcc nor NVRTC that compile for {arch} were found"
+        raise MissingToolError("nvcc-missing", message, hint=_INSTALL) from None
+    except InputError as error:
+        error.hint = f"NVRTC compiled it, which takes device code only: no nvcc that compiles for {arch} was found"
+        raise
+    if alone:
+        _ENTRIES.put(name, b"[]\n" + cubin)
+    return cubin
+
+
+def _nvcc() -> str | None:
+    homes = [str(Path(home) / "bin") for name in ("CUDA_HOME", "CUDA_PATH") if (home := os.environ.get(name))]
+    return shutil.which("nvcc", path=os.pathsep.join([os.environ.get("PATH", ""), *homes]))
+
+
+def _key(data: bytes, path: str, arch: str, compiler: str) -> str:
+    changed = str(Path(compiler).resolve().stat().st_mtime_ns) if compiler != "nvrtc" else ""
+    context = (str(Path(path).absolute()), arch, compiler, changed, *(os.environ.get(name, "") for name in _FLAGS))
+    return hashlib.sha256("\0".join([hashlib.sha256(data).hexdigest(), *context]).encode("utf-8", "surrogateescape")).hexdigest() + ".cubin"
+
+
+def _kept(name: str) -> bytes | None:
+    """Return the cubin of an entry, None where there is none, or a file that it was made of has changed."""
+    head, _, cubin = (_ENTRIES.get(name) or b"").partition(b"\n")
+    return cubin if cubin and all(_digest(file) == digest for file, digest in json.loads(head)) else None
+
+
+def _digest(file: str) -> str:
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _failed(path: str, data: bytes, log: str) -> InputError:
+    """Return the error of a source, at the line that the compiler names."""
+    match = _ERROR.match(log)
+    source = Source(path, data.decode("utf-8", "replace"))
+    if match is None:
+        return InputError("compile-failed", f"it does not compile: {log.removeprefix(': error: ')}", source=Source(path, ""))
+    line = int(match["line"])
+    return InputError(
+        "compile-failed", f"it does not compile: {match['what']}", source=source, span=Span(line, 1, max(1, len(source.line(line))))
+    )

@@ -1,0 +1,86 @@
+"""CUDA source as an input: compiled by nvcc, else by NVRTC, and kept."""
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cli.shell import Sassan, assert_refused
+from sassan.frontend.cubin.tools import tools
+
+DEVICE = """#include "factor.h"
+template <class T, int N> __global__ void scale(T* x) { x[threadIdx.x] = x[threadIdx.x] * T(FACTOR) + N; }
+template __global__ void scale<float, 3>(float*);
+template __global__ void scale<double, 5>(double*);
+"""
+HOST = '#include <cstdio>\nint main() { scale<float, 3><<<1, 32>>>(nullptr); std::puts("done"); }\n'
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc is installed")
+reads_sm_80 = pytest.mark.skipif(
+    not any(80 in tool.reads for tool in tools("nvdisasm")), reason="no nvdisasm that reads sm_80 is installed"
+)
+needs_nvrtc = pytest.mark.skipif(
+    importlib.util.find_spec("nvidia") is None or importlib.util.find_spec("nvidia.cuda_nvrtc") is None, reason="no NVRTC is installed"
+)
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SASSAN_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "factor.h").write_text("#define FACTOR 2\n", "utf-8")
+    path = tmp_path / "k.cu"
+    path.write_text(DEVICE, "utf-8")
+    return path
+
+
+def without_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [folder for folder in os.environ["PATH"].split(os.pathsep) if not (Path(folder) / "nvcc").exists()]
+    monkeypatch.setenv("PATH", os.pathsep.join(kept))
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.delenv("CUDA_PATH", raising=False)
+
+
+@needs_nvcc
+@reads_sm_80
+def test_a_source_with_host_code_is_analyzed_and_compiled_once(sassan: Sassan, source: Path):
+    source.write_text(DEVICE + HOST, "utf-8")
+    first = sassan("analyze", source, "--arch", "sm_80", "--json")
+    assert [one["arch"] for one in first.document["functions"]] == ["sm_80", "sm_80"]
+    (entry,) = (source.parent / "cache" / "compiled").iterdir()
+    made = entry.stat().st_mtime_ns, entry.stat().st_ino
+    assert sassan("analyze", source, "--arch", "sm_80", "--json").document == first.document
+    assert entry.stat().st_ino == made[1]
+    # A file that it includes is a part of it.
+    (source.parent / "factor.h").write_text("#define FACTOR (2 + threadIdx.x)\n", "utf-8")
+    changed = sassan("analyze", source, "--arch", "sm_80", "--json").document
+    assert changed["functions"][0]["text"] != first.document["functions"][0]["text"]
+
+
+@needs_nvcc
+def test_the_message_of_nvcc_is_that_of_the_command(sassan: Sassan, source: Path):
+    source.write_text(DEVICE.replace("x[threadIdx.x]", "y[threadIdx.x]", 1), "utf-8")
+    result = sassan("analyze", source, "--arch", "sm_80")
+    assert_refused(result, 3)
+    assert result.codes == ["compile-failed"]
+    assert 'identifier "y" is undefined' in result.err
+    assert f"--> {source}:2:1" in result.err
+
+
+@needs_nvrtc
+@reads_sm_80
+def test_without_nvcc_nvrtc_compiles(sassan: Sassan, source: Path, monkeypatch: pytest.MonkeyPatch):
+    without_nvcc(monkeypatch)
+    assert len(sassan("analyze", source, "--arch", "sm_80", "--json").document["functions"]) == 2
+    source.write_text(DEVICE + HOST, "utf-8")
+    result = sassan("analyze", source, "--arch", "sm_80")
+    assert_refused(result, 3)
+    assert "NVRTC compiled it, which takes device code only" in result.err
+
+
+@pytest.mark.parametrize("command", ["analyze", "check", "strings", "listing", "memory", "ipet"])
+def test_without_an_architecture_the_option_is_named(command: str, sassan: Sassan, source: Path):
+    result = sassan(command, source, *(["--no-gaps"] if command == "check" else []))
+    assert_refused(result, 2, silent=False)
+    assert result.codes == ["no-architecture"]
+    assert "pass --arch sm_90" in result.err

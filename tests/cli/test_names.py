@@ -1,0 +1,42 @@
+"""Names of functions on the command line: those of the source, or with --mangled those of the input."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.shell import SAMPLES, Sassan
+from edits import edited
+
+TWO = SAMPLES / "sm_61" / "two_kernels.cuobjdump.sass"
+MANGLED, NAME = "_Z18two_kernels_secondPii", "two_kernels_second(int*, int)"
+
+
+@pytest.mark.parametrize("command", ["analyze", "strings", "cfg", "listing", "ipet", "memory"])
+def test_a_name_is_that_of_the_source_unless_that_of_the_input_is_wanted(command: str, sassan: Sassan):
+    shown, plain = sassan(command, TWO), sassan(command, TWO, "--mangled")
+    assert NAME.partition("(")[0] in shown.out
+    assert MANGLED not in shown.out
+    assert "_Z18two_kern" in plain.out
+
+
+@pytest.mark.parametrize("pattern", [MANGLED, NAME, "two_kernels_second", "*(int?, int)", "two*second"])
+def test_a_function_is_chosen_as_the_source_or_the_input_names_it(pattern: str, sassan: Sassan):
+    assert [one["name"] for one in sassan("strings", TWO, "-f", pattern, "--json").document["functions"]] == [MANGLED]
+
+
+def test_a_gate_is_for_the_name_of_the_source(sassan: Sassan, tmp_path: Path):
+    gates = tmp_path / "gates.toml"
+    gates.write_text('[function."two_kernels_second"]\nmax-wcet = 1\n', "utf-8")
+    result = sassan("check", TWO, "--gates", gates, "--loop-bound", "3")
+    assert f":{NAME}:" in result.out
+
+
+@pytest.mark.parametrize(("columns", "whole"), [("80", False), ("200", True)])
+def test_a_table_cuts_no_name_that_the_terminal_has_room_for(
+    columns: str, whole: bool, sassan: Sassan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", columns)
+    edited(TWO, tmp_path / "k.sass", (MANGLED, "_Z5scaleIfLi3EEvPT_iPKfPKdPKiPKjPKlPKm"))
+    row = sassan("analyze", tmp_path / "k.sass", "--loop-bound", "3").out.splitlines()[1]
+    assert row.startswith("scale<float, 3>")
+    assert row.startswith("scale<float, 3>(float*, int, float const*, double const*, int const*, unsigned int const*") is whole

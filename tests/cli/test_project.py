@@ -1,0 +1,133 @@
+"""`sassan.toml`: what commands take from a project, `sassan init`, and `sassan check` alone."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from cli.shell import SAMPLES, Sassan, assert_refused
+from edits import edited
+
+SM_61 = SAMPLES / "sm_61"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two listings, which is the current one."""
+    for name in ("bfs_step", "mandelbrot"):
+        edited(SM_61 / f"{name}.cuobjdump.sass", tmp_path / f"{name}.sass")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def project(folder: Path, text: str) -> Path:
+    path = folder / "sassan.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def wcet(result: object) -> dict[str, int]:
+    return {one["name"]: one["wcet"]["value"] for one in result.document["functions"]}  # type: ignore[attr-defined]
+
+
+def test_init_then_check_alone_passes_and_a_slower_build_fails(sassan: Sassan, folder: Path):
+    assert sassan("init", "bfs_step.sass", "--loop-bound", "9").status == 0
+    assert tomllib.loads((folder / "sassan.toml").read_text("utf-8"))["check"] == {
+        "baseline": "sassan-baseline.json", "max-growth": "0%", "require-bounded": True, "no-gaps": True, "control": True,
+    }  # fmt: skip
+    assert (sassan("check").out, sassan("check", "--quiet").err) == ("1 function checked, all pass\n", "")
+    slower = sassan("check", "--loop-bound", "10")
+    assert slower.status == 1
+    assert "grew from 272 to 296" in slower.out
+    assert "the baseline was made under other conditions: --loop-bound 9, now 10 (bfs_step)" in slower.out
+
+
+def test_init_writes_what_does_not_pass_as_a_comment_and_replaces_nothing(sassan: Sassan, folder: Path):
+    sassan("init", "bfs_step.sass", "mandelbrot.sass")
+    text = (folder / "sassan.toml").read_text("utf-8")
+    assert "# require-bounded = true   # 2 of 2 functions have no WCET" in text
+    assert "# no-gaps = true   # " in text
+    assert sassan("check").status == 0
+    assert_refused(sassan("init", "bfs_step.sass"), 2)
+    assert (folder / "sassan.toml").read_text("utf-8") == text
+    assert sassan("init", "bfs_step.sass", "--overwrite").status == 0
+
+
+def test_update_baseline_accepts_what_is_now(sassan: Sassan, folder: Path):
+    project(folder, 'files = ["*.sass"]\nfunction = ["bfs*"]\nloop-bound = 9\n[check]\nbaseline = "b.json"\n')
+    missing = sassan("check", "--quiet")
+    assert_refused(missing, 3)
+    assert "'sassan check --update-baseline' writes it" in missing.err
+    assert sassan("check", "--update-baseline").status == 0
+    assert sassan("check", "--loop-bound", "10").status == 1
+    assert sassan("check", "--loop-bound", "10", "--update-baseline").status == 0
+    assert json.loads((folder / "b.json").read_text("utf-8"))["functions"][0]["settings"]["loop-bound"] == "10"
+    assert sassan("check", "--loop-bound", "10").status == 0
+
+
+def test_a_project_is_found_above_the_input_and_the_command_line_goes_first(sassan: Sassan, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    project(folder, "loop-bound = 9\n")
+    inner = folder / "a" / "b"
+    inner.mkdir(parents=True)
+    edited(folder / "bfs_step.sass", inner / "k.sass")
+    monkeypatch.chdir("/")
+    result = sassan("analyze", inner / "k.sass", "--json")
+    assert wcet(result) == {"bfs_step": 272}
+    assert result.err.endswith("sassan.toml: --loop-bound 9\n")
+    assert wcet(sassan("analyze", inner / "k.sass", "--json", "--loop-bound", "10")) == {"bfs_step": 296}
+    assert sassan("analyze", inner / "k.sass", "--json", "--loop-bound", "10").err == ""
+    assert wcet(sassan("analyze", inner / "k.sass", "--json", "--project", "none")) == {"bfs_step": None}
+    assert wcet(sassan("analyze", "--json", "--project", folder / "sassan.toml", inner / "k.sass")) == {"bfs_step": 272}
+
+
+def test_launches_stand_in_the_file_each_with_its_parameters(sassan: Sassan, folder: Path):
+    launch = '[[launch]]\nkernel = "mandelbrot"\ngrid = [8, 8, 1]\nblock = [16, 16, 1]\n'
+    project(folder, f'files = ["mandelbrot.sass"]\n{launch}param = ["0x15c=10"]\n{launch}param = ["0x15c=20"]\n')
+    known = sassan("analyze", "--json").document["launches"]
+    (few, many) = [one["wcet"]["value"] for one in known]
+    alone = sassan(
+        "analyze", "mandelbrot.sass", "--project", "none", "--block-dim", "16,16", "--grid", "8,8", "--param", "0x15c=10", "--json"
+    )
+    assert few == wcet(alone)["mandelbrot"] < many
+    # Of options that exclude each other the command line decides.
+    assert wcet(sassan("analyze", "--block-dim", "16,16", "--grid", "8,8", "--param", "0x15c=10", "--json")) == {"mandelbrot": few}
+
+
+def test_gates_of_a_project_hold_all_functions_or_those_of_a_pattern(sassan: Sassan, folder: Path):
+    project(folder, 'files = ["bfs_step.sass"]\nloop-bound = 9\n[check]\nmax-wcet = 272\n[gates."bfs*"]\nmax-divergent = 1\n')
+    result = sassan("check")
+    assert result.status == 1
+    assert "max-divergent" in result.out
+    assert "max-wcet" not in result.out
+    # A file that is named is a part of the project: gates may match nothing in it.
+    assert sassan("check", "mandelbrot.sass", "--max-wcet", "1000000").status in (0, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "files = 1",
+        "loop-bound = '9'",
+        "speed = 3",
+        "[check]\nmax-speed = 1",
+        "files = ['*.cubin']",
+        "files = ['/**']",
+        "[[launch]]\nkernel = 'k'",
+        "launches = 'x'\n[[launch]]\nkernel = 'k'\ngrid = [1,1,1]\nblock = [1,1,1]",
+        "[",
+    ],
+)
+def test_a_project_that_is_none_is_refused(text: str, sassan: Sassan, folder: Path):
+    project(folder, text)
+    result = sassan("analyze", "bfs_step.sass")
+    assert_refused(result, 3)
+    assert result.codes == ["bad-project"]
+
+
+def test_without_input_and_project_the_argument_is_missing(sassan: Sassan, folder: Path):
+    assert folder.is_dir()
+    result = sassan("check", "--no-gaps")
+    assert_refused(result, 2)
+    assert "missing argument 'FILE...'" in result.err
+    assert "'sassan init FILE'" in result.err

@@ -1,0 +1,58 @@
+"""Names of functions as people read them."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sassan.names import brief, demangled, in_text, readable, spellings
+
+LAMBDA = "_Z1fIZ4mainEUlfE_EvT_"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "short"),
+    [
+        ("_Z5scaleIfLi3EEvPT_i", "scale<float, 3>(float*, int)", "scale<float, 3>"),
+        ("_ZN3cub5CUB_911EmptyKernelIvEEvv", "cub::CUB_9::EmptyKernel<void>()", "cub::CUB_9::EmptyKernel<void>"),
+        (LAMBDA, "f<main::'lambda'(float)>(main::'lambda'(float))", "f<main::'lambda'(float)>"),
+        ("_Z6kernelILb1EEvPKfPfm", "kernel<true>(float const*, float*, unsigned long)", "kernel<true>"),
+        ("saxpy", "saxpy", "saxpy"),
+        ("_Zzz", "_Zzz", "_Zzz"),
+        ("_Z1f\n", "_Z1f\n", "_Z1f\n"),
+    ],
+)  # fmt: skip
+def test_a_name_is_that_of_the_source(name: str, text: str, short: str):
+    assert (readable(name), brief(name)) == (text, short)
+
+
+def test_a_function_is_chosen_by_any_spelling():
+    assert spellings("_Z5scaleIfLi3EEvPT_i") == (
+        "_Z5scaleIfLi3EEvPT_i",
+        "void scale<float, 3>(float*, int)",
+        "scale<float, 3>(float*, int)",
+        "scale<float, 3>",
+        "scale",
+    )
+
+
+def test_messages_have_names_and_paths_stay():
+    assert in_text("'_Z1fPi' calls _Z1gv.") == "'f(int*)' calls g()."
+    assert in_text("wrote /a/_Z1fPi.svg and _Z1fPi.svg and x/_Z1fPi") == "wrote /a/_Z1fPi.svg and _Z1fPi.svg and x/_Z1fPi"
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_a_name_that_stands_for_a_text_without_end_is_kept(size: int):
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    # A<int, int>, A<that, that>, …: every argument doubles the one before it.
+    name = "_Z1f1AIiiE" + "".join(f"S_IS{digits[step]}_{f'S{digits[step]}_' * (size - 1)}E" for step in range(34))
+    start = time.monotonic()
+    assert demangled(name) == name
+    assert time.monotonic() - start < 10
+
+
+@given(st.text("_Z0123456789NSTILEijfdPKRv", max_size=60))
+def test_any_text_has_a_name_again_and_again(text: str):
+    assert readable("_Z" + text) == readable("_Z" + text)
+    assert len(demangled("_Z" + text)) < 2_000_000
