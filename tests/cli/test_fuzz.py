@@ -14,7 +14,7 @@ from sassan.frontend import assemble
 from scripted import scripted
 
 INPUTS = 400 if FULL else 6
-SILENT = 0
+SILENT = 5
 """The number of an input that changes a WCET where nothing holds texts against encodings."""
 FORMATS = scripted("fuzz.formats").FORMATS
 
@@ -46,7 +46,7 @@ def test_the_same_number_gives_the_same_input(fuzz: Any):
 
 
 def test_a_defect_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
-    def broken(*arguments: object) -> None:
+    def broken() -> None:
         raise IndexError("list index out of range")
 
     monkeypatch.setattr(main.terminal, "prepare", broken)
@@ -55,14 +55,14 @@ def test_a_defect_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_status_that_means_a_defect_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(main, "run", lambda arguments: 5)
+    monkeypatch.setattr(main, "run", lambda _: 5)
     assert fuzz.checked(FORMATS["gates"], b"[function]\n", 0, None)[0].startswith("status 5")
-    monkeypatch.setattr(main, "run", lambda arguments: 3)
+    monkeypatch.setattr(main, "run", lambda _: 3)
     assert fuzz.checked(FORMATS["gates"], b"[function]\n", 0, None)[0] == "status 3 without an error"
 
 
 def test_a_number_from_a_contradictory_text_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(assemble, "_check_texts", lambda *arguments: None)
+    monkeypatch.setattr(assemble, "_check_texts", lambda *_: None)
     form = FORMATS["contradiction"]
     assert fuzz.checked(form, *fuzz.made(form, 1, SILENT), None)[0].startswith("silent: ")
 
@@ -81,7 +81,7 @@ def test_what_hangs_or_dies_is_a_finding(fuzz: Any, monkeypatch: pytest.MonkeyPa
         return "large" if data == b"3" and bytearray(3 << 30) else ""
 
     monkeypatch.setattr(fuzz, "SECONDS", 0.2)
-    monkeypatch.setattr(fuzz, "made", lambda form, seed, number: (str(number).encode(), 0))
+    monkeypatch.setattr(fuzz, "made", lambda _form, _seed, number: (str(number).encode(), 0))
     tally = fuzz.run(replace(FORMATS["gates"], check=check), 1, range(5), 60.0)
     assert [finding.number for finding in tally.findings] == [1, 2, 3]
     assert [finding.message for finding in tally.findings] == ["no answer within 1.2 s", "the process ended with 9", "more than 2 GiB"]

@@ -5,10 +5,10 @@ from pathlib import Path
 from random import Random
 from shutil import copy
 
-from sassan.cli.group import SUMMARIES, command
-
 from _lib.fuzz import mutate
 from _lib.fuzz.format import SAMPLES, Format, answer
+
+from sassan.cli.group import SUMMARIES, command
 
 _FILES = {
     "k.sass": "sm_61/saxpy.cuobjdump.sass",
@@ -23,9 +23,58 @@ _EXCLUDED = frozenset({"record", "evolve", "serve"})
 """They start programs, or a compiler, for seconds; their files and options have formats and tests of their own."""
 _VALUES = (
     *("0", "1", "-1", "4", "32", "1e9", "0.5", "nan", "inf", "-0", "1_000", "2147483648", "9" * 30, "99999999999"),
-    *("x", "", "-", "--", "*", "[", "**", "k.sass,k", "x=1", "param_3=1024", "=", "x=", "L=1,C=4", "L=0", "D=8", "64,2", "1,1,1,1", "256x2"),
-    *("sm_61", "sm_80", "sm_999", "6.1", "T4", "RTX 3080", "saxpy", "s*", "mandelbrot", "LCL", "L2C(LC)^3", "(", "L999999999C", "LQ", "5%", "100%%"),
-    *("out.json", "out.svg", "out.html", "out.lp", "{name}.dot", "missing/out.svg", "out.", ".", "nothing.toml", "\x1b[31m", "ü", "a" * 300),
+    *(
+        "x",
+        "",
+        "-",
+        "--",
+        "*",
+        "[",
+        "**",
+        "k.sass,k",
+        "x=1",
+        "param_3=1024",
+        "=",
+        "x=",
+        "L=1,C=4",
+        "L=0",
+        "D=8",
+        "64,2",
+        "1,1,1,1",
+        "256x2",
+    ),
+    *(
+        "sm_61",
+        "sm_80",
+        "sm_999",
+        "6.1",
+        "T4",
+        "RTX 3080",
+        "saxpy",
+        "s*",
+        "mandelbrot",
+        "LCL",
+        "L2C(LC)^3",
+        "(",
+        "L999999999C",
+        "LQ",
+        "5%",
+        "100%%",
+    ),
+    *(
+        "out.json",
+        "out.svg",
+        "out.html",
+        "out.lp",
+        "{name}.dot",
+        "missing/out.svg",
+        "out.",
+        ".",
+        "nothing.toml",
+        "\x1b[31m",
+        "ü",
+        "a" * 300,
+    ),
     *("tcp://127.0.0.1:9", "unit", "table", "control", "exact", "all", "beam", "serial", "threads", "thread", "csv"),
 )
 _QUICK = ("--time-limit", "5")

@@ -9,16 +9,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ncu_report import report
-from recordings import CACHE, DETAILS, KTT, T4, details, raw
-
 from _lib.fuzz import mutate
 from _lib.fuzz.format import SAMPLES, Format, answer, reading
+
+from ncu_report import report
+from recordings import CACHE, DETAILS, KTT, T4, details, raw
 
 _CODE = str(SAMPLES / "sm_61" / "saxpy.cuobjdump.sass")
 _LOOP = str(SAMPLES / "sm_80" / "mandelbrot.cuobjdump.sass")
 _METRICS = (("sm__cycles_elapsed.max", "cycle", "379,490"), ("gpu__time_duration.sum", "us", "249.22"))
-_TABLE = "kernel,block,grid,time_ns_min,time_ns_median,time_ns_max,cycles,launches\nsaxpy,\"256,1,1\",\"8,1,1\",10,20.5,31,700,2\n"
+_TABLE = 'kernel,block,grid,time_ns_min,time_ns_median,time_ns_max,cycles,launches\nsaxpy,"256,1,1","8,1,1",10,20.5,31,700,2\n'
 _MEASUREMENTS = "function,text,start,cycles\nsaxpy,sha256:0,0x0008,12\n"
 _HASH = "sha256:" + "0" * 64
 _LAUNCH = {
@@ -36,7 +36,9 @@ _LAUNCH = {
     "cluster": [1, 1, 1],
 }
 _DOCUMENTS: dict[str, tuple[dict[str, Any], ...]] = {
-    "gates": ({"function": {"*": {"max-wcet": 900, "require-bounded": True, "control": True}, "s*": {"max-makespan": 10, "no-gaps": True}}},),
+    "gates": (
+        {"function": {"*": {"max-wcet": 900, "require-bounded": True, "control": True}, "s*": {"max-makespan": 10, "no-gaps": True}}},
+    ),
     "bounds": (
         {
             "external": {"vprintf": {"cost": 900}},
@@ -55,7 +57,13 @@ _DOCUMENTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"function": {"mandelbrot": {"loop": [{"line": "k.cu:4", "bound": 1}]}}},
     ),
     "machine": (
-        {"base": "6.1", "source": "x", "sm": {"warps": 32, "fp64": 8}, "unit": {"fp64": {"cycles": 4, "scope": "sm"}}, "latency": {"global": 900}},
+        {
+            "base": "6.1",
+            "source": "x",
+            "sm": {"warps": 32, "fp64": 8},
+            "unit": {"fp64": {"cycles": 4, "scope": "sm"}},
+            "latency": {"global": 900},
+        },
     ),
     "gpu": (
         {
@@ -77,7 +85,16 @@ _DOCUMENTS: dict[str, tuple[dict[str, Any], ...]] = {
             },
         },
     ),
-    "launches": ({"schema": 1, "program": "p", "arguments": ["1"], "status": 0, "device": {"name": "T4", "arch": "sm_75", "sms": 40}, "launch": [_LAUNCH]},),
+    "launches": (
+        {
+            "schema": 1,
+            "program": "p",
+            "arguments": ["1"],
+            "status": 0,
+            "device": {"name": "T4", "arch": "sm_75", "sms": 40},
+            "launch": [_LAUNCH],
+        },
+    ),
 }
 _COMMANDS: dict[str, tuple[Sequence[str], ...]] = {
     "gates": (("check", _CODE, "--gates", "{}", "--allow-unmatched"),),
@@ -170,9 +187,15 @@ FORMATS = (
         ".toml",
         (*_PLAIN, "sassan.makespan.configuration"),
         _toml(lambda: _examples("makespan")),
-        reading(".toml", ("makespan", "--config", "{}", "--engine", "bounds", "--time-limit", "0.05"), ("makespan", "--config", "{}", "--time-limit", "0.05")),
+        reading(
+            ".toml",
+            ("makespan", "--config", "{}", "--engine", "bounds", "--time-limit", "0.05"),
+            ("makespan", "--config", "{}", "--time-limit", "0.05"),
+        ),
     ),
-    Format("search", ".toml", (*_PLAIN, "sassan.evolve.space"), _evolve, reading(".toml", ("evolve", "{}", "--budget", "1", "-o", "found"))),
+    Format(
+        "search", ".toml", (*_PLAIN, "sassan.evolve.space"), _evolve, reading(".toml", ("evolve", "{}", "--budget", "1", "-o", "found"))
+    ),
     Format(
         "results",
         ".json",

@@ -5,11 +5,11 @@ import re
 from functools import cache
 from random import Random
 
-from sassan.frontend.grammar import SyntaxProblem
-from sassan.frontend.instructions import PlainParser, TemplateParser
-
 from _lib.fuzz import mutate
 from _lib.fuzz.format import Format, answer, reading, small
+
+from sassan.frontend.grammar import SyntaxProblem
+from sassan.frontend.instructions import PlainParser, TemplateParser
 
 _LISTINGS = ("sm_*/*.cuobjdump.sass", "sm_*/*.nvdisasm.sass", "sm_*/*.nvdisasm-hex.sass")
 _WORD = re.compile(r"/\* (0x[0-9a-f]{16}) \*/")

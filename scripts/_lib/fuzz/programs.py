@@ -3,10 +3,10 @@
 from functools import cache
 from random import Random
 
-from cubins import fatbin, host
-
 from _lib.fuzz import mutate
 from _lib.fuzz.format import Format, reading, small
+
+from cubins import fatbin, host
 
 _COMMANDS = (
     ("analyze", "{}", "--json", "--loop-bound", "3"),

@@ -79,72 +79,77 @@ def run(form: Format, seed: int, numbers: range, seconds: float, *, learn: bool 
     """Run the inputs of some numbers, at most so many seconds; `learn` keeps those that reach lines that no other one did."""
     for command in ("analyze", "cfg", "memory", "listing"):
         answer(command, _CODE, "--json")  # imported once, before the workers
-    tally, reached, started = Tally(), Reached(), time.monotonic()
-    first = numbers.start
     with tempfile.TemporaryDirectory(prefix="sassan-fuzz-") as folder:
-        while first < numbers.stop and time.monotonic() - started < seconds:
-            left = seconds - (time.monotonic() - started)
-            first = _batch(form, seed, range(first, min(first + BATCH, numbers.stop)), left, Path(folder), tally, reached, learn)
-    tally.seconds, tally.reached = time.monotonic() - started, reached.lines
-    return tally
+        return _Run(form, seed, Path(folder), time.monotonic() + seconds, learn).of(numbers)
 
 
-def _batch(  # noqa: PLR0913 - the state of a run
-    form: Format, seed: int, numbers: range, seconds: float, folder: Path, tally: Tally, reached: Reached, learn: bool
-) -> int:
-    """Run inputs in one worker, and return the number behind the last one that was begun."""
-    context = multiprocessing.get_context("fork")
-    here, there = context.Pipe(duplex=False)
-    worker = context.Process(target=_work, args=(form, seed, numbers, seconds, folder, there, reached))
-    worker.start()
-    there.close()
-    number = numbers.start
-    try:
-        while True:
-            if not here.poll(PATIENCE * SECONDS):
-                worker.kill()
-                tally.findings.append(_finding(form, seed, number, f"no answer within {PATIENCE * SECONDS:g} s"))
-                return number + 1
-            message: tuple[int, str, float, set[Line]] | None = here.recv()
-            if message is None:
-                return number
-            _count(form, seed, message, tally, reached, learn)
-            number = message[0] + 1
-    except EOFError:
-        worker.join()
-        tally.findings.append(_finding(form, seed, number, f"the process ended with {worker.exitcode}"))
-        return number + 1
-    finally:
-        worker.join()
+@dataclass
+class _Run:
+    """A run of one format until a time of the clock."""
 
+    form: Format
+    seed: int
+    folder: Path
+    end: float
+    learn: bool
+    tally: Tally = field(default_factory=Tally)
+    reached: Reached = field(default_factory=Reached)
 
-def _count(form: Format, seed: int, message: tuple[int, str, float, set[Line]], tally: Tally, reached: Reached, learn: bool) -> None:
-    number, wrong, took, new = message
-    tally.inputs, tally.slowest = tally.inputs + 1, max(tally.slowest, took)
-    if took > SECONDS:
-        wrong = wrong or f"it took {took:.1f} s"
-    if wrong:
-        tally.findings.append(_finding(form, seed, number, wrong))
-    elif learn and new - reached.lines:
-        keep(form, made(form, seed, number)[0])
-    reached.lines |= new
+    def of(self, numbers: range) -> Tally:
+        """Run the inputs of some numbers, a worker for each batch."""
+        began, first = time.monotonic(), numbers.start
+        while first < numbers.stop and time.monotonic() < self.end:
+            first = self._batch(range(first, min(first + BATCH, numbers.stop)))
+        self.tally.seconds, self.tally.reached = time.monotonic() - began, self.reached.lines
+        return self.tally
 
+    def _batch(self, numbers: range) -> int:
+        """Run inputs in one worker, and return the number behind the last one that was begun."""
+        context = multiprocessing.get_context("fork")
+        here, there = context.Pipe(duplex=False)
+        worker = context.Process(target=self._work, args=(numbers, there))
+        worker.start()
+        there.close()
+        number = numbers.start
+        try:
+            while True:
+                if not here.poll(PATIENCE * SECONDS):
+                    worker.kill()
+                    self._find(number, f"no answer within {PATIENCE * SECONDS:g} s")
+                    return number + 1
+                answered: tuple[str, float, set[Line]] | None = here.recv()
+                if answered is None:
+                    return number
+                self._count(number, *answered)
+                number += 1
+        except EOFError:
+            worker.join()
+            self._find(number, f"the process ended with {worker.exitcode}")
+            return number + 1
+        finally:
+            worker.join()
 
-def _finding(form: Format, seed: int, number: int, message: str) -> Finding:
-    return Finding(form.name, number, message, made(form, seed, number)[0])
+    def _work(self, numbers: range, pipe: Connection) -> None:
+        """The worker: sends what `checked` returns for each input, and None at its end."""
+        confine(self.folder)
+        for number in numbers:
+            if time.monotonic() > self.end:
+                break
+            pipe.send(checked(self.form, *made(self.form, self.seed, number), self.reached if number % TRACED == 0 else None))
+        pipe.send(None)
 
+    def _count(self, number: int, wrong: str, took: float, new: set[Line]) -> None:
+        self.tally.inputs, self.tally.slowest = self.tally.inputs + 1, max(self.tally.slowest, took)
+        if took > SECONDS:
+            wrong = wrong or f"it took {took:.1f} s"
+        if wrong:
+            self._find(number, wrong)
+        elif self.learn and new - self.reached.lines:
+            keep(self.form, made(self.form, self.seed, number)[0])
+        self.reached.lines |= new
 
-def _work(  # noqa: PLR0913 - the state of a run
-    form: Format, seed: int, numbers: range, seconds: float, folder: Path, pipe: Connection, reached: Reached
-) -> None:
-    """The worker: answers with (number, what is wrong, seconds, new lines) for each input, and with None at its end."""
-    confine(folder)
-    end = time.monotonic() + seconds
-    for number in numbers:
-        if time.monotonic() > end:
-            break
-        pipe.send((number, *checked(form, *made(form, seed, number), reached if number % TRACED == 0 else None)))
-    pipe.send(None)
+    def _find(self, number: int, message: str) -> None:
+        self.tally.findings.append(Finding(self.form.name, number, message, made(self.form, self.seed, number)[0]))
 
 
 def confine(folder: Path) -> None:
