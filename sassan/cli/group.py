@@ -12,6 +12,7 @@ from sassan.cli.options.limits import with_limits
 SUMMARIES: Mapping[str, str] = {
     "analyze": "Bound every function: graph, string, WCET, makespan.",
     "cfg": "Draw the graph of a warp, or print it.",
+    "blocks": "Print one row per block: cost, executions, share of the WCET.",
     "strings": "Print the strings of blocks and of the worst path.",
     "listing": "Print one row per instruction, with its control code.",
     "memory": "Print one row per memory access: pattern, transactions, waste.",

@@ -1,7 +1,9 @@
 """The command `sassan`: its commands, what every exit status means, and the last stop of every error."""
 
+import difflib
 import gc
 import os
+import re
 import sys
 from typing import Annotated
 
@@ -99,8 +101,16 @@ def main() -> None:
 def _usage(error: typer.TyperException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "sassan"
-    message = " ".join(error.format_message().split())
-    return UsageError("usage", message[:1].lower() + message[1:], hint=f"'{path} --help' lists the options, with examples")
+    message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    hint = f"{_similar(message)}'{path} --help' lists the options, with examples"
+    return UsageError("usage", message[:1].lower() + message[1:], hint=hint)
+
+
+def _similar(message: str) -> str:
+    """Return a question for what was meant, where the message names a value and those that there are."""
+    choice = re.search(r"'([^']*)' is not one of ((?:'[^']*'(?:, )?)+)", message)
+    near = difflib.get_close_matches(choice[1], re.findall(r"'([^']*)'", choice[2]), n=1) if choice is not None else []
+    return f"did you mean '{near[0]}'? " if near else ""
 
 
 def _internal(error: Exception) -> SelfCheckError:

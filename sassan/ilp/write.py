@@ -74,8 +74,8 @@ def mps(model: Model) -> str:
 
 
 def _mps_head(model: Model) -> Iterator[str]:
-    yield from _comment("*", model.math)
     yield "* MINIMISE: the objective row is the negated objective"
+    yield from _comment("*", model.math)
     for variable in model.variables:
         if variable.math:
             yield from _comment("*", f"{variable.name}: {variable.math}")

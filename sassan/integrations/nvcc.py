@@ -169,6 +169,9 @@ def _say(text: str) -> None:
 
 def main() -> int:
     """Run the command line of this process; return its status."""
+    if sys.argv[1:] == ["--help"]:
+        sys.stdout.write(f"{__doc__}\nsassan-nvcc nvcc --help shows the options of nvcc.\n")
+        return 0
     try:
         return run(task(sys.argv[1:], os.environ))
     except SassanError as error:

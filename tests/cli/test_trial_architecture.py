@@ -48,6 +48,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "analyze by control codes": ("analyze", lambda dump, _: (dump, "--model", "control")),
     "analyze by latencies": ("analyze", lambda dump, _: (dump, "--model", "table", "--json")),
     "cfg": ("cfg", lambda dump, _: (dump, "--json")),
+    "blocks": ("blocks", lambda dump, _: (dump,)),
     "strings": ("strings", lambda dump, _: (dump,)),
     "listing": ("listing", lambda dump, _: (dump,)),
     "listing --check": ("listing", lambda dump, _: (dump, "--check")),

@@ -108,6 +108,7 @@ COMMANDS: dict[str, tuple[str | Path, ...]] = {
     "analyze": ("analyze", BFS, *LAUNCH, "--explain", "--json"),
     "cfg": ("cfg", BFS, "--loop-bound", "3", "--json"),
     "cfg --compare": ("cfg", SAMPLES / "sm_61" / "saxpy.ptx", "--compare", SAXPY, "--json"),
+    "blocks": ("blocks", BFS, "--loop-bound", "3", "--json"),
     "strings": ("strings", BFS, "--loop-bound", "3", "--json"),
     "listing": ("listing", SAXPY, "--json"),
     "listing --check": ("listing", SAXPY, "--check", "--json"),

@@ -45,6 +45,10 @@ class Baseline:
         """Yield what grew in the function at this place, each failure once."""
         yield from dict.fromkeys(each for old in self._held[place] for each in grown(old, now, self._allowed))
 
+    def old(self, place: int) -> Result | None:
+        """Return what the function at this place is held to, None where that is nothing, or more than one."""
+        return self._held[place][0] if len(self._held[place]) == 1 else None
+
     def unheld(self, place: int, now: Result) -> tuple[Measure, ...]:
         """Return the bounds of the function at this place that are held to nothing."""
         return unheld(self._held[place], now)

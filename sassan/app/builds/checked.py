@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sassan.app.builds.gates import Failure
-from sassan.app.builds.saved_results import Measure
+from sassan.app.builds.saved_results import Measure, Result
 from sassan.app.documents import Value
 from sassan.app.result import AnalysisResult
 
@@ -22,6 +22,10 @@ class Checked:
     held_by: tuple[str, ...] = ()
     unheld: tuple[Measure, ...] | None = None
     conditions: tuple[str, ...] | None = None
+    now: Result | None = None
+    """The numbers as they are compared."""
+    old: Result | None = None
+    """What the baseline has of the function, None where that is nothing, or more than one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from sassan import __version__
 from sassan.app import documents
-from sassan.app.builds import gates, saved_results, waste
+from sassan.app.builds import gates, resources, saved_results, waste
 from sassan.app.builds.baseline import Baseline
 from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.gates import Demand, Gate, Growth, Rule
@@ -86,6 +86,8 @@ class Checker:
         rules = {gate.rule for demand in self._demands for gate in demand.gates}
         if Rule.MAX_MAKESPAN in rules and request.settings.warps is None and request.settings.launch.block is None:
             raise UsageError("usage", "max-makespan needs the number of warps on an SM", hint="pass -W N or --block-dim")
+        if Rule.MIN_OCCUPANCY in rules and request.settings.launch.block is None and request.recording is None:
+            raise UsageError("usage", "min-occupancy needs the shape of a block", hint="pass --block-dim or --launches")
         self._baseline = (
             Baseline(request, held.baseline, gates.growth(held.growth) if held.growth is not None else Growth())
             if held.baseline is not None and not held.update
@@ -133,6 +135,7 @@ class Checker:
             memory = memory_of(result)
             self.assumptions |= dict.fromkeys(memory.assumptions)
             failed.extend(waste.failures(memory, waste_limits))
+        failed.extend(resources.failures(result, wanted))
         base = self._baseline
         if base is not None:
             failed.extend(base.failures(place, numbers))
@@ -145,8 +148,9 @@ class Checker:
             rules.append(gates.Rule.CONTROL)
         held_by = tuple(dict.fromkeys(rule.value for rule in rules))
         if base is None:
-            return Checked(result, row, tuple(failed), held_by)
-        return Checked(result, row, tuple(failed), held_by, base.unheld(place, numbers), base.conditions(place, numbers))
+            return Checked(result, row, tuple(failed), held_by, now=numbers)
+        against = base.unheld(place, numbers), base.conditions(place, numbers)
+        return Checked(result, row, tuple(failed), held_by, *against, now=numbers, old=base.old(place))
 
     def remarks(self, checked: list[Checked]) -> tuple[Remark, ...]:
         """Return what the verdict leaves open: functions without any gate, and what the baseline does not hold."""

@@ -27,6 +27,10 @@ class Rule(StrEnum):
     MAX_REGISTERS = "max-registers"
     MAX_DIVERGENT = "max-divergent"
     MAX_WASTE = "max-waste"
+    MAX_SPILLS = "max-spills"
+    MAX_SHARED = "max-shared"
+    MAX_LOCAL = "max-local"
+    MIN_OCCUPANCY = "min-occupancy"
     REQUIRE_BOUNDED = "require-bounded"
     NO_GAPS = "no-gaps"
     GROWTH = "growth"
@@ -65,6 +69,22 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
         "A warp wastes at most a number of memory transactions, all accesses of a function together.",
         "'sassan memory' lists the accesses; pass --block-dim and --param, without which lanes and row lengths are not known.",
     ),
+    Rule.MAX_SPILLS: (
+        "A function has at most a number of loads and stores of places of its stack.",
+        "'sassan listing --live' shows where registers run out; raise --maxrregcount, or index no local array at run time.",
+    ),
+    Rule.MAX_SHARED: (
+        "A block uses at most a number of bytes of shared memory: static ones, and those of the launch where it is given.",
+        "Use smaller tiles, or raise the limit. Shared memory is known of a cubin only.",
+    ),
+    Rule.MAX_LOCAL: (
+        "A thread uses at most a number of bytes of local memory (its stack).",
+        "Index local arrays by constants only, unroll the loops around them, or raise the limit. Local memory is known of a cubin only.",
+    ),
+    Rule.MIN_OCCUPANCY: (
+        "An SM has at least a percentage of the warps that it can hold.",
+        "'sassan analyze --block-dim' says what limits the blocks of an SM: registers, shared memory, or the shape of the block.",
+    ),
     Rule.REQUIRE_BOUNDED: (
         "A function has a bound of its execution time, and of the makespan where one is asked for.",
         "'sassan analyze' lists the gaps; 'sassan ipet --facts-template' writes a file for the loops that need a bound.",
@@ -95,7 +115,7 @@ EXPLAINED: Mapping[Rule, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A rule for one function; `limit` belongs to the rules of LIMITS and to MAX_WASTE.
+    """A rule for one function; `limit` belongs to the rules that are numbers.
 
     `source` says who asks: `--max-wcet`, or a table of a file.
     """
@@ -334,7 +354,7 @@ def demand(pattern: str, table: Fields, *, besides: tuple[str, ...] = ()) -> tup
 
 _EXAMPLE = 'a table per pattern: [function."*saxpy*"] with max-wcet = 400'
 _FORMAT = Format("bad-gates", _EXAMPLE)
-_NUMBERED = (*LIMITS, Rule.MAX_WASTE)
+_NUMBERED = (*LIMITS, Rule.MAX_WASTE, Rule.MAX_SPILLS, Rule.MAX_SHARED, Rule.MAX_LOCAL, Rule.MIN_OCCUPANCY)
 IN_FILES = (*_NUMBERED, Rule.REQUIRE_BOUNDED, Rule.NO_GAPS)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from sassan.app.builds.checked import Checked
+from sassan.app.builds.checked import Checked, Remark
 from sassan.app.builds.checker import Checker, Held, gates_of
 from sassan.app.builds.gates import Rule
 from sassan.app.inputs import Inputs
@@ -14,15 +14,21 @@ from sassan.cli.options.gates import (
     BaselineFile,
     Control,
     Gates,
+    JUnit,
     MaxDivergent,
     MaxGrowth,
+    MaxLocal,
     MaxMakespan,
     MaxRegisters,
+    MaxShared,
+    MaxSpills,
     MaxWaste,
     MaxWcet,
+    MinOccupancy,
     NoGaps,
     RequireBounded,
     Sarif,
+    Summary,
     UpdateBaseline,
 )
 from sassan.cli.options.inputs import Json
@@ -31,6 +37,8 @@ from sassan.cli.output import document
 from sassan.cli.output.files import save
 from sassan.cli.output.terminal import note, safe
 from sassan.cli.reports import check as check_report
+from sassan.cli.reports import junit as junit_report
+from sassan.cli.reports import summary as summary_report
 from sassan.errors import UsageError
 
 FAILED = 1
@@ -47,6 +55,10 @@ def check(
     max_registers: MaxRegisters = None,
     max_divergent: MaxDivergent = None,
     max_waste: MaxWaste = None,
+    max_spills: MaxSpills = None,
+    max_shared: MaxShared = None,
+    max_local: MaxLocal = None,
+    min_occupancy: MinOccupancy = None,
     require_bounded: RequireBounded = False,
     no_gaps: NoGaps = False,
     control: Control = False,
@@ -56,6 +68,8 @@ def check(
     max_growth: MaxGrowth = None,
     update_baseline: UpdateBaseline = False,
     sarif: Sarif = None,
+    junit: JUnit = None,
+    summary: Summary = None,
     json: Json = False,
 ) -> None:
     """Hold every function to gates, for CI: status 1 where one fails.
@@ -89,6 +103,10 @@ def check(
                 Rule.MAX_REGISTERS: max_registers,
                 Rule.MAX_DIVERGENT: max_divergent,
                 Rule.MAX_WASTE: max_waste,
+                Rule.MAX_SPILLS: max_spills,
+                Rule.MAX_SHARED: max_shared,
+                Rule.MAX_LOCAL: max_local,
+                Rule.MIN_OCCUPANCY: min_occupancy,
             },
             {Rule.REQUIRE_BOUNDED: require_bounded, Rule.NO_GAPS: no_gaps},
         ),
@@ -104,17 +122,16 @@ def check(
     if json and sarif == _OUT:
         raise UsageError("usage", "--json and --sarif - both print to standard output", hint="pass a file name to --sarif")
     facts = request.settings.facts
-    _writable(sarif, [*request.files, gates, held.baseline, facts.name if facts is not None else None])
+    for output in (sarif, junit, summary):
+        _writable(output, [*request.files, gates, held.baseline, facts.name if facts is not None else None])
     checker = Checker(request, held)
     results, inputs = request.results(asked.observer, partial=held.partial)
     checked = checker.checked(results, inputs)
-    for text in checker.assumptions:
-        asked.observer.assumed(text)
-    for text in () if asked.observer.quiet else checker.unmatched:
-        note(f"note: {safe(text)}\n")
+    _say(asked, checker)
     remarks = checker.remarks(checked)
     if update_baseline and held.baseline is not None and not inputs.refused:
         save(held.baseline, document.text([entry.row for entry in checked], ()).encode(), quiet=asked.observer.quiet)
+    _write(checked, inputs, remarks, junit, summary, quiet=asked.observer.quiet)
     if sarif is not None:
         check_report.write_sarif(checked, inputs, remarks, sarif, _status(checked, inputs), quiet=asked.observer.quiet)
     if json:
@@ -123,6 +140,24 @@ def check(
         check_report.show(checked, len(inputs.refused), remarks)
     if _status(checked, inputs):
         raise typer.Exit(_status(checked, inputs))
+
+
+def _say(asked: Asked, checker: Checker) -> None:
+    """Print what the checks take for granted, and which gates are for none of the functions."""
+    for text in checker.assumptions:
+        asked.observer.assumed(text)
+    for text in () if asked.observer.quiet else checker.unmatched:
+        note(f"note: {safe(text)}\n")
+
+
+def _write(
+    checked: list[Checked], inputs: Inputs, remarks: tuple[Remark, ...], junit: str | None, summary: str | None, *, quiet: bool
+) -> None:
+    """Write the files for CI systems and for reviewers."""
+    if junit is not None:
+        save(junit, junit_report.text(checked, inputs.refused).encode("utf-8", "backslashreplace"), quiet=quiet)
+    if summary is not None:
+        save(summary, summary_report.text(checked, len(inputs.refused), remarks).encode("utf-8", "backslashreplace"), quiet=quiet)
 
 
 def _status(checked: list[Checked], inputs: Inputs) -> int:
@@ -141,4 +176,4 @@ def _writable(output: str | None, inputs: Sequence[str | None]) -> None:
         raise UsageError("unwritable-output", f"there is no folder '{folder}'", hint="name a file in an existing folder")
     for path in inputs:
         if path is not None and path != _OUT and Path(path).exists() and Path(output).exists() and Path(output).samefile(path):
-            raise UsageError("unwritable-output", f"--sarif {output} would replace what is read", hint="name another file")
+            raise UsageError("unwritable-output", f"'{output}' would replace what is read", hint="name another file")

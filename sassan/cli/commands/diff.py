@@ -8,14 +8,20 @@ import typer
 from sassan.app import documents
 from sassan.app.builds import saved_results
 from sassan.app.builds.changes import Change, changes
+from sassan.app.builds.code import compared
 from sassan.app.builds.gates import Growth, grown, growth, refuse_experiments
 from sassan.app.builds.saved_results import Result
 from sassan.app.inputs import Inputs, Refused, matches, wanted
+from sassan.app.settings import Settings
 from sassan.cli.options.gates import FailOnGrowth, MaxGrowth
 from sassan.cli.options.inputs import Json, New, Old
 from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.views import CodePage, MachineCode
 from sassan.cli.output import document
+from sassan.cli.output.files import extension, save
+from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import label, note, safe
+from sassan.cli.reports import code as code_report
 from sassan.cli.reports import diff as diff_report
 from sassan.errors import UsageError
 
@@ -31,6 +37,8 @@ def diff(
     *,
     fail_on_growth: FailOnGrowth = False,
     max_growth: MaxGrowth = None,
+    sass: MachineCode = False,
+    output: CodePage = None,
     json: Json = False,
 ) -> None:
     """Show what changed between two builds.
@@ -40,23 +48,21 @@ def diff(
     Functions go by name and architecture; one that only has another name is found by its instructions. Either side may be what
     'sassan analyze --json' or 'sassan batch' wrote: then its numbers are those of that run, whatever the options say.
 
+    With --sass, machine code is compared, and nothing is analyzed: blocks are paired, and those that differ in addresses, control codes,
+    branch targets or the numbers of registers alone are the same.
+
     \b
     Examples:
       sassan diff old.cubin new.cubin --loop-bound 10
       sassan diff old.sass new.sass -f '*saxpy*' --model table -W 16
       sassan diff results.jsonl new.cubin --fail-on-growth --max-growth 5%
       sassan diff old.json new.json --json
+      sassan diff old.cubin new.cubin --sass -o code.html
     """
-    request = asked.request
-    if request.recording is not None:
-        raise UsageError("usage", "diff has no --launches", hint="sassan analyze, check, report and batch have it")
-
-    if max_growth is not None and not fail_on_growth:
-        raise UsageError("usage", "--max-growth has no effect without --fail-on-growth", hint="pass --fail-on-growth, too")
-    if fail_on_growth and request.settings.experiment:
-        raise UsageError("usage", "--paper-experiment and --ablate give no bounds that could grow", hint="omit them")
-    if old == new == "-":
-        raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
+    if sass:
+        _code(asked, old, new, output, json=json)
+        return
+    _check(asked, (old, new), output, max_growth, fail=fail_on_growth)
     allowed = growth(max_growth) if max_growth is not None else Growth()
     (before, missing), (after, lost) = _side(asked, old), _side(asked, new)
     _all_known(asked, (*before, *after), refused=bool(missing.refused or lost.refused))
@@ -75,6 +81,48 @@ def diff(
         status = GREW
     if status:
         raise typer.Exit(status)
+
+
+def _check(asked: Asked, sides: tuple[str, str], output: str | None, growth: str | None, *, fail: bool) -> None:
+    """Refuse options that contradict each other or have no effect; raises UsageError."""
+    if output is not None:
+        raise UsageError("usage", "-o has no effect without --sass", hint="pass --sass, too")
+    if asked.request.recording is not None:
+        raise UsageError("usage", "diff has no --launches", hint="sassan analyze, check, report and batch have it")
+
+    if growth is not None and not fail:
+        raise UsageError("usage", "--max-growth has no effect without --fail-on-growth", hint="pass --fail-on-growth, too")
+    if fail and asked.request.settings.experiment:
+        raise UsageError("usage", "--paper-experiment and --ablate give no bounds that could grow", hint="omit them")
+    if sides == ("-", "-"):
+        raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
+
+
+def _code(asked: Asked, old: str, new: str, output: str | None, *, json: bool) -> None:
+    """Print or write how the machine code of the two sides differs."""
+    if output is not None:
+        extension(output, ("html",))
+    if old == new == "-":
+        raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
+    request = asked.request
+    sides = [
+        replace(request, files=(path,), patterns=(), settings=Settings(), target=request.compiled_for).inputs(asked.observer)
+        for path in (old, new)
+    ]
+    chosen = [[each.function for each in side.selected if wanted(each.function.name, request.patterns)] for side in sides]
+    refused = [*sides[0].refused, *sides[1].refused]
+    for pattern in () if refused else request.patterns:
+        if not any(matches(function.name, pattern) for side in chosen for function in side):
+            raise UsageError("unknown-function", f"no function of either side matches '{pattern}'")
+    pairs = compared(*chosen)
+    if output is not None:
+        save(output, code_report.page(pairs, old, new).encode("utf-8", "backslashreplace"), quiet=asked.observer.quiet)
+    if json:
+        document.show([code_report.row(pair) for pair in pairs], refused, old=old, new=new)
+    elif output is None:
+        code_report.show(pairs)
+    for side in sides:
+        finish(side)
 
 
 def _side(asked: Asked, path: str) -> tuple[tuple[Result, ...], Inputs]:

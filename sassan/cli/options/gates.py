@@ -27,6 +27,19 @@ MaxWaste = Annotated[
     int | None,
     typer.Option("--max-waste", metavar="N", min=0, max=MANY, help="Fail functions of which a warp wastes more memory transactions."),
 ]
+MaxSpills = Annotated[
+    int | None, typer.Option("--max-spills", metavar="N", min=0, max=MANY, help="Fail functions with more loads and stores of their stack.")
+]
+MaxShared = Annotated[
+    int | None, typer.Option("--max-shared", metavar="BYTES", min=0, max=MANY, help="Fail functions with more shared memory per block.")
+]
+MaxLocal = Annotated[
+    int | None, typer.Option("--max-local", metavar="BYTES", min=0, max=MANY, help="Fail functions with more local memory per thread.")
+]
+MinOccupancy = Annotated[
+    int | None,
+    typer.Option("--min-occupancy", metavar="PERCENT", min=0, max=100, help="Fail kernels (with --block-dim) that fill less of an SM."),
+]
 RequireBounded = Annotated[bool, typer.Option("--require-bounded", help="Fail functions without a WCET (with -W: or without a makespan).")]
 NoGaps = Annotated[bool, typer.Option("--no-gaps", help="Fail at every gap: whatever the analysis does not understand.")]
 Control = Annotated[bool, typer.Option("--control", help="Fail at every instruction that does not wait for its producer.")]
@@ -47,6 +60,10 @@ UpdateBaseline = Annotated[
     bool, typer.Option("--update-baseline", help="Write the baseline anew, and hold nothing to the old one; other gates hold.")
 ]
 FailOnGrowth = Annotated[bool, typer.Option("--fail-on-growth", help="End with status 1 where a WCET or a makespan grew, or got lost.")]
+JUnit = Annotated[str | None, typer.Option("--junit", metavar="X.xml", help="Write the results as JUnit XML, a test case per function.")]
+Summary = Annotated[
+    str | None, typer.Option("--summary", metavar="FILE", help="Write a summary for reviewers as Markdown: significant, unclear, benign.")
+]
 Sarif = Annotated[
     str | None,
     typer.Option("--sarif", metavar="X.sarif", help="Write the failures as SARIF 2.1.0; - prints them to standard output instead of text."),

@@ -43,6 +43,7 @@ Arch = Annotated[
     str | None, typer.Option("--arch", metavar="sm_90", help="Compile CUDA source for this architecture.", show_default="that of --gpu")
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Disassemble cubins anew, and keep nothing for the next time.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV, with whole names and numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 AllAssumptions = Annotated[
     bool, typer.Option("--assumptions", help="Print all assumptions, each with what backs it, not only those that nothing backs.")

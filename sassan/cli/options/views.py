@@ -27,6 +27,8 @@ CheckControl = Annotated[
     bool,
     typer.Option("--check", help="Instead of rows, print every consumer that does not wait for its producer; status 1 if there is one."),
 ]
+MachineCode = Annotated[bool, typer.Option("--sass", help="Compare machine code, block by block, instead of numbers.")]
+CodePage = Annotated[str | None, typer.Option("-o", "--output", metavar="X.html", help="With --sass, write a page with both sides.")]
 Listing = Annotated[bool, typer.Option("--listing", help="Write the instructions into the blocks of the drawing.")]
 LevelOption = Annotated[Level, typer.Option("--level", help="Draw the warp, or a single thread of it.")]
 Compare = Annotated[

@@ -73,6 +73,15 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
+def listed(text: str, width: int) -> str:
+    """Return `text` when it fits into `width` characters, else its beginning, and how many parts of its list are left."""
+    if len(text) <= width:
+        return text
+    head = text[:width].rpartition(", ")[0]
+    more = text[len(head) :].count(", ")
+    return f"{head}, … and {more} more" if head and more else cut(text, width)
+
+
 def middle(text: str, width: int) -> str:
     """Return `text` when it fits into `width` characters, else its beginning and end: mangled names differ in both."""
     if len(text) <= width:

@@ -8,13 +8,14 @@ from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
-from sassan.cli.output.terminal import label, message, out, safe
+from sassan.cli.output.terminal import label, listed, message, out, safe
 from sassan.cli.reports import assumptions
 from sassan.errors import Gap
 from sassan.timing import Unit
 
 NAME = Column("function", widest=24, names=True)
 NONE = "-"
+_WIDEST_GAP = 200
 UNLIMITED = "unlimited memory bandwidth"
 """Stands where no number can be given."""
 
@@ -106,18 +107,18 @@ def _codes(analysis: AnalysisResult) -> str:
 
 
 def gaps(results: Sequence[AnalysisResult]) -> None:
-    """Print every gap with its address; nothing of its message is cut."""
+    """Print every gap with its address."""
     list_gaps([(result.function.name, result.gaps) for result in results])
 
 
 def list_gaps(functions: Sequence[tuple[str, tuple[Gap, ...]]]) -> None:
-    """Print the gaps of each function, under its name."""
+    """Print the gaps of each function, under its name; a long list in a message is cut (JSON has it whole)."""
     if not any(some for _, some in functions):
         return
     _section("gaps:")
     for name, some in functions:
         for gap in some:
-            out(f"  {label(name, 30)} {address(gap.address)} {gap.code}: {message(gap.message)}\n")
+            out(f"  {label(name, 30)} {address(gap.address)} {gap.code}: {listed(message(gap.message), _WIDEST_GAP)}\n")
 
 
 def _section(title: str = "") -> None:

@@ -1,0 +1,46 @@
+"""`sassan blocks`: what each block costs, how often it runs, and its share of the WCET."""
+
+from collections.abc import Mapping
+
+from sassan.app import block_table, documents
+from sassan.app.result import AnalysisResult
+from sassan.cli.options.inputs import Csv, Json
+from sassan.cli.options.request import Asked, wcet_analysis
+from sassan.cli.output import csv as sheet
+from sassan.cli.output import document
+from sassan.cli.output.finish import finish
+from sassan.cli.reports import blocks as report
+from sassan.errors import UsageError
+
+_HEADS = ("name", "arch", "file", "address", "end", "context", "source", "instructions", "string", "cost", "executions", "share")
+
+
+@wcet_analysis
+def blocks(asked: Asked, *, csv: Csv = False, json: Json = False) -> None:
+    """Print one row per block: cost, executions, share of the WCET.
+
+    The cost is that of one execution by one warp, executions are those on its worst path. Without a bound of every loop there is no worst
+    path, and costs alone are printed. The same block under two calls is two rows; in --csv and --json 'context' tells them apart.
+
+    \b
+    Examples:
+      sassan blocks kernels.sass --loop-bound 10
+      sassan blocks k.cubin --model control --bounds facts.toml --csv > blocks.csv
+    """
+    if csv and json:
+        raise UsageError("usage", "--csv and --json exclude each other", hint="pass one of them")
+    results, inputs = asked.request.results(asked.observer)
+    if json:
+        document.show(
+            [{**_head(result), "blocks": [block_table.document(row) for row in block_table.rows(result)]} for result in results],
+            inputs.refused,
+        )
+    elif csv:
+        sheet.show(_HEADS, ({**_head(result), **report.flat(row)} for result in results for row in block_table.rows(result)))
+    else:
+        report.show(results)
+    finish(inputs)
+
+
+def _head(result: AnalysisResult) -> Mapping[str, documents.Value]:
+    return {**documents.head(result), "gaps": documents.gaps(result.gaps)}

@@ -1,0 +1,150 @@
+"""What `sassan diff --sass` says: per function what became of its blocks, and the instructions of those that changed."""
+
+import html
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
+from sassan.app import documents
+from sassan.app.builds.code import BlockPair, BlockState, CodeBlock, FunctionPair
+from sassan.cli.output.terminal import colourful, label, out, safe
+
+_COLOURS = {"-": "\x1b[31m", "+": "\x1b[32m", "~": "\x1b[33m"}
+_PLAIN = "\x1b[0m"
+_AROUND = 2
+"""Unchanged instructions that are shown around a change."""
+
+
+def show(pairs: Sequence[FunctionPair]) -> None:
+    """Print every function that changed, with its changed blocks, and how many are the same."""
+    for pair in pairs:
+        if not pair.same:
+            out(f"{label(pair.name)} ({pair.arch}): {_head(pair)}\n")
+            for block in pair.blocks:
+                _block(block)
+            out("\n")
+    same = sum(pair.same for pair in pairs)
+    renamed = sum(pair.same and BlockState.RENAMED.value in pair.count for pair in pairs)
+    text = f"{len(pairs)} function{'' if len(pairs) == 1 else 's'}: {len(pairs) - same} with other code, {same} with the same"
+    out(text + (f" ({renamed} of these with other registers)" if renamed else "") + "\n")
+
+
+def _head(pair: FunctionPair) -> str:
+    if pair.old is None or pair.new is None:
+        function = pair.old or pair.new
+        assert function is not None
+        return f"{'removed' if pair.new is None else 'added'}, {len(function.instructions)} instructions"
+    counts = ", ".join(f"{count} {state}" for state, count in pair.count.items())
+    archs = f", was {pair.old.arch}" if pair.old.arch != pair.new.arch else ""
+    return f"{len(pair.old.instructions)} → {len(pair.new.instructions)} instructions{archs}; blocks: {counts}"
+
+
+def _block(pair: BlockPair) -> None:
+    if pair.state in {BlockState.SAME, BlockState.RENAMED}:
+        return
+    out(f"  block {_place(pair.old)} → {_place(pair.new)} {pair.state}\n")
+    colours = _COLOURS if colourful(sys.stdout) else {}
+    for sign, text in _near(tuple(lines_of(pair))):
+        start = colours.get(sign, "")
+        out(f"    {start}{sign} {safe(text)}{_PLAIN if start else ''}\n")
+
+
+def _place(block: CodeBlock | None) -> str:
+    return "-" if block is None else documents.address(block.address)
+
+
+def lines_of(pair: BlockPair) -> Iterator[tuple[str, str]]:
+    """Yield the instructions of a pair, each with its sign."""
+    if pair.state is BlockState.CHANGED:
+        yield from pair.lines
+    elif pair.new is None:
+        yield from (("-", line) for line in (pair.old.text if pair.old is not None else ()))
+    elif pair.old is None:
+        yield from (("+", line) for line in pair.new.text)
+    else:
+        yield from ((" " if was == now else "~", now) for was, now in zip(pair.old.text, pair.new.text, strict=True))
+
+
+def _near(lines: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a change and a few around each; an ellipsis stands for the others."""
+    wanted = {near for place, (sign, _) in enumerate(lines) if sign in "-+" for near in range(place - _AROUND, place + _AROUND + 1)}
+    cut = False
+    for place, line in enumerate(lines):
+        if place in wanted:
+            yield line
+        elif not cut:
+            yield " ", "…"
+        cut = place not in wanted
+
+
+def row(pair: FunctionPair) -> Mapping[str, object]:
+    """Return the document of one function."""
+    latest = pair.new or pair.old
+    assert latest is not None
+    return {
+        "name": latest.name,
+        "arch": latest.arch,
+        "instructions": {
+            "old": len(pair.old.instructions) if pair.old is not None else None,
+            "new": len(pair.new.instructions) if pair.new is not None else None,
+        },
+        "same": pair.same,
+        "blocks": [
+            {
+                "old": documents.address(block.old.address) if block.old is not None else None,
+                "new": documents.address(block.new.address) if block.new is not None else None,
+                "state": block.state.value,
+                "lines": [f"{sign} {text}" for sign, text in block.lines],
+            }
+            for block in pair.blocks
+        ],
+    }
+
+
+_STYLE = """
+:root { color-scheme: light dark; --page: light-dark(#f4f5f7, #11151a); --panel: light-dark(#fff, #1a2028);
+  --ink: light-dark(#1a1f26, #e4e8ed); --muted: light-dark(#59636e, #9aa6b2); --line: light-dark(#d5dae0, #333d48);
+  --gone: light-dark(#fdeef0, #35191e);
+  --came: light-dark(#e8f6ef, #14301f); --moved: light-dark(#fff8e6, #2c2415); }
+body { margin: 0 auto; padding: 1rem; max-width: 110rem;
+  background: var(--page); color: var(--ink); font: 14px/1.45 system-ui, sans-serif; }
+details { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; margin: 0.6rem 0; padding: 0.5rem 0.8rem; }
+summary { cursor: pointer; overflow-wrap: anywhere; } summary small { color: var(--muted); }
+table { border-collapse: collapse; width: 100%; table-layout: fixed; font: 12px/1.5 ui-monospace, Menlo, Consolas, monospace; }
+td { padding: 0 0.5rem; vertical-align: top; white-space: pre-wrap; overflow-wrap: anywhere; border-left: 1px solid var(--line); }
+tr.head td { color: var(--muted); padding-top: 0.6rem; } td.gone { background: var(--gone); } td.came { background: var(--came); }
+td.moved { background: var(--moved); }
+"""
+
+
+def page(pairs: Sequence[FunctionPair], old: str, new: str) -> str:
+    """Return one self-contained page: the two sides beside each other, functions that changed open."""
+    body = "".join(map(_function, pairs))
+    title = html.escape(f"{old} → {new}")
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style></head>\n'
+        f"<body><h1>{title}</h1><p>Addresses, control codes and branch targets are not compared. Yellow: other registers alone.</p>\n"
+        f"{body}</body></html>\n"
+    )
+
+
+def _function(pair: FunctionPair) -> str:
+    rows = "".join(_rows(pair.blocks))
+    name, opened = html.escape(label(pair.name)), "" if pair.same else " open"
+    return f"<details{opened}><summary><b>{name}</b> <small>{pair.arch}: {_head(pair)}</small></summary><table>{rows}</table></details>\n"
+
+
+def _rows(blocks: Sequence[BlockPair]) -> Iterator[str]:
+    for pair in blocks:
+        yield f'<tr class="head"><td>{_place(pair.old)}</td><td>{_place(pair.new)} {pair.state}</td></tr>'
+        if pair.state in {BlockState.SAME, BlockState.RENAMED} and pair.old is not None and pair.new is not None:
+            kind = ' class="moved"' if pair.state is BlockState.RENAMED else ""
+            yield from (
+                f"<tr><td{kind}>{html.escape(safe(was))}</td><td{kind}>{html.escape(safe(now))}</td></tr>"
+                for was, now in zip(pair.old.text, pair.new.text, strict=True)
+            )
+            continue
+        for sign, text in lines_of(pair):
+            shown = html.escape(safe(text))
+            left, right = ("" if sign == "+" else shown), ("" if sign == "-" else shown)
+            kinds = {"-": (' class="gone"', ""), "+": ("", ' class="came"'), "~": (' class="moved"',) * 2}.get(sign, ("", ""))
+            yield f"<tr><td{kinds[0]}>{left}</td><td{kinds[1]}>{right}</td></tr>"
