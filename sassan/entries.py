@@ -1,12 +1,14 @@
 """Entries of a cache below the platform's cache folder: plain data by name, never code.
 
 An entry is a line with the SHA-256 of the data, then the data. It is written atomically, so that concurrent runs never see a part of one;
-an entry that does not match its SHA-256 is ignored. A folder that cannot be used is not an error: a cache only saves time.
+an entry that does not match its SHA-256 is ignored. A folder that cannot be used is not an error: a cache only saves time. One that belongs
+to another user, or that others may write, is not used: its entries may say anything. Only plain files are opened.
 """
 
 import contextlib
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,8 @@ from sassan.files import write
 
 _VARIABLE = "SASSAN_CACHE"
 _FOLDER_MODE = 0o700
+_OPEN = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+"""Neither waits for the writer of a pipe nor follows a link; some of these flags are unknown to Windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,11 @@ class Entries:
         """Return the data of an entry, None if it is missing or damaged."""
         path = self.folder() / name
         try:
-            with path.open("rb") as file:
+            if not _own(path.parent):
+                return None
+            with os.fdopen(os.open(path, _OPEN), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    return None
                 head, _, data = file.read(self.limit).partition(b"\n")
             os.utime(path)
         except OSError:
@@ -50,6 +58,8 @@ class Entries:
         path = self.folder() / name
         with contextlib.suppress(OSError):
             path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+            if not _own(path.parent):
+                return
             write(path, self._head(data) + b"\n" + data, private=True)
             if look:
                 self._shrink(keep=path)
@@ -70,6 +80,14 @@ class Entries:
                 with contextlib.suppress(OSError):
                     (keep.parent / name).unlink()
                 total -= size
+
+
+def _own(folder: Path) -> bool:
+    """Whether a folder is this user's and no other one may write it. Raises OSError."""
+    if not hasattr(os, "getuid"):
+        return True
+    status = folder.stat()
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _files(folder: Path) -> Iterator[tuple[int, str, int]]:

@@ -11,10 +11,10 @@ from sassan.frontend.cubin.tools import cuobjdump
 from sassan.frontend.image import Image
 from sassan.source import Source
 
-_LIMITS = ToolLimits(seconds=120, size=16 * 1024 * 1024)
+_MIB = 1024 * 1024
 _FATBINS = frozenset({".nv_fatbin", "__nv_relfatbin"})
 _SUFFIX = {"ELF": "", "fatbin": ".fatbin", "archive": ".a"}
-_TOTAL = 256 * 1024 * 1024
+_TOTAL = 256 * _MIB
 """Limit on the bytes of all cubins of one file together."""
 
 
@@ -35,10 +35,15 @@ def cubins(image: Image) -> tuple[Image, ...]:
         source = folder / f"input{_SUFFIX[image.kind]}"
         source.write_bytes(image.data)
         try:
-            run([tool.path, "-xelf", "all", str(source)], inner, _LIMITS)
+            run([tool.path, "-xelf", "all", str(source)], inner, _limits(len(image.data)))
         except ToolProblem as problem:
             raise InputError("cuobjdump-failed", f"the cubins cannot be extracted: {problem}", source=Source(image.name, "")) from None
         return _read(image, inner)
+
+
+def _limits(size: int) -> ToolLimits:
+    """Return the limits for a file of so many bytes: some kilobytes of compressed zeros are a cubin of gigabytes."""
+    return ToolLimits(seconds=120, size=16 * _MIB, processor=10 + size // _MIB, memory=256 * _MIB + 16 * size)
 
 
 def _read(image: Image, folder: Path) -> tuple[Image, ...]:
@@ -46,7 +51,7 @@ def _read(image: Image, folder: Path) -> tuple[Image, ...]:
     if not paths:
         raise _none(image)
     if sum(path.stat().st_size for path in paths) > _TOTAL:
-        message = f"the cubins in '{image.name}' are larger than {_TOTAL // 1024 // 1024} MiB together"
+        message = f"the cubins in '{image.name}' are larger than {_TOTAL // _MIB} MiB together"
         hint = "extract them with: cuobjdump -xelf all FILE, and pass the ones you need"
         raise InputError("too-large", message, source=Source(image.name, ""), hint=hint)
     return tuple(Image(image.name, path.read_bytes()) for path in paths)

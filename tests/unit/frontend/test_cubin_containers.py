@@ -1,5 +1,6 @@
 """Programs, libraries and fatbins: their cubins are read in a fixed order, with cuobjdump where it is needed."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,12 @@ def test_a_cuobjdump_of_this_machine_takes_the_cubins_out(container, tmp_path):
 def test_a_cubin_needs_no_cuobjdump(found):
     (found / "cuobjdump").unlink()
     assert read(load(str(SAMPLES / "sm_61" / "saxpy.cubin")), cached=False).functions[0].arch == "sm_61"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system enforces no limits")
+@pytest.mark.parametrize("grows", ["bytearray(2 << 30)", "[None for _ in iter(int, 1)]"], ids=["at once", "for ever"])
+def test_a_cuobjdump_that_takes_more_than_its_memory_is_stopped(grows, found):
+    cubins.script(found, "cuobjdump", COPIES.replace("    here = ", f"    {grows}\n    here = "))
+    with pytest.raises(InputError) as caught:
+        read(Image("app", cubins.host(".nv_fatbin", b"x")), cached=False)
+    assert caught.value.code == "cuobjdump-failed"
