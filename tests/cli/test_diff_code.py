@@ -50,6 +50,14 @@ def test_what_changed_is_a_few_lines_and_a_page(sassan: Sassan, tmp_path: Path):
     assert "<script" not in text
 
 
+def test_the_page_shows_each_side_with_its_own_registers(sassan: Sassan, tmp_path: Path):
+    path = tmp_path / "changed.sass"
+    path.write_text(re.sub(r"\bR6\b", "R9", SAXPY.read_text("utf-8")).replace("FFMA R0, R4", "FFMA R8, R4"), "utf-8")
+    sassan("diff", SAXPY, path, "--sass", "-o", tmp_path / "x.html")
+    row = next(line for line in (tmp_path / "x.html").read_text("utf-8").split("<tr>") if "LDG.E R9" in line)
+    assert "LDG.E R6" in row.partition("LDG.E R9")[0]
+
+
 def test_a_name_steers_no_page(sassan: Sassan, tmp_path: Path):
     path = tmp_path / "k.sass"
     edited(BFS, path, ("bfs_step", "b<script>"))

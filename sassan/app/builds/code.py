@@ -47,15 +47,15 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class BlockPair:
-    """A block of each side, None where it was added or removed; `lines` are (sign, text) of a changed one: ' ', '-', '+', or '~'.
+    """A block of each side, None where it was added or removed; `lines` are (sign, old text, new text) of a changed one.
 
-    `~` is an instruction whose registers alone have other numbers; its text is that of the new side.
+    Signs are ' ', '-' (only old), '+' (only new), and '~': an instruction whose registers alone have other numbers.
     """
 
     state: BlockState
     old: CodeBlock | None
     new: CodeBlock | None
-    lines: tuple[tuple[str, str], ...] = ()
+    lines: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,12 +240,14 @@ def _pair(old: CodeBlock, new: CodeBlock) -> BlockPair:
     return BlockPair(BlockState.CHANGED, old, new, tuple(_lines(old, new)))
 
 
-def _lines(old: CodeBlock, new: CodeBlock) -> Iterator[tuple[str, str]]:
+def _lines(old: CodeBlock, new: CodeBlock) -> Iterator[tuple[str, str, str]]:
     """Yield the instructions of a changed block; one whose registers alone differ is no change of its own."""
     was, now = ([_REGISTER.sub(r"\1", line) for line in block.text] for block in (old, new))
     for what, start, stop, begin, end in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
         if what == "equal":
-            yield from ((" " if one == other else "~", other) for one, other in zip(old.text[start:stop], new.text[begin:end], strict=True))
+            yield from (
+                (" " if one == other else "~", one, other) for one, other in zip(old.text[start:stop], new.text[begin:end], strict=True)
+            )
         else:
-            yield from (("-", line) for line in old.text[start:stop])
-            yield from (("+", line) for line in new.text[begin:end])
+            yield from (("-", line, "") for line in old.text[start:stop])
+            yield from (("+", "", line) for line in new.text[begin:end])

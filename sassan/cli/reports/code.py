@@ -43,36 +43,36 @@ def _block(pair: BlockPair) -> None:
         return
     out(f"  block {_place(pair.old)} → {_place(pair.new)} {pair.state}\n")
     colours = _COLOURS if colourful(sys.stdout) else {}
-    for sign, text in _near(tuple(lines_of(pair))):
+    for sign, was, now in _near(tuple(lines_of(pair))):
         start = colours.get(sign, "")
-        out(f"    {start}{sign} {safe(text)}{_PLAIN if start else ''}\n")
+        out(f"    {start}{sign} {safe(now or was)}{_PLAIN if start else ''}\n")
 
 
 def _place(block: CodeBlock | None) -> str:
     return "-" if block is None else documents.address(block.address)
 
 
-def lines_of(pair: BlockPair) -> Iterator[tuple[str, str]]:
-    """Yield the instructions of a pair, each with its sign."""
+def lines_of(pair: BlockPair) -> Iterator[tuple[str, str, str]]:
+    """Yield the instructions of a pair: sign, old text, new text."""
     if pair.state is BlockState.CHANGED:
         yield from pair.lines
     elif pair.new is None:
-        yield from (("-", line) for line in (pair.old.text if pair.old is not None else ()))
+        yield from (("-", line, "") for line in (pair.old.text if pair.old is not None else ()))
     elif pair.old is None:
-        yield from (("+", line) for line in pair.new.text)
+        yield from (("+", "", line) for line in pair.new.text)
     else:
-        yield from ((" " if was == now else "~", now) for was, now in zip(pair.old.text, pair.new.text, strict=True))
+        yield from ((" " if was == now else "~", was, now) for was, now in zip(pair.old.text, pair.new.text, strict=True))
 
 
-def _near(lines: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _near(lines: Sequence[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
     """Yield the lines of a change and a few around each; an ellipsis stands for the others."""
-    wanted = {near for place, (sign, _) in enumerate(lines) if sign in "-+" for near in range(place - _AROUND, place + _AROUND + 1)}
+    wanted = {near for place, (sign, _, _) in enumerate(lines) if sign in "-+" for near in range(place - _AROUND, place + _AROUND + 1)}
     cut = False
     for place, line in enumerate(lines):
         if place in wanted:
             yield line
         elif not cut:
-            yield " ", "…"
+            yield " ", "…", "…"
         cut = place not in wanted
 
 
@@ -93,7 +93,7 @@ def row(pair: FunctionPair) -> Mapping[str, object]:
                 "old": documents.address(block.old.address) if block.old is not None else None,
                 "new": documents.address(block.new.address) if block.new is not None else None,
                 "state": block.state.value,
-                "lines": [f"{sign} {text}" for sign, text in block.lines],
+                "lines": [f"{sign} {now or was}" for sign, was, now in block.lines],
             }
             for block in pair.blocks
         ],
@@ -136,15 +136,7 @@ def _function(pair: FunctionPair) -> str:
 def _rows(blocks: Sequence[BlockPair]) -> Iterator[str]:
     for pair in blocks:
         yield f'<tr class="head"><td>{_place(pair.old)}</td><td>{_place(pair.new)} {pair.state}</td></tr>'
-        if pair.state in {BlockState.SAME, BlockState.RENAMED} and pair.old is not None and pair.new is not None:
-            kind = ' class="moved"' if pair.state is BlockState.RENAMED else ""
-            yield from (
-                f"<tr><td{kind}>{html.escape(safe(was))}</td><td{kind}>{html.escape(safe(now))}</td></tr>"
-                for was, now in zip(pair.old.text, pair.new.text, strict=True)
-            )
-            continue
-        for sign, text in lines_of(pair):
-            shown = html.escape(safe(text))
-            left, right = ("" if sign == "+" else shown), ("" if sign == "-" else shown)
+        for sign, was, now in lines_of(pair):
+            left, right = html.escape(safe(was)), html.escape(safe(now))
             kinds = {"-": (' class="gone"', ""), "+": ("", ' class="came"'), "~": (' class="moved"',) * 2}.get(sign, ("", ""))
             yield f"<tr><td{kinds[0]}>{left}</td><td{kinds[1]}>{right}</td></tr>"
