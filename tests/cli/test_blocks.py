@@ -73,3 +73,20 @@ def test_the_help_of_the_wrapper_is_its_own():
 def test_a_program_that_is_minimized_says_so_in_its_first_line(sassan: Sassan, tmp_path: Path):
     sassan("ipet", *BOUNDED, "-o", tmp_path / "x.mps")
     assert (tmp_path / "x.mps").read_text("ascii").startswith("* MINIMISE: the objective row is the negated objective\n")
+
+
+SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
+
+
+def test_tables_of_functions_accesses_and_products_are_csv_too(sassan: Sassan):
+    def rows(*arguments: object) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(sassan(*map(str, arguments), "--csv").out)))
+
+    analyzed = rows("analyze", BFS, SAXPY, "--loop-bound", "10")
+    assert [(row["name"], row["wcet"], row["gaps"]) for row in analyzed] == [("bfs_step", "296", ""), ("saxpy", "22", "")]
+    assert [(row["wcet"], row["gaps"]) for row in rows("analyze", BFS)] == [("", "unbounded-loop")]
+    accesses = sassan("memory", SAXPY, "--block-dim", "256", "--json").document["functions"][0]["accesses"]
+    assert [row["address"] for row in rows("memory", SAXPY, "--block-dim", "256")] == [row["address"] for row in accesses]
+    (product,) = rows("gpus", "T4")
+    assert (product["name"], product["sms"]) == ("T4", "40")
+    assert_refused(sassan("analyze", BFS, "--csv", "--explain"), 2)

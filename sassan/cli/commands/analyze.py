@@ -4,8 +4,9 @@ from sassan.app import documents
 from sassan.app.estimating import estimated_launches
 from sassan.app.inputs import Observer
 from sassan.app.request import AnalysisRequest
-from sassan.cli.options.inputs import AllAssumptions, Explain, Json
+from sassan.cli.options.inputs import AllAssumptions, Csv, Explain, Json
 from sassan.cli.options.request import Asked, analysis
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.reports import analysis as report
@@ -15,7 +16,7 @@ from sassan.errors import UsageError
 
 
 @analysis
-def analyze(asked: Asked, *, explain: Explain = False, assumptions: AllAssumptions = False, json: Json = False) -> None:
+def analyze(asked: Asked, *, explain: Explain = False, assumptions: AllAssumptions = False, csv: Csv = False, json: Json = False) -> None:
     """Bound every function: graph, string, WCET, makespan.
 
     A function that cannot be bounded lists its gaps: what is missing, and at which address. A bound holds under the assumptions that are
@@ -34,6 +35,9 @@ def analyze(asked: Asked, *, explain: Explain = False, assumptions: AllAssumptio
       sassan analyze ./a.out --launches launches.toml --model control
     """
     request, observer = asked.request, asked.observer
+    sheet.exclude(csv=csv, json=json)
+    if csv and (explain or request.recording is not None):
+        raise UsageError("usage", "--csv has the table of functions alone", hint="pass --json with --explain or --launches")
     if request.recording is not None:
         if explain:
             raise UsageError("usage", "--explain explains one launch, and --launches gives several", hint="omit one of them")
@@ -44,6 +48,8 @@ def analyze(asked: Asked, *, explain: Explain = False, assumptions: AllAssumptio
         document.show(
             [{**documents.analysis(result), **(explain_report.document(result) if explain else {})} for result in results], inputs.refused
         )
+    elif csv:
+        sheet.show(report.HEADS, map(report.flat, results))
     else:
         report.show(results, every=assumptions)
         if explain:

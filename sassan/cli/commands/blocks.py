@@ -10,7 +10,6 @@ from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.reports import blocks as report
-from sassan.errors import UsageError
 
 _HEADS = ("name", "arch", "file", "address", "end", "context", "source", "instructions", "string", "cost", "executions", "share")
 
@@ -27,8 +26,7 @@ def blocks(asked: Asked, *, csv: Csv = False, json: Json = False) -> None:
       sassan blocks kernels.sass --loop-bound 10
       sassan blocks k.cubin --model control --bounds facts.toml --csv > blocks.csv
     """
-    if csv and json:
-        raise UsageError("usage", "--csv and --json exclude each other", hint="pass one of them")
+    sheet.exclude(csv=csv, json=json)
     results, inputs = asked.request.results(asked.observer)
     if json:
         document.show(
@@ -36,7 +34,7 @@ def blocks(asked: Asked, *, csv: Csv = False, json: Json = False) -> None:
             inputs.refused,
         )
     elif csv:
-        sheet.show(_HEADS, ({**_head(result), **report.flat(row)} for result in results for row in block_table.rows(result)))
+        sheet.show(_HEADS, ({**_head(result), **block_table.document(row)} for result in results for row in block_table.rows(result)))
     else:
         report.show(results)
     finish(inputs)

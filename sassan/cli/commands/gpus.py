@@ -7,7 +7,8 @@ import typer
 
 from sassan.app import documents
 from sassan.app.reading import read_gpu
-from sassan.cli.options.inputs import Json
+from sassan.cli.options.inputs import Csv, Json
+from sassan.cli.output import csv as sheet
 from sassan.cli.output.terminal import out
 from sassan.cli.reports import gpus as report
 from sassan.products import products
@@ -17,7 +18,7 @@ Name = Annotated[
 ]
 
 
-def gpus(name: Name = None, *, json: Json = False) -> None:
+def gpus(name: Name = None, *, csv: Csv = False, json: Json = False) -> None:
     """List the GPUs that --gpu knows, or the figures of one.
 
     A name may be written as NVIDIA's tools do, in any case, or abbreviated where that fits one product only; a .toml file describes another
@@ -32,9 +33,13 @@ def gpus(name: Name = None, *, json: Json = False) -> None:
       sassan gpus "orin nx 16gb" --json
       sassan gpus my.toml
     """
+    sheet.exclude(csv=csv, json=json)
     several = products() if name is None else (read_gpu(name),)
     if json:
         out(dumps({**documents.tool(), "gpus": [report.row(product) for product in several]}, indent=2) + "\n")
+    elif csv:
+        rows = [report.row(product) for product in several]
+        sheet.show([head for head in rows[0] if head != "sources"], rows)
     elif name is None:
         report.show(several)
     else:

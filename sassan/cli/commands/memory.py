@@ -3,9 +3,10 @@
 import typer
 
 from sassan.app.memory import alignment, check_alignments, memory_of
-from sassan.cli.options.inputs import Json
+from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.launch import Align
 from sassan.cli.options.request import Asked, graph_analysis
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, failure
 from sassan.cli.output.finish import finish, named
 from sassan.cli.output.terminal import note
@@ -14,7 +15,7 @@ from sassan.errors import InputError
 
 
 @graph_analysis
-def memory(asked: Asked, *, align: Align = None, json: Json = False) -> None:
+def memory(asked: Asked, *, align: Align = None, csv: Csv = False, json: Json = False) -> None:
     """Print one row per memory access: pattern, transactions, waste.
 
     Transactions are those of one execution by a full warp: 32-byte sectors of global and local memory, passes over the banks of shared
@@ -28,12 +29,15 @@ def memory(asked: Asked, *, align: Align = None, json: Json = False) -> None:
       sassan memory kernels.cubin -f transpose --block-dim 32,8 --param n=1024
       sassan memory kernels.cubin --block-dim 256 --align param_0=16 --json
     """
+    sheet.exclude(csv=csv, json=json)
     aligned = [alignment(text) for text in align or ()]
     results, inputs = asked.request.results(asked.observer)
     check_alignments(aligned, [result.function for result in results])
     memories = [memory_of(result, aligned) for result in results]
     if json:
         document.show([memory_report.row(result) for result in memories], inputs.refused)
+    elif csv:
+        sheet.show(memory_report.HEADS, (row for result in memories for row in memory_report.flat(result)))
     else:
         memory_report.show(memories)
     if not asked.observer.quiet and asked.request.settings.launch.block is None and any(result.rows for result in memories):

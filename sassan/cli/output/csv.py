@@ -1,10 +1,18 @@
-"""A table as CSV: the same heads as its keys in JSON, an unknown value is empty."""
+"""A table as CSV: its heads are the keys in JSON, an unknown value is empty, a source line is `file:line`, a list has blanks."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
+from typing import cast
 
 from sassan.cli.output.terminal import out
+from sassan.errors import UsageError
+
+
+def exclude(*, csv: bool, json: bool) -> None:
+    """Refuse two forms at once; raises UsageError."""
+    if csv and json:
+        raise UsageError("usage", "--csv and --json exclude each other", hint="pass one of them")
 
 
 def show(heads: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
@@ -17,4 +25,12 @@ def show(heads: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
 
 
 def _cell(value: object) -> object:
-    return "" if value is None else value
+    match value:
+        case None:
+            return ""
+        case {"file": file, "line": line}:
+            return f"{file}:{line}"
+        case list():
+            return " ".join(map(str, cast("list[object]", value)))
+        case _:
+            return value

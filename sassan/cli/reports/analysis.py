@@ -1,9 +1,10 @@
 """The report of `analyze` and `ipet`: a table of numbers, the worst paths, the assumptions, the gaps."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 
+from sassan.app import documents
 from sassan.app.documents import address
 from sassan.app.result import AnalysisResult
 from sassan.cli.output import table
@@ -63,6 +64,29 @@ def _row(analysis: AnalysisResult) -> tuple[str, ...]:
     bounds = (analysis.wcet.value, makespan.bound.value if makespan else None, makespan.grid.value if makespan and makespan.grid else None)
     shown = (NONE if bound is None else str(bound) for bound in bounds)
     return (analysis.function.name, analysis.function.arch, *map(str, numbers), *shown, microseconds(analysis.grid_us))
+
+
+HEADS = (
+    *("name", "arch", "file", "instructions", "blocks", "divergent_branches", "reactivation_edges", "registers", "wcet", "model"),
+    *("warps", "makespan", "grid", "us", "worst_path", "gaps"),
+)
+"""The columns of CSV."""
+
+
+def flat(result: AnalysisResult) -> Mapping[str, object]:
+    """Return the row of a function in CSV."""
+    makespan = result.makespan
+    return {
+        **documents.analysis(result),
+        "wcet": result.wcet.value if result.wcet.bound else None,
+        "model": result.wcet.model,
+        "warps": makespan.residents.warps if makespan is not None else None,
+        "makespan": makespan.bound.value if makespan is not None else None,
+        "grid": result.grid_bound,
+        "us": result.grid_us,
+        "worst_path": documents.string(result.worst_path),
+        "gaps": [gap.code for gap in result.gaps],
+    }
 
 
 def microseconds(bound: float | None) -> str:

@@ -1,6 +1,6 @@
 """What `sassan blocks` says: a table per function, its most expensive blocks first where a worst path is known."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sassan.app import block_table
 from sassan.app.block_table import BlockRow
@@ -41,12 +41,3 @@ def _cells(row: BlockRow) -> tuple[str, ...]:
 
 def _number(value: int | None) -> str:
     return NONE if value is None else str(value)
-
-
-def flat(row: BlockRow) -> Mapping[str, object]:
-    """Return the cells of a block in CSV."""
-    return {
-        **block_table.document(row),
-        "context": " ".join(map(address, row.context)),
-        "source": f"{row.source.file}:{row.source.line}" if row.source is not None else None,
-    }

@@ -1,6 +1,6 @@
 """The report of `memory`: a table of accesses for each function, what it rests on, its gaps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sassan.app import documents
 from sassan.app.documents import address
@@ -55,6 +55,19 @@ def _cells(row: AccessRow) -> tuple[str, ...]:
         NONE if access.ideal is None else str(access.ideal),
         NONE if row.executions is None else str(row.executions),
     )
+
+
+HEADS = (
+    *("name", "arch", "file", "address", "opcode", "space", "bytes", "pattern", "stride", "sectors", "passes", "ideal"),
+    *("collisions", "executions", "exact", "base", "reason", "source"),
+)
+"""The columns of CSV."""
+
+
+def flat(result: MemoryResult) -> Iterator[Mapping[str, documents.Value]]:
+    """Yield the rows of CSV."""
+    for each in result.rows:
+        yield {**documents.head(result.analysis), **_document(each)}
 
 
 def row(result: MemoryResult) -> Mapping[str, documents.Value]:
