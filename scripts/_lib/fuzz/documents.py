@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tempfile
 import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -132,14 +133,21 @@ def _examples(folder: str) -> list[dict[str, Any]]:
 
 @cache
 def _results() -> list[dict[str, Any]]:
-    return [json.loads(answer("analyze", code, "--json", "--loop-bound", "2").out) for code in (_CODE, _LOOP)]
+    return [json.loads(_anywhere(answer("analyze", code, "--json", "--loop-bound", "2").out)) for code in (_CODE, _LOOP)]
 
 
 @cache
 def _result_lines() -> list[str]:
     """A file of results of a batch, as its lines."""
-    assert answer("batch", _CODE, "-o", "seed.jsonl", "--overwrite", "--executor", "serial").status == 0
-    return Path("seed.jsonl").read_text("utf-8").splitlines()
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "results.jsonl"
+        assert answer("batch", _CODE, "-o", str(written), "--executor", "serial").status == 0
+        return _anywhere(written.read_text("utf-8")).splitlines()
+
+
+def _anywhere(text: str) -> str:
+    """The text without the folder of this checkout, so that inputs are the same on every machine."""
+    return text.replace(f"{SAMPLES.parent}/", "")
 
 
 def _results_of_a_batch(draw: Random) -> bytes:
