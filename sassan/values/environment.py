@@ -26,6 +26,8 @@ class Environment:
     def __init__(self, function: Function, launch: Launch) -> None:
         """Lay out what is given."""
         warps = 1 if launch.block is None else period(launch.block)
+        self.lanes = LANES * warps
+        """For how many lanes tables are."""
         self._special: dict[str, Held] = {"SRZ": Held(const(0), 0), "SR_LANEID": Held(from_words(tuple(range(LANES)) * warps), 0)}
         self._special["SR_CGACTAID"] = Held(LaneWord(high=_CLUSTER - 1), 0)
         for name, mask in _MASKS.items():

@@ -11,6 +11,7 @@ from sassan.ir import Instruction
 from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP
 from sassan.machine.launch import Launch
+from sassan.values.arrivals import arrivals
 from sassan.values.divisions import divisions
 from sassan.values.environment import Environment
 from sassan.values.evaluate import PREDICATES, Evaluator, Outcome, Words
@@ -18,6 +19,8 @@ from sassan.values.slicing import mattering
 from sassan.warpcfg.graph import WarpCfg
 
 _CHOOSE_BY_WORD = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
+_ROUNDS = 8
+"""How often the fixpoint is solved, at most: what is known where lanes meet again may decide another branch."""
 
 
 LaneEffects = dict[int, tuple[int, Outcome]]
@@ -45,12 +48,17 @@ class WordFlow:
         for start, instructions in self.blocks.items():
             here = self.starts[start].words
             brought = [self.ends[src] for src in self.before[start] if src in self.ends]
-            mixed = {name for laned in brought for name, value in laned.items() if not follows(value, here.get(name, UNKNOWN))}
+            mixed = {name for laned in brought for name, value in laned.items() if _mixes(value, here.get(name, UNKNOWN))}
             if mixed and self.starts[start].reached:
                 address = instructions[0].address
                 lost, outcome = out[address]
                 out[address] = lost | sum(1 << name for name in mixed), outcome
         return out
+
+
+def _mixes(brought: LaneWord, word: LaneWord) -> bool:
+    """Say whether threads that agree on a word when they come may not do so where it is another one; what is known is agreed."""
+    return not word.known and not follows(brought, word)
 
 
 def _run(
@@ -103,17 +111,27 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
     wide = _warp_wide(cfg, blocks, evaluator, facts)
 
     seen: LaneEffects = {}
-    ends: dict[int, Mapping[int, LaneWord]] = {}
+    laned: dict[int, Mapping[int, LaneWord]] = {}
+    ends: dict[int, LaneState] = {}
+    met: Mapping[int, LaneState] = {}
 
     def transfer(start: int, state: LaneState) -> LaneState:
         # The re-check runs every block once more, last, from its final words: what is noted then stays.
-        words = _run(blocks[start], _with(state, wide.get(start)), evaluator, lost, seen)
-        ends[start] = {name: words.held[name] for name in bits(words.laned & ~PREDICATES)}
-        return LaneState({name: value for name, value in words.held.items() if not 1 << name & ONE_PER_WARP} if wide else words.held)
+        words = _run(blocks[start], _with(_with(state, wide.get(start)), met.get(start)), evaluator, lost, seen)
+        laned[start] = {name: words.held[name] for name in bits(words.laned & ~PREDICATES)}
+        held = {name: value for name, value in words.held.items() if not 1 << name & ONE_PER_WARP} if wide else words.held
+        ends[start] = LaneState(held)
+        return ends[start]
 
-    found = _fixpoint(following, starts[entry], transfer)
-    states = {start: _with(found.get(start, LaneDomain.bottom), wide.get(start)) for start in starts}
-    return WordFlow(states, before, blocks, evaluator, seen, ends)
+    for _ in range(_ROUNDS):
+        found = _fixpoint(following, starts[entry], transfer)
+        states = {start: _with(found.get(start, LaneDomain.bottom), met.get(start)) for start in starts}
+        more = arrivals(blocks, facts, following, states, ends, starts[entry], environment.lanes)
+        if not more:
+            break
+        met = {start: _with(more.get(start, LaneState()), met.get(start)) for start in met.keys() | more.keys()}
+    states = {start: _with(state, wide.get(start)) for start, state in states.items()}
+    return WordFlow(states, before, blocks, evaluator, seen, laned)
 
 
 def _warp_wide(

@@ -1,4 +1,4 @@
-"""The instructions whose results matter: what branches and addresses are made of, followed backwards over the steps of a thread."""
+"""The instructions whose results matter: what branches and accesses depend on, followed backwards over the steps of a thread."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ def mattering(
     after: Mapping[int, Sequence[int]],
     order: Sequence[int],
 ) -> frozenset[int]:
-    """Return the addresses of instructions on whose results a branch or an address may depend.
+    """Return the addresses of instructions on whose results a branch may depend, or an access of memory: its address or its guard.
 
     `before` and `after` are the blocks around each block, `order` lists the blocks from the entry on.
     """
@@ -47,6 +47,8 @@ def mattering(
 def _roots(instruction: Instruction, facts: Facts) -> int:
     out = 0 if facts.flow is Flow.NONE else facts.condition | facts.guard | facts.reads
     for operand in instruction.operands:
+        if isinstance(operand, Memory):
+            out |= facts.guard
         if isinstance(operand, Memory | Constant):
             for register in operand.base:
                 out |= bit(register.file, register.index)

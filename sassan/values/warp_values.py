@@ -42,8 +42,8 @@ class WarpValues:
         """Yield those instructions of a node that are wanted, each with what is known before it of the threads for which its guard holds.
 
         A guard divides the threads of a node from the last write of its predicate on: `@!P1 IADD3 R4, ..` and `@!P1 LDG R5, [R4]` are
-        executed by the same threads, which agree on R4 where they do on what it is made of. A point is to be read before the next
-        one is taken.
+        executed by the same threads, which agree on R4 where they do on what it is made of (docs/proofs/words-of-lanes.md). A point is
+        to be read before the next one is taken.
         """
         node = self.cfg.nodes[index]
         guards = {guard for each in node.instructions if wanted(each) and (guard := _literal(each)) is not None}

@@ -32,6 +32,8 @@ def atomic(text: str, block: Shape) -> Access:
         (f"{FIRST}@P0 EXIT\n{ADD}EXIT", LINE, 1),
         (f"{FIRST}BSSY B0, end\n@P0 BRA meet\n{ADD}meet:\nBSYNC B0\nend:\nEXIT", LINE, 1),
         (f"{FIRST}BSSY B0, end\n@P0 BRA meet\nMOV R2, R3\nmeet:\nBSYNC B0\nend:\n{ADD}EXIT", LINE, 32),
+        # Nothing but the guard is made of the index.
+        (f"S2R R0, SR_TID.X\nISETP.NE.AND P0, PT, R0, RZ, PT\n@!P0 {ADD}EXIT", LINE, 1),
         # Two rows of a warp have a first thread each.
         (f"{FIRST}@!P0 {ADD}EXIT", TILE, 32),
         (f"{FIRST}ISETP.LT.AND P0, PT, R0, 0x2, PT\n@P0 {ADD}EXIT", LINE, 32),
