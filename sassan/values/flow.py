@@ -113,6 +113,7 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
     seen: LaneEffects = {}
     laned: dict[int, Mapping[int, LaneWord]] = {}
     ends: dict[int, LaneState] = {}
+    states: Mapping[int, LaneState] = {}
     met: Mapping[int, LaneState] = {}
 
     def transfer(start: int, state: LaneState) -> LaneState:
