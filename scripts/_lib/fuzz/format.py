@@ -85,7 +85,8 @@ def answer(*arguments: str) -> Answer:
         status = error.code if isinstance(error.code, int) else 1
     finally:
         sys.stdin = before
-    return Answer(arguments[0] if arguments else "", status, out.getvalue() + out.buffer.getvalue().decode("utf-8", "replace"), err.getvalue())
+    said = out.getvalue() + out.buffer.getvalue().decode("utf-8", "replace")
+    return Answer(arguments[0] if arguments else "", status, said, err.getvalue())
 
 
 def reading(suffix: str, *commands: Sequence[str]) -> Check:
