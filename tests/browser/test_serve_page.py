@@ -82,4 +82,4 @@ def test_a_source_that_does_not_compile_is_named_and_the_last_good_view_stays(pa
     assert "FACTOR;" in page.locator(".pane.source").inner_text()
     assert chosen(page, "source") == ["k.cu:4"]
     (folder / "k.cu").write_text(SOURCE, "utf-8")
-    page.wait_for_function("!document.querySelector('.panel.gaps')")
+    page.wait_for_selector(".panel.gaps", state="detached")
