@@ -31,6 +31,7 @@ SUMMARIES: Mapping[str, str] = {
     "evolve": "Search for the compiler choices of least cost.",
     "validate": "Hold bounds to recorded launches on a GPU.",
     "gpus": "List the GPUs that --gpu knows, or the figures of one.",
+    "warm": "Compile the searches, once after an installation.",
 }
 """The commands in the order of the help, each with the first sentence of its own. `sassan.cli.commands.NAME` holds the function NAME."""
 _PASS_ON = ("record",)

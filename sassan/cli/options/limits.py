@@ -17,7 +17,7 @@ SECONDS = 600.0
 _GIB = 1 << 30
 _TIME, _MEMORY = "time_limit", "memory_limit"
 _NAMES = "mangled"
-_NAMELESS = frozenset({"gpus", "measure"})
+_NAMELESS = frozenset({"gpus", "measure", "warm"})
 """Commands that print no name of a function."""
 _LONG = frozenset({"evolve", "measure"})
 """Commands that may run for hours."""
