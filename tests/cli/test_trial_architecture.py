@@ -57,6 +57,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "makespan of a file": ("makespan", lambda dump, _: (dump, "-W", "4")),
     "memory": ("memory", lambda dump, _: (dump, "--block-dim", "256")),
     "report": ("report", lambda dump, folder: (dump, "-o", folder / "page.html")),
+    "serve": ("serve", lambda dump, folder: (dump, "--export", folder / "page.html")),
     "init": ("init", lambda dump, folder: (dump, "-o", folder / "sassan.toml")),
     "check": ("check", lambda dump, _: (dump, "--no-gaps")),
     "check --control": ("check", lambda dump, _: (dump, "--control")),

@@ -177,11 +177,12 @@ def _asked(
 
 
 def _project(name: str | None, inputs: tuple[str, ...]) -> Project | None:
-    """Return the project file that is named, or that of the folder of the first input; without an input there has to be one.
+    """Return the project file that is named, or that of the folder of the first input, which may be one; without an input one is needed.
 
     Raises UsageError, InputError.
     """
-    start = Path(inputs[0]).parent if inputs and inputs[0] != "-" else Path()
+    start = Path(inputs[0]) if inputs and inputs[0] != "-" else Path()
+    start = start if start.is_dir() else start.parent
     path = projects.find(start) if name is None else name if name != projects.NONE else None
     file = projects.read(path) if path is not None else None
     if not inputs and (file is None or not file.files):
