@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sassan import frontend, machine, products
 from sassan.arch import named
-from sassan.compilers.source import cubin_of, is_source
+from sassan.compilers.source import CompiledSource, compiled, is_source
 from sassan.errors import InputError, UsageError
 from sassan.frontend.image import Image
 from sassan.frontend.load import LIMIT
@@ -25,11 +25,18 @@ def read_program(path: str, arch: str | None = None, *, cached: bool = True, tar
     """
     if not is_source(path):
         return frontend.read(frontend.load(path), arch=arch, cached=cached)
-    architecture = target or arch
+    return frontend.read(Image(path, compile_file(path, target or arch, cached=cached).cubin), cached=cached)
+
+
+def compile_file(path: str, architecture: str | None, *, cached: bool = True) -> CompiledSource:
+    """The PTX and the cubin of CUDA source in a file.
+
+    Raises UsageError without an architecture, InputError, MissingToolError.
+    """
     if architecture is None:
         message = f"'{path}' is CUDA source, and the architecture to compile it for is not given"
         raise UsageError("no-architecture", message, hint="pass --arch sm_90 (--sm to a command without --arch), or --gpu NAME")
-    return frontend.read(Image(path, cubin_of(path, architecture, cached=cached)), cached=cached)
+    return compiled(path, architecture, cached=cached)
 
 
 def read_facts(path: str) -> FlowFacts:

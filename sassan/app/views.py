@@ -1,6 +1,8 @@
 """What a result, or a function, looks like: drawings, listings, integer programs, comparisons, records for a page."""
 
-from sassan.access import accesses
+from collections.abc import Iterable
+
+from sassan.access import Access, accesses
 from sassan.app.analysis import explored, launched, warp_graph
 from sassan.app.registers import registers_of
 from sassan.app.result import AnalysisResult
@@ -107,10 +109,11 @@ def edges_at(cfg: WarpCfg, level: str) -> tuple[Arc, ...]:
     return arcs(cfg, Level(level))
 
 
-def page_sketch(result: AnalysisResult) -> Sketch:
-    """The graph and the listing of a result as plain data for a page, without positions."""
+def page_sketch(result: AnalysisResult, followed: Iterable[Access] | None = None) -> Sketch:
+    """The graph and the listing of a result as plain data for a page, without positions; `followed` are accesses that are known already."""
     total = result.wcet.value if result.wcet.bound else None
-    followed = () if result.values is None else accesses(result.values)
+    if followed is None:
+        followed = () if result.values is None else accesses(result.values)
     known, facts_of = registers_of(result.function, result.isa.facts), result.isa.facts
     shown = render_listing(result.cfg, facts_of, followed, known.in_use if known is not None else ())
     return render_sketch(result.cfg, _decorations(result), facts_of, result.gaps, total, shown)

@@ -21,6 +21,7 @@ SUMMARIES: Mapping[str, str] = {
     "ipet": "Bound the WCET, and write the integer program behind it.",
     "makespan": "Find the longest makespan of W warps on one SM.",
     "report": "Write everything into one page of HTML.",
+    "serve": "Serve a page with source, PTX and machine code side by side.",
     "init": "Write a project file: what the other commands take from it.",
     "check": "Hold every function to gates, for CI: status 1 where one fails.",
     "diff": "Show what changed between two builds.",
@@ -30,6 +31,7 @@ SUMMARIES: Mapping[str, str] = {
     "evolve": "Search for the compiler choices of least cost.",
     "validate": "Hold bounds to recorded launches on a GPU.",
     "gpus": "List the GPUs that --gpu knows, or the figures of one.",
+    "warm": "Compile the searches, once after an installation.",
 }
 """The commands in the order of the help, each with the first sentence of its own. `sassan.cli.commands.NAME` holds the function NAME."""
 _PASS_ON = ("record",)

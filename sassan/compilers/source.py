@@ -1,6 +1,6 @@
-"""CUDA C++ in a file to a cubin: with nvcc where it is installed and compiles for the architecture, else with NVRTC.
+"""CUDA C++ in a file to PTX and a cubin: with nvcc where it is installed and compiles for the architecture, else with NVRTC.
 
-The cubin is kept in the cache, with the digest of every file that the compiler read. Options stand where nvcc looks for them, too: in the
+Both are kept in the cache, with the digest of every file that the compiler read. Options stand where nvcc looks for them, too: in the
 environment variables NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS.
 """
 
@@ -10,6 +10,8 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sassan.compilers.nvrtc import compile_source
@@ -20,7 +22,7 @@ from sassan.frontend.load import LIMIT, read_bytes
 from sassan.source import Source, Span
 
 SUFFIX = ".cu"
-_ENTRIES = Entries("compiled", b"sassan-compiled-1")
+_ENTRIES = Entries("compiled", b"sassan-compiled-2")
 _LIMITS = ToolLimits(seconds=600, size=1_000_000)
 _FLAGS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH")
 """Variables that nvcc and its host compiler obey."""
@@ -31,13 +33,21 @@ _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include\b", re.MULTILINE)
 _INSTALL = "install the CUDA toolkit, whose nvcc is found on PATH, or: pip install nvidia-cuda-nvrtc-cu12"
 
 
+@dataclass(frozen=True, slots=True)
+class CompiledSource:
+    """What a compiler made of a source: the machine code, and the PTX that it was made of."""
+
+    cubin: bytes
+    ptx: bytes
+
+
 def is_source(path: str) -> bool:
     """Say whether a file is CUDA source, by its name."""
     return path.endswith(SUFFIX)
 
 
-def cubin_of(path: str, arch: str, *, cached: bool = True) -> bytes:
-    """Return the cubin of the CUDA source in a file for an architecture (`sm_90`), with the lines of the source.
+def compiled(path: str, arch: str, *, cached: bool = True) -> CompiledSource:
+    """Return PTX and cubin of the CUDA source in a file for an architecture (`sm_90`), both with the lines of the source.
 
     Raises InputError `compile-failed` with the place of the first error, `not-utf8`, what reading raises, MissingToolError `nvcc-missing`.
     """
@@ -50,18 +60,19 @@ def cubin_of(path: str, arch: str, *, cached: bool = True) -> bytes:
             return kept
         made = _with_nvcc(nvcc, path, data, arch)
         if made is not None:
-            cubin, read = made
-            _ENTRIES.put(name, json.dumps([(file, _digest(file)) for file in read]).encode() + b"\n" + cubin)
-            return cubin
+            code, read = made
+            _keep(name, code, read)
+            return code
     return _with_nvrtc(path, data, arch, cached=cached)
 
 
-def _with_nvcc(nvcc: str, path: str, data: bytes, arch: str) -> tuple[bytes, tuple[str, ...]] | None:
-    """Return the cubin and the files that were read, None where this nvcc does not compile for the architecture."""
+def _with_nvcc(nvcc: str, path: str, data: bytes, arch: str) -> tuple[CompiledSource, tuple[str, ...]] | None:
+    """Return PTX, cubin and the files that were read, None where this nvcc does not compile for the architecture."""
     source = str(Path(path).absolute())
     with tempfile.TemporaryDirectory(prefix="sassan-") as scratch:
         folder = Path(scratch)
-        command = [nvcc, "-cubin", f"-arch={arch}", "-lineinfo", "-MD", "-MF", "read.d", "-o", "made.cubin", source]
+        keep = ["-keep", "-keep-dir", "."]  # the PTX is a step on the way
+        command = [nvcc, "-cubin", f"-arch={arch}", "-lineinfo", "-MD", "-MF", "read.d", *keep, "-o", "made.cubin", source]
         try:
             run(command, folder, _LIMITS)
         except ToolProblem as problem:
@@ -69,11 +80,12 @@ def _with_nvcc(nvcc: str, path: str, data: bytes, arch: str) -> tuple[bytes, tup
                 return None
             raise _failed(path, data, str(problem).partition(f"{source}")[2] or f": error: {problem}") from None
         files = _DEPENDENCY.findall((folder / "read.d").read_text("utf-8", "replace").partition(" : ")[2])
-        return (folder / "made.cubin").read_bytes(), tuple(file.replace("\\ ", " ") for file in files if file != "\\")
+        code = CompiledSource((folder / "made.cubin").read_bytes(), next(folder.glob("*.ptx")).read_bytes())
+        return code, tuple(file.replace("\\ ", " ") for file in files if file != "\\")
 
 
-def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> bytes:
-    """Return the cubin; one of a source with includes is not kept, since NVRTC does not say what it read."""
+def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> CompiledSource:
+    """Return PTX and cubin; those of a source with includes are not kept, since NVRTC does not say what it read."""
     name = _key(data, path, arch, "nvrtc")
     alone = _INCLUDE.search(data) is None
     kept = _kept(name) if cached and alone else None
@@ -85,16 +97,17 @@ def _with_nvrtc(path: str, data: bytes, arch: str, *, cached: bool) -> bytes:
         raise InputError("not-utf8", f"'{path}' is not UTF-8 text: byte {error.start}", source=Source(path, "")) from None
     folder = Path(path).absolute().parent
     try:
-        cubin = compile_source(text, arch=arch, name=path, options=("-lineinfo", f"-I{folder}")).cubin
+        made = compile_source(text, arch=arch, name=path, options=("-lineinfo", f"-I{folder}"))
     except MissingToolError:
         message = f"'{path}' is CUDA source, and neither nvcc nor NVRTC that compile for {arch} were found"
         raise MissingToolError("nvcc-missing", message, hint=_INSTALL) from None
     except InputError as error:
         error.hint = f"NVRTC compiled it, which takes device code only: no nvcc that compiles for {arch} was found"
         raise
+    code = CompiledSource(made.cubin, made.ptx)
     if alone:
-        _ENTRIES.put(name, b"[]\n" + cubin)
-    return cubin
+        _keep(name, code, ())
+    return code
 
 
 def _nvcc() -> str | None:
@@ -108,10 +121,20 @@ def _key(data: bytes, path: str, arch: str, compiler: str) -> str:
     return hashlib.sha256("\0".join([hashlib.sha256(data).hexdigest(), *context]).encode("utf-8", "surrogateescape")).hexdigest() + ".cubin"
 
 
-def _kept(name: str) -> bytes | None:
-    """Return the cubin of an entry, None where there is none, or a file that it was made of has changed."""
-    head, _, cubin = (_ENTRIES.get(name) or b"").partition(b"\n")
-    return cubin if cubin and all(_digest(file) == digest for file, digest in json.loads(head)) else None
+def _keep(name: str, code: CompiledSource, read: Sequence[str]) -> None:
+    head = {"read": [(file, _digest(file)) for file in read], "ptx": len(code.ptx)}
+    _ENTRIES.put(name, json.dumps(head).encode() + b"\n" + code.ptx + code.cubin)
+
+
+def _kept(name: str) -> CompiledSource | None:
+    """Return what an entry holds, None where there is none, or a file that it was made of has changed."""
+    text, _, data = (_ENTRIES.get(name) or b"").partition(b"\n")
+    if not data:
+        return None
+    head = json.loads(text)
+    if any(_digest(file) != digest for file, digest in head["read"]):
+        return None
+    return CompiledSource(data[head["ptx"] :], data[: head["ptx"]])
 
 
 def _digest(file: str) -> str:

@@ -43,6 +43,7 @@ environment() {
     # Dependency groups came with pip 25.1; venv brings the pip that its Python was released with.
     "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' || return 1
     "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check ${wanted[@]+"${wanted[@]}"} --editable "$root" || return 1
+    "$root/.venv/bin/sassan" warm --quiet || return 1 # the first answer waits for no compiler
     for group in base "$@"; do stamp_of >"$root/.venv/.stamp-$group"; done
   fi
   PATH="$root/.venv/bin:$PATH"

@@ -459,7 +459,7 @@ def test_the_listing_of_a_launch_has_the_transactions_of_memory(chromium: Any, t
     assert "trans." in heads
     wasting = page.page.locator("#block table.listing b.gap")
     assert wasting.first.inner_text() == "<=5/4"
-    assert wasting.first.get_attribute("title") == "may begin inside a sector: at most 5 sectors where 4 suffice"
+    assert wasting.first.get_attribute("title") == "global misaligned\nmay begin inside a sector: at most 5 sectors where 4 suffice"
     page.page.close()
 
 

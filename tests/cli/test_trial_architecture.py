@@ -57,6 +57,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "makespan of a file": ("makespan", lambda dump, _: (dump, "-W", "4")),
     "memory": ("memory", lambda dump, _: (dump, "--block-dim", "256")),
     "report": ("report", lambda dump, folder: (dump, "-o", folder / "page.html")),
+    "serve": ("serve", lambda dump, folder: (dump, "--export", folder / "page.html")),
     "init": ("init", lambda dump, folder: (dump, "-o", folder / "sassan.toml")),
     "check": ("check", lambda dump, _: (dump, "--no-gaps")),
     "check --control": ("check", lambda dump, _: (dump, "--control")),
@@ -68,7 +69,7 @@ CASES: dict[str, tuple[str, Arguments]] = {
     "rank": ("rank", lambda _, folder: (evolve_config(folder, 'gpu = "RTX 5090"'), "--executor", "serial")),
     "validate": ("validate", lambda dump, folder: (times(folder), dump, "--sms", "100", "--clock", "1000")),
 }
-WITHOUT_CODE = ("measure", "gpus")
+WITHOUT_CODE = ("measure", "gpus", "warm")
 """Commands that read no machine code of the SM."""
 REFUSED = ("record", "evolve", "rank", "estimate")
 """What needs more than a file: a product of the SM, a compiler for it."""

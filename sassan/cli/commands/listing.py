@@ -9,6 +9,7 @@ from sassan.app.inputs import Selected, each_function
 from sassan.app.options import AnalysisOptions
 from sassan.app.reading import architecture
 from sassan.app.request import AnalysisRequest
+from sassan.app.sources import Sources
 from sassan.app.views import check_control, listing_of
 from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
 from sassan.cli.options.launch import BlockDim, Grid, Parameters
@@ -20,7 +21,6 @@ from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import colourful, cut, is_terminal, label, note, out, safe, width
 from sassan.cli.reports import control as listing_check
 from sassan.cli.reports.analysis import list_gaps
-from sassan.cli.sources import Sources
 from sassan.render.listing import Listing, ListingRow
 from sassan.render.listing_text import TextLine, lines
 
@@ -92,7 +92,7 @@ def listing(
             listing_check.text(checked)
         listing_check.finish(checked, inputs)
     else:
-        sources = Sources(source)
+        sources = Sources(*([source] if source is not None else ()))
         listings, inputs = each_function(inputs, lambda selected: (selected, listing_of(selected.function, settings)), "listing", observer)
         for text in assumptions([access for _, shown in listings for row in shown.rows for access in row.accesses]):
             observer.assumed(text)

@@ -1,6 +1,6 @@
 """`sassan report`: one page of HTML that shows everything."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,24 +8,20 @@ from typing import Any
 
 from sassan import recorded
 from sassan.app import documents
-from sassan.app.estimating import estimated
-from sassan.app.inputs import Inputs, Observer
-from sassan.app.makespan.page import PageSearch, searched
-from sassan.app.registers import registers_of_result, sentences
+from sassan.app.inputs import Inputs
+from sassan.app.makespan.page import PageSearch
+from sassan.app.page import records
 from sassan.app.result import AnalysisResult
-from sassan.app.views import page_sketch
 from sassan.cli.options.makespan import PageEngine, PageTimeLimit, Seed
 from sassan.cli.options.models import Model
-from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.options.views import PageFile, Recorded, Title
 from sassan.cli.output.files import extension, save
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import note, out, safe
 from sassan.cli.searching import watched_search
 from sassan.errors import UsageError
-from sassan.render.html.layout import place
 from sassan.render.html.page import Page, html
-from sassan.render.html.sketch import GraphRecord
 from sassan.timing import Unit, models
 from sassan.timing.rates import Tables
 from sassan.validation.document import launch
@@ -38,7 +34,7 @@ _SECONDS = 2.0
 
 @analysis
 def report(
-    asked: Asked,
+    asked: AnalysisCommand,
     *,
     output: PageFile,
     title: Title = None,
@@ -69,7 +65,7 @@ def report(
     )
     results, inputs = asked.request.results(asked.observer)
     measured = _measured(recorded, results, asked) if recorded is not None else {}
-    text = _page(title or _title(asked), _functions(results, asked.observer, how, measured), inputs)
+    text = _page(title or _title(asked), records(results, asked.observer, how, measured), inputs)
     _write(output, text, quiet=asked.observer.quiet)
     finish(inputs, results if asked.request.patterns else [])
 
@@ -87,12 +83,12 @@ def _check(output: str) -> None:
         raise UsageError("unwritable-output", f"there is no folder '{folder}'", hint="name a file in an existing folder")
 
 
-def _title(asked: Asked) -> str:
+def _title(asked: AnalysisCommand) -> str:
     names = [Path(path).name if path != _STANDARD_OUTPUT else "standard input" for path in asked.request.files]
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _measured(path: str, results: tuple[AnalysisResult, ...], asked: Asked) -> Mapping[str, list[object]]:
+def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCommand) -> Mapping[str, list[object]]:
     """Return the recorded launches of each function beside the bounds of their grids, in cycles: where the page counts instructions, too.
 
     Raises InputError for the recording, UsageError for one of a tuning space.
@@ -114,51 +110,12 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: Asked) -> M
     return measured
 
 
-def _page(title: str, functions: list[Mapping[str, Any]], inputs: Inputs) -> str:
-
+def _page(title: str, functions: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     refused = [documents.refusal(refusal.file, refusal.error) for refusal in inputs.refused]
     return html(Page(title, documents.tool(), functions, refused))
 
 
-def _functions(
-    results: tuple[AnalysisResult, ...], observer: Observer, how: PageSearch, measured: Mapping[str, list[object]]
-) -> list[Mapping[str, Any]]:
-    graphs = _graphs(results, observer)
-    searches = [searched(result, how) for result in observer.steps(results, "scheduling")]
-    return [
-        {
-            **documents.analysis(result),
-            "graph": graph,
-            "search": search,
-            "measured": measured.get(result.function.name, []),
-            "registers_in_use": _registers(result),
-            "estimate": _estimate(result),
-        }
-        for result, graph, search in zip(results, graphs, searches, strict=True)
-    ]
-
-
-def _estimate(result: AnalysisResult) -> Mapping[str, Any] | None:
-    """Return the estimate of the launch of a kernel, None where no GPU or no launch is given, or where it has gaps."""
-    known = estimated(result).estimate if result.settings.gpu is not None and result.function.kernel else None
-    return documents.estimate(known) if known is not None else None
-
-
-def _registers(result: AnalysisResult) -> list[str]:
-    known = registers_of_result(result)
-    return list(sentences(known)) if known is not None else []
-
-
-def _graphs(results: tuple[AnalysisResult, ...], observer: Observer) -> Iterator[GraphRecord]:
-
-    sketches = [page_sketch(result) for result in results]
-    places = place([sketch.text for sketch in sketches])
-    for sketch, placed in zip(observer.steps(sketches, "laying out"), places, strict=True):
-        yield sketch.record(placed)
-
-
 def _write(output: str, text: str, *, quiet: bool) -> None:
-
     if output == _STANDARD_OUTPUT:
         out(text)
         return

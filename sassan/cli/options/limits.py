@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated
 
 import typer
@@ -17,12 +17,14 @@ SECONDS = 600.0
 _GIB = 1 << 30
 _TIME, _MEMORY = "time_limit", "memory_limit"
 _NAMES = "mangled"
-_NAMELESS = frozenset({"gpus", "measure"})
+_NAMELESS = frozenset({"gpus", "measure", "warm"})
 """Commands that print no name of a function."""
 _LONG = frozenset({"evolve", "measure"})
 """Commands that may run for hours."""
 _STARTS_PROGRAMS = frozenset({"measure", "record"})
 """Commands that start programs of the user, which inherit the limit on memory."""
+
+_limit = partial(typer.Option, min=0.001, max=1e6)
 
 Command = Callable[..., None]
 
@@ -32,19 +34,15 @@ def with_limits(name: str, command: Command) -> Command:
     signature = inspect.signature(command)
     seconds = None if name in _LONG else SECONDS
     half = None if name in _STARTS_PROGRAMS else memory_available() / _GIB / 2
-    time = typer.Option(
+    time = _limit(
         "--time-limit",
         metavar="S",
-        min=0.001,
-        max=1e6,
         help="Seconds of the command: what is not done by then is refused.",
         show_default="600" if seconds else "none",
     )
-    memory = typer.Option(
+    memory = _limit(
         "--memory-limit",
         metavar="GIB",
-        min=0.01,
-        max=1e6,
         help="GiB of memory of the command: what needs more is refused.",
         show_default="half of the memory" if half else "none",
     )

@@ -11,9 +11,12 @@ from types import FrameType
 
 from sassan.cli.output import failure
 from sassan.errors import InputError, OutOfTimeError
+from sassan.makespan import clock
 
 _GRACE = 10.0
 """Seconds after the end of the time: compiled code that has not returned to Python by then is ended with the process."""
+_SOON = 0.05
+"""Seconds of a limit that are not worth another alarm."""
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -28,7 +31,7 @@ def memory_available() -> int:
 
 @contextmanager
 def limited(seconds: float | None, memory: int | None) -> Generator[None]:
-    """Run a block with at most so many seconds of wall-clock time and bytes of memory; None: no limit.
+    """Run a block with at most so many seconds, those of the compiler of searches not counted, and bytes of memory; None: no limit.
 
     Raises OutOfTimeError `time-limit`, InputError `memory-limit`.
     """
@@ -51,26 +54,31 @@ def _time(seconds: float | None) -> Generator[None]:
         yield
         return
     error = OutOfTimeError(seconds)
+    begin = clock.now()
 
     def end(number: int, frame: FrameType | None) -> None:
         del number, frame
-        raise error
+        if (left := seconds - (clock.now() - begin)) <= _SOON:
+            raise error
+        signal.setitimer(signal.ITIMER_REAL, left)
 
     def abort() -> None:
+        while (left := seconds + _GRACE - (clock.now() - begin)) > 0:
+            if returned.wait(left):
+                return
         failure.show(error)
         sys.stdout.flush()
         os._exit(error.status)
 
-    last = threading.Timer(seconds + _GRACE, abort)
-    last.daemon = True
+    returned = threading.Event()
     before = signal.signal(alarm, end)
-    last.start()
+    threading.Thread(target=abort, daemon=True).start()
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-        last.cancel()
+        returned.set()
         signal.signal(alarm, before)
 
 

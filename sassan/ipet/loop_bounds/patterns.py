@@ -118,13 +118,11 @@ class _Pairs(dict[int, int]):
 
 def _is_plain(operand: Operand) -> bool:
     """Say whether an operand names no register, or one by itself."""
-    match operand:
-        case Register():
-            return operand.index is None or operand.file in _WIDTHS
-        case Constant():
-            return isinstance(operand.bank, int) and all(register.index is None for register in operand.base)
-        case _:
-            return isinstance(operand, Immediate | Special | Target)
+    if isinstance(operand, Register):
+        return operand.index is None or operand.file in _WIDTHS
+    if isinstance(operand, Constant):
+        return isinstance(operand.bank, int) and all(register.index is None for register in operand.base)
+    return isinstance(operand, Immediate | Special | Target)
 
 
 class _Same(dict[int, int]):

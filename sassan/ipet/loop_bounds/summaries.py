@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from sassan.domains.ranges import Range
 from sassan.ipet.loop_bounds.counters import LoopBound
-from sassan.ipet.loop_bounds.operands import number_of
 from sassan.ipet.loop_bounds.values import Both, Compare, Known, Maybe, Origins, State, Symbol, Truth, Value
 from sassan.ir import Constant, Instruction, Register
 from sassan.isa.computations import CARRY, ZERO
 from sassan.isa.facts import Facts
+from sassan.isa.registers import bit
 
 Key = tuple[object, ...]
 
@@ -42,13 +42,16 @@ def touched(instructions: Iterable[Instruction], facts: Mapping[int, Facts]) -> 
     out = 0
     for instruction in instructions:
         known = facts[instruction.address]
-        out |= known.reads | known.writes | known.guard | known.condition
+        out |= known.reads | known.guard | known.condition
+        for effect in known.effects:
+            out |= effect.writes
         for operand in instruction.operands:
-            for register in operand.base if isinstance(operand, Constant) else (operand,):
-                name = number_of(register.file, register.index) if isinstance(register, Register) else None
-                if name is not None and name >= 0:
-                    # A pair is named by its first register.
-                    out |= 3 << name
+            # A pair is named by its first register.
+            if isinstance(operand, Register):
+                out |= 3 * bit(operand.file, operand.index)
+            elif isinstance(operand, Constant):
+                for register in operand.base:
+                    out |= 3 * bit(register.file, register.index)
     return out
 
 

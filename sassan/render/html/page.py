@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -19,19 +19,28 @@ from sassan.render.html.ends import ends
 from sassan.render.html.look import legend, style
 from sassan.render.text import visible
 
-_SCRIPTS = ("dom", "data", "format", "list", "overview", "kernel", "estimate", "graph", "map", "view", "block", "charts", "keys", "main")
+_SCRIPTS = (
+    *("dom", "data", "format", "virtual", "list", "overview", "kernel", "code", "estimate"),
+    *("graph", "map", "view", "block", "charts", "keys", "live", "main"),
+)
 _MARK = re.compile(r"\{\{(\w+)\}\}")
 _SUMMARY = ("name", "arch", "file", "instructions", "blocks", "edges", "divergent_branches", "reactivation_edges")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The plain data of a page: `functions` as `documents.analysis` with `graph` and `search`, `refused` as `documents.refusal`."""
+    """The plain data of a page: `functions` as `documents.analysis` with `graph` and `search`, `refused` as `documents.refusal`.
+
+    `sources` are lines of text by `file:name`: of an input, and of a source of its functions (their key `code`). A page with a `version` is
+    one of a local server, which it asks for newer ones; it shows a function of a refused input as it was before.
+    """
 
     title: str
     tool: Mapping[str, Any]
     functions: Sequence[Mapping[str, Any]]
     refused: Sequence[Mapping[str, Any]] = ()
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    version: str | None = None
 
 
 def html(page: Page) -> str:
@@ -44,13 +53,15 @@ def html(page: Page) -> str:
         "legend": legend(),
         "refused": list(page.refused),
         "functions": _summaries(page.functions),
+        "sources": {name: at for at, name in enumerate(page.sources)},
+        "version": page.version,
     }
     parts = {
-        "policy": _policy(sheet, script),
+        "policy": _policy(sheet, script, asks=page.version is not None),
         "title": escape(visible(page.title)).encode("ascii", "xmlcharrefreplace").decode(),
         "style": sheet,
         "data": _data(head),
-        "details": "\n".join(_detail(at, function) for at, function in enumerate(page.functions)),
+        "details": "\n".join([*_details(page.functions), *_sources(page.sources)]),
         "script": script,
     }
     return _MARK.sub(lambda match: parts[match[1]], _part("template.html"))
@@ -65,9 +76,9 @@ def _script() -> str:
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
-def _policy(sheet: str, script: str) -> str:
-    """Return the content security policy: only these two texts, no address; the icon is data, so that none is requested."""
-    texts = f"style-src '{_hash(sheet)}'; script-src '{_hash(script)}'"
+def _policy(sheet: str, script: str, *, asks: bool) -> str:
+    """Return the content security policy: only these two texts, no address but that of the page's own server; the icon is data."""
+    texts = f"style-src '{_hash(sheet)}'; script-src '{_hash(script)}'" + ("; connect-src 'self'" if asks else "")
     return f"default-src 'none'; {texts}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
@@ -113,14 +124,19 @@ def _data(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _detail(at: int, function: Mapping[str, Any]) -> str:
-    return f'<script type="text/plain" id="detail-{at}">{_packed(function)}</script>'
+def _details(functions: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [_packed(f"detail-{at}", {**function, **_assumptions(function)}) for at, function in enumerate(functions)]
 
 
-def _packed(function: Mapping[str, Any]) -> str:
+def _sources(sources: Mapping[str, Sequence[str]]) -> list[str]:
+    return [_packed(f"source-{at}", [line.expandtabs(4) for line in lines]) for at, lines in enumerate(sources.values())]
+
+
+def _packed(name: str, value: object) -> str:
     # Without a timestamp: the same data gives the same bytes.
-    text = json.dumps(_shown({**function, **_assumptions(function)}), separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    text = json.dumps(_shown(value), separators=(",", ":"))
+    data = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return f'<script type="text/plain" id="{name}">{data}</script>'
 
 
 def _shown(value: object) -> object:

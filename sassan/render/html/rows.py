@@ -25,7 +25,7 @@ class RowRecord(TypedDict):
     """`control` is None without encodings, `unit` and `letter` for an unknown opcode.
 
     `transactions` are those of memory by a full warp with how few would do, '' without; `waste` says why there are more.
-    `live` counts the general registers in use.
+    `pattern` is how the lanes lie in memory. `live` counts the general registers in use.
     """
 
     address: str
@@ -37,6 +37,7 @@ class RowRecord(TypedDict):
     source: str | None
     transactions: str
     waste: str
+    pattern: str
     live: int | None
 
 
@@ -52,6 +53,7 @@ def row(line: ListingRow) -> RowRecord:
         "source": None if line.source is None else f"{line.source.file}:{line.source.line}",
         "transactions": line.transactions,
         "live": line.live,
+        "pattern": ", ".join(f"{access.space.value} {access.pattern.value}" for access in line.accesses),
         "waste": "\n".join(why for access in line.accesses if (why := reason(access))),
     }
 

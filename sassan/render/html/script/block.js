@@ -57,43 +57,41 @@ const TRANSACTIONS = "memory transactions of a full warp (sectors of 32 bytes, o
 
 const SAYS = { divergent: "divergent", uniform: "uniform", unreached: "unreached", "?": "divergent?" };
 
-function instructions(view, block) {
-  const graph = view.graph;
-  const rows = block.rows.map((at) => graph.rows[at]);
-  const coded = rows.some((row) => row.control);
-  const accessed = rows.some((row) => row.transactions);
-  const times = timesOf(view.one);
-  const counted = rows.some((row) => row.live !== null);
-  const columns = [
-    ["address"],
-    ...(coded ? CONTROL.map(([name, tip]) => [name, false, tip]) : []),
-    ["unit"],
-    [""],
-    ...(accessed ? [["trans.", true, TRANSACTIONS]] : []),
-    ...(counted ? [["live", true, "general registers in use: live before the instruction, or written by it"]] : []),
-    ...(times ? [["time", true, "share of the estimated time that warps spend before the instruction"]] : []),
-    ["instruction"],
+// The columns of a listing of these rows: `text` is what a cell says, `cell` the element where it is more than text.
+function listingColumns(one, rows) {
+  const times = timesOf(one);
+  const column = (title, text, tip, more = {}) => ({ title, tip, text, cell: text, ...more });
+  const numeric = { numeric: true };
+  const share = (row) => (times.has(row.address) ? percent(times.get(row.address)) : "");
+  return [
+    column("address", (row) => row.address),
+    ...(rows.some((row) => row.control) ? CONTROL.map(([title, tip, key]) => column(title, (row) => (row.control ? row.control[key] : "?"), tip)) : []),
+    column("unit", (row) => row.unit ?? "?"),
+    column("", (row) => row.letter ?? "?", undefined, { cell: (row) => unit(row.letter) }),
+    ...(rows.some((row) => row.transactions) ? [column("trans.", (row) => row.transactions, TRANSACTIONS, { ...numeric, cell: transactions })] : []),
+    ...(rows.some((row) => row.live !== null) ? [column("live", (row) => number(row.live), "general registers in use: live before the instruction, or written by it", numeric)] : []),
+    ...(times ? [column("time", share, "share of the estimated time that warps spend before the instruction", { ...numeric, cell: (row) => el("span", { title: stallReasons(one, row.address) }, share(row)) })] : []),
+    column("instruction", (row) => row.text, undefined, { cell: instruction }),
   ];
-  const cells = rows.map((row) => [
-    row.address,
-    ...(coded ? CONTROL.map(([, , key]) => (row.control ? row.control[key] : "?")) : []),
-    row.unit ?? "?",
-    unit(row.letter),
-    ...(accessed ? [transactions(row)] : []),
-    ...(counted ? [number(row.live)] : []),
-    ...(times ? [times.has(row.address) ? percent(times.get(row.address)) : ""] : []),
-    instruction(row),
-  ]);
-  const note = coded ? "" : el("p", { class: "muted" }, "Control codes are unknown, as the input has no encodings; cubins, cuobjdump -sass and nvdisasm -c -hex have them.");
-  return el("div", {}, table(columns, cells, { class: "listing" }), note);
+}
+
+const stallReasons = (one, at) => one.estimate.stalls.filter(({ address: place }) => place === `0x${at}`).map(({ reason, share }) => `${reason.replaceAll("_", " ")} ${percent(share)}`).join("\n");
+
+function instructions(view, block) {
+  const rows = block.rows.map((at) => view.graph.rows[at]);
+  const columns = listingColumns(view.one, rows);
+  const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
+  const note = rows.some((row) => row.control) ? "" : el("p", { class: "muted" }, "Control codes are unknown, as the input has no encodings; cubins, cuobjdump -sass and nvdisasm -c -hex have them.");
+  return el("div", {}, table(columns.map(({ title, numeric, tip }) => [title, numeric, tip]), cells, { class: "listing" }), note);
 }
 
 function transactions(row) {
-  return row.waste ? el("b", { class: "gap", title: row.waste }, row.transactions) : row.transactions;
+  return row.waste ? el("b", { class: "gap", title: `${row.pattern}\n${row.waste}` }, row.transactions) : el("span", { title: row.pattern }, row.transactions);
 }
 
+const branchComment = (row) => (row.branch ? el("span", { class: row.branch === "divergent" ? "comment divergent" : "comment" }, `  // ${SAYS[row.branch] ?? row.branch}`) : "");
+
 function instruction(row) {
-  const branch = row.branch ? el("span", { class: row.branch === "divergent" ? "comment divergent" : "comment" }, `  // ${SAYS[row.branch] ?? row.branch}`) : "";
   const source = row.source ? el("span", { class: "comment" }, `  | ${row.source.split(/[\\/]/).pop()}`) : "";
-  return [row.text, branch, source];
+  return [row.text, branchComment(row), source];
 }

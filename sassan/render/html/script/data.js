@@ -17,3 +17,12 @@ async function details(at) {
   }
   return unpacked.get(at);
 }
+
+const sourceTexts = new Map();
+
+// The lines of a source of a function.
+async function sourceLines(one, name) {
+  const at = PAGE.sources[`${one.file}:${name}`];
+  if (!sourceTexts.has(at)) sourceTexts.set(at, await unpack(byId(`source-${at}`).textContent));
+  return sourceTexts.get(at);
+}

@@ -1,11 +1,14 @@
 // One function: gaps and assumptions first, then its numbers, its graph, its loops and its warps.
 
-function kernelView(one) {
+async function kernelView(one) {
   const view = graphView(one);
+  const code = await codePanel(one, view);
   return [
     heading(one),
+    refusedPanel(PAGE.refused.filter((other) => other.file === one.file)),
     gapsPanel(one, view),
     el("dl", { class: "tiles" }, numbers(one)),
+    code,
     assumptionsPanel(one),
     estimatePanel(one, view),
     pathPanel(one),
@@ -93,9 +96,8 @@ function loopsPanel(one, view) {
     const bound = loop.bound === null ? el("b", { class: "gap" }, "none") : `${number(loop.bound)}${one.graph.many[index] ? " \u00d7 32" : ""}`;
     return [head, loop.context.join(" \u2192 "), bound, SOURCES[loop.source] ?? loop.source, loop.reason];
   });
-  const called = one.loops.some((loop) => loop.context.length);
   const shown = [["head"], ["called from"], ["bound", true, "back edges of one thread per entry of the loop; \u00d7 32 if each thread may iterate separately"], ["source"], ["reason"]];
-  const kept = shown.map((_, at) => at).filter((at) => at !== 1 || called);
+  const kept = shown.map((_, at) => at).filter((at) => rows.some((cells) => cells[at]));
   return panel("Loops", "loops", table(kept.map((at) => shown[at]), rows.map((cells) => kept.map((at) => cells[at]))));
 }
 

@@ -1,10 +1,10 @@
 // The view: the overview, or one function. The fragment of the address selects it, so that it works with bookmarks and the history.
 
 const state = { at: null, view: null };
+const only = FUNCTIONS.length === 1 && (PAGE.version !== null || !PAGE.refused.length);
 
 async function show() {
   const [, at, block] = location.hash.match(/^#k(\d+)(?:\/(\w+))?$/) ?? [];
-  const only = FUNCTIONS.length === 1 && !PAGE.refused.length;
   if (only || (at !== undefined && Number(at) < FUNCTIONS.length)) await showFunction(only ? 0 : Number(at), block);
   else showOverview();
 }
@@ -24,8 +24,9 @@ async function showFunction(at, block) {
   } catch (error) {
     return byId("main").replaceChildren(panel("Cannot be shown", "gaps", el("p", {}, `This browser cannot unpack the data of the function: ${error.message}`)));
   }
+  const view = await kernelView(one);
   if (state.at !== at) return;
-  byId("main").replaceChildren(...kernelView(one).filter(Boolean));
+  byId("main").replaceChildren(...view.filter(Boolean));
   markOpen(at);
   document.title = `${one.name} \u00b7 ${PAGE.title}`;
   state.view.start();
@@ -64,8 +65,8 @@ function keptTheme() {
 
 function start() {
   keptTheme();
-  document.body.classList.toggle("single", FUNCTIONS.length === 1 && !PAGE.refused.length);
-  byId("tool").textContent = `sassan ${PAGE.tool.tool.version}`;
+  document.body.classList.toggle("single", only);
+  byId("tool").textContent = toolName();
   byId("home").addEventListener("click", goHome);
   byId("theme").addEventListener("click", turnTheme);
   byId("print").addEventListener("click", () => print());
@@ -74,7 +75,8 @@ function start() {
   addEventListener("hashchange", show);
   startList();
   refreshList();
-  show();
+  startLive();
+  show().then(resume);
 }
 
 start();

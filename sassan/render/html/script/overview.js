@@ -19,7 +19,7 @@ const columns = COLUMNS.filter(([key]) => key !== "makespan" || launched);
 function overview() {
   return [
     el("h2", {}, PAGE.title),
-    refusedPanel(),
+    refusedPanel(PAGE.refused),
     gapsOverview(),
     el("dl", { class: "tiles" }, FUNCTIONS.length ? totals() : tile("functions", "0", "nothing was analyzed", "bad")),
     assumptionsOverview(),
@@ -52,10 +52,13 @@ function boundedTile(count) {
   return tile("bounded", number(count), missing.join(", ") || "no gaps", missing.length ? "bad" : "good");
 }
 
-function refusedPanel() {
-  if (!PAGE.refused.length) return "";
-  const lines = PAGE.refused.map((one) => el("li", {}, el("b", {}, one.file), ` ${one.code}: ${one.message}`, one.hint ? el("small", {}, ` hint: ${one.hint}`) : ""));
-  return panel(`${many(PAGE.refused.length, "input")} refused, and not analyzed`, "gaps", el("ul", {}, lines));
+function refusedPanel(refused) {
+  if (!refused.length) return "";
+  const place = (one) => (one.line ? `${one.file}:${one.line}` : one.file);
+  const lines = refused.map((one) => el("li", {}, el("b", {}, place(one)), ` ${one.code}: ${one.message}`, one.hint ? el("small", {}, ` hint: ${one.hint}`) : ""));
+  const kept = FUNCTIONS.some((other) => refused.some((one) => one.file === other.file));
+  const note = kept && PAGE.version !== null ? el("p", { class: "muted" }, "What is shown of it is from before.") : "";
+  return panel(`${many(refused.length, "input")} refused, and not analyzed`, "gaps", el("ul", {}, lines), note);
 }
 
 function gapsOverview() {

@@ -1,0 +1,50 @@
+"""The text of source files that line information names."""
+
+from pathlib import Path
+
+from sassan.errors import UsageError
+from sassan.ir import SourceLine
+
+_LARGEST = 16 * 1024 * 1024
+"""Bytes of a source file."""
+
+
+def base(path: str) -> str:
+    """Return the last part of a path of any system."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+class Sources:
+    """Source files in some folders, found by their names: the paths in a cubin are those of another machine, and are not opened."""
+
+    def __init__(self, *folders: str) -> None:
+        """Take the folders; the first that has a file of a name has it for all.
+
+        Raises UsageError `no-folder`.
+        """
+        for folder in folders:
+            if not Path(folder).is_dir():
+                raise UsageError("no-folder", f"'{folder}' is not a folder", hint="pass the folder that holds the source files")
+        self._folders = folders
+        self._lines: dict[str, tuple[str, ...]] = {}
+
+    def text(self, line: SourceLine) -> str:
+        """Return the text of a line, '' where there is none to show."""
+        matches = self.lines(base(line.file))
+        return matches[line.line - 1] if 0 < line.line <= len(matches) else ""
+
+    def lines(self, name: str) -> tuple[str, ...]:
+        """Return the lines of the file of a name, none where there is no such file."""
+        if name not in self._lines:
+            self._lines[name] = next((lines for folder in self._folders if (lines := _lines(folder, name))), ())
+        return self._lines[name]
+
+
+def _lines(folder: str, name: str) -> tuple[str, ...]:
+    try:
+        path = Path(folder) / name
+        if name in {"", ".", ".."} or not path.is_file() or path.stat().st_size > _LARGEST:
+            return ()
+        return tuple(path.read_text("utf-8", "replace").removesuffix("\n").split("\n"))
+    except (OSError, ValueError):
+        return ()

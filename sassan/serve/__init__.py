@@ -1,0 +1,1 @@
+"""A local page that follows the files it shows."""

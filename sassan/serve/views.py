@@ -1,0 +1,42 @@
+"""The views of all files, the last good one of each, and the page of them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sassan.app import documents
+from sassan.app.explorer import FileView
+from sassan.render.html.page import Page, html
+
+
+class Views:
+    """What is known of every file: where the newest content of one is refused, its functions are those of its last good view."""
+
+    def __init__(self, title: str) -> None:
+        """Take the title of the page."""
+        self._title = title
+        self._views: dict[str, FileView] = {}
+
+    def take(self, view: FileView) -> None:
+        """Take a new view of a file."""
+        old = self._views.get(view.file)
+        if view.errors and not view.functions and old is not None:
+            view = replace(view, functions=old.functions, sources=old.sources)
+        self._views[view.file] = view
+
+    def keep(self, files: Iterable[str]) -> None:
+        """Forget all files but these."""
+        kept = set(files)
+        self._views = {file: view for file, view in self._views.items() if file in kept}
+
+    @property
+    def status(self) -> int:
+        """The exit status that the refused files call for, 0 where all were read."""
+        return max((error.status for view in self._views.values() for error in view.errors), default=0)
+
+    def page(self, version: str | None = None) -> str:
+        """Return the page, in the order of the names of the files; one with a `version` asks its server for newer ones."""
+        views = [self._views[file] for file in sorted(self._views)]
+        functions = [function for view in views for function in view.functions]
+        sources = {f"{view.file}:{name}": lines for view in views for name, lines in view.sources.items()}
+        refused = [documents.refusal(view.file, error) for view in views for error in view.errors]
+        return html(Page(self._title, documents.tool(), functions, refused, sources, version))
