@@ -23,7 +23,7 @@ _NO_KIND = re.compile(r"[-~!| ]|\.[A-Z0-9_]+")
 _PLACE = re.compile(r"([rifdh])([0-9]+)\+([0-9]+)(?:<([0-9]+))?")
 _ZERO = 1 << 128
 _FLOATS = {"f": ("<f", "<I", 0), "d": ("<d", "<Q", 32), "h": ("<e", "<H", 0)}
-"""Kinds of floats: the format, that of its bits, and how many of the low bits have no room in any instruction."""
+"""Kinds of floats: the format, that of its bits, and how many of the low bits no instruction holds."""
 _TEXTS = 8192
 ARCHITECTURES = ((50, "m"), (60, "p"), (70, "v"), (75, "t"), (80, "a"), (90, "h"), (100, "b"), (120, "w"))
 """The first number of each range of architectures that the data tell apart, and its letter in them."""
@@ -219,9 +219,9 @@ def _slot(text: str) -> Slot:
 
 def place_of(text: str) -> Place:
     """Return the place that a word of the data names."""
-    found = _PLACE.fullmatch(text)
-    assert found is not None, text
-    return Place(found[1], int(found[2]), int(found[3]), int(found[4] or 0))
+    match = _PLACE.fullmatch(text)
+    assert match is not None, text
+    return Place(match[1], int(match[2]), int(match[3]), int(match[4] or 0))
 
 
 @lru_cache(maxsize=_TEXTS)
