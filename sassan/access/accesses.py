@@ -262,10 +262,10 @@ class _Warp(NamedTuple):
 
     def among(self, first: int, count: int) -> list[list[int]]:
         """Return the addresses of the rows among some lanes that follow each other."""
-        found: dict[int, list[int]] = {}
+        by_row: dict[int, list[int]] = {}
         for address, row in zip(self.addresses[first : first + count], self.rows[first : first + count], strict=True):
-            found.setdefault(row, []).append(address)
-        return list(found.values())
+            by_row.setdefault(row, []).append(address)
+        return list(by_row.values())
 
 
 def _of_warp(access: Access, reference: Reference, warp: _Warp) -> Access:

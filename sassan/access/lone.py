@@ -72,9 +72,9 @@ class _Search:
             index = todo.pop()
             whole = self.through(index)
             for dst in after.get(index, ()):
-                found = self.starts[dst] & whole if dst in self.starts else whole
-                if found != self.starts.get(dst):
-                    self.starts[dst] = found
+                literals = self.starts[dst] & whole if dst in self.starts else whole
+                if literals != self.starts.get(dst):
+                    self.starts[dst] = literals
                     todo.append(dst)
 
     def through(self, index: int) -> Literals:
@@ -86,12 +86,12 @@ class _Search:
             facts, guard = self.values.facts[instruction.address], instruction.guard
             if guard is not None and guard.index is not None and (_bit(guard.file, guard.index), not guard.negated) in here:
                 self.guarded.add((index, instruction.address))
-            found = set(_found(instruction, point, here))
+            literals = set(_found(instruction, point, here))
             here, whole = ({literal for literal in each if not facts.writes >> literal[0] & 1} for each in (here, whole))
-            here |= found
+            here |= literals
             if not cfg.waiting_points[index]:
                 # All threads are here. A number of the lane stays one; a comparison may hold in another thread next time.
-                whole |= {literal for literal in found if literal[0] in _REGISTERS or index not in self.looped}
+                whole |= {literal for literal in literals if literal[0] in _REGISTERS or index not in self.looped}
         self.ends[index] = frozenset(here)
         return frozenset(whole)
 

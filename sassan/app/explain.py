@@ -81,14 +81,14 @@ def explain(result: AnalysisResult) -> Explanation | None:
     of_nodes = parts(result.settings.costs, cfg, costs, problem.traffic.cycles)
     reasons, by_instruction, blocks = Counter[str](), Counter[tuple[int, str]](), list[BlockPart]()
     for index, (node, count) in enumerate(zip(cfg.nodes, out_of(cfg, result.wcet.counts), strict=True)):
-        own = Counter({CALLS: foreign[index]} if index in foreign else {})
+        by_reason = Counter({CALLS: foreign[index]} if index in foreign else {})
         for part in of_nodes[index]:
-            own[part.reason] += part.cycles
+            by_reason[part.reason] += part.cycles
             if part.address is not None:
                 by_instruction[part.address, part.reason] += part.cycles * count
-        for reason, cycles in own.items():
+        for reason, cycles in by_reason.items():
             reasons[reason] += cycles * count
-        main = max(own, key=lambda reason: own[reason], default="")
+        main = max(by_reason, key=lambda reason: by_reason[reason], default="")
         if count and problem.costs[index]:
             blocks.append(BlockPart(node.start, line_of(function, node.start), count, problem.costs[index], main))
     opcodes = {instruction.address: instruction.opcode for instruction in function.instructions}

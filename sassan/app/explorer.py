@@ -56,7 +56,7 @@ def explored(request: AnalysisRequest, folder: str) -> FileView:
     functions = tuple({**record, "code": _code(result, ptx, sources)} for record, result in zip(shown, results, strict=True))
     # A recorded launch of a kernel in another file is no error of this one.
     errors = tuple(each.error for each in inputs.refused if each.file == file)
-    texts = {name: sources.lines(name) for one in functions for name in one["code"]["sources"]}
+    texts = {name: sources.lines(name) for function in functions for name in function["code"]["sources"]}
     return FileView(file, functions, texts, errors, inherited(each.function for each in chosen))
 
 

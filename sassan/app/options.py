@@ -150,12 +150,12 @@ class AnalysisOptions:
         machine = read_machine(self.machine) if self.machine is not None else None
         if gpu is None:
             return machine
-        own = load(gpu.architecture)
+        base = load(gpu.architecture)
         if machine is None:
             return machine_of_product(gpu, spelled("gpu"))
         if machine.sm.arch != gpu.architecture:
             message = f"{spelled('machine')} {machine.name} is {machine.sm.arch}, {spelled('gpu')} {gpu.name} is {gpu.architecture}"
-            raise UsageError("usage", message, hint=f'a machine file with base = "{own.capability}", or one of the two options')
+            raise UsageError("usage", message, hint=f'a machine file with base = "{base.capability}", or one of the two options')
         return machine
 
     def _costs(self, machine: MachineFile | None) -> CostModel:
@@ -170,8 +170,8 @@ class AnalysisOptions:
 
 def machine_of_product(gpu: Product, option: str) -> MachineFile:
     """The machine of a product; `option` is how the user named it."""
-    own = load(gpu.architecture)
-    return MachineFile(gpu.name, own.source, own, option=option)
+    base = load(gpu.architecture)
+    return MachineFile(gpu.name, base.source, base, option=option)
 
 
 def _needs(spelled: Spelling, name: str, *others: str, joined: str = "") -> UsageError:

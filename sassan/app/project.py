@@ -76,8 +76,8 @@ def find(start: Path) -> str | None:
     except OSError:  # the current folder is gone
         return None
     # Path.is_file raises where a folder may not be entered.
-    found = next((path for place in (folder, *folder.parents) if os.path.isfile(path := place / NAME)), None)  # noqa: PTH113
-    return None if found is None else os.path.relpath(found)
+    path_found = next((path for place in (folder, *folder.parents) if os.path.isfile(path := place / NAME)), None)  # noqa: PTH113
+    return None if path_found is None else os.path.relpath(path_found)
 
 
 def read(path: str) -> Project:

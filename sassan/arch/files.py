@@ -140,9 +140,9 @@ def read(name: str, label: str, text: str) -> File:
         raise file.fail("extends", "an SM extends an SM; what is shared with others is its 'generation'")
     sources = file.table("sources")
     texts = {key: sources.text(key) for key in sources.values}
-    own = {section: MappingProxyType(dict(_rows(file.table(section), "", texts))) for section in SECTIONS if section in file}
+    rows = {section: MappingProxyType(dict(_rows(file.table(section), "", texts))) for section in SECTIONS if section in file}
     generation = _stem(file, "generation") if is_sm else parent
-    return File(name, generation, parent if is_sm else "", inherits, MappingProxyType(own))
+    return File(name, generation, parent if is_sm else "", inherits, MappingProxyType(rows))
 
 
 def _stem(file: Fields, key: str) -> str:

@@ -54,12 +54,12 @@ class Passed:
     """Digests of the real paths so far."""
 
 
-def expand(paths: Sequence[str], passed: Passed, own: Path | None = None) -> Iterator[Input]:
+def expand(paths: Sequence[str], passed: Passed, results: Path | None = None) -> Iterator[Input]:
     """Yield every input that the paths name, in their order, each file once; `own` is the file of results, which is never an input.
 
     A path that names nothing is an input, too: whoever reads it says what is wrong with it.
     """
-    results_path = os.path.realpath(own) if own is not None else None
+    results_path = os.path.realpath(results) if results is not None else None
     for source in _named(paths, passed):
         real = os.path.realpath(source.path)
         if real == results_path:

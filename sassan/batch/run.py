@@ -26,7 +26,7 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
     sink: Sink,
     *,
     begun: Begun | None = None,
-    own: Path | None = None,
+    output: Path | None = None,
     watch: Callable[[Summary], None] = lambda _: None,
 ) -> Summary:
     """Analyze every function that the paths name; lines go to `sink` in the order of the inputs, whatever the executor.
@@ -43,7 +43,7 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
     passed = Passed()
     summary = Summary(before=len(before.outcomes))
     summary.add(before.outcomes)
-    items = _items(expand(paths, passed, own), before.places, summary)
+    items = _items(expand(paths, passed, output), before.places, summary)
     for part in executor.map(partial(work, job), items, lost=lost):
         if part.lines:
             sink.write(part.lines)
@@ -64,9 +64,9 @@ def run(  # noqa: PLR0913 - what to read, what to do, where, and who watches
     return summary
 
 
-def count(paths: Sequence[str], own: Path | None = None) -> int:
+def count(paths: Sequence[str], output: Path | None = None) -> int:
     """Return how many inputs there are, for whoever waits."""
-    return sum(1 for _ in expand(paths, Passed(), own))
+    return sum(1 for _ in expand(paths, Passed(), output))
 
 
 def _items(inputs: Iterator[Input], places: Sequence[Place], summary: Summary) -> Iterator[Item]:

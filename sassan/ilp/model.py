@@ -133,7 +133,7 @@ def _reduced(model: Model, multipliers: Sequence[Rational], scale: int) -> list[
 def check_names(model: Model) -> None:
     """Raise SelfCheckError unless every name is plain, short and used once: what LP and MPS readers agree on."""
     seen: set[str] = set()
-    for name in (*(one.name for one in model.variables), *(one.name for one in model.rows)):
+    for name in (*(each.name for each in model.variables), *(each.name for each in model.rows)):
         # A name that begins with e could be read as an exponent.
         plain = name.isascii() and name.replace("_", "").isalnum() and name[:1].isalpha() and name[:1] not in "eE"
         if name in seen or len(name) > _LONGEST or not plain:

@@ -207,7 +207,7 @@ def _run(model: Model, solver: str, time_limit: float | None, *, integer: bool, 
         return Answer(status, tuple(variable.varValue for variable in variables))
     if status is not Status.OPTIMAL:
         return Answer(status)
-    return Answer(status, tuple(one.varValue or 0.0 for one in variables), tuple(-(one.pi or 0.0) for one in rows))
+    return Answer(status, tuple(each.varValue or 0.0 for each in variables), tuple(-(each.pi or 0.0) for each in rows))
 
 
 def _engine(pulp: Any, backend: _Backend, time_limit: float | None, *, integer: bool) -> Any:  # noqa: ANN401  # PuLP has no types

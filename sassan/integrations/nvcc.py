@@ -117,10 +117,10 @@ def run(task: Task) -> int:
 
 def _nothing(task: Task, missing: Sequence[Path]) -> int:
     """Say that what the compiler made was not found, which must pass for no check; return the status of that."""
-    what = f"the compiler wrote no '{missing[0]}'" if missing else "what the compiler wrote is not known"
+    reason = f"the compiler wrote no '{missing[0]}'" if missing else "what the compiler wrote is not known"
     hint = "name the output with -o, and make a .o, .cubin, .fatbin, .ptx or a program"
     kind = f"error[{_NOTHING}]" if task.checks else "warning"
-    _say(f"{kind}: {what}, so nothing was {'checked' if task.checks else 'analyzed'}\nhint: {hint}\n")
+    _say(f"{kind}: {reason}, so nothing was {'checked' if task.checks else 'analyzed'}\nhint: {hint}\n")
     return InputError.status
 
 

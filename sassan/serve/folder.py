@@ -30,16 +30,16 @@ class Folder:
 
         Raises UsageError `too-many-files`.
         """
-        found: dict[str, tuple[int, int]] = {}
+        stamps: dict[str, tuple[int, int]] = {}
         for entry in self._entries():
             try:
                 status = entry.stat()
             except OSError:  # it is gone again
                 continue
-            found[entry.path] = status.st_mtime_ns, status.st_size
-            if len(found) > _MOST:
+            stamps[entry.path] = status.st_mtime_ns, status.st_size
+            if len(stamps) > _MOST:
                 raise UsageError("too-many-files", f"'{self.path}' holds more than {_MOST} files", hint="name a smaller folder, or a file")
-        return found
+        return stamps
 
     def shown(self, stamps: Stamps) -> list[str]:
         """Return the inputs, by name."""

@@ -112,11 +112,11 @@ def beside(cfg: WarpCfg, steps: Sequence[Sequence[int]], interleaving: frozenset
             else region[block]
         )
     }
-    found: dict[int, set[int]] = {block: set() for block in interleaving}
+    partners: dict[int, set[int]] = {block: set() for block in interleaving}
     for block, other in pairs:
-        found[block].add(other)
-        found[other].add(block)
-    return {block: frozenset(blocks) for block, blocks in found.items()}
+        partners[block].add(other)
+        partners[other].add(block)
+    return {block: frozenset(blocks) for block, blocks in partners.items()}
 
 
 def _other_sides(cfg: WarpCfg, points: Collection[Point]) -> dict[Point, set[Point]]:

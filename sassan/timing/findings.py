@@ -32,11 +32,11 @@ class Finding:
         other = f"'{producer}' at 0x{self.producer:04x}"
         if self.code == EARLY:
             return f"'{consumer}' waits for barrier {self.barrier}, {_cycles(self.have)} after {other}, which sets it; it needs {self.need}"
-        what = f"'{consumer}' {'reads' if self.dependence == RAW else 'overwrites'} {' '.join(names(self.registers))}"
+        event = f"'{consumer}' {'reads' if self.dependence == RAW else 'overwrites'} {' '.join(names(self.registers))}"
         if self.code == SHORT:
-            return f"{what}, {_cycles(self.have)} after {other}; it needs {self.need}"
+            return f"{event}, {_cycles(self.have)} after {other}; it needs {self.need}"
         sets = "which sets no barrier" if self.barrier < 0 else f"which sets barrier {self.barrier}"
-        return f"{what} without a wait for {other}, {sets}"
+        return f"{event} without a wait for {other}, {sets}"
 
 
 def _cycles(number: int) -> str:

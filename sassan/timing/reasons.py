@@ -62,8 +62,8 @@ def parts(model: CostModel, cfg: WarpCfg, costs: Sequence[int], busy: Mapping[in
         case _:
             every, beyond = [[] for _ in cfg.nodes], [MEASURED] * len(cfg.nodes)
     return tuple(
-        (*own, *((Part(None, reason, rest),) if (rest := cost - sum(part.cycles for part in own)) else ()))
-        for own, reason, cost in zip(every, beyond, costs, strict=True)
+        (*known, *((Part(None, reason, rest),) if (rest := cost - sum(part.cycles for part in known)) else ()))
+        for known, reason, cost in zip(every, beyond, costs, strict=True)
     )
 
 
@@ -119,19 +119,19 @@ def _in_order(block: Sequence[_Timed]) -> Iterator[Part]:
     free: dict[str, int] = {}
     end, now = (0, ""), 0
     for each in block:
-        op, own, address = each.op, each.own, each.instruction.address
+        op, reason, address = each.op, each.own, each.instruction.address
         causes = [clear[barrier] for barrier in range(BARRIERS) if op.waits >> barrier & 1]
         causes += [(free.get(op.unit, 0), f"unit {op.unit} busy")]
         if op.drains:
-            causes.append((end[0], AT_BARRIERS if own == AT_BARRIERS else end[1]))
+            causes.append((end[0], AT_BARRIERS if reason == AT_BARRIERS else end[1]))
         issue, cause = max(((now, ""), *causes), key=lambda pair: pair[0])
         if issue > now:
             yield Part(address, cause, issue - now)
         yield Part(address, ISSUE, op.least)
         if op.most > op.least:
-            yield Part(address, own, op.most - op.least)
+            yield Part(address, reason, op.most - op.least)
         for barrier, cycles in op.sets:
-            clear[barrier] = max(clear[barrier], (issue + cycles, own), key=lambda pair: pair[0])
+            clear[barrier] = max(clear[barrier], (issue + cycles, reason), key=lambda pair: pair[0])
         free[op.unit] = issue + op.interval
-        end = max(end, (issue + op.ends, own), key=lambda pair: pair[0])
+        end = max(end, (issue + op.ends, reason), key=lambda pair: pair[0])
         now = issue + op.most

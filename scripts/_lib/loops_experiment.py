@@ -1,7 +1,7 @@
 """Which loops the code itself bounds, and why the others have no bound: samples, and programs with their recorded launches.
 
 A loop counts once per kernel and launch that differs from the others in shape or arguments. Each bound is held to runs of the SIMT machine
-with warps of that launch: a thread that goes back more often than its bound says is a fault.
+with warps of that launch: a thread that takes more back edges than its bound allows is a fault.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Baseline:
 
     def remarks(self, checked: Sequence[Checked]) -> Iterator[Remark]:
         """Yield what must not be overlooked: what was not held, what is gone, and what was made under other conditions."""
-        archs = {one.arch for one in self._old} | {one.result.function.arch for one in checked}
+        archs = {entry.arch for entry in self._old} | {entry.result.function.arch for entry in checked}
 
         def named(name: str, arch: str) -> str:
             return name if len(archs) == 1 else f"{name} ({arch})"
@@ -72,8 +72,8 @@ class Baseline:
         for old, entry in zip(self._held, checked, strict=True):
             function = entry.result.function
             # Of a function that the baseline has, only some bound may be unknown there.
-            what = f": {', '.join(entry.unheld or ())}" if old else ""
-            free.extend([named(function.name, function.arch) + what] if entry.unheld else [])
+            without = f": {', '.join(entry.unheld or ())}" if old else ""
+            free.extend([named(function.name, function.arch) + without] if entry.unheld else [])
         yield Remark("not-in-baseline", "not held by the baseline", tuple(free))
         yield Remark("only-in-baseline", "only in the baseline", tuple(named(result.name, result.arch) for result in self.missing))
         yield differing((entry.result.function.name, entry.conditions or ()) for entry in checked)

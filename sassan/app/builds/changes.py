@@ -84,8 +84,8 @@ def counterparts(old: Sequence[Result], new: Sequence[Result]) -> tuple[tuple[tu
     pairs, gone = _paired(before, after, _SURE)
     held: dict[_Key, tuple[Result, ...]] = {key: (result,) for key, result in pairs.items()}
     left, came = _groups(gone, _named), _groups({key: result for key, result in after.items() if key not in pairs}, _named)
-    for what, keys in came.items():
-        was = left.pop(what, [])
+    for group, keys in came.items():
+        was = left.pop(group, [])
         alike = len(was) == len(keys)
         held.update({key: (gone[was[place]],) if alike else tuple(gone[index] for index in was) for place, key in enumerate(keys)})
     unused = {key for keys in left.values() for key in keys}
@@ -145,21 +145,21 @@ def _name(result: Result) -> tuple[str, ...] | None:
 def _matched(gone: Mapping[_Key, Result], came: Mapping[_Key, Result], same: _Same) -> dict[_Key, Result]:
     """Return, of those that came, the ones that are the same as exactly one that is gone, and that alone."""
     left, right = _groups(gone, same), _groups(came, same)
-    return {keys[0]: gone[left[what][0]] for what, keys in right.items() if len(keys) == len(left.get(what, ())) == 1}
+    return {keys[0]: gone[left[group][0]] for group, keys in right.items() if len(keys) == len(left.get(group, ())) == 1}
 
 
 def _in_order(gone: Mapping[_Key, Result], came: Mapping[_Key, Result], same: _Same) -> dict[_Key, Result]:
     """Return, of those that came, the ones that are the same as one that is gone, the first as the first."""
     left, right = _groups(gone, same), _groups(came, same)
-    return {key: gone[was] for what, keys in right.items() for was, key in zip(left.get(what, ()), keys, strict=False)}
+    return {key: gone[was] for group, keys in right.items() for was, key in zip(left.get(group, ()), keys, strict=False)}
 
 
 def _groups(results: Mapping[_Key, Result], same: _Same) -> dict[tuple[str, ...], list[_Key]]:
     groups: dict[tuple[str, ...], list[_Key]] = {}
     for key, result in results.items():
-        what = same(result)
-        if what is not None:
-            groups.setdefault(what, []).append(key)
+        group = same(result)
+        if group is not None:
+            groups.setdefault(group, []).append(key)
     return groups
 
 
@@ -209,11 +209,11 @@ def _loops(result: Result) -> list[str]:
     ]
 
 
-def _difference(what: str, old: Sequence[str], new: Sequence[str]) -> Lines:
+def _difference(subject: str, old: Sequence[str], new: Sequence[str]) -> Lines:
     """Return what only one side lists; one that is listed twice counts twice."""
     removed, added = list(old), list(new)
     for text in old:
         if text in added:
             added.remove(text)
             removed.remove(text)
-    return Lines(what, tuple(removed), tuple(added))
+    return Lines(subject, tuple(removed), tuple(added))

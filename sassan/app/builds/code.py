@@ -191,10 +191,10 @@ def _equal(before: Sequence[CodeBlock], after: Sequence[CodeBlock], partner: dic
         None, [block.canonical for block in before], [block.canonical for block in after], autojunk=len(after) > _MANY
     )
     last, latest = 0, 0
-    for one in matcher.get_matching_blocks():
-        yield last, one.a, latest, one.b
-        partner.update((one.b + k, one.a + k) for k in range(one.size))
-        last, latest = one.a + one.size, one.b + one.size
+    for match in matcher.get_matching_blocks():
+        yield last, match.a, latest, match.b
+        partner.update((match.b + k, match.a + k) for k in range(match.size))
+        last, latest = match.a + match.size, match.b + match.size
 
 
 def _alike(before: Sequence[CodeBlock], after: Sequence[CodeBlock], left: list[int], right: list[int], partner: dict[int, int]) -> None:
@@ -207,7 +207,7 @@ def _alike(before: Sequence[CodeBlock], after: Sequence[CodeBlock], left: list[i
     was, now = ([Counter(map(_opcode, side[k].text)) for k in places] for side, places in ((before, left), (after, right)))
     # The heaviest set of pairs that do not cross, by dynamic programming.
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
-    share = [[_share(one, other) for other in now] for one in was]
+    share = [[_share(before, other) for other in now] for before in was]
     for i in range(len(left) - 1, -1, -1):
         for j in range(len(right) - 1, -1, -1):
             paired = share[i][j] + best[i + 1][j + 1] if share[i][j] >= _ALIKE else 0.0
@@ -228,8 +228,8 @@ def _opcode(text: str) -> str:
     return words[1] if words[0].startswith("@") and len(words) > 1 else words[0]
 
 
-def _share(one: Counter[str], other: Counter[str]) -> float:
-    return 2 * (one & other).total() / (one.total() + other.total())
+def _share(before: Counter[str], other: Counter[str]) -> float:
+    return 2 * (before & other).total() / (before.total() + other.total())
 
 
 def _pair(old: CodeBlock, new: CodeBlock) -> BlockPair:
@@ -243,10 +243,11 @@ def _pair(old: CodeBlock, new: CodeBlock) -> BlockPair:
 def _lines(old: CodeBlock, new: CodeBlock) -> Iterator[tuple[str, str, str]]:
     """Yield the instructions of a changed block; one whose registers alone differ is no change of its own."""
     was, now = ([_REGISTER.sub(r"\1", line) for line in block.text] for block in (old, new))
-    for what, start, stop, begin, end in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
-        if what == "equal":
+    for operation, start, stop, begin, end in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
+        if operation == "equal":
             yield from (
-                (" " if one == other else "~", one, other) for one, other in zip(old.text[start:stop], new.text[begin:end], strict=True)
+                (" " if old_line == new_line else "~", old_line, new_line)
+                for old_line, new_line in zip(old.text[start:stop], new.text[begin:end], strict=True)
             )
         else:
             yield from (("-", line, "") for line in old.text[start:stop])

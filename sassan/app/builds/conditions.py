@@ -44,7 +44,7 @@ def _other(old: Result, new: Result) -> Iterator[str]:
 def _difference(name: str, before: Mapping[str, str], after: Mapping[str, str]) -> str:
     was, now = before.get(name), after.get(name)
     if (was or now or "").startswith(HASHED):
-        what = _FIGURES.get(name, name)
-        return f"other {what}" if was and now else f"{what} {'given' if was else 'not given'}, now {'given' if now else 'not given'}"
+        figure = _FIGURES.get(name, name)
+        return f"other {figure}" if was and now else f"{figure} {'given' if was else 'not given'}, now {'given' if now else 'not given'}"
     option = command_line(name.replace("-", "_"))
     return f"{option} {was or 'not given'}, now {now or 'not given'}"

@@ -342,7 +342,7 @@ def read(name: str, text: str) -> tuple[Demand, ...]:
 
 def demands(functions: Fields) -> tuple[Demand, ...]:
     """Return the demands of a table that holds a table per pattern of function names."""
-    return tuple(one for pattern in functions.values for one in demand(pattern, functions.table(pattern)))
+    return tuple(gate for pattern in functions.values for gate in demand(pattern, functions.table(pattern)))
 
 
 def demand(pattern: str, table: Fields, *, besides: tuple[str, ...] = ()) -> tuple[Demand, ...]:

@@ -5,7 +5,7 @@ from sassan.app.estimating import estimated_launches
 from sassan.app.inputs import Observer
 from sassan.app.request import AnalysisRequest
 from sassan.cli.options.inputs import AllAssumptions, Csv, Explain, Json
-from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
@@ -16,7 +16,9 @@ from sassan.errors import UsageError
 
 
 @analysis
-def analyze(asked: Asked, *, explain: Explain = False, assumptions: AllAssumptions = False, csv: Csv = False, json: Json = False) -> None:
+def analyze(
+    asked: AnalysisCommand, *, explain: Explain = False, assumptions: AllAssumptions = False, csv: Csv = False, json: Json = False
+) -> None:
     """Bound every function: graph, string, WCET, makespan.
 
     A function that cannot be bounded lists its gaps: what is missing, and at which address. A bound holds under the assumptions that are

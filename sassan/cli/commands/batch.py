@@ -16,7 +16,7 @@ from sassan.batch import Job, ResultsFile, Summary, count, run
 from sassan.cli.options import executors
 from sassan.cli.options.inputs import Json
 from sassan.cli.options.limits import SECONDS
-from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import table
 from sassan.cli.output.table import Column, Table
 from sassan.cli.output.terminal import is_terminal, label, middle, note, out, safe
@@ -53,7 +53,7 @@ TimeLimit = Annotated[
 
 @analysis
 def batch(
-    asked: Asked,
+    asked: AnalysisCommand,
     paths: Paths,
     *,
     output: Output = None,
@@ -119,7 +119,9 @@ class _Nowhere:
         del lines
 
 
-def _run(asked: Asked, paths: list[str], job: Job, executor: Executor, output: str | None, *, resume: bool, overwrite: bool) -> Summary:
+def _run(
+    asked: AnalysisCommand, paths: list[str], job: Job, executor: Executor, output: str | None, *, resume: bool, overwrite: bool
+) -> Summary:
 
     if output is None or output == _STANDARD_OUTPUT:
         with _progress(paths, None, quiet=asked.observer.quiet) as watch:
@@ -127,7 +129,7 @@ def _run(asked: Asked, paths: list[str], job: Job, executor: Executor, output: s
     with ResultsFile(output, job, resume=resume, overwrite=overwrite) as results:
         try:
             with _progress(paths, Path(output), quiet=asked.observer.quiet) as watch:
-                return run(paths, job, executor, results, begun=results.begun, own=Path(output), watch=watch)
+                return run(paths, job, executor, results, begun=results.begun, output=Path(output), watch=watch)
         except KeyboardInterrupt:
             _interrupted(output, empty=results.empty)
             raise
@@ -141,7 +143,7 @@ def _interrupted(output: str, *, empty: bool) -> None:
 
 
 @contextmanager
-def _progress(paths: list[str], own: Path | None, *, quiet: bool) -> Generator[Callable[[Summary], None]]:
+def _progress(paths: list[str], output: Path | None, *, quiet: bool) -> Generator[Callable[[Summary], None]]:
     """Show files that are done, their rate and the time to go, where a person watches."""
     if quiet or not is_terminal(sys.stderr):
         yield lambda _: None
@@ -155,7 +157,7 @@ def _progress(paths: list[str], own: Path | None, *, quiet: bool) -> Generator[C
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("batch", total=count(paths, own), functions=0, rate=0.0)
+        task = bar.add_task("batch", total=count(paths, output), functions=0, rate=0.0)
 
         def watch(now: Summary) -> None:
             rate = (now.functions - now.before) / now.seconds if now.seconds else 0.0
@@ -168,9 +170,9 @@ def _report(summary: Summary, output: str | None, *, json: bool) -> None:
     if json:
         _document(summary)
     elif output == _STANDARD_OUTPUT:
-        note("".join(f"{what}: {count}\n" for what, count in _rows(summary)))
+        note("".join(f"{text}: {count}\n" for text, count in _rows(summary)))
     else:
-        table.show(Table((Column("count", number=True), Column("what")), tuple((count, what) for what, count in _rows(summary))))
+        table.show(Table((Column("count", number=True), Column("what")), tuple((count, text) for text, count in _rows(summary))))
         if summary.refused:
             out("\nrefused first:\n")
         for outcome in summary.first_refused:
@@ -198,5 +200,5 @@ def _rows(summary: Summary) -> list[tuple[str, str]]:
         *((f"refused: {code}", count) for code, count in sorted(summary.refused.items())),
     ]
     extra = [("lines of an earlier run", summary.before), ("other files skipped", summary.passed), ("files named twice", summary.repeated)]
-    rows = [(what, str(count)) for what, count in (*numbers, *((what, count) for what, count in extra if count))]
+    rows = [(text, str(count)) for text, count in (*numbers, *((text, count) for text, count in extra if count))]
     return [*rows, (f"seconds{rate}", f"{summary.seconds:.1f}")]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from sassan.app import block_table, documents
 from sassan.app.result import AnalysisResult
 from sassan.cli.options.inputs import Csv, Json
-from sassan.cli.options.request import Asked, wcet_analysis
+from sassan.cli.options.request import AnalysisCommand, wcet_analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
@@ -15,7 +15,7 @@ _HEADS = ("name", "arch", "file", "address", "end", "context", "source", "instru
 
 
 @wcet_analysis
-def blocks(asked: Asked, *, csv: Csv = False, json: Json = False) -> None:
+def blocks(asked: AnalysisCommand, *, csv: Csv = False, json: Json = False) -> None:
     """Print one row per block: cost, executions, share of the WCET.
 
     The cost is that of one execution by one warp, executions are those on its worst path. Without a bound of every loop there is no worst

@@ -9,7 +9,7 @@ from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.views import DRAWINGS, draw, edges_at, graph_document
 from sassan.cli.options.inputs import File, Json
-from sassan.cli.options.request import Asked, graph_analysis
+from sassan.cli.options.request import AnalysisCommand, graph_analysis
 from sassan.cli.options.views import Compare, Drawing, Level, LevelOption, Listing
 from sassan.cli.output import document
 from sassan.cli.output.files import check, extension, outputs, save
@@ -23,7 +23,7 @@ from sassan.errors import UsageError
 
 @graph_analysis
 def cfg(
-    asked: Asked,
+    asked: AnalysisCommand,
     file: File,
     *,
     output: Drawing = None,

@@ -32,7 +32,7 @@ from sassan.cli.options.gates import (
     UpdateBaseline,
 )
 from sassan.cli.options.inputs import Json
-from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import document
 from sassan.cli.output.files import save
 from sassan.cli.output.terminal import note, safe
@@ -48,7 +48,7 @@ _OUT = "-"
 
 @analysis
 def check(
-    asked: Asked,
+    asked: AnalysisCommand,
     *,
     max_wcet: MaxWcet = None,
     max_makespan: MaxMakespan = None,
@@ -142,7 +142,7 @@ def check(
         raise typer.Exit(_status(checked, inputs))
 
 
-def _say(asked: Asked, checker: Checker) -> None:
+def _say(asked: AnalysisCommand, checker: Checker) -> None:
     """Print what the checks take for granted, and which gates are for none of the functions."""
     for text in checker.assumptions:
         asked.observer.assumed(text)

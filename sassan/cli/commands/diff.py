@@ -15,7 +15,7 @@ from sassan.app.inputs import Inputs, Refused, matches, wanted
 from sassan.app.settings import Settings
 from sassan.cli.options.gates import FailOnGrowth, MaxGrowth
 from sassan.cli.options.inputs import Json, New, Old
-from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.options.views import CodePage, MachineCode
 from sassan.cli.output import document
 from sassan.cli.output.files import extension, save
@@ -31,7 +31,7 @@ GREW = 1
 
 @analysis
 def diff(
-    asked: Asked,
+    asked: AnalysisCommand,
     old: Old,
     new: New,
     *,
@@ -83,7 +83,7 @@ def diff(
         raise typer.Exit(status)
 
 
-def _check(asked: Asked, sides: tuple[str, str], output: str | None, growth: str | None, *, fail: bool) -> None:
+def _check(asked: AnalysisCommand, sides: tuple[str, str], output: str | None, growth: str | None, *, fail: bool) -> None:
     """Refuse options that contradict each other or have no effect; raises UsageError."""
     if output is not None:
         raise UsageError("usage", "-o has no effect without --sass", hint="pass --sass, too")
@@ -98,7 +98,7 @@ def _check(asked: Asked, sides: tuple[str, str], output: str | None, growth: str
         raise UsageError("standard-input", "standard input can be read only once", hint="name - once")
 
 
-def _code(asked: Asked, old: str, new: str, output: str | None, *, json: bool) -> None:
+def _code(asked: AnalysisCommand, old: str, new: str, output: str | None, *, json: bool) -> None:
     """Print or write how the machine code of the two sides differs."""
     if output is not None:
         extension(output, ("html",))
@@ -125,7 +125,7 @@ def _code(asked: Asked, old: str, new: str, output: str | None, *, json: bool) -
         finish(side)
 
 
-def _side(asked: Asked, path: str) -> tuple[tuple[Result, ...], Inputs]:
+def _side(asked: AnalysisCommand, path: str) -> tuple[tuple[Result, ...], Inputs]:
     """The functions of one side that are meant: saved results, or an analysis."""
     request, observer = asked.request, asked.observer
     if saved_results.is_results(path):
@@ -141,7 +141,7 @@ def _side(asked: Asked, path: str) -> tuple[tuple[Result, ...], Inputs]:
     return tuple(saved_results.of(documents.analysis(result)) for result in results), inputs
 
 
-def _all_known(asked: Asked, results: Sequence[Result], *, refused: bool) -> None:
+def _all_known(asked: AnalysisCommand, results: Sequence[Result], *, refused: bool) -> None:
     """Refuse a pattern that is for no function of either side, unless a side could not be read."""
     for pattern in () if refused else asked.request.patterns:
         if not any(matches(result.name, pattern) for result in results):

@@ -10,7 +10,7 @@ from sassan.app.estimating import EstimateResult, estimated, estimated_launches
 from sassan.app.what_if import alternatives, change
 from sassan.cli.options.inputs import Json
 from sassan.cli.options.launch import Policy, PolicyOption, WhatIf
-from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import document, failure
 from sassan.cli.output.finish import finish, named
 from sassan.cli.reports import estimate as report
@@ -19,7 +19,7 @@ from sassan.errors import InputError, UsageError
 
 
 @analysis
-def estimate(asked: Asked, *, policy: PolicyOption = Policy.GREEDY, what_if: WhatIf = None, json: Json = False) -> None:
+def estimate(asked: AnalysisCommand, *, policy: PolicyOption = Policy.GREEDY, what_if: WhatIf = None, json: Json = False) -> None:
     """Estimate how long a launch takes, and say why.
 
     An estimate is what to expect; a bound (sassan analyze) is what is never exceeded. One SM is simulated with its resident blocks, their
@@ -65,7 +65,7 @@ def estimate(asked: Asked, *, policy: PolicyOption = Policy.GREEDY, what_if: Wha
     finish(inputs)
 
 
-def _program(asked: Asked, *, greedy: bool, json: bool) -> None:
+def _program(asked: AnalysisCommand, *, greedy: bool, json: bool) -> None:
     """Print the estimate of every recorded launch, and of the program."""
     request, observer = asked.request, asked.observer
     inputs = request.inputs(observer)

@@ -7,7 +7,7 @@ import typer
 
 from sassan.app import documents, new_project
 from sassan.app.project import NAME
-from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import document
 from sassan.cli.output.files import save
 from sassan.cli.output.finish import finish
@@ -18,7 +18,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file, 
 
 
 @analysis
-def init(asked: Asked, *, output: ProjectOutput = NAME, overwrite: Overwrite = False) -> None:
+def init(asked: AnalysisCommand, *, output: ProjectOutput = NAME, overwrite: Overwrite = False) -> None:
     """Write a project file: what the other commands take from it.
 
     The files are analyzed under the options that are given; these, the files, and the gates that pass today are written down, what does

@@ -11,7 +11,7 @@ from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
 from sassan.app.views import PROGRAMS, integer_program
 from sassan.cli.options.inputs import AllAssumptions, File, Json
-from sassan.cli.options.request import Asked, wcet_analysis
+from sassan.cli.options.request import AnalysisCommand, wcet_analysis
 from sassan.cli.options.views import FactsTemplate, LinearProgram
 from sassan.cli.output import document
 from sassan.cli.output.files import check, extension, outputs, save
@@ -23,7 +23,7 @@ from sassan.errors import UsageError
 
 @wcet_analysis
 def ipet(
-    asked: Asked,
+    asked: AnalysisCommand,
     file: File,
     *,
     output: LinearProgram = None,

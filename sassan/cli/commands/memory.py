@@ -5,7 +5,7 @@ import typer
 from sassan.app.memory import alignment, check_alignments, memory_of
 from sassan.cli.options.inputs import Csv, Json
 from sassan.cli.options.launch import Align
-from sassan.cli.options.request import Asked, graph_analysis
+from sassan.cli.options.request import AnalysisCommand, graph_analysis
 from sassan.cli.output import csv as sheet
 from sassan.cli.output import document, failure
 from sassan.cli.output.finish import finish, named
@@ -15,7 +15,7 @@ from sassan.errors import InputError
 
 
 @graph_analysis
-def memory(asked: Asked, *, align: Align = None, csv: Csv = False, json: Json = False) -> None:
+def memory(asked: AnalysisCommand, *, align: Align = None, csv: Csv = False, json: Json = False) -> None:
     """Print one row per memory access: pattern, transactions, waste.
 
     Transactions are those of one execution by a full warp: 32-byte sectors of global and local memory, passes over the banks of shared

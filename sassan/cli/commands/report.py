@@ -14,7 +14,7 @@ from sassan.app.page import records
 from sassan.app.result import AnalysisResult
 from sassan.cli.options.makespan import PageEngine, PageTimeLimit, Seed
 from sassan.cli.options.models import Model
-from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.options.views import PageFile, Recorded, Title
 from sassan.cli.output.files import extension, save
 from sassan.cli.output.finish import finish
@@ -34,7 +34,7 @@ _SECONDS = 2.0
 
 @analysis
 def report(
-    asked: Asked,
+    asked: AnalysisCommand,
     *,
     output: PageFile,
     title: Title = None,
@@ -83,12 +83,12 @@ def _check(output: str) -> None:
         raise UsageError("unwritable-output", f"there is no folder '{folder}'", hint="name a file in an existing folder")
 
 
-def _title(asked: Asked) -> str:
+def _title(asked: AnalysisCommand) -> str:
     names = [Path(path).name if path != _STANDARD_OUTPUT else "standard input" for path in asked.request.files]
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _measured(path: str, results: tuple[AnalysisResult, ...], asked: Asked) -> Mapping[str, list[object]]:
+def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCommand) -> Mapping[str, list[object]]:
     """Return the recorded launches of each function beside the bounds of their grids, in cycles: where the page counts instructions, too.
 
     Raises InputError for the recording, UsageError for one of a tuning space.

@@ -12,7 +12,7 @@ import typer
 
 from sassan.app.explorer import FileView, explored
 from sassan.app.request import AnalysisRequest
-from sassan.cli.options.request import Asked, analysis
+from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import failure
 from sassan.cli.output.files import extension, save
 from sassan.cli.output.progress import track
@@ -39,7 +39,7 @@ TimeLimit = Annotated[
 
 
 @analysis
-def serve(asked: Asked, path: FolderOrFile, *, port: Port = _PORT, export: Export = None, time_limit: TimeLimit = 600.0) -> None:
+def serve(asked: AnalysisCommand, path: FolderOrFile, *, port: Port = _PORT, export: Export = None, time_limit: TimeLimit = 600.0) -> None:
     """Serve a page with source, PTX and machine code side by side.
 
     Only this machine is served. What changes in the folder is analyzed anew, and the page shows it. Beside every instruction stand its
@@ -98,7 +98,7 @@ def _settled(folder: Folder) -> Stamps:
             return now
 
 
-def _views(processes: Processes, asked: Asked, folder: str, seconds: float, files: Sequence[str]) -> Iterator[FileView]:
+def _views(processes: Processes, asked: AnalysisCommand, folder: str, seconds: float, files: Sequence[str]) -> Iterator[FileView]:
     """Yield the view of each file, and print its errors and what reading them assumes."""
     assumed: set[str] = set()
     requests = [replace(asked.request, files=(file,)) for file in files]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sassan.app import documents
 from sassan.app.result import AnalysisResult
 from sassan.cli.options.inputs import File, Json
-from sassan.cli.options.request import Asked, graph_analysis
+from sassan.cli.options.request import AnalysisCommand, graph_analysis
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
 from sassan.cli.output.terminal import label, out
@@ -14,7 +14,7 @@ from sassan.cli.reports.analysis import gaps
 
 
 @graph_analysis
-def strings(asked: Asked, file: File, *, json: Json = False) -> None:
+def strings(asked: AnalysisCommand, file: File, *, json: Json = False) -> None:
     """Print the strings of blocks and of the worst path.
 
     L is a load or store, C a computation, S a special function, D double precision. Strings are run-length coded: L2C9(L1C4)^10.

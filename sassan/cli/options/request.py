@@ -59,7 +59,7 @@ Command = Callable[..., None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnalysisCommand:
     """A request, the options that it was made from, and who observes it.
 
     `project` is the project file that gave some of them, None for none; `whole`: its inputs are those of the project.
@@ -81,12 +81,12 @@ def _giving(*, without: frozenset[str]) -> Callable[[Command], Command]:
     """
 
     def decorate(command: Command) -> Command:
-        own = [parameter for parameter in inspect.signature(command).parameters.values() if parameter.name != _PLACE]
-        arguments = [parameter for parameter in own if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
-        left_out = without | {*_INTERNAL, *([_FILES] if arguments else ())}
-        common = {name: parameter for name, parameter in inspect.signature(_asked).parameters.items() if name not in left_out}
+        parameters = [parameter for parameter in inspect.signature(command).parameters.values() if parameter.name != _PLACE]
+        arguments = [parameter for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+        omitted = without | {*_INTERNAL, *([_FILES] if arguments else ())}
+        common = {name: parameter for name, parameter in inspect.signature(_asked).parameters.items() if name not in omitted}
         first = [parameter for parameter in common.values() if parameter.name == _FILES]
-        several = [parameter for parameter in own if parameter not in arguments] + [
+        several = [parameter for parameter in parameters if parameter not in arguments] + [
             parameter for parameter in common.values() if parameter.name != _FILES
         ]
         signature = inspect.Signature([*arguments, *first, *several])
@@ -96,7 +96,7 @@ def _giving(*, without: frozenset[str]) -> Callable[[Command], Command]:
             named = [given[parameter.name] for parameter in arguments] if arguments else [given[_FILES]]
             about = {_INPUTS: tuple(_texts(named)), _OFFERED: frozenset(common), _OCCUPANCY: not without & _OF_AN_SM}
             asked = _asked(**about, **{name: given[name] for name in common})  # type: ignore[arg-type]  # typer has held them to this signature
-            command(asked, **{parameter.name: given[parameter.name] for parameter in own})
+            command(asked, **{parameter.name: given[parameter.name] for parameter in parameters})
 
         # What typer reads: the command as if every option stood in its own head.
         run.__dict__["__signature__"] = signature
@@ -148,7 +148,7 @@ def _asked(
     occupancy: bool = True,
     inputs: tuple[str, ...] = (),
     offered: frozenset[str] = frozenset(),
-) -> Asked:
+) -> AnalysisCommand:
     given = {name: value for name, value in locals().items() if name not in _NO_OPTIONS and value is not None and value is not False}
     file = _project(project, inputs)
     added = file.options_beside(frozenset(name.replace("_", "-") for name in given)) if file is not None else {}
@@ -173,7 +173,7 @@ def _asked(
         target=architecture(arch or (file.arch if file is not None else None)),
     )
     known = {name.replace("_", "-"): value for name, value in values.items() if name.replace("_", "-") in projects.OPTIONS}
-    return Asked(options, request, CommandObserver(quiet=quiet), file, whole, known)
+    return AnalysisCommand(options, request, CommandObserver(quiet=quiet), file, whole, known)
 
 
 def _project(name: str | None, inputs: tuple[str, ...]) -> Project | None:

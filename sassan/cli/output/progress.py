@@ -9,7 +9,7 @@ from sassan.cli.output.terminal import is_terminal
 _Item = TypeVar("_Item")
 
 
-def track(items: Iterable[_Item], what: str, *, quiet: bool, total: int | None = None) -> Iterator[_Item]:
+def track(items: Iterable[_Item], description: str, *, quiet: bool, total: int | None = None) -> Iterator[_Item]:
     """Yield the items in order, showing how many are done; `total` says how many there are, where they are made one by one."""
     if total is None:
         items = tuple(items)
@@ -20,4 +20,4 @@ def track(items: Iterable[_Item], what: str, *, quiet: bool, total: int | None =
     from rich.console import Console  # noqa: PLC0415 - for a terminal only
     from rich.progress import track as bar  # noqa: PLC0415 - for a terminal only
 
-    yield from bar(items, description=what, total=total, console=Console(stderr=True), transient=True)
+    yield from bar(items, description=description, total=total, console=Console(stderr=True), transient=True)

@@ -14,7 +14,7 @@ class Column:
     """A column: its title, whether its cells are numbers (they stand to the right), and the width that they are cut to; 0 is no limit.
 
     The cells of a column with `tone` are coloured by the style that it returns for them, '' for none; those of a column of `names` are
-    shown as people read them. What fits the terminal is not cut.
+    shown demangled, as `label` spells them. No cell is cut that fits the terminal.
     """
 
     title: str
@@ -47,14 +47,14 @@ def show(table: Table) -> None:
 
 
 def _widened(table: Table) -> tuple[Column, ...]:
-    """Return the columns of a table, those that cut their cells as wide as the terminal lets them be."""
+    """Return the columns of a table, those that cut their cells as wide as the terminal allows."""
     widths = [max([len(column.title), *(len(_cell(column, row[k])) for row in table.rows)]) for k, column in enumerate(table.columns)]
-    space = width() - sum(widths) - _GAP * (len(widths) - 1)
+    free = width() - sum(widths) - _GAP * (len(widths) - 1)
     columns: list[Column] = []
     for k, column in enumerate(table.columns):
         whole = max((len(_cell(replace(column, widest=0), row[k])) for row in table.rows), default=0)
-        more = min(max(whole - column.widest, 0), max(space, 0)) if column.widest else 0
-        space -= more
+        more = min(max(whole - column.widest, 0), max(free, 0)) if column.widest else 0
+        free -= more
         columns.append(replace(column, widest=column.widest + more))
     return tuple(columns)
 

@@ -52,7 +52,7 @@ def _numbers(results: Sequence[AnalysisResult]) -> None:
         columns.append(Column("us", number=True))
     rows = [_row(result)[: len(columns)] for result in results]
     if grids and all(result.settings.gpu is None and result.settings.costs.name != Unit().name for result in results):
-        # A bound of a grid is none on a GPU whose memory is the bottleneck: nobody is to read it without that.
+        # A bound of a grid is none on a GPU whose memory is the bottleneck: it is never printed without that.
         columns.append(Column("the grid has", widest=len(UNLIMITED)))
         rows = [(*row, UNLIMITED) for row in rows]
     table.show(Table(tuple(columns), tuple(rows)))

@@ -33,7 +33,7 @@ def show(checked: Sequence[Checked], refused: int, remarks: Sequence[Remark]) ->
             out(f"{place}: {start}{failure.rule}{end}: {message(failure.message)}{_behind(entry, failure)}\n")
     failed = sum(bool(entry.failures) for entry in checked)
     count = f"{len(checked)} function" + ("" if len(checked) == 1 else "s")
-    verdict = [f"{number} {what}" for number, what in ((failed, "failed"), (refused, "refused")) if number]
+    verdict = [f"{number} {outcome}" for number, outcome in ((failed, "failed"), (refused, "refused")) if number]
     out("; ".join([f"{count} checked, {', '.join(verdict) or 'all pass'}", *(brief(remark) for remark in remarks)]) + "\n")
 
 

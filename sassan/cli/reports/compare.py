@@ -1,4 +1,4 @@
-"""`sassan cfg FILE --compare OTHER`: where two forms of one kernel part the threads, and where they meet again."""
+"""`sassan cfg FILE --compare OTHER`: where two forms of one kernel diverge, and where they reconverge."""
 
 from collections.abc import Mapping, Sequence
 

@@ -109,9 +109,9 @@ def _lines(change: Change) -> None:
         return
     out(f"{label(change.new.name)} ({safe(change.new.arch)}){renamed}" + (": other instructions" if change.code else "") + "\n")
     colours = {"-": _RED, "+": _GREEN} if colourful(sys.stdout) else {}
-    for sign, what, text in body:
+    for sign, subject, text in body:
         start = colours.get(sign, "")
-        out(f"  {start}{sign} {what}: {safe(text)}{_PLAIN if start else ''}\n")
+        out(f"  {start}{sign} {subject}: {safe(text)}{_PLAIN if start else ''}\n")
     out("\n")
 
 

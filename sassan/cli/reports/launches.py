@@ -36,8 +36,8 @@ def show(launches: Sequence[LaunchResult], estimates: Sequence[EstimateResult | 
     timed = any(launch_result.us is not None for launch_result in launches)
     settings = [launch_result.result.settings for launch_result in launches if launch_result.result is not None]
     limited = any(each.gpu is not None or each.costs.name == Unit().name for each in settings)
-    left_out = {*(() if timed else ("us",)), *(() if any(estimates) else (_ESTIMATE,)), *((_GRID_HAS,) if limited else ())}
-    kept = [place for place, column in enumerate(_COLUMNS) if column.title not in left_out]
+    omitted = {*(() if timed else ("us",)), *(() if any(estimates) else (_ESTIMATE,)), *((_GRID_HAS,) if limited else ())}
+    kept = [place for place, column in enumerate(_COLUMNS) if column.title not in omitted]
     rows = [_row(*each) for each in zip(launches, estimates, strict=True)]
     table.show(Table(tuple(_COLUMNS[place] for place in kept), tuple(tuple(row[place] for place in kept) for row in rows)))
     total = sum(launch_result.launch.count for launch_result in launches)

@@ -88,8 +88,8 @@ def of_config(config: Config, gpu: Product | None) -> Candidates:
     if config.shape.gpu is None:
         raise UsageError("usage", f"{config.file}: an estimate needs a GPU", hint="pass --gpu NAME, or gpu = in [launch]")
     if config.space.size > _MOST:
-        what = f"{config.file} has {config.space.size} choices; at most {_MOST} can be ranked"
-        raise UsageError("too-many", what, hint="omit genes, above all 'order'; sassan evolve searches large spaces")
+        message = f"{config.file} has {config.space.size} choices; at most {_MOST} can be ranked"
+        raise UsageError("too-many", message, hint="omit genes, above all 'order'; sassan evolve searches large spaces")
     genomes = product(*(range(size) for size in config.space.sizes))
     entries = tuple(Candidate(genome, _values(config.space, genome)) for genome in genomes)
     return Candidates(replace(config, objectives=(Objective.ESTIMATE,)), entries).where(())

@@ -18,8 +18,8 @@ def assumptions(facts: FunctionFacts) -> Iterator[str]:
 
 def _total(total: Total) -> str:
     times = f"at most {total.bound} time{'' if total.bound == 1 else 's'}"
-    what = f"takes back edges of the loop at {spelled(total.counted)}" if total.back else f"executes the block at {spelled(total.counted)}"
-    return f"a thread {what} {times} {_scope(total.per, 'per entry of')}"
+    event = f"takes back edges of the loop at {spelled(total.counted)}" if total.back else f"executes the block at {spelled(total.counted)}"
+    return f"a thread {event} {times} {_scope(total.per, 'per entry of')}"
 
 
 def _exclusive(exclusive: Exclusive) -> str:

@@ -115,7 +115,7 @@ def _check_loop(cfg: WarpCfg, file: str, name: LoopName) -> None:
 
 def _unknown_block(cfg: WarpCfg, file: str, address: int) -> InputError:
     starts = sorted({node.start for node in cfg.nodes})
-    around = next((node.start for node in cfg.nodes if any(one.address == address for one in node.instructions)), None)
+    around = next((node.start for node in cfg.nodes if any(each.address == address for each in node.instructions)), None)
     hint = f"it lies in the block at 0x{around:04x}" if around is not None else f"blocks: {_addresses(starts)}"
     return InputError("facts-unknown-block", f"{file}: no block of {cfg.function.name!r} begins at 0x{address:04x}", hint=hint)
 

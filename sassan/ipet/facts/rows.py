@@ -65,7 +65,7 @@ def _totals(steps: Steps, totals: Sequence[Total]) -> Iterator[_Limit]:
 def _exclusives(steps: Steps, exclusives: Sequence[Exclusive], bounds: Sequence[int]) -> Iterator[_Limit]:
     """Yield one limit per scope: where a thread that executes a block does so at most M times, a step of the block counts 1/M."""
     for exclusive in exclusives:
-        what = "one of the blocks " + ", ".join(map(spelled, exclusive.blocks))
+        event = "one of the blocks " + ", ".join(map(spelled, exclusive.blocks))
         for scope in scopes(steps.cfg, exclusive.within):
             known = inside(steps.cfg, scope)
             groups = [tuple(node for node in nodes_at(steps.cfg, address) if node in known) for address in exclusive.blocks]
@@ -75,7 +75,7 @@ def _exclusives(steps: Steps, exclusives: Sequence[Exclusive], bounds: Sequence[
                 most = [max(most)] * len(most)
                 scale = most[0]
             blocks = tuple((node, scale // times) for group, times in zip(groups, most, strict=True) for node in group)
-            yield _Limit(what, scope, iteration=scope is not None, bound=scale, blocks=blocks)
+            yield _Limit(event, scope, iteration=scope is not None, bound=scale, blocks=blocks)
 
 
 def _most(steps: Steps, scope: Loop | None, node: int, bounds: Sequence[int]) -> int:

@@ -7,7 +7,7 @@ the other direction is the mirror image.
 Monotone bound.
 Measure h from the least start: q(k) = h(k) - start. Every way back has found h(k) in a set whose part above the start ends at
 `top` and whose part below, if it has one, begins at `wrapped` (both measured like q). If every start, and `top` plus `most`, stay below
-`wrapped`, then by induction every q(k) does, so q(k) <= top wherever the loop goes back; q grows by `least` or more each time, and it never
+`wrapped`, then by induction every q(k) does, so q(k) <= top at every back edge; q grows by `least` or more each time, and it never
 enters the part below. So at most floor((top - 0) / least) + 1 back edges are taken.
 
 Equality bound.

@@ -46,7 +46,7 @@ class Inferred:
 
     @property
     def advice(self) -> str:
-        """Return what is missing, and how it could be given; '' where nobody knows."""
+        """Return what is missing, and how it could be given; '' where that is unknown."""
         parameters = sorted(origin for origin in self.missing if origin.startswith(PARAMETER))
         options = [one for one in (BLOCK, GRID) if one in self.missing]
         options += [f"--param {one.removeprefix(PARAMETER)}=N" for one in parameters]

@@ -78,7 +78,7 @@ def check(
 ) -> bool:
     """Say whether the bounds were held to runs at all.
 
-    Raises SelfCheckError where a thread goes back more often than a bound says.
+    Raises SelfCheckError where a thread takes more back edges than a bound allows.
     """
     if cfg.function.frames:
         return False

@@ -134,7 +134,7 @@ def difference(a: Truth, b: Truth) -> Truth:
 
 
 def origins_of(truth: Truth) -> Origins:
-    """Return why nobody knows whether it holds."""
+    """Return why it is unknown whether it holds."""
     match truth.what:
         case bool():
             return NOWHERE

@@ -170,7 +170,7 @@ class Walk:
         return {name: known for name, known in values.items() if isinstance(known, Value)}
 
     def iterate(self, loop: int, starts: Mapping[int, list[State]], inside_of: Movements | None = None) -> list[State]:
-        """Return the states in which a thread goes back to the head, from states at nodes of the loop.
+        """Return the states in which a thread takes a back edge, from states at nodes of the loop.
 
         An inner loop is taken for all its iterations at once; `inside_of` says how far each may move its counters.
         """
@@ -257,5 +257,5 @@ def _named(known: Known) -> Known:
 
 
 def iterations_of(address: int) -> str:
-    """Return the reason why nobody knows what a loop leaves in a register."""
+    """Return why it is unknown what a loop leaves in a register."""
     return f"the iterations of the loop at 0x{address:04x}"

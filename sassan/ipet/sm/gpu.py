@@ -14,7 +14,7 @@ from sassan.timing.latencies import Latencies
 
 _NOTHING = Moved()
 _L2_PER_SM = 16
-"""Bytes per cycle and SM of an L2 that nobody measured: the least of those that were (V100: 19, A100: 34)."""
+"""Bytes per cycle and SM of an L2 without a measurement: the least of those that were (V100: 19, A100: 34)."""
 _HALF = 2
 """Partitions of L2: an A100 keeps a line in both."""
 _ATOMIC = 2

@@ -92,8 +92,8 @@ def _shares(kernel: Kernel, machine: Multiprocessor, *, partition: bool = False)
 
 
 def _partition(kernel: Kernel, residents: Residents, machine: Multiprocessor) -> Bound:
-    found = path_optima(kernel.problem, _shares(kernel, machine, partition=True), machine, kernel.barriers, partition=True)
-    return found.bound(lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH)
+    optima_of_part = path_optima(kernel.problem, _shares(kernel, machine, partition=True), machine, kernel.barriers, partition=True)
+    return optima_of_part.bound(lambda optima: resident_bound(optima, residents, machine.schedulers), _ANY_PATH)
 
 
 def _grid(kernel: Kernel, whole: PathOptima, grid: Grid | None) -> tuple[Bound | None, Terms | None]:

@@ -2,7 +2,7 @@
 
 All warps of a block wait at the same barrier instructions in the same order. Then the pieces of different warps between them make one walk
 from the entry to the end. The rows of a whole path hold for it, but that at a barrier other threads may go on than arrived, that tokens
-may be on their stack, and that the turns of a loop with barriers are taken by several warps.
+may be on their stack, and that the iterations of a loop with barriers are taken by several warps.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -20,24 +20,24 @@ Term = tuple[int, int]
 def relays(steps: Steps, costs: Sequence[int], bounds: Sequence[int], barriers: Collection[int]) -> Model | None:
     """The system whose optimum is the largest cost of such a walk; `barriers` are the nodes that hold some.
 
-    None where warps may take the turns of a loop with barriers in other places of the common order.
+    None where warps may take the iterations of a loop with barriers in other places of the common order.
     """
     if not set(steps.reissued.values()).isdisjoint(barriers):
         return None
-    turns: list[int] = []
+    iterations: list[int] = []
     crossed: set[int] = set()
     for number, (loop, bound) in enumerate(zip(steps.cfg.loops, bounds, strict=True)):
         inside = [node for node in barriers if node in loop.nodes]
-        more = _further_turns(steps, number, inside, barriers) if inside else 0
+        more = _further_iterations(steps, number, inside, barriers) if inside else 0
         if more is None:
             return None
-        turns.append(bound + more)
+        iterations.append(bound + more)
         crossed |= {number} if inside else set()
     columns = columns_of(steps.cfg)
     variables = (*warp_variables(steps.cfg), *thread_variables(steps.cfg, len(columns.thread)))
     system = (
         *rows.flow_rows(steps, columns),
-        *rows.loop_rows(steps, columns, turns),
+        *rows.loop_rows(steps, columns, iterations),
         *_pushes(steps, columns, barriers),
         *rows.arrival_rows(steps, columns),
         *rows.reissue_rows(steps, columns),
@@ -63,7 +63,7 @@ def _pushes(steps: Steps, columns: Columns, barriers: Collection[int]) -> Iterat
 
 
 def _threads(steps: Steps, columns: Columns, bounds: Sequence[int], barriers: Collection[int], crossed: Collection[int]) -> Iterator[Row]:
-    """Yield the rows of threads: 32 may go on at a barrier, whoever arrived; the turns of `crossed` loops are those of several warps."""
+    """Yield the rows of threads: 32 may pass a barrier, whoever arrived; the iterations of `crossed` loops are those of several warps."""
     dropped = {f"turns_{number:05d}" for number in crossed}
     behind = {f"threads_{node:05d}": [(columns.warp[edge], -WARP_SIZE) for edge in steps.out[node]] for node in barriers}
     for row in rows.thread_rows(steps, columns, bounds):
@@ -82,16 +82,16 @@ class _Visits:
     back: frozenset[int]
 
 
-def _further_turns(steps: Steps, number: int, inside: Sequence[int], barriers: Collection[int]) -> int | None:
-    """Return how many turns more than one warp several may take of a loop with barriers, by turns; None where nothing is known.
+def _further_iterations(steps: Steps, number: int, inside: Sequence[int], barriers: Collection[int]) -> int | None:
+    """Return how many iterations more than one warp several may take of a loop with barriers, by iterations; None where nothing is known.
 
-    Some barrier is passed once in each turn, so that its places in the common order count the turns of every warp.
+    Some barrier is passed once in each iteration, so that its places in the common order count the iterations of every warp.
     """
     visits = _visits(steps, number)
     if visits is None:
         return None
-    found = [more for node in inside if (more := _turns_by(steps, visits, node, barriers)) is not None]
-    return min(found, default=None)
+    surplus = [more for node in inside if (more := _iterations_by(steps, visits, node, barriers)) is not None]
+    return min(surplus, default=None)
 
 
 def _visits(steps: Steps, number: int) -> _Visits | None:
@@ -104,12 +104,12 @@ def _visits(steps: Steps, number: int) -> _Visits | None:
     return _Visits(loop.head, entries, back) if all(steps.cfg.edges[edge].dst == loop.head for edge in entries) else None
 
 
-def _turns_by(steps: Steps, visits: _Visits, barrier: int, barriers: Collection[int]) -> int | None:
-    """Return the same where a barrier is passed once between any two turns, None for another one."""
+def _iterations_by(steps: Steps, visits: _Visits, barrier: int, barriers: Collection[int]) -> int | None:
+    """Return the same where a barrier is passed once between any two iterations, None for another one."""
     if visits.head in _ends(steps, _walk(steps, visits.head, nodes=(barrier,), edges=visits.entries)):
-        return None  # a turn without it
+        return None  # an iteration without it
     if barrier in _ends(steps, _walk(steps, barrier, edges=visits.entries | visits.back)):
-        return None  # twice in a turn
+        return None  # twice in an iteration
     again = bool(_walk(steps, visits.head) & visits.entries)
     if again and not any(_separates(steps, visits, barrier, other) for other in barriers):
         return None
@@ -121,7 +121,7 @@ def _turns_by(steps: Steps, visits: _Visits, barrier: int, barriers: Collection[
 
 
 def _separates(steps: Steps, visits: _Visits, barrier: int, other: int) -> bool:
-    """Whether another barrier is passed between any two visits of a loop, and behind the turns of the first of them."""
+    """Whether another barrier is passed between any two visits of a loop, and behind the iterations of the first of them."""
     entered_again = _walk(steps, visits.head, nodes=(other,)) & visits.entries
     turns_behind = {visits.head, barrier} & _ends(steps, _walk(steps, other, edges=visits.entries))
     return other != barrier and not entered_again and not turns_behind

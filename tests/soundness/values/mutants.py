@@ -13,8 +13,8 @@ from types import ModuleType
 
 LANES, WORDS, ENVIRONMENT = "sassan.domains.lanes", "sassan.values.words", "sassan.values.environment"
 PATTERNS, EVALUATE = "sassan.values.patterns", "sassan.values.evaluate"
-FLOW, VALUES = "sassan.values.flow", "sassan.values.warp_values"
-MODULES = (LANES, WORDS, ENVIRONMENT, PATTERNS, EVALUATE, FLOW, VALUES)
+ARRIVALS, FLOW, VALUES = "sassan.values.arrivals", "sassan.values.flow", "sassan.values.warp_values"
+MODULES = (LANES, WORDS, ENVIRONMENT, PATTERNS, EVALUATE, ARRIVALS, FLOW, VALUES)
 """In the order in which they use each other."""
 
 
@@ -139,4 +139,11 @@ MUTANTS = (
     WrongLine("threads of a guard that was written since", "rewritten", VALUES, "if facts.writes >> guard[0] & 1:", "if False:"),
     WrongLine("a sum that forgets a sign", PROGRAMS, PATTERNS, "_binary(subtract, total,", "_binary(add, total,"),
     WrongLine("registers of the warp by one thread", "divided", FLOW, "wide = _warp_wide(cfg, blocks, evaluator, facts)", "wide = {}"),
+    WrongLine("sides of a negated guard exchanged", PROGRAMS, ARRIVALS, "if guard.negated else", "if False else"),
+    WrongLine("the last way to a place alone", "met", ARRIVALS, "out.get(dst, 0) | out[src]", "out[src]"),
+    WrongLine(
+        "lanes of one side instead of another", PROGRAMS, ARRIVALS, "fails if dst == last.following", "holds if dst == last.following"
+    ),
+    WrongLine("two words for one lane", PROGRAMS, ARRIVALS, "found.setdefault(lane, value) != value", "found.setdefault(lane, value) < 0"),
+    WrongLine("words that are not known", PROGRAMS, ARRIVALS, "if all(each.known for _, each in words) else", "if True else"),
 )

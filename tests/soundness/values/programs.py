@@ -47,6 +47,9 @@ class _Writer:
     def guard(self, share: float) -> str:
         return f"@{self.dice.choice(('', '!'))}{self.dice.choice(PREDICATES)} " if self.dice.random() < share else ""
 
+    def sign(self) -> str:
+        return self.dice.choice(("", "!"))
+
     def begin(self) -> None:
         """Write something to each register and predicate."""
         for register in REGISTERS:
@@ -67,9 +70,11 @@ class _Writer:
             self.loop(depth)
         elif choice < 0.21 and depth:
             self.skip(depth)
-        elif choice < 0.35:
+        elif choice < 0.25 and depth:
+            self.parted(depth)
+        elif choice < 0.37:
             self.compare()
-        elif choice < 0.37 and depth:
+        elif choice < 0.39 and depth:
             self.lines.append(f"@{self.dice.choice(PREDICATES)} EXIT")
         else:
             self.lines.append(self.guard(0.25) + self.dice.choice(_OLD if self.old else _NEW)(self))
@@ -87,28 +92,38 @@ class _Writer:
         self.labels += 1
         return f"b{self.labels}x"
 
-    def region(self, depth: int) -> None:
-        """Write an if behind which threads meet."""
+    def parted(self, depth: int) -> None:
+        """Write an if by the lane whose sides write one register, which decides something later."""
+        predicate, lane, written = self.dice.choice(PREDICATES), *self.dice.sample(REGISTERS, 2)
+        how = self.dice.choice(("LT", "GE", "EQ", "NE"))
+        self.lines.append(f"S2R {lane}, {self.dice.choice(('SR_LANEID', 'SR_TID.X'))}")
+        self.lines.append(f"ISETP.{how}.AND {predicate}, PT, {lane}, {self.dice.choice((1, 4, 7, 16)):#x}, PT")
+        self.lines.append(f"MOV {written}, {self.number()}")
+        self.dice.choice((self.region, self.skip))(depth, predicate, f"MOV {written}, {self.dice.choice((lane, self.number()))}")
+        self.lines.append(f"ISETP.LT.AND {self.dice.choice(PREDICATES)}, PT, {written}, {self.number()}, PT")
+
+    def region(self, depth: int, predicate: str = "", first: str = "NOP") -> None:
+        """Write an if behind which threads meet, by a predicate; one side begins with an instruction."""
         end, other = self.label(), self.label()
-        predicate = self.dice.choice(PREDICATES)
+        predicate = predicate or self.dice.choice(PREDICATES)
         if self.old:
-            self.lines += [f"SSY {end}", f"@{predicate} BRA {other}"]
+            self.lines += [f"SSY {end}", f"@{self.sign()}{predicate} BRA {other}", first]
             self.body(depth)
             self.lines += ["SYNC", f"{other}:"]
             self.body(depth, 2)
             self.lines += ["SYNC", f"{end}:"]
             return
         barrier, meeting = f"B{depth}", self.label()
-        self.lines += [f"BSSY {barrier}, {end}", f"@{predicate} BRA {other}"]
+        self.lines += [f"BSSY {barrier}, {end}", f"@{self.sign()}{predicate} BRA {other}", first]
         self.body(depth)
         self.lines += [f"BRA {meeting}", f"{other}:"]
         self.body(depth, 3)
         self.lines += [f"{meeting}:", f"BSYNC {barrier}", f"{end}:"]
 
-    def skip(self, depth: int) -> None:
-        """Write an if without a place to meet."""
+    def skip(self, depth: int, predicate: str = "", first: str = "NOP") -> None:
+        """Write an if without a place to meet, by a predicate; what it skips begins with an instruction."""
         end = self.label()
-        self.lines.append(f"@{self.dice.choice(PREDICATES)} BRA {end}")
+        self.lines += [f"@{self.sign()}{predicate or self.dice.choice(PREDICATES)} BRA {end}", first]
         self.body(depth)
         self.lines.append(f"{end}:")
 
@@ -215,3 +230,30 @@ behind:
     EXIT
 """
 """A guard is written anew: what its threads hold is not what those of the guard before it hold."""
+
+MET = """
+S2R R0, SR_TID.X
+ISETP.LT.U32.AND P0, PT, R0, 0x10, PT
+ISETP.LT.U32.AND P1, PT, R0, 0x8, PT
+@!P0 BRA up
+MOV R2, 0x4
+@!P1 BRA met
+MOV R2, 0x8
+BRA met
+up:
+MOV R2, 0x10
+met:
+LOP3.LUT R3, R0, 0x1, RZ, 0xc0, !PT
+ISETP.EQ.U32.AND P2, PT, R3, RZ, PT
+@P2 BRA even
+MOV R4, 0x1
+BRA end
+even:
+MOV R4, 0x2
+end:
+IADD3 R5, R4, R2, RZ
+ISETP.EQ.AND P3, PT, R5, 0x7, PT
+@P3 EXIT
+EXIT
+"""
+"""Lanes that part three ways, meet, part two ways, and meet again."""

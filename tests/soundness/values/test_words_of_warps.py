@@ -11,7 +11,7 @@ from listing import assemble
 from samples import names
 from soundness.campaign import ARCHS, Task
 from soundness.values.campaign import GROUP, PROGRAM_RUNS, carry_out_words, shipped
-from soundness.values.programs import DIVIDED, NEW, OLD, REWRITTEN
+from soundness.values.programs import DIVIDED, MET, NEW, OLD, REWRITTEN
 from soundness.values.runs import WordPlan, inspect_words
 
 LARGE = "large_5000"
@@ -44,7 +44,11 @@ def test_threads_of_a_random_program_hold_what_is_said_of_registers(arch: str, s
     assert ([str(finding) for finding in tally.findings], tally.skipped, tally.inspected) == ([], [], 10)
 
 
-@pytest.mark.parametrize("text", [DIVIDED, REWRITTEN], ids=["a register of the warp that the other side writes", "a guard written anew"])
+@pytest.mark.parametrize(
+    "text",
+    [DIVIDED, REWRITTEN, MET],
+    ids=["a register of the warp that the other side writes", "a guard written anew", "lanes that meet again"],
+)
 def test_threads_of_a_written_program_hold_what_is_said_of_registers(text: str):
     report = inspect_words(assemble(text, NEW).function, WordPlan(seed=1, warps=16))
     assert not isinstance(report, str)

@@ -9,7 +9,7 @@ from hypothesis.errors import NoSuchExample
 
 from listing import assemble
 from soundness.values.mutants import ENVIRONMENT, LANES, MUTANTS, VALUES, WORDS, WrongLine, loaded
-from soundness.values.programs import DIVIDED, NEW, OLD, REWRITTEN, program
+from soundness.values.programs import DIVIDED, MET, NEW, OLD, REWRITTEN, program
 from soundness.values.runs import WordPlan, inspect_words
 from unit.values.lane_cases import REFERENCES, cases, index_complaint, join_complaint, mask_of_the_modulus, tail_complaints, wrapping_shift
 
@@ -25,10 +25,9 @@ def notices(by: str, modules: dict[str, ModuleType]) -> bool:  # noqa: PLR0911 -
             return any(index_complaint(block, axis, modules[ENVIRONMENT].thread_index) for block in BLOCKS for axis in range(3))
         case "programs":
             return any(found_in_programs(seed, modules[VALUES]) for seed in range(SEEDS))
-        case "divided" | "rewritten":
-            report = inspect_words(
-                assemble(DIVIDED if by == "divided" else REWRITTEN, NEW).function, WordPlan(seed=1, warps=16), modules[VALUES].with_values
-            )
+        case "divided" | "rewritten" | "met":
+            text = {"divided": DIVIDED, "rewritten": REWRITTEN, "met": MET}[by]
+            report = inspect_words(assemble(text, NEW).function, WordPlan(seed=1, warps=16), modules[VALUES].with_values)
             return not isinstance(report, str) and bool(report.findings)
         case "tail":
             return any(tail_complaints(modules[WORDS].compare))

@@ -1,0 +1,74 @@
+"""Plain English: words that stood in the place of the terms of the field are in no code, no message and no page."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from docs.pages import ROOT, markdown
+
+INSTEAD = {
+    r"rooms?": "package, space",
+    r"judged?|judges|_judged": "validator, validated",
+    r"told|untold|_untold|who tells": "given, missing",
+    r"loops? turns?|turns? of (a|the|each) loop": "iterates, iteration",
+    r"goes back": "back edge",
+    r"no way leads": "unreachable",
+    r"the warp agrees on": "warp-uniform",
+    r"nobody (says|knows|gives|gave|tells|measured|checks|can)|nobody": "unknown; no thread",
+    r"is no architecture": "unknown architecture",
+    r"resume together": "reconvergence",
+    r"parts? the (threads|warp)|meet again": "diverges, reconverges",
+    r"react": "reconv.",
+    r"price[sd]?|dear": "cost, expensive",
+    r"leaves? (it |them )?away|left[ _](away|out)": "omit, skipped",
+    r"corridor|nobody_leaves": "monotone_bound, reset_departures",
+    r"class (Wish|Taken|Fate|Crew|Asked|Ground|Lead|Open|Coming|Surroundings|Around)": "a noun of the field",
+}
+BANNED = re.compile(rf"\b({'|'.join(INSTEAD)})\b")
+ALSO = re.compile(r"\b(wish|crew|nobody says)\b", re.IGNORECASE)
+VAGUE = {"found", "one", "told", "mine", "own", "what"}
+"""Names that say nothing of a value."""
+CORE = {"values", "warpcfg", "domains", "analysis", "simt"}
+"""Packages whose prose speaks of threads and lanes as the papers do: they part and meet. The names of values are theirs, too."""
+NAMED_LATER = CORE | {"estimate", "loop_bounds", "html"}
+"""Parts whose local names are not held to VAGUE yet."""
+
+
+def texts() -> Iterator[Path]:
+    for folder in ("sassan", "scripts", "docs", "grammars"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            where = path.relative_to(ROOT).parts
+            if path.suffix in {".py", ".md", ".toml", ".lark"} and not (where[0] == "sassan" and where[1] in CORE) and "html" not in where:
+                yield path
+    yield from (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+
+
+def test_the_words_are_those_of_the_field():
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {word.group()}"
+        for path in texts()
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if (word := BANNED.search(line) or ALSO.search(line))
+    ]
+    assert found == []
+    assert len(markdown()) > 40
+
+
+def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the local names of a module: what is assigned, looped over, or a parameter."""
+    fields = {id(part.target) for owner in ast.walk(tree) if isinstance(owner, ast.ClassDef) for part in owner.body if isinstance(part, ast.AnnAssign)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
+            yield node.lineno, node.id
+
+
+def test_names_of_values_are_nouns():
+    found = []
+    for path in sorted((ROOT / "sassan").rglob("*.py")):
+        if not NAMED_LATER & set(path.relative_to(ROOT).parts):
+            tree = ast.parse(path.read_text("utf-8"))
+            found += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in named(tree) if name in VAGUE]
+    assert found == []
