@@ -13,6 +13,12 @@ def visible(text: str) -> str:
     return "".join(character if character.isprintable() else character.encode("unicode_escape").decode("ascii") for character in text)
 
 
+_TOOLTIP = 12_000
+"""The characters of a line of a tooltip, escapes included: Graphviz reads no text of 16384 bytes."""
+_ESCAPED = 16
+"""As many as one character may become."""
+
+
 def shorten(text: str, limit: int) -> str:
     """Return `text` in at most `limit` characters, without its middle: both ends of a mangled name distinguish kernels."""
     if len(text) <= limit:
@@ -30,8 +36,11 @@ def in_tooltip(lines: tuple[str, ...]) -> str:
     """Return the value of a tooltip attribute; Graphviz substitutes its escapes twice there, so a backslash is written four times."""
     from graphviz import escape, nohtml  # noqa: PLC0415 - not needed before something is drawn
 
-    escaped = (escape(escape(visible(line).replace("&", "&amp;"))) for line in lines)
-    text: str = nohtml("&#10;".join(escaped))
+    def escaped(line: str) -> str:
+        return str(escape(escape(visible(line).replace("&", "&amp;"))))
+
+    whole = (line if len(escaped(line)) <= _TOOLTIP else shorten(line, _TOOLTIP // _ESCAPED) for line in lines)
+    text: str = nohtml("&#10;".join(map(escaped, whole)))
     return text
 
 

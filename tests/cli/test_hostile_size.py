@@ -1,6 +1,5 @@
 """Small inputs that grow: each ends within 5 s of processor time, with the right status and one message."""
 
-import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,46 +8,10 @@ from time import process_time
 import pytest
 
 from cli.shell import SAMPLES, Result, Sassan, assert_refused
+from growing import arguments, calls, coordinates, name, nested_ifs, nested_loops, random_branches, vector
 
-PTX = ".version 8.0\n.target sm_80\n.address_size 64\n"
 SAXPY = SAMPLES / "sm_80" / "saxpy.cuobjdump.sass"
 SECONDS = 5
-
-
-def listing(code: list[str], name: str = "k") -> str:
-    rows = "".join(f"        /*{16 * index:04x}*/                   {text} ;\n" for index, text in enumerate(code))
-    return f"\tcode for sm_80\n\t\tFunction : {name}\n{rows}\t\t..........\n"
-
-
-def nested_loops(depth: int) -> str:
-    ends = [
-        line
-        for level in reversed(range(depth))
-        for line in (f"IADD3 R{level}, R{level}, 0x1, RZ", f"ISETP.GE.AND P0, PT, R{level}, 0x3, PT", f"@!P0 BRA 0x{16 * (level + 1):x}")
-    ]
-    return listing([f"MOV R{level}, RZ" for level in range(depth)] + ends + ["EXIT"])
-
-
-def random_branches(count: int) -> str:
-    draw = random.Random(1)
-    code = [
-        line
-        for _ in range(count)
-        for line in (f"ISETP.GE.AND P0, PT, R{draw.randrange(20)}, 0x7, PT", f"@P0 BRA 0x{16 * draw.randrange(2 * count):x}")
-    ]
-    return listing([*code, "EXIT"])
-
-
-def nested_ifs(depth: int, name: str = "k") -> str:
-    code = [
-        line for level in range(depth) for line in (f"ISETP.GE.AND P0, PT, R0, 0x{level:x}, PT", f"@P0 BRA 0x{16 * (3 * depth - level):x}")
-    ]
-    return listing([*code, *["MOV R2, R3"] * (depth + 1), "EXIT"], name)
-
-
-def calls(depth: int, each: int) -> str:
-    callee = "".join(f".func f{level}()\n{{\n{f'call f{level + 1};' * each}\nret;\n}}\n" for level in reversed(range(depth)))
-    return f"{PTX}.func f{depth}()\n{{\nret;\n}}\n{callee}.visible .entry k()\n{{\ncall f0;\nret;\n}}\n"
 
 
 @pytest.mark.parametrize(
@@ -79,6 +42,20 @@ def test_a_run_is_not_expanded(string: str, sassan: Sassan):
     assert result.document["upper"] >= 4 * 10**9 > 0
     assert result.document["exact"] is None
     assert_refused(timed(sassan, "makespan", string, "-W", "4", "--time-limit", "1", "--engine", "beam"), 2)
+
+
+@pytest.mark.parametrize(("text", "status"), [(vector, 0), (arguments, 3), (coordinates, 3)])
+def test_an_instruction_of_16000_operands_is_read_in_time(text: Callable[[int], str], status: int, sassan: Sassan, tmp_path: Path):
+    (tmp_path / "many.ptx").write_text(text(16_000))
+    assert timed(sassan, "analyze", tmp_path / "many.ptx").status == status
+
+
+@pytest.mark.parametrize("text", [lambda: name(20_000), lambda: nested_ifs(2, "&" * 20_000)], ids=["letters", "escapes"])
+@pytest.mark.parametrize(("command", "file"), [("cfg", "out.svg"), ("report", "out.html")])
+def test_a_name_of_20000_characters_is_drawn(text: Callable[[], str], command: str, file: str, sassan: Sassan, tmp_path: Path):
+    (tmp_path / "name.sass").write_text(text())
+    assert timed(sassan, command, tmp_path / "name.sass", "-o", tmp_path / file).status == 0
+    assert (tmp_path / file).stat().st_size > 0
 
 
 @pytest.mark.parametrize("command", ["analyze", "cfg", "ipet"])

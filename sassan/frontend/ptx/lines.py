@@ -62,6 +62,8 @@ _MARK = 70000
 """Holes are filled with numbers from here on while a shape is parsed: five digits that no shape holds itself."""
 
 _FLOATS = frozenset({"0f", "0F", "0d", "0D"})
+_HOLES = 256
+"""The numbers of the longest operand that gets a shape: what a shape costs grows with their square."""
 _KINDS = ("0f" + "0" * 8, "0F" + "0" * 8, "0d" + "0" * 16, "0D" + "0" * 16, "0x", "0X", "1")
 """One number of every kind that the grammar distinguishes."""
 
@@ -133,6 +135,8 @@ class FastLines:
             return _digits(match[0], count - 1)
 
         marked = _HOLE.sub(numbered, text)
+        if count > _HOLES:
+            return None
         try:
             tree = self._grammar.parse(marked, "operand")
         except SyntaxProblem:
