@@ -1,6 +1,6 @@
 """The views of all files, the last good one of each, and the page of them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from sassan.app import documents
@@ -11,9 +11,9 @@ from sassan.render.html.page import Page, html
 class Views:
     """What is known of every file: where the newest content of one is refused, its functions are those of its last good view."""
 
-    def __init__(self, title: str) -> None:
-        """Take the title of the page."""
-        self._title = title
+    def __init__(self, title: str, spell: Callable[[str], str]) -> None:
+        """Take the title of the page, and how names of functions are shown."""
+        self._title, self._spell = title, spell
         self._views: dict[str, FileView] = {}
 
     def take(self, view: FileView) -> None:
@@ -39,4 +39,4 @@ class Views:
         functions = [function for view in views for function in view.functions]
         sources = {f"{view.file}:{name}": lines for view in views for name, lines in view.sources.items()}
         refused = [documents.refusal(view.file, error) for view in views for error in view.errors]
-        return html(Page(self._title, documents.tool(), functions, refused, sources, version))
+        return html(Page(self._title, documents.tool(), functions, refused, sources, version, self._spell))

@@ -18,7 +18,7 @@ from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.options.views import PageFile, Recorded, Title
 from sassan.cli.output.files import extension, save
 from sassan.cli.output.finish import finish
-from sassan.cli.output.terminal import note, out, safe
+from sassan.cli.output.terminal import label, note, out, safe
 from sassan.cli.searching import watched_search
 from sassan.errors import UsageError
 from sassan.render.html.page import Page, html
@@ -112,7 +112,7 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCom
 
 def _page(title: str, functions: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     refused = [documents.refusal(refusal.file, refusal.error) for refusal in inputs.refused]
-    return html(Page(title, documents.tool(), functions, refused))
+    return html(Page(title, documents.tool(), functions, refused, spell=label))
 
 
 def _write(output: str, text: str, *, quiet: bool) -> None:

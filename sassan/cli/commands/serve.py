@@ -16,7 +16,7 @@ from sassan.cli.options.request import AnalysisCommand, analysis
 from sassan.cli.output import failure
 from sassan.cli.output.files import extension, save
 from sassan.cli.output.progress import track
-from sassan.cli.output.terminal import out
+from sassan.cli.output.terminal import label, out
 from sassan.errors import SassanError, UsageError
 from sassan.executor import Processes, can_end_after, end_after
 from sassan.serve.folder import Folder, Stamps
@@ -56,7 +56,7 @@ def serve(asked: AnalysisCommand, path: FolderOrFile, *, port: Port = _PORT, exp
         raise UsageError("missing-file", f"there is no file or folder '{path}'", hint="name what is to be shown")
     if export is not None:
         extension(export, ("html", "htm"))
-    folder, views = Folder(path), Views(Path(path).absolute().name)
+    folder, views = Folder(path), Views(Path(path).absolute().name, label)
     with Processes() as processes:
         analyze = partial(_views, processes, asked, folder.path, time_limit)
         if export is None:

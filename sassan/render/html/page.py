@@ -9,12 +9,13 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
 from typing import Any
 
+from sassan.names import readable
 from sassan.render.html.ends import ends
 from sassan.render.html.look import legend, style
 from sassan.render.text import visible
@@ -41,6 +42,8 @@ class Page:
     refused: Sequence[Mapping[str, Any]] = ()
     sources: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     version: str | None = None
+    spell: Callable[[str], str] = readable
+    """How the name of a function is shown; its name in the input stays beside it."""
 
 
 def html(page: Page) -> str:
@@ -52,7 +55,7 @@ def html(page: Page) -> str:
         "tool": page.tool,
         "legend": legend(),
         "refused": list(page.refused),
-        "functions": _summaries(page.functions),
+        "functions": _summaries(page),
         "sources": {name: at for at, name in enumerate(page.sources)},
         "version": page.version,
     }
@@ -61,7 +64,7 @@ def html(page: Page) -> str:
         "title": escape(visible(page.title)).encode("ascii", "xmlcharrefreplace").decode(),
         "style": sheet,
         "data": _data(head),
-        "details": "\n".join([*_details(page.functions), *_sources(page.sources)]),
+        "details": "\n".join([*_details(page), *_sources(page.sources)]),
         "script": script,
     }
     return _MARK.sub(lambda match: parts[match[1]], _part("template.html"))
@@ -86,10 +89,13 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _summaries(functions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _summaries(page: Page) -> list[dict[str, Any]]:
     """Return the entries of the list of functions; `where` is the end of the path that distinguishes functions of one name."""
-    places = ends([(function["name"], function["file"]) for function in functions])
-    return [{**_summary(function), "where": place} for function, place in zip(functions, places, strict=True)]
+    places = ends([(function["name"], function["file"]) for function in page.functions])
+    return [
+        {**_summary(function), "shown": page.spell(function["name"]), "where": place}
+        for function, place in zip(page.functions, places, strict=True)
+    ]
 
 
 def _summary(function: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,8 +130,11 @@ def _data(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _details(functions: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [_packed(f"detail-{at}", {**function, **_assumptions(function)}) for at, function in enumerate(functions)]
+def _details(page: Page) -> list[str]:
+    return [
+        _packed(f"detail-{at}", {**function, **_assumptions(function), "shown": page.spell(function["name"])})
+        for at, function in enumerate(page.functions)
+    ]
 
 
 def _sources(sources: Mapping[str, Sequence[str]]) -> list[str]:

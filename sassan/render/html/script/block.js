@@ -71,7 +71,8 @@ function listingColumns(one, rows) {
     ...(rows.some((row) => row.transactions) ? [column("trans.", (row) => row.transactions, TRANSACTIONS, { ...numeric, cell: transactions })] : []),
     ...(rows.some((row) => row.live !== null) ? [column("live", (row) => number(row.live), "general registers in use: live before the instruction, or written by it", numeric)] : []),
     ...(times ? [column("time", share, "share of the estimated time that warps spend before the instruction", { ...numeric, cell: (row) => el("span", { title: stallReasons(one, row.address) }, share(row)) })] : []),
-    column("instruction", (row) => row.text, undefined, { cell: instruction }),
+    ...(rows.some((row) => row.source) ? [column("line", (row) => placeOf(row.source), "source line")] : []),
+    column("instruction", (row) => row.text, undefined, { cell: (row) => [row.text, branchComment(row)] }),
   ];
 }
 
@@ -90,8 +91,3 @@ function transactions(row) {
 }
 
 const branchComment = (row) => (row.branch ? el("span", { class: row.branch === "divergent" ? "comment divergent" : "comment" }, `  // ${SAYS[row.branch] ?? row.branch}`) : "");
-
-function instruction(row) {
-  const source = row.source ? el("span", { class: "comment" }, `  | ${row.source.split(/[\\/]/).pop()}`) : "";
-  return [row.text, branchComment(row), source];
-}

@@ -35,8 +35,8 @@ function gantt(chart) {
 
 // As many slots side by side as fit; the rest in bands below.
 function bands(chart, figure) {
-  const room = figure.clientWidth || 900;
-  const slots = Math.max(20, Math.floor((room - LEFT - 8) / CELL / 10) * 10);
+  const width = figure.clientWidth || 900;
+  const slots = Math.max(20, Math.floor((width - LEFT - 8) / CELL / 10) * 10);
   if (figure.slots === slots) return [...figure.children].slice(1);
   figure.slots = slots;
   const count = Math.ceil(chart.shown / slots);

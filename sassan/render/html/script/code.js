@@ -4,8 +4,6 @@ const CODE_LINE = 18;
 const HUE_STEP = 137.5; // the golden angle: neighbours differ, however many lines there are
 const panesShown = { source: true, ptx: true, machine: true };
 
-const placeOf = (source) => (source ? source.split(/[\\/]/).pop() : "");
-
 // Panes are [name, title, lines]; a line has its place, and cells of text or elements.
 async function codePanel(one, view) {
   if (!one.code) return "";
@@ -54,7 +52,7 @@ function codePane(code, name, title, places, cells, head = "", width = "") {
     if (hue !== undefined) node.style.setProperty("--hue", ((hue * HUE_STEP) % 360).toFixed(1));
     return node;
   };
-  const list = virtualRows(places.length, CODE_LINE, row, { class: "lines", tabindex: "0", role: "group", "aria-label": title });
+  const list = virtualRows(el("div", { class: "lines", tabindex: "0", role: "group", "aria-label": title }), places.length, CODE_LINE, row);
   const pane = { name, title, places, list };
   pane.element = el("div", { class: `pane ${name}` }, el("div", { class: "pane-head" }, title, head), list.element);
   if (width) list.element.style.setProperty("--columns", width);
@@ -128,7 +126,7 @@ function lineShares(one) {
 function machinePane(code, places) {
   const { one, view } = code;
   const rows = one.graph.rows;
-  const columns = listingColumns(one, rows);
+  const columns = listingColumns(one, rows).filter(({ title }) => title !== "line"); // it stands in the pane beside it
   const sizes = columns.map(({ title, text }) => (text ? Math.max(title.length, rows.reduce((most, row) => Math.max(most, text(row).length), 0)) : 1));
   const width = `${sizes.map((size, at) => (at === columns.length - 1 ? "max-content" : `${size + 1}ch`)).join(" ")}`;
   const head = el("div", { class: "line titles" }, columns.map(({ title, tip, numeric }) => el("span", { title: tip, class: numeric ? "right" : "" }, title)));
@@ -136,8 +134,7 @@ function machinePane(code, places) {
     const block = view.blockAt(`0x${row.address}`);
     return block ? button(row.address, () => view.select(block, true), { class: "link", title: "show the block" }) : row.address;
   };
-  // The source line stands in the pane beside it.
-  const shown = (row, { cell, title }) => (title === "address" ? link(row) : title === "instruction" ? [row.text, branchComment(row)] : cell(row));
+  const shown = (row, { cell, title }) => (title === "address" ? link(row) : cell(row));
   const cells = (at) => columns.map((column) => el("span", { class: column.numeric ? "right" : "" }, shown(rows[at], column)));
   const pane = codePane(code, "machine", one.code.ptx.length || !one.arch.startsWith("ptx") ? "Machine code" : "PTX", places, cells, "", width);
   pane.list.element.prepend(head);

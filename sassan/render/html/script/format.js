@@ -5,6 +5,7 @@ const NONE = "\u2013";
 const number = (value) => (value === null || value === undefined ? NONE : value.toLocaleString("en-US"));
 const percent = (share) => (share === null || share === undefined ? NONE : share > 0 && share < 0.01 ? "<1\u00a0%" : `${Math.round(100 * share)}\u00a0%`);
 const many = (count, one, more = `${one}s`) => `${number(count)} ${count === 1 ? one : more}`;
+const placeOf = (source) => (source ? source.split(/[\\/]/).pop() : ""); // without folders
 const address = (text) => el("code", {}, text);
 
 // A kernel string with its letters in the colours of their units; a long one is cut and can be opened.
@@ -25,7 +26,7 @@ const letters = (text) => text.split(/(?=[LCSDT(])/).map((part) => (/^[LCSDT]/.t
 const unit = (letter) => el("span", { class: letter ? `chip unit-${letter}` : "chip" }, letter ?? "?");
 
 // A function where several are spoken of: with the end of its file where others have its name.
-const named = (one) => (one.where ? `${one.name} (${one.where})` : one.name);
+const named = (one) => (one.where ? `${one.shown} (${one.where})` : one.shown);
 const where = (one) => (one.where ? el("span", { class: "where" }, one.where) : "");
 
 function tile(name, value, note = "", kind = "") {

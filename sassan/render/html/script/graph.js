@@ -1,6 +1,7 @@
 // The drawing of a graph: blocks, edges, boxes. The layout was computed before; the style is added here.
 
 const CHARACTER_LINE = 14;
+const LEAST_SHARE = 0.01; // blocks below it fade in the heat map
 const ARROWS = {
   vee: "M0,0 L10,5 L0,10 L3,5 Z",
   normal: "M0,0 L10,5 L0,10 Z",
@@ -53,12 +54,12 @@ function blockName(block) {
   return [...parts, ...block.gaps.map((gap) => `gap ${gap}`)].join(", ");
 }
 
-function drawBlock(block, heat) {
+function drawBlock(block, heat, cool) {
   const [x, y, width, height] = block.box;
   const middle = x + width / 2;
   const lines = block.lines.map(([kind, text], at) => svg("text", { class: `line ${kind}`, x: middle, y: y + 17 + at * CHARACTER_LINE }, text));
   const frame = (grow) => svg("rect", { class: grow ? "frame outer" : "frame", x: x - grow, y: y - grow, width: width + 2 * grow, height: height + 2 * grow, rx: 3 });
-  const flags = [block.count ? "worst" : "", block.divergent ? "divergent" : "", block.gaps.length ? "troubled" : ""].filter(Boolean).join(" ");
+  const flags = [block.count ? "worst" : "", block.divergent ? "divergent" : "", block.gaps.length ? "troubled" : "", cool && !block.gaps.length ? "cool" : ""].filter(Boolean).join(" ");
   const group = svg(
     "g",
     { class: `block ${flags}`, id: `block-${block.id}`, "data-id": block.id, role: "button", tabindex: "-1", "aria-pressed": "false", "aria-label": blockName(block) },
@@ -100,12 +101,12 @@ function heatOf(one) {
   if (times) {
     const spent = new Map(graph.blocks.map((block) => [block.id, block.rows.reduce((sum, at) => sum + (times.get(graph.rows[at].address) ?? 0), 0)]));
     const most = Math.max(0, ...spent.values());
-    return { most, of: (block) => (most ? spent.get(block.id) / most : 0), text: `${percent(most)} of the estimated time` };
+    return { most, of: (block) => (most ? spent.get(block.id) / most : 0), cool: (block) => spent.get(block.id) < LEAST_SHARE, text: `${percent(most)} of the estimated time` };
   }
   const shares = graph.blocks.some((block) => block.share !== null);
   const value = (block) => (shares ? block.share : block.cost) ?? 0;
   const most = Math.max(...graph.blocks.map(value), 0);
-  return { most, of: (block) => (most ? value(block) / most : 0), text: shares ? `${percent(most)} of the WCET` : `cost ${number(most)} per execution` };
+  return { most, of: (block) => (most ? value(block) / most : 0), cool: (block) => shares && value(block) < LEAST_SHARE, text: shares ? `${percent(most)} of the WCET` : `cost ${number(most)} per execution` };
 }
 
 function drawGraph(one, heat) {
@@ -116,7 +117,7 @@ function drawGraph(one, heat) {
     graph.boxes.map((box) => drawBox(box, one.loops, graph.many)),
     graph.edges.map(drawEdge),
     graph.ends.map(drawEnd),
-    graph.blocks.filter((block) => block.box).map((block) => drawBlock(block, heat.of(block))),
+    graph.blocks.filter((block) => block.box).map((block) => drawBlock(block, heat.of(block), heat.cool(block))),
   );
   const label = `warp-level graph of ${many(graph.blocks.length, "block")}; arrow keys move from block to block`;
   const drawing = svg("svg", { class: "drawing", viewBox: `-8 -8 ${graph.width + 16} ${graph.height + 16}`, role: "group", "aria-label": label }, markers(), stage);
@@ -143,6 +144,6 @@ function legend(one, heat) {
     one.graph.boxes.some((box) => box.loop !== null) ? swatch("loop", one.graph.many.some(Boolean) ? "loop; \u00d7 32: each of the 32 threads may iterate separately" : "loop, with its bound on back edges per entry") : "",
     one.graph.boxes.some((box) => box.loop === null) ? swatch("call", "called code, once per call site") : "",
     one.graph.blocks.some((block) => block.gaps.length) ? swatch("troubled", "gap: not analyzed, or without a bound") : "",
-    heat.most ? el("li", { class: "heat-key" }, el("span", { class: "ramp" }), `0 to ${heat.text}`) : "",
+    heat.most ? el("li", { class: "heat-key" }, el("span", { class: "ramp" }), `0 to ${heat.text}; below 1 % faded`) : "",
   );
 }

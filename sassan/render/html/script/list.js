@@ -2,7 +2,7 @@
 
 const ORDERS = {
   input: ["as in the input", (one) => one.at],
-  name: ["name", (one) => one.name],
+  name: ["name", (one) => one.shown],
   wcet: ["WCET", (one) => one.wcet ?? -1],
   makespan: ["makespan", (one) => one.makespan ?? -1],
   instructions: ["instructions", (one) => one.instructions],
@@ -15,20 +15,26 @@ const ORDERS = {
 };
 const TEXTS = new Set(["input", "name"]);
 const listing = { words: "", order: "input", down: false, shown: [], active: 0 };
-const options = FUNCTIONS.map(option);
+let listRows;
 
-function option(one) {
+// Rows have one height: two lines for names where some are long.
+const LONG_NAME = 32;
+const listHeight = () => (FUNCTIONS.some((one) => one.shown.length > LONG_NAME) ? 64 : 46) + (FUNCTIONS.some((one) => one.where) ? 18 : 0);
+
+function option(place) {
+  const one = listing.shown[place];
   const facts = [one.arch, one.wcet === null ? "no WCET" : `WCET ${number(one.wcet)}`, one.divergent_branches ? many(one.divergent_branches, "divergent branch", "divergent branches") : ""];
+  const attributes = { id: `option-${one.at}`, role: "option", "aria-selected": String(one.at === state.at), "aria-setsize": listing.shown.length, "aria-posinset": place + 1 };
   return el(
-    "li",
-    { id: `option-${one.at}`, role: "option", "aria-selected": "false", title: `${one.name}\n${one.file}`, onclick: () => open(one.at) },
-    el("span", { class: "name" }, one.name),
+    "div",
+    { ...attributes, class: place === listing.active ? "active" : "", title: `${one.name}\n${one.file}`, onclick: () => open(one.at) },
+    el("span", { class: "name" }, one.shown),
     where(one),
     el("span", { class: "facts" }, facts.filter(Boolean).join(" \u00b7 "), one.gap_count ? el("b", { class: "gap" }, ` ${many(one.gap_count, "gap")}`) : ""),
   );
 }
 
-const haystacks = FUNCTIONS.map((one) => [one.name, one.arch, one.file, ...one.gaps, one.gap_count ? "gap" : "bounded"].join(" ").toLowerCase());
+const haystacks = FUNCTIONS.map((one) => [one.name, one.shown, one.arch, one.file, ...one.gaps, one.gap_count ? "gap" : "bounded"].join(" ").toLowerCase());
 
 function found(words) {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
@@ -46,7 +52,8 @@ function ordered(functions, order, down) {
 
 function refreshList() {
   listing.shown = ordered(found(listing.words), listing.order, listing.down);
-  byId("list").replaceChildren(...listing.shown.map((one) => options[one.at]));
+  byId("list").scrollTop = 0;
+  listRows.resize(listing.shown.length);
   byId("count").textContent = listing.words ? `${number(listing.shown.length)} of ${many(FUNCTIONS.length, "function")}` : many(FUNCTIONS.length, "function");
   byId("direction").textContent = listing.down ? "\u2193" : "\u2191";
   activate(Math.max(0, listing.shown.findIndex((one) => one.at === state.at)), false);
@@ -64,22 +71,18 @@ function sortBy(order, down) {
 const sortAgain = (order) => sortBy(order, listing.order === order ? !listing.down : !TEXTS.has(order));
 
 function activate(at, scroll = true) {
-  const list = byId("list");
-  list.querySelector(".active")?.classList.remove("active");
   listing.active = Math.min(Math.max(at, 0), listing.shown.length - 1);
   const one = listing.shown[listing.active];
-  if (!one) return list.removeAttribute("aria-activedescendant");
-  options[one.at].classList.add("active");
-  list.setAttribute("aria-activedescendant", `option-${one.at}`);
-  if (scroll) options[one.at].scrollIntoView({ block: "nearest" });
+  if (scroll && one) listRows.reveal(listing.active);
+  listRows.redraw();
+  if (one) byId("list").setAttribute("aria-activedescendant", `option-${one.at}`);
+  else byId("list").removeAttribute("aria-activedescendant");
 }
 
 function markOpen(at) {
-  for (const one of options) one.setAttribute("aria-selected", "false");
-  if (at === null) return;
-  options[at].setAttribute("aria-selected", "true");
-  options[at].scrollIntoView({ block: "nearest" });
-  activate(listing.shown.findIndex((one) => one.at === at));
+  const place = listing.shown.findIndex((one) => one.at === at);
+  if (place >= 0) activate(place);
+  else listRows.redraw();
 }
 
 const openActive = () => listing.shown[listing.active] && open(listing.shown[listing.active].at);
@@ -111,6 +114,8 @@ function search(words) {
 }
 
 function startList() {
+  listRows = virtualRows(byId("list"), 0, listHeight(), option);
+  byId("list").style.setProperty("--row", `${listHeight()}px`);
   byId("sort").append(...Object.entries(ORDERS).map(([key, [name]]) => el("option", { value: key }, name)));
   byId("sort").addEventListener("change", (event) => sortBy(event.target.value, !TEXTS.has(event.target.value)));
   byId("direction").addEventListener("click", () => sortBy(listing.order, !listing.down));

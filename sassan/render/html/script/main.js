@@ -28,7 +28,7 @@ async function showFunction(at, block) {
   if (state.at !== at) return;
   byId("main").replaceChildren(...view.filter(Boolean));
   markOpen(at);
-  document.title = `${one.name} \u00b7 ${PAGE.title}`;
+  document.title = `${one.shown} \u00b7 ${PAGE.title}`;
   state.view.start();
   scrollTo(0, 0);
   if (block && one.graph.blocks.some((other) => other.id === block)) state.view.select(block, true);

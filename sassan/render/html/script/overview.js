@@ -86,12 +86,25 @@ function overviewTable() {
   const head = columns.map(([key, title, numeric, tip]) =>
     el("th", { scope: "col", class: numeric ? "number" : "", title: tip, "aria-sort": sortState(key) }, button(title, () => sortAgain(key), { class: "head" })),
   );
-  const rows = listing.shown.map((one) => el("tr", {}, columns.map(([key, , numeric]) => el("td", { class: numeric ? "number" : "" }, cell(one, key)))));
-  return el("table", { id: "all" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
+  const rows = listing.shown.slice(0, rowsShown).map((one) => el("tr", {}, columns.map(([key, , numeric]) => el("td", { class: numeric ? "number" : "" }, cell(one, key)))));
+  return el("table", { id: "all" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows), moreRows());
+}
+
+// A long table takes seconds to lay out.
+let rowsShown = 300;
+
+function moreRows() {
+  const left = listing.shown.length - rowsShown;
+  if (left <= 0) return "";
+  const more = button(`Show ${number(left)} more`, () => {
+    rowsShown = Infinity;
+    refreshOverview();
+  });
+  return el("tfoot", {}, el("tr", {}, el("td", { colspan: columns.length }, more)));
 }
 
 function cell(one, key) {
-  if (key === "name") return [el("a", { href: `#k${one.at}`, class: "name", title: `${one.name}\n${one.file}` }, one.name), where(one)];
+  if (key === "name") return [el("a", { href: `#k${one.at}`, class: "name", title: `${one.name}\n${one.file}` }, one.shown), where(one)];
   if (key === "wcet" && one.wcet === null) return el("span", { class: "gap" }, one.status === "experiment" ? "experiment" : "none");
   if (key === "gap_count" && one.gap_count) return el("span", { class: "gap", title: one.gaps.join(", ") }, number(one.gap_count));
   return typeof one[key] === "number" || one[key] === null ? number(one[key]) : one[key];

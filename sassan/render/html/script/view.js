@@ -1,8 +1,7 @@
 // The graph in its frame: zoom, pan, choice of a block, colours.
 
 const LARGEST_SCALE = 4;
-const LEAST_SCALE = 0.15; // to which a graph is fitted; smaller can be had by hand
-const shownAs = { worst: true, heat: false };
+const shownAs = { worst: true, heat: true };
 
 function graphView(one) {
   const graph = one.graph;
@@ -11,7 +10,7 @@ function graphView(one) {
   const { drawing, stage } = drawGraph(one, heat);
   const inspector = el("aside", { id: "block", class: "inspector", "aria-label": "Block", tabindex: "-1" });
   const frame = el("div", { class: "frame-graph" }, drawn ? drawing : el("p", { class: "muted" }, "no drawing"));
-  const view = { one, graph, drawing, stage, frame, inspector, k: 1, x: 0, y: 0, chosen: null, map: drawn ? drawMap(graph, heat) : null };
+  const view = { one, graph, heat, drawing, stage, frame, inspector, k: 1, x: 0, y: 0, chosen: null, map: drawn ? drawMap(graph, heat) : null };
   view.zoom = (factor) => zoomAt(view, factor, centre(view));
   view.fit = () => fit(view);
   view.blockAt = (start, context = null) => blockAt(graph, start, context);
@@ -35,7 +34,7 @@ function graphHead(view, heat, drawn) {
         button("\u2212", () => view.zoom(0.8), { "aria-label": "zoom out", title: "zoom out (-)" }),
         el("output", { id: "scale", "aria-live": "off" }),
         button("+", () => view.zoom(1.25), { "aria-label": "zoom in", title: "zoom in (+)" }),
-        button("Fit", view.fit, { title: "show all of the graph, of a very long one all of its width (0)" }),
+        button("Fit", view.fit, { title: "show all of the graph (0)" }),
       ]
     : [];
   return el("div", { class: "graph-head" }, el("h3", {}, "Warp-level graph"), el("span", { class: "muted hint" }, drawn ? "drag to move, Ctrl + wheel to zoom, arrow keys for blocks" : ""), el("span", { class: "tools" }, tools));
@@ -90,49 +89,40 @@ function zoomAt(view, factor, [px, py]) {
   place(view, k, px - ((px - view.x) * k) / view.k, py - ((py - view.y) * k) / view.k);
 }
 
+// All of the graph, at most a quarter larger than natural.
 function fit(view) {
   const { base } = seen(view);
   const k = Math.min(1, 1.25 / base);
   const [cx, cy] = centre(view);
-  if (base < LEAST_SCALE) fitAcross(view);
-  else place(view, k, cx * (1 - k), cy * (1 - k));
+  place(view, k, cx * (1 - k), cy * (1 - k));
 }
 
-// A graph that is much longer than its frame would be a thin line: its upper end is shown, scaled to its shorter side.
-function fitAcross(view) {
-  const { width, height } = view.frame.getBoundingClientRect();
-  const [w, h] = [view.graph.width + 16, view.graph.height + 16];
-  const room = width - (view.map.isConnected ? view.map.getBoundingClientRect().width : 0);
-  const scale = Math.min(1, Math.max(room / w, height / h, LEAST_SCALE));
-  if (w * scale <= room) showTop(view, scale, view.graph.width / 2, room);
-  else showTop(view, scale, entryX(view), width);
-}
-
-function entryX(view) {
-  const { box } = view.graph.blocks.find((block) => block.id === view.graph.entry);
-  return box[0] + box[2] / 2;
-}
-
-// The upper end of the graph, `x` of it in the middle of the first `room` pixels.
-function showTop(view, scale, x, room) {
-  const { base, left, top } = seen(view);
-  const k = scale / base;
-  place(view, k, left + room / base / 2 - x * k, top + 8 / base);
-}
-
-// A graph that would be too small to read begins at its entry, in its natural size.
+// A graph that would be too small to read begins at its worst block, in its natural size.
 function startView(view, drawn) {
+  const first = hottest(view);
   if (drawn) {
-    const { base, width } = seen(view);
+    const { base } = seen(view);
     if (base < SMALL) addMap(view);
     if (base >= 0.75) fit(view);
-    else showTop(view, 1, entryX(view), width * base);
+    else showMiddle(view, 1, view.graph.blocks.find((block) => block.id === first));
   }
-  const first = hottest(view.graph);
   showBlock(view, first);
 }
 
-const hottest = (graph) => graph.blocks.reduce((a, b) => ((b.share ?? 0) > (a.share ?? 0) ? b : a), graph.blocks.find((block) => block.id === graph.entry)).id;
+// A block in the middle of the frame, at a scale; where the graph ends before the frame does, its end is at that of the frame.
+function showMiddle(view, scale, { box: [x, y, width, height] }) {
+  const { base, left, top, width: w, height: h } = seen(view);
+  const k = scale / base;
+  const along = (start, size, at, all) => (all * k <= size ? start + (size - all * k) / 2 : Math.min(start + 8 / base, Math.max(start + size - all * k - 8 / base, start + size / 2 - at * k)));
+  const map = view.map.isConnected ? view.map.getBoundingClientRect().width / base : 0;
+  place(view, k, along(left, w - map, x + width / 2, view.graph.width), along(top, h, y + height / 2, view.graph.height));
+}
+
+function hottest(view) {
+  const blocks = view.graph.blocks.filter((block) => block.box || !view.map);
+  const entry = blocks.find((block) => block.id === view.graph.entry) ?? blocks[0];
+  return blocks.reduce((a, b) => (view.heat.of(b) > view.heat.of(a) ? b : a), entry).id;
+}
 
 function blockAt(graph, start, context) {
   const value = Number(start);

@@ -2,10 +2,10 @@
 
 const ROWS_AROUND = 20;
 
-// `draw` makes the row of a number; it is called again when the row was out of sight.
-function virtualRows(count, height, draw, attributes = {}) {
-  const body = el("div", { class: "rows" });
-  const box = el("div", attributes, body);
+// `box` scrolls; `draw` makes the row of a number, again when it was out of sight. `resize` takes the number of rows, when they changed.
+function virtualRows(box, count, height, draw) {
+  const body = el("div", { class: "rows", role: "presentation" });
+  box.replaceChildren(body);
   let shown = new Map();
   const resize = (rows) => {
     count = rows;
@@ -31,7 +31,8 @@ function virtualRows(count, height, draw, attributes = {}) {
   box.addEventListener("scroll", refresh, { passive: true });
   new ResizeObserver(refresh).observe(box);
   resize(count);
-  return { element: box, resize, reveal, rows: () => shown };
+  const redraw = () => resize(count);
+  return { element: box, resize, redraw, reveal, rows: () => shown };
 }
 
 function placed(node, top) {
