@@ -26,6 +26,8 @@ from sassan.warpcfg.graph import WarpCfg
 UNRECONSTRUCTED = "path not reconstructible: the blocks of the optimum are not connected; the bound holds"
 PAPER_LABEL = "experiment of the 2023 paper: no bound"
 PAPER_BOUND = 10
+NOTED = "the notes BRANCH_TARGETS of the listing name every target of its switches"
+_SWITCHES = ("BRX", "JMX")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,14 @@ def problem(cfg: WarpCfg, costs: CostModel, bounds: LoopBounds, setup: Setup | N
     unknown = () if setup.paper else (*bounds.gaps, *(() if steps is None else merged_calls(steps)))
     gaps = tuple(sorted({*cfg.gaps, *blocks.gaps, *unknown}))
     moved = traffic.assumptions if costs.name != Unit().name else ()
-    assumptions = (*blocks.assumptions, *moved, *cfg.assumptions, *bounds.assumptions, *_experiment_assumptions(setup))
+    assumptions = (
+        *blocks.assumptions,
+        *moved,
+        *cfg.assumptions,
+        *_switch_assumptions(cfg),
+        *bounds.assumptions,
+        *_experiment_assumptions(setup),
+    )
     if gaps:
         return Problem(cfg, per_node, None, costs.name, assumptions, gaps, setup, traffic=traffic)
     known = tuple(bound for bound in bounds.of_loop if bound is not None)
@@ -112,6 +121,14 @@ def _without_calls(model: Model, cfg: WarpCfg, external: Mapping[int, int | None
             terms = tuple((1 + number, 1) for number, edge in enumerate(cfg.edges) if edge.src == index)
             rows.append(Row(f"never_{node.id[1:]}", terms, "=", 0, "a call that is never made"))
     return replace(model, rows=(*model.rows, *rows)) if rows else model
+
+
+def _switch_assumptions(cfg: WarpCfg) -> tuple[str, ...]:
+    """That the notes of a listing are complete: its encodings do not hold the tables of its switches, a cubin does."""
+    if cfg.function.compiler is not None:
+        return ()
+    noted = (node.instructions[-1] for node in cfg.nodes if node.instructions[-1].targets)
+    return (NOTED,) if any(last.opcode.startswith(_SWITCHES) for last in noted) else ()
 
 
 def _experiment_assumptions(setup: Setup) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ import cubins
 from cli.shell import SAMPLES, Sassan, assert_refused
 from sassan.extras import install
 from sassan.frontend.cubin import tools
+from sassan.ipet.wcet import NOTED
 
 COMMANDS = ["analyze", "cfg", "strings", "ipet", "listing"]
 EQUAL = ["bfs_step", "switch_brx", "calls_nested", "two_kernels", "debug_build", "mandelbrot"]
@@ -34,8 +36,19 @@ def test_a_cubin_gives_the_answer_of_its_listing(name: str, sassan: Sassan):
     cubin, listing = found.document, listed.document
     for one in (*cubin["functions"], *listing["functions"]):
         del one["file"]
-    assert json.dumps(cubin) == json.dumps(listing)
+    assert json.dumps(cubin) == json.dumps(without_notes(listing))
     assert cubin["functions"][0]["blocks"] > 1
+
+
+def without_notes(value: Any) -> Any:
+    """A document without the assumption that only a listing needs."""
+    if isinstance(value, list):
+        return [without_notes(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    texts = value.get("assumptions", ())
+    kept = [number for number, text in enumerate(texts) if text != NOTED]
+    return {key: [each[number] for number in kept] if key.startswith("assumption") else without_notes(each) for key, each in value.items()}
 
 
 @pytest.mark.usefixtures("recorder")

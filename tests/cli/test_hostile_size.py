@@ -1,5 +1,6 @@
 """Small inputs that grow: each ends within 5 s of processor time, with the right status and one message."""
 
+import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +79,22 @@ def test_what_needs_more_memory_than_the_limit_is_refused(sassan: Sassan, tmp_pa
 def test_a_command_in_time_is_not_touched_by_its_limits(sassan: Sassan):
     limited = sassan("analyze", SAXPY, "--time-limit", "100", "--memory-limit", "4")
     assert (limited.status, limited.out) == (0, sassan("analyze", SAXPY).out)
+
+
+def test_a_fatbin_of_compressed_zeros_is_refused(sassan: Sassan, tmp_path: Path):
+    (tmp_path / "zeros.fatbin").write_bytes(compressed_zeros(1_600_000))
+    result = timed(sassan, "analyze", tmp_path / "zeros.fatbin")
+    assert_refused(result, 3)
+    assert result.codes == ["cuobjdump-failed"]
+
+
+def compressed_zeros(count: int) -> bytes:
+    """A fatbin with an LZ4 block that becomes 255 times so many bytes: a literal, and a match that begins one byte before itself."""
+    block = b"\x1f\x00\x01\x00" + b"\xff" * count + b"\x00\x50" + bytes(5)
+    padding = bytes(-len(block) % 8)
+    head = struct.pack("<HHIQIIHHIIIQQQ", 2, 0x101, 64, len(block + padding), len(block), 0, 0, 8, 80, 0, 0, 0x2011, 0, 25 + 255 * count)
+    entry = head.ljust(64, b"\0") + block + padding
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry)) + entry
 
 
 def timed(sassan: Sassan, *arguments: str, stdin: bytes = b"") -> Result:
