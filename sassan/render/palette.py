@@ -13,7 +13,7 @@ MUTED = "#555555"
 PAPER = "#ffffff"
 WORST_FILL = "#fff3c4"
 """Background of the blocks on the worst path."""
-HOT_FILL = "#ffd2b0"
+HOT_FILL = "#ffd8ae"
 """Background of the block with the greatest share of the WCET; others lie between it and that of the worst path."""
 LOOP_FILLS = ("#f4f6f8", "#e9edf1")
 """Backgrounds of loop clusters, alternating with the depth."""

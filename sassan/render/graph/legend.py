@@ -86,7 +86,7 @@ def _block_entries(cfg: WarpCfg, decorations: Decorations) -> list[str]:
         entries.append(
             _entry(
                 _box(palette.TEXT, palette.WORST_FILL, 2),
-                "on a worst path: cost &#215; executions, bold edges; the darker, the greater their product",
+                "on a worst path: cost &#215; executions, the darker the greater; bold edges",
             )
         )
     if any(node.divergent for node in cfg.nodes):

@@ -8,7 +8,7 @@ from itertools import count
 from sassan.render.graph.blocks import BlockFacts
 from sassan.render.graph.clusters import Cluster
 from sassan.render.graph.levels import Arc
-from sassan.warpcfg.graph import WarpCfg
+from sassan.warpcfg.graph import ThreadEdge, WarpCfg
 
 MOST = 200
 """Blocks of a graph that is drawn whole."""
@@ -55,7 +55,9 @@ def outline(cfg: WarpCfg, root: Cluster, blocks: Sequence[BlockFacts], arcs: Seq
     """Return the outline of a large graph: loops and calls that cost most are drawn open while few blocks are drawn."""
     if len(cfg.nodes) <= MOST:
         return Outline()
-    cases = _cases(root, blocks, arcs)
+    # At the level of the warp, the cases of a divergent switch resume each other.
+    steps = cfg.thread_edges or arcs
+    cases = _cases(root, blocks, steps)
     merged = {at for group in cases for at in group.members}
     drawn = len(set(root.nodes) - merged) + len(cases) + len(root.inner)
     order = count()
@@ -64,7 +66,7 @@ def outline(cfg: WarpCfg, root: Cluster, blocks: Sequence[BlockFacts], arcs: Seq
     closed: list[Cluster] = []
     while waiting:
         _, _, box = heapq.heappop(waiting)
-        inside = _cases(box, blocks, arcs)
+        inside = _cases(box, blocks, steps)
         more = len(box.nodes) - sum(len(group.members) - 1 for group in inside) + len(box.inner) - 1
         if drawn + more > _OPEN:
             closed.append(box)
@@ -81,15 +83,15 @@ def _weight(box: Cluster, blocks: Sequence[BlockFacts]) -> int:
     return sum((blocks[at].cost or 0) * (blocks[at].count or 0) for at in box.members)
 
 
-def _cases(box: Cluster, blocks: Sequence[BlockFacts], arcs: Sequence[Arc]) -> list[Group]:
-    """Return the groups of blocks of a box with the same neighbours, letters and cost, as the cases of a switch are."""
+def _cases(box: Cluster, blocks: Sequence[BlockFacts], steps: Sequence[Arc | ThreadEdge]) -> list[Group]:
+    """Return the groups of blocks of a box with the same letters and cost, between which a thread has the same steps: cases of a switch."""
     inside = frozenset(box.nodes)
-    neighbours: dict[int, set[tuple[bool, int | None, str]]] = {at: set() for at in box.nodes}
-    for arc in arcs:
-        if arc.src in inside:
-            neighbours[arc.src].add((True, arc.dst, arc.kind.value))
-        if arc.dst is not None and arc.dst in inside:
-            neighbours[arc.dst].add((False, arc.src, arc.kind.value))
+    neighbours: dict[int, set[tuple[bool, int | None]]] = {at: set() for at in box.nodes}
+    for step in steps:
+        if step.src in inside:
+            neighbours[step.src].add((True, step.dst))
+        if step.dst is not None and step.dst in inside:
+            neighbours[step.dst].add((False, step.src))
     alike: dict[object, list[int]] = {}
     for at in box.nodes:
         block = blocks[at]
