@@ -1,7 +1,7 @@
-"""What an encoding says of its instruction: guard, target and opcode, held against the text of a listing.
+"""What an encoding says of its instruction: guard, target, opcode and operands, held against the text of a listing.
 
-A few fields of each generation, found in the output of cuobjdump and nvdisasm over `samples/` and equal to what Mesa NAK encodes:
-enough to notice a text that was redirected or exchanged, without a disassembler.
+Fields of each generation, found in the output of cuobjdump and nvdisasm over samples/ and equal to what Mesa NAK encodes: enough to notice
+a text that was redirected or exchanged, without a disassembler. The operands are those of `operand_fields.py`.
 """
 
 import tomllib
@@ -11,7 +11,9 @@ from functools import lru_cache
 
 from sassan.arch import Architecture
 from sassan.ir import Instruction, Target
+from sassan.isa import operand_fields
 from sassan.isa.loading import data_text
+from sassan.isa.operand_fields import ARCHITECTURES, Operands, written
 
 _FILE = "codes.toml"
 _ABSOLUTE = (".ABS", "JCAL", "JMP", "JMX", "BRX")
@@ -38,6 +40,9 @@ _VOLTA = Layout("volta", opcode=(0, 12), guard=(12, 4), target=((34, 48),), step
 _HOPPER = replace(_VOLTA, target=((16, 8), (34, 48)))
 _SHORT_TARGET = ((34, 30),)
 _FIRST_HOPPER = 90
+_OPERANDS = {"maxwell": ~(0xF << 16), "volta": (1 << 105) - 1 & ~(0xF << 12)}
+"""The bits that belong to the opcode and its operands: without the guard, and without the control code."""
+_TARGETS = {"maxwell": _MAXWELL.target, "volta": _HOPPER.target}
 
 
 def layout(arch: Architecture) -> Layout:
@@ -63,11 +68,17 @@ class Encodings:
     def __init__(self, arch: Architecture) -> None:
         """Take the layout of the architecture."""
         self._arch = arch
+        self._letter = next((letter for first, letter in reversed(ARCHITECTURES) if arch.number >= first), "")
         self._layout = layout(arch)
         self._opcodes = opcodes(self._layout.table)
         self._names = frozenset(name for names in self._opcodes.values() for name in names)
         self._shift, bits = self._layout.opcode
         self._mask = (1 << bits) - 1
+
+    @property
+    def table(self) -> str:
+        """The table that its layout belongs to."""
+        return self._layout.table
 
     def difference(self, instruction: Instruction) -> str:
         """Return what the encoding of an instruction says otherwise than its text, '' where they agree, or where nothing is known."""
@@ -85,9 +96,17 @@ class Encodings:
             guard = _field(word, self._layout.guard)
             if guard != _guard(instruction):
                 return f"the guard {_shown(guard)}"
-        if instruction.operands and type(instruction.operands[-1]) is Target:
-            return self._target(instruction, word, opcode)
-        return ""
+        difference = self._target(instruction, word, opcode) if _has_target(instruction) else ""
+        return difference or operand_fields.difference(self._layout.table, self.operands(instruction))
+
+    def operands(self, instruction: Instruction) -> Operands:
+        """Return the text and the encoding of an instruction without what is compared by itself: guard, target, control code."""
+        word, target = instruction.encoding or 0, _has_target(instruction)
+        code = word >> self._shift & self._mask
+        if target:
+            for place in _SHORT_TARGET if instruction.opcode.partition(".")[0] in _SHORT else _TARGETS[self._layout.table]:
+                word &= ~(_field(-1, place) << place[0])
+        return Operands(self._letter, code, written(instruction.text, target=target), word & _OPERANDS[self._layout.table])
 
     def _target(self, instruction: Instruction, word: int, opcode: str) -> str:
         last = instruction.operands[-1]
@@ -102,6 +121,10 @@ class Encodings:
         # The distance counts from the next word of the code, which may be a control word.
         address = self._arch.normalise(instruction.address + self._arch.instruction_bytes + distance)
         return "" if address == last.address else f"the target 0x{address:04x}"
+
+
+def _has_target(instruction: Instruction) -> bool:
+    return bool(instruction.operands) and type(instruction.operands[-1]) is Target
 
 
 def _field(word: int, place: tuple[int, int]) -> int:

@@ -31,7 +31,7 @@ def shape(instruction: Instruction) -> tuple[Shape, list[int]]:
         elif isinstance(operand, Special):
             key.append(operand.name)
         else:
-            key.append(operand.text if isinstance(operand, Word) else "y")
+            key.append(("w", operand.text) if isinstance(operand, Word) else "y")
     return tuple(key), indices
 
 

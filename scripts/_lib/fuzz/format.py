@@ -37,6 +37,7 @@ class Format:
 class Answer:
     """What a command said."""
 
+    command: str
     status: int
     out: str
     err: str
@@ -53,7 +54,8 @@ class Answer:
             return f"status {self.status}: {self.err.strip()[:400]}"
         if over := _OVER.intersection(self.codes):
             return f"{over.pop()} was reached"
-        if self.status > 1 and not self.codes and "refused" not in self.out:  # a batch lists what it refused
+        listed = self.command == "batch" and "refused" in self.out
+        if self.status > 1 and not self.codes and not listed:
             return f"status {self.status} without an error"
         if not all(line.replace("\t", " ").isprintable() for line in self.err.split("\n")):
             return "a message with control characters"
@@ -83,7 +85,8 @@ def answer(*arguments: str) -> Answer:
         status = error.code if isinstance(error.code, int) else 1
     finally:
         sys.stdin = before
-    return Answer(status, out.getvalue() + out.buffer.getvalue().decode("utf-8", "replace"), err.getvalue())
+    said = out.getvalue() + out.buffer.getvalue().decode("utf-8", "replace")
+    return Answer(arguments[0] if arguments else "", status, said, err.getvalue())
 
 
 def reading(suffix: str, *commands: Sequence[str]) -> Check:

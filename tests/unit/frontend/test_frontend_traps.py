@@ -31,13 +31,13 @@ def test_the_next_instruction_of_volta_lies_sixteen_bytes_on():
 
 DUAL = nvdisasm(
     "                                                              /* 0x001c4400fe0007f6 */",
-    "        /*0008*/         {         MOV R4, RZ ;               /* 0x4c98078000870001 */",
+    "        /*0008*/         {         MOV R4, RZ ;               /* 0x5c9807800ff70004 */",
     "        /*0010*/                   S2R R0, SR_CTAID.X         }",
     "                                                              /* 0xf0c8000002570000 */",
     '        /*0018*/                   SYNC                       (*"BRANCH_TARGETS .L_x_0"*);   /* 0xf0f800000007000f */',
     "                                                              /* 0x001ffc00ffe007ed */",
     ".L_x_0:",
-    "        /*0028*/         {     @P1 MOV R5, RZ ;               /* 0x4c98078000810002 */",
+    "        /*0028*/         {     @P1 MOV R5, RZ ;               /* 0x5c9807800ff10005 */",
     '        /*0030*/               @P0 SYNC                       (*"BRANCH_TARGETS .L_x_0"*)        }',
     "                                                              /* 0xf0f800000000000f */",
     "        /*0038*/                   EXIT ;                     /* 0xe30000000007000f */",
@@ -58,10 +58,10 @@ def test_both_halves_of_a_dual_issue_are_instructions():
 
 def test_the_encoding_of_the_second_half_is_on_a_later_line():
     assert [one.encoding for one in function(DUAL).instructions] == [
-        0x4C98078000870001,
+        0x5C9807800FF70004,
         0xF0C8000002570000,
         0xF0F800000007000F,
-        0x4C98078000810002,
+        0x5C9807800FF10005,
         0xF0F800000000000F,
         0xE30000000007000F,
     ]

@@ -1,0 +1,245 @@
+"""Which bits of an encoding hold the registers, numbers and modifiers of a text (`data/operands_*.txt`), held against the text.
+
+The *form* of an instruction is its text without the values of registers and numbers (`IADD3 R#, -R#, c[#][#], R#`), its *shape* the kinds
+of the operands (`R#,R#,c[#][#],R#`). For the value of the opcode field and a shape, the data name the place of each value; for a form,
+what all other bits have been seen to be. A disassembler prints a form because of these bits: where they are those of another form, the
+text is not that of the encoding. What the data do not have is not compared. `scripts/build_operand_fields` writes them.
+"""
+
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from sassan.isa.loading import data_text
+
+_VALUE = re.compile(
+    r"(?<![\w.])(?:(?P<file>U?[RP]|S?B)(?:\d+|[ZT])(?!\w)|-?0x[0-9a-f]+|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.])|[-+](?:INF|QNAN|SNAN)(?!\w))"
+)
+_GUARD = re.compile(r"@!?U?P\w+ ")
+_NO_KIND = re.compile(r"[-~!| ]|\.[A-Z0-9_]+")
+_PLACE = re.compile(r"([rifdh])([0-9]+)\+([0-9]+)(?:<([0-9]+))?")
+_ZERO = 1 << 128
+_FLOATS = {"f": ("<f", "<I", 0), "d": ("<d", "<Q", 32), "h": ("<e", "<H", 0)}
+"""Kinds of floats: the format, that of its bits, and how many of the low bits no instruction holds."""
+_TEXTS = 8192
+ARCHITECTURES = ((50, "m"), (60, "p"), (70, "v"), (75, "t"), (80, "a"), (90, "h"), (100, "b"), (120, "w"))
+"""The first number of each range of architectures that the data tell apart, and its letter in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Bits of an encoding: of a register (kind `r`), of an integer (`i`) or a float (`f`, `d`, `h`) without its `dropped` low bits."""
+
+    kind: str
+    first: int
+    bits: int
+    dropped: int = 0
+
+    def __str__(self) -> str:
+        """As in the data: `f20+19<12`."""
+        return f"{self.kind}{self.first}+{self.bits}" + (f"<{self.dropped}" if self.dropped else "")
+
+    @property
+    def mask(self) -> int:
+        """Its bits in an encoding."""
+        return (1 << self.bits) - 1 << self.first
+
+    def of(self, word: int) -> int:
+        """Return what an encoding has here."""
+        return (word & self.mask) >> self.first
+
+    def fits(self, value: str, word: int) -> bool | None:
+        """Whether an encoding has a register or number here, None for one that is not of this kind."""
+        bits = _bits(value, self.kind)
+        return None if bits is None else (bits >> self.dropped) & (1 << self.bits) - 1 == self.of(word)
+
+
+class Written(NamedTuple):
+    """The form and the shape of an instruction's text, and its registers and numbers in order."""
+
+    form: str
+    shape: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What is known of a value: that it is at one of some places; or that it is the same wherever its form has been seen."""
+
+    places: tuple[Place, ...] = ()
+    constant: str = ""
+
+    def __str__(self) -> str:
+        """As in the data: `r0+8|r8+8`, `=PT`, `.` for nothing."""
+        return f"={self.constant}" if self.constant else "|".join(map(str, self.places)) or "."
+
+    @property
+    def place(self) -> Place | None:
+        """The place, if only one is possible."""
+        return self.places[0] if len(self.places) == 1 else None
+
+    def excludes(self, value: str, word: int) -> bool:
+        """Whether an encoding has another value."""
+        return bool(self.places) and all(place.fits(value, word) is False for place in self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The values of a form; what the bits that hold none have been seen to be, and on which architectures."""
+
+    name: str
+    slots: tuple[Slot, ...]
+    seen: Mapping[int, str]
+
+    def rest(self, word: int) -> int:
+        """Return an encoding without its values, but with RZ, PT, and a mark for each 0: these may be printed in another form."""
+        flag = _ZERO
+        for slot in self.slots:
+            flag <<= 1
+            place = slot.place
+            if place is None or (value := word & place.mask) == place.mask:
+                continue
+            word ^= value
+            if not value and place.kind != "r":
+                word |= flag
+        return word
+
+
+@dataclass(frozen=True, slots=True)
+class _Opcode:
+    slots: Mapping[str, tuple[Slot, ...]]
+    """By shape."""
+    forms: Mapping[str, Form]
+
+
+@lru_cache(maxsize=_TEXTS)
+def written(text: str, *, target: bool = False) -> Written:
+    """Return the parts of a text without its guard, its `.reuse`, and its last operand if that is a `target`."""
+    values: list[str] = []
+
+    def mark(value: re.Match[str]) -> str:
+        values.append(value[0])
+        return f"{value['file'] or ''}#"
+
+    opcode, _, operands = _GUARD.sub("", text, count=1).replace(".reuse", "").partition(" ")
+    marked = _VALUE.sub(mark, operands.rpartition(" ")[0] if target else operands)
+    return Written(f"{opcode} {marked}", _NO_KIND.sub("", marked), tuple(values))
+
+
+class Operands(NamedTuple):
+    """What is compared of an instruction: its encoding without guard, target and control code, the value of the opcode field, and its text.
+
+    `arch` is the letter of the architecture (`ARCHITECTURES`).
+    """
+
+    arch: str
+    code: int
+    text: Written
+    word: int
+
+
+def difference(table: str, operands: Operands) -> str:
+    """Return what an encoding has otherwise than its text, '' for nothing that is known."""
+    _, code, text, word = operands
+    opcode = opcodes(table).get(code)
+    if opcode is None:
+        return ""
+    slots = opcode.slots.get(text.shape, ())
+    for value, slot in zip(text.values, slots, strict=False):
+        if slot.excludes(value, word):
+            return f"0x{slot.places[0].of(word):x} in the place of '{value}'"
+    form = opcode.forms.get(text.form)
+    if form is not None and form.rest(word) in form.seen:
+        wrong = ((value, slot) for value, slot in zip(text.values, slots, strict=False) if slot.constant not in {"", value})
+        return next((f"'{slot.constant}' in the place of '{value}'" for value, slot in wrong), "")
+    if form is None and not opcodes(table).has(text.form):
+        return ""
+    return next((f"the form '{other.name}'" for other in opcode.forms.values() if _is_of(other, form, operands)), "")
+
+
+def _is_of(other: Form, form: Form | None, operands: Operands) -> bool:
+    """Whether an encoding is of another form, and not only where these differ by the values: an IMAD.SHL is an IMAD by a power of two."""
+    # Architectures print the same bits in different ways: with and without `desc[UR4]`.
+    return operands.arch in other.seen.get(other.rest(operands.word), "") and (form is None or form.seen.keys().isdisjoint(other.seen))
+
+
+@cache
+def opcodes(table: str) -> "Opcodes":
+    """Return what is known of the opcodes of a table."""
+    return Opcodes(data_text(f"operands_{table}.txt"))
+
+
+class Opcodes:
+    """The data of a table, parsed opcode by opcode as they are asked for."""
+
+    def __init__(self, text: str) -> None:
+        """Take the text of a file: a head, and a paragraph for each value of the opcode field."""
+        self._text = text
+        _, *paragraphs = text.split("\n\n")
+        self._texts = {int(code, 16): rows for code, _, rows in (paragraph.partition("\n") for paragraph in paragraphs)}
+        self._known: dict[int, _Opcode] = {}
+
+    def get(self, code: int) -> _Opcode | None:
+        """Return what is known of a value of the opcode field."""
+        if code not in self._known and code in self._texts:
+            self._known[code] = _opcode(self._texts[code])
+        return self._known.get(code)
+
+    def has(self, form: str) -> bool:
+        """Whether a form is known, of whatever value of the opcode field."""
+        return f"\n {form} = " in self._text
+
+
+def _opcode(rows: str) -> _Opcode:
+    slots: dict[str, tuple[Slot, ...]] = {}
+    forms: dict[str, Form] = {}
+    current: tuple[Slot, ...] = ()
+    for row in rows.splitlines():
+        name, _, listed = row.partition(" = ")
+        if name.startswith(" "):
+            forms[name[1:]] = Form(name[1:], current, _seen(listed))
+        else:
+            slots[name] = current = tuple(map(_slot, listed.split()))
+    return _Opcode(slots, forms)
+
+
+def _seen(listed: str) -> dict[int, str]:
+    pairs = (each.partition(":") for each in listed.split())
+    return {int(rest, 16): arches for rest, _, arches in pairs}
+
+
+def _slot(text: str) -> Slot:
+    if text.startswith("="):
+        return Slot(constant=text[1:])
+    return Slot(tuple(map(place_of, text.split("|")))) if text != "." else Slot()
+
+
+def place_of(text: str) -> Place:
+    """Return the place that a word of the data names."""
+    match = _PLACE.fullmatch(text)
+    assert match is not None, text
+    return Place(match[1], int(match[2]), int(match[3]), int(match[4] or 0))
+
+
+@lru_cache(maxsize=_TEXTS)
+def _bits(value: str, kind: str) -> int | None:
+    """Return the bits of a register's index or a number as one of a kind, None if it is none; RZ and PT are all ones."""
+    if value[0] in "URPSB":
+        digits = value.lstrip("URPSB")
+        return None if kind != "r" else int(digits) if digits.isdigit() else -1
+    if "0x" in value:
+        return int(value, 16) if kind == "i" else None
+    if kind == "r" or "NAN" in value:
+        return None
+    number = float(value.replace("INF", "inf"))
+    if kind == "i":
+        return int(number) if number.is_integer() else None
+    number_format, bits_format, low = _FLOATS[kind]
+    try:
+        packed = struct.pack(number_format, number)
+    except OverflowError:
+        return None
+    return int(struct.unpack(bits_format, packed)[0]) >> low
