@@ -191,19 +191,19 @@ def _group_attributes(picture: _Picture, group: Group) -> _Attributes:
     hottest = max(blocks, key=lambda block: block.heat)
     box, count = group.cluster, len(group.members)
     if box is None:
-        what = f"{count} equal blocks from 0x{blocks[0].node.start:04x}"
+        heading = f"{count} equal blocks from 0x{blocks[0].node.start:04x}"
     elif box.loop is not None:
         bound, _ = _bound(picture, box.loop)
-        what = f"{bound} at 0x{_head(picture.cfg, box.loop):04x}"
+        heading = f"{bound} at 0x{_head(picture.cfg, box.loop):04x}"
     else:
-        what = f"called from 0x{(box.context or (0,))[-1]:04x}"
+        heading = f"called from 0x{(box.context or (0,))[-1]:04x}"
     spent = sum((block.cost or 0) * (block.count or 0) for block in blocks)
     lines = [f"<B>{what}</B>", *([f"{count} blocks"] if box is not None else []), *([f"cost {spent}"] if spent else [])]
     gaps = sorted({gap.code for block in blocks for gap in block.gaps})
     return {
         "label": f"<{'<BR/>'.join([*lines, *(in_html(f'gap: {code}') for code in gaps)])}>",
         "id": group.name,
-        "shape": "box3d",
+        "style": "filled,rounded",
         "fillcolor": palette.heat(hottest.heat) if any(block.worst for block in blocks) else palette.PAPER,
         "color": palette.GAP if gaps else palette.TEXT,
         "penwidth": "2.2" if spent or gaps else "1",
@@ -288,24 +288,24 @@ def _draw_arcs(graph: "Digraph", picture: _Picture) -> None:
             graph.edge(head, tail, **_reversed(look))
         else:
             graph.edge(tail, head, **look)
-    if picture.detail is Detail.COMPACT and not picture.outline.partial:
+    if picture.detail is Detail.COMPACT and not picture.outline.omitted:
         _draw_spine(graph, picture)
 
 
 def _draw_spine(graph: "Digraph", picture: _Picture) -> None:
     """Add invisible edges that align the blocks on every path vertically: otherwise a long graph drifts to one side."""
-    inside = [arc for arc in picture.arcs if arc.dst is not None]
-    reach = [0] * len(picture.places)
-    for arc in inside:
-        place = picture.places[arc.src]
-        reach[place] = max(reach[place], picture.places[arc.dst or 0])
-    order = sorted(range(len(picture.places)), key=lambda at: picture.places[at])
+    names = {picture.place(at): picture.name(at) or "" for at in range(len(picture.places))}
+    reach = dict.fromkeys(sorted(names), 0)
+    for arc in picture.arcs:
+        if arc.dst is not None:
+            place = picture.place(arc.src)
+            reach[place] = max(reach[place], picture.place(arc.dst))
     spine: list[str] = []
     farthest = 0
-    for place, at in enumerate(order):
+    for place, end in reach.items():
         if farthest <= place:
-            spine.append(picture.cfg.nodes[at].id)
-        farthest = max(farthest, reach[place])
+            spine.append(names[place])
+        farthest = max(farthest, end)
     for above, below in pairwise(spine):
         graph.edge(above, below, style="invis", weight=_SPINE_WEIGHT)
 

@@ -19,16 +19,16 @@ def focused(cfg: WarpCfg, blocks: Sequence[BlockFacts], arcs: Sequence[Arc], foc
     every = range(len(cfg.nodes))
     match focus:
         case "all":
-            found = tuple(every)
+            drawn = tuple(every)
         case "worst":
-            found = tuple(at for at in every if blocks[at].worst)
+            drawn = tuple(at for at in every if blocks[at].worst)
         case "loop":
-            found = _loop(cfg, blocks)
+            drawn = _loop(cfg, blocks)
         case _:
-            found = _around(blocks, arcs, _address(focus))
-    if not found:
+            drawn = _around(blocks, arcs, _address(focus))
+    if not drawn:
         raise UsageError("focus", f"{cfg.function.name} has nothing to draw for the focus '{focus}'", hint=_WHY.get(focus, _HINT))
-    return found
+    return drawn
 
 
 _WHY = {WORST: "no worst path is known: pass loop bounds with --bounds or --loop-bound", LOOP: "it has no loop"}
@@ -46,9 +46,9 @@ def _loop(cfg: WarpCfg, blocks: Sequence[BlockFacts]) -> tuple[int, ...]:
 
 
 def _around(blocks: Sequence[BlockFacts], arcs: Sequence[Arc], address: int) -> tuple[int, ...]:
-    found = {at for at, block in enumerate(blocks) if block.node.start <= address <= block.node.end}
-    near = {arc.src for arc in arcs if arc.dst in found} | {arc.dst for arc in arcs if arc.src in found and arc.dst is not None}
-    return tuple(sorted(found | near))
+    inside = {at for at, block in enumerate(blocks) if block.node.start <= address <= block.node.end}
+    near = {arc.src for arc in arcs if arc.dst in inside} | {arc.dst for arc in arcs if arc.src in inside and arc.dst is not None}
+    return tuple(sorted(inside | near))
 
 
 def _address(text: str) -> int:
