@@ -198,7 +198,7 @@ def _group_attributes(picture: _Picture, group: Group) -> _Attributes:
     else:
         heading = f"called from 0x{(box.context or (0,))[-1]:04x}"
     spent = sum((block.cost or 0) * (block.count or 0) for block in blocks)
-    lines = [f"<B>{what}</B>", *([f"{count} blocks"] if box is not None else []), *([f"cost {spent}"] if spent else [])]
+    lines = [f"<B>{heading}</B>", *([f"{count} blocks"] if box is not None else []), *([f"cost {spent}"] if spent else [])]
     gaps = sorted({gap.code for block in blocks for gap in block.gaps})
     return {
         "label": f"<{'<BR/>'.join([*lines, *(in_html(f'gap: {code}') for code in gaps)])}>",
