@@ -41,6 +41,38 @@ def solver(capacity: Mapping[str, int], issue: int | None = None) -> Callable[[L
     return lambda left: slots(tuple(sorted(left)))
 
 
+BARRIER = "B"
+"""Behind this mark a warp goes on when all warps of its block have come to theirs, or ended; it takes no slot."""
+
+Blocks = tuple[Left, ...]
+
+
+def opened(block: Left) -> Left:
+    """Return a block of warps with every barrier passed at which all of them wait."""
+    while any(block) and all(rest.startswith(BARRIER) for rest in block if rest):
+        block = tuple(rest[1:] for rest in block)
+    return tuple(sorted(block))
+
+
+def longest_of_blocks(blocks: Blocks, capacity: Mapping[str, int], issue: int | None = None) -> int:
+    """Return the number of slots of the longest schedule of blocks of warps, whose strings may hold barriers."""
+
+    @cache
+    def slots(left: Blocks) -> int:
+        if not any(any(block) for block in left):
+            return 0
+        flat = [rest for block in left for rest in block]
+        # A warp that waits at a barrier is ready for no unit.
+        ready = tuple("" if rest.startswith(BARRIER) else rest for rest in flat)
+        after: set[Blocks] = set()
+        for chosen in legal_sets(ready, capacity, issue):
+            moved = iter(step(tuple(flat), chosen))
+            after.add(tuple(sorted(opened(tuple(next(moved) for _ in block)) for block in left)))
+        return 1 + max(slots(each) for each in after)
+
+    return slots(tuple(sorted(opened(block) for block in blocks)))
+
+
 def longest(strings: Left, capacity: Mapping[str, int], issue: int | None = None) -> int:
     """Return the number of slots of the longest schedule."""
     return solver(capacity, issue)(strings)

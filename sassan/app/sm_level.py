@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sassan.app.result import AnalysisResult
 from sassan.errors import Gap, InputError
-from sassan.ipet.sm.barriers import block_barriers
+from sassan.ipet.sm.barriers import BlockBarriers, block_barriers
 from sassan.ipet.sm.gpu import memory_of
 from sassan.ipet.sm.makespan import Kernel, Makespan, makespan
 from sassan.ipet.sm.optima import Bound
@@ -53,7 +53,7 @@ def _contended(result: AnalysisResult, known: Residency | None, sm: Multiprocess
     letters = tuple((string or KernelString()).counts() for string in result.strings)
     kernel = Kernel(result.problem, letters, block_barriers(result.cfg, result.isa.facts))
     bounds = makespan(kernel, result.wcet, wanted, sm, partition=settings.partition)
-    return _timed(replace(result, makespan=_by_waiting(result, bounds, sm, barriers=bool(kernel.barriers))))
+    return _timed(replace(result, makespan=_by_waiting(result, bounds, sm, kernel.barriers)))
 
 
 def _timed(result: AnalysisResult) -> AnalysisResult:
@@ -74,18 +74,16 @@ def _contention_gap(result: AnalysisResult, address: int) -> Gap:
     return Gap(address, "external-contention", f"what a call of {name} takes from other warps is unknown: only one warp alone is bounded")
 
 
-def _by_waiting(result: AnalysisResult, bounds: Makespan, sm: Multiprocessor, *, barriers: bool) -> Makespan:
-    """The bounds with that of the worst path by the slots in which its last warp waits, if that is less: its letters say so."""
-    if bounds.worst_path is None or result.worst_path is None or barriers or result.wcet.model != Unit().name:
+def _by_waiting(result: AnalysisResult, bounds: Makespan, sm: Multiprocessor, barriers: BlockBarriers) -> Makespan:
+    """The bounds with that of the worst path by the slots in which its last warp waits, if that is less: its letters say so.
+
+    Equal warps wait no longer for each other at barriers that open in one order (docs/proofs/makespan-strings.md).
+    """
+    if bounds.worst_path is None or result.worst_path is None or result.wcet.model != Unit().name or (barriers and not barriers.in_order):
         return bounds
     processor = Processor({letter: sm.capacity(letter) for letter in sm.letters}, {}, sm.issue)
     waiting = waiting_slots(makespan_problem((result.worst_path,) * bounds.residents.warps, processor))
     return replace(bounds, worst_path=min(bounds.worst_path, waiting))
-
-
-def has_block_barrier(result: AnalysisResult) -> bool:
-    """Whether a warp may wait for others at a block barrier."""
-    return bool(block_barriers(result.cfg, result.isa.facts))
 
 
 def at_cluster_barriers(result: AnalysisResult, warps: int | None) -> AnalysisResult:

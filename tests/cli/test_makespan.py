@@ -23,6 +23,7 @@ SAXPY = SAMPLES / "sm_61" / "saxpy.cuobjdump.sass"
 BFS = SAMPLES / "sm_61" / "bfs_step.cuobjdump.sass"
 TWO = SAMPLES / "sm_61" / "two_kernels.cuobjdump.sass"
 BARRIER = SAMPLES / "sm_61" / "barrier_reduce.cuobjdump.sass"
+REDUCE = SAMPLES / "sm_80" / "reduce_shared.cuobjdump.sass"
 SUM = SAMPLES / "sm_61" / "reduce_shared.cuobjdump.sass"
 CONFIGS = sorted((SAMPLES / "makespan").glob("*.toml"))
 KEYS = {"string", "warps", "capacities", "issue", "exact", "lower", "upper", "engines", "schedule"}
@@ -205,11 +206,16 @@ def test_the_bound_over_all_paths_stands_beside_those_of_paths(sassan: Sassan):
     assert [path["makespan"]["upper"] < 1129 for path in one["paths"]] == [True, True]
 
 
-def test_the_bound_over_all_paths_holds_for_each_with_block_barriers_too(sassan: Sassan):
-    (one,) = sassan("makespan", SUM, "-W", "16", "--block-dim", "256", "--json").document["functions"]
+@pytest.mark.parametrize(
+    ("path", "upper", "engines"),
+    [("worst", 1056, ["serial", "bounds"]), ("each", 1118, ["serial", "sm-level"])],
+    ids=["equal", "different"],
+)
+def test_the_bound_over_all_paths_holds_for_each_with_block_barriers_too(path: str, upper: int, engines: list[str], sassan: Sassan):
+    (one,) = sassan("makespan", SUM, "-W", "16", "--block-dim", "256", "--path", path, "--json").document["functions"]
     found = one["paths"][0]["makespan"]
-    assert (found["upper"], one["makespan"]["upper"]) == (1118, 1118)
-    assert [engine["name"] for engine in found["engines"]] == ["serial", "sm-level"]
+    assert (found["upper"], one["makespan"]["upper"]) == (upper, 1118)
+    assert [engine["name"] for engine in found["engines"]] == engines
 
 
 @pytest.mark.parametrize(
@@ -256,12 +262,21 @@ def test_one_path_per_warp(sassan: Sassan):
     assert one["makespan"]["strings"] == ["CS2C11LCLCLC3", "CS2C6"]
 
 
-def test_block_barriers_are_not_modelled_and_give_no_schedule(sassan: Sassan):
+def test_block_barriers_give_bounds_and_no_schedule(sassan: Sassan):
     document = sassan("makespan", BARRIER, "-W", "2", "--loop-bound", "2", "--json").document
     found = document["functions"][0]["paths"][0]["makespan"]
     assert found["lower"] is None
-    assert found["engines"][0]["proof"] == "one-at-a-time"
+    assert [engine["proof"] for engine in found["engines"]] == ["one-at-a-time"]  # a barrier with a number of threads
     assert any("block barriers" in text for text in found["assumptions"])
+
+
+def test_equal_warps_whose_barriers_open_in_one_order_wait_no_longer_than_without(sassan: Sassan):
+    path = sassan("makespan", REDUCE, "-W", "16", "--loop-bound", "2", "--json").document["functions"][0]["paths"][0]
+    found = path["makespan"]
+    assert {engine["name"]: engine["upper"] for engine in found["engines"]} == {"serial": 2032, "bounds": 1364}
+    assert (found["lower"], found["upper"]) == (None, 1364)
+    plain = sassan("makespan", path["string"], "-W", "16", "--sm", "8.0", "--engine", "bounds", "--time-limit", "0.1", "--json").document
+    assert plain["upper"] <= 1364
 
 
 def test_a_function_with_gaps_has_no_path_and_the_status_says_so(sassan: Sassan):

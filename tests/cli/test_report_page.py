@@ -73,7 +73,7 @@ def test_an_engine_leaves_a_trace_of_its_bounds(sassan: Sassan):
 def test_block_barriers_have_no_schedule_and_the_page_says_why(sassan: Sassan):
     found = detail(sassan("report", BARRIER, "-W", "2", "-o", "-").out)["search"]
     assert found["chart"] is None
-    assert found["why"] == "block barriers are not part of the model: one warp after the other, no schedule"
+    assert found["why"] == "block barriers are not part of the searches: an upper bound, and no schedule"
 
 
 def test_without_warps_there_is_no_schedule(sassan: Sassan):

@@ -10,9 +10,12 @@ from sassan.app.makespan.search import Answer
 from sassan.app.paths import ListedPath, listed_paths
 from sassan.app.result import AnalysisResult
 from sassan.app.settings import Settings
-from sassan.app.sm_level import at_cluster_barriers, has_block_barrier
+from sassan.app.sm_level import at_cluster_barriers
 from sassan.errors import UsageError
+from sassan.ipet.sm.barriers import block_barriers
+from sassan.ipet.sm.optima import TOGETHER
 from sassan.ir import Function
+from sassan.makespan.bounds.waiting import waiting_slots
 from sassan.makespan.configuration import Configuration
 from sassan.makespan.engine import EngineResult
 from sassan.makespan.merge import Merged
@@ -32,14 +35,15 @@ LABELS = {
     Paths.EACH: "if the warps take these paths in turn",
 }
 _TOO_MANY = "bad-warps"
-BARRIER = "block barriers are not part of the model: one warp after the other, no schedule"
+BARRIER = "block barriers are not part of the searches: an upper bound, and no schedule"
 
 
 @dataclass(frozen=True, slots=True)
 class KernelInstances:
     """One function, the questions asked of it, and under which condition their answers hold; no questions where gaps forbid a path.
 
-    `bound` is the SM-level bound, whatever paths the warps take; where it is None, `why` says it.
+    `bound` is the SM-level bound, whatever paths the warps take; where it is None, `why` says it. `in_order`: where there is a `barrier`,
+    all warps of a block pass the same openings.
     """
 
     result: AnalysisResult
@@ -48,6 +52,7 @@ class KernelInstances:
     barrier: bool
     bound: int | None = None
     why: str = ""
+    in_order: bool = False
 
 
 def ask(  # noqa: PLR0913, PLR0917 - what to read, which paths, on what, and who watches
@@ -82,13 +87,19 @@ def kernel_of(result: AnalysisResult, chosen: Configuration, wanted: Paths, limi
     paths = listed_paths(fitted, 1 if wanted is Paths.WORST else limit)
     if wanted is Paths.WORST and fitted.worst_path is None:
         paths = ()  # the first path that comes is not the worst
-    barrier = has_block_barrier(fitted)
+    barriers = block_barriers(fitted.cfg, fitted.isa.facts)
     bound, why = _sm_level(fitted, chosen)
     taken = fitted.makespan.bound.assumptions if fitted.makespan is not None and bound is not None else ()
-    said = tuple(dict.fromkeys((*fitted.wcet.assumptions, *taken, *((BARRIER,) if barrier else ()))))
+    said = tuple(dict.fromkeys((*fitted.wcet.assumptions, *taken, *((BARRIER, TOGETHER) if barriers else ()))))
     every = [paths] if wanted is Paths.EACH and paths else [(path,) for path in paths]
     return KernelInstances(
-        result, tuple(_instance(fitted.function, some, chosen, said) for some in every), LABELS[wanted], barrier, bound, why
+        result,
+        tuple(_instance(fitted.function, some, chosen, said) for some in every),
+        LABELS[wanted],
+        bool(barriers),
+        bound,
+        why,
+        barriers.in_order,
     )
 
 
@@ -120,8 +131,13 @@ def _instance(function: Function, paths: tuple[ListedPath, ...], chosen: Configu
     return replace(problem, costs=tuple(path.cost for path in paths), assumptions=(*said, *problem.assumptions))
 
 
-def serial(problem: Instance) -> Answer:
-    """Return the bound of warps that wait for each other: in each slot at least one of them runs."""
-    known = Merged(problem.problem)
-    known(EngineResult("serial", upper=sum(string.length for string in problem.problem.strings), proof="one-at-a-time", note=BARRIER))
-    return Answer(problem, "serial", known, 0.0)
+def at_barriers(kernel: KernelInstances, asked: Instance) -> Answer:
+    """Return the bound of warps that wait for each other at block barriers.
+
+    In each slot at least one of them runs; equal warps whose barriers open in one order wait no longer than without (Proof 5).
+    """
+    known, problem = Merged(asked.problem), asked.problem
+    known(EngineResult("serial", upper=sum(string.length for string in problem.strings), proof="one-at-a-time", note=BARRIER))
+    if kernel.in_order and problem.identical:
+        known(EngineResult("bounds", upper=waiting_slots(problem), proof="waiting-slots", note=BARRIER))
+    return Answer(asked, "bounds", known, 0.0)

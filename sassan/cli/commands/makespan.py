@@ -210,7 +210,7 @@ def _answers(
         answers: list[Answer] = []
         for problem in kernel.instances:
             try:
-                answers.append(kernels.capped(kernels.serial(problem) if kernel.barrier else run(problem), kernel.bound))
+                answers.append(kernels.capped(kernels.at_barriers(kernel, problem) if kernel.barrier else run(problem), kernel.bound))
             except SassanError as error:
                 refused.append(Refused(kernel.result.file, error))
                 observer.refused(refused[-1])

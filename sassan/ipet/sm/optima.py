@@ -39,7 +39,7 @@ _BLOCKS = published("block barriers: warps of different blocks never wait for ea
 _SAME = published(
     "the warps of a block wait at the same barrier instructions: a condition around one is the same for the whole block, as CUDA asks"
 )
-_TOGETHER = "a warp arrives at a block barrier with all its threads that have not ended, and all warps of its block arrive"
+TOGETHER = "a warp arrives at a block barrier with all its threads that have not ended, and all warps of its block arrive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ def path_optima(
     pieces = {node: _pieces(problem, node, costs, shares, barriers) for node, count in enumerate(barriers.arrivals) if count}
     segment, relay = _longest_segment(problem, problem.model, costs, pieces, barriers), _longest_relay(problem, costs, pieces)
     if segment is not None:
-        optima, assumptions = replace(optima, segment=segment[0], openings=segment[1]), (*assumptions, _TOGETHER)
+        optima, assumptions = replace(optima, segment=segment[0], openings=segment[1]), (*assumptions, TOGETHER)
     if relay is not None:
-        optima, assumptions = replace(optima, relay=relay), (*dict.fromkeys((*assumptions, _TOGETHER)), _SAME)
+        optima, assumptions = replace(optima, relay=relay), (*dict.fromkeys((*assumptions, TOGETHER)), _SAME)
     return PathOptima(optima, assumptions)
 
 

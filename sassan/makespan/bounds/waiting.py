@@ -21,6 +21,8 @@ def waiting_slots(problem: Problem) -> int:
     for U takes sigma_U letters U or sigma letters of any kind: a weight of at least 1. So T <= I + floor(sum_U N_U * weight_U).
 
     Which warp finishes last is not known: the largest of these over the different strings is the bound.
+
+    It holds, too, where equal warps wait for each other at block barriers that open in one order (docs/proofs/makespan-strings.md).
     """
     shares = problem.shares
     counts = {string: string.counts() for string in shares}
