@@ -92,7 +92,7 @@ def _extents(shape: tuple[int, int, int] | None) -> str | None:
     return None if shape is None else ",".join(map(str, shape))
 
 
-def of_settings(settings: "Settings") -> Mapping[str, str]:
+def of_settings(settings: "Settings") -> Mapping[str, object]:
     """Everything that results depend on beside the functions, by the name of the setting.
 
     Raises SelfCheckError for a setting that is no plain value.
@@ -100,13 +100,33 @@ def of_settings(settings: "Settings") -> Mapping[str, str]:
     return {each.name: short(getattr(settings, each.name)) for each in fields(settings)}
 
 
-def short(value: object) -> str:
-    """The spelling of a plain value, or its digest where it is long.
+def short(value: object) -> object:
+    """A plain value as JSON has it, or the digest of its spelling where that is long.
 
     Raises SelfCheckError.
     """
     text = _spelled(value)
-    return text if len(text) <= _SHOWN else _hash(text)
+    return _plain(value) if len(text) <= _SHOWN else _hash(text)
+
+
+def _plain(value: object) -> object:  # noqa: PLR0911 - one for each kind of value
+    """Return a value that has a spelling as JSON: an object names its type as `kind`."""
+    match value:
+        case Enum():
+            return value.value
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case AbstractSet():
+            return sorted(map(str, value))
+        case Sequence() if not isinstance(value, bytes):
+            return [_plain(item) for item in value]
+        case _ if is_dataclass(value):
+            held = {member.name: _plain(getattr(value, member.name)) for member in fields(value) if member.compare}
+            return {"kind": type(value).__name__, **held}
+        case _:
+            return str(value)
 
 
 def _hash(text: str) -> str:

@@ -43,12 +43,14 @@ def integer_program(result: AnalysisResult, form: str) -> str | None:
     return write.lp(model) if form == "lp" else write.mps(model)
 
 
-def draw(result: AnalysisResult, form: str, *, level: str = "warp", listing: bool = False) -> Drawing:
+def draw(result: AnalysisResult, form: str, *, level: str = "warp", listing: bool = False, focus: str = "") -> Drawing:
     """The graph of a function as a drawing in one of DRAWINGS; the worst path is drawn where it is known.
 
-    Raises UsageError when no layout ends in time, MissingToolError.
+    `focus`: all, loop, worst or an address: what of it is drawn; else large graphs are drawn with loops and calls as one block each.
+
+    Raises UsageError when no layout ends in time, or there is nothing in focus, MissingToolError.
     """
-    return render(dot_text(result.cfg, _decorations(result), level=Level(level), listing=listing), form)
+    return render(dot_text(result.cfg, _decorations(result), level=Level(level), listing=listing, focus=focus), form)
 
 
 def graph_document(result: AnalysisResult, level: str = "warp") -> CfgDocument:

@@ -21,8 +21,8 @@ class Job:
         """The seconds that each function may take; None: as many as it needs."""
         return self.usual if self.time_limit is None else self.time_limit
 
-    def fingerprint(self) -> Mapping[str, str]:
-        """Return everything that the results depend on beside the inputs, by name: equal where the results would be.
+    def fingerprint(self) -> Mapping[str, object]:
+        """Return everything that the results depend on beside the inputs, by name: equal where the results would be, as JSON has it.
 
         Raises SelfCheckError for a setting that is no plain value.
         """

@@ -49,7 +49,7 @@ class ResultsFile:
         while another batch writes it, `cannot-write`, `not-a-batch`, `other-settings`, `results-damaged`.
         """
         self._path = path
-        self._head = {**documents.tool(), _KEY: {"settings": dict(job.fingerprint())}}
+        self._head = {**documents.tool(), _KEY: {"settings": cast("dict[str, documents.Value]", job.fingerprint())}}
         self._file = _open(path)
         try:
             self.begun = self._begin(resume=resume, overwrite=overwrite)
@@ -135,21 +135,25 @@ class ResultsFile:
         """Refuse results of other settings, or of another version."""
         if head is None or any(head.get(key) != self._head[key] for key in ("schema", "tool")):
             raise UsageError("other-settings", f"another version of sassan has written '{self._path}'", hint=_ANEW)
-        ours = cast("dict[str, str]", cast("Any", self._head[_KEY])["settings"])
+        ours = cast("dict[str, object]", cast("Any", self._head[_KEY])["settings"])
         theirs = _settings(head) or {}
         changed = [name for name in sorted({*ours, *theirs}) if ours.get(name) != theirs.get(name)]
         if changed:
-            text = "; ".join(f"{name} was {theirs.get(name)}, is {ours.get(name)}" for name in changed)
+            text = "; ".join(f"{name} was {_shown(theirs.get(name))}, is {_shown(ours.get(name))}" for name in changed)
             raise UsageError("other-settings", f"'{self._path}' was started with other settings: {text}", hint="pass the same, or " + _ANEW)
 
 
-def _settings(head: Mapping[str, Any] | None) -> dict[str, str] | None:
+def _settings(head: Mapping[str, Any] | None) -> dict[str, object] | None:
     """Return the settings that the first line of a batch tells, None of another line."""
     match head:
         case {"schema": _, "tool": {"name": "sassan"}, "batch": {"settings": dict(settings)}}:
-            return cast("dict[str, str]", settings)
+            return cast("dict[str, object]", settings)
         case _:
             return None
+
+
+def _shown(value: object) -> str:
+    return "not given" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def _goes_on(places: list[Place], where: Place) -> bool:

@@ -13,6 +13,8 @@ MUTED = "#555555"
 PAPER = "#ffffff"
 WORST_FILL = "#fff3c4"
 """Background of the blocks on the worst path."""
+HOT_FILL = "#ffd8ae"
+"""Background of the block with the greatest share of the WCET; others lie between it and that of the worst path."""
 LOOP_FILLS = ("#f4f6f8", "#e9edf1")
 """Backgrounds of loop clusters, alternating with the depth."""
 CONTEXT_FILL = "#f6f1e7"
@@ -48,6 +50,13 @@ EDGE_STYLES: dict[Kind, EdgeStyle] = {
     Kind.EXIT: EdgeStyle(MUTED, "solid", "tee", "none", "exit"),
 }
 """In the order of the legend."""
+
+
+def heat(share: float) -> str:
+    """Return the background of a block on the worst path; `share` is its cost as a part of that of the most expensive one."""
+    ends = [[int(color[at : at + 2], 16) for at in (1, 3, 5)] for color in (WORST_FILL, HOT_FILL)]
+    return "#" + "".join(f"{round(cold + (hot - cold) * share):02x}" for cold, hot in zip(*ends, strict=True))
+
 
 THREAD_MEANS = {
     Kind.TAKEN: "branch, taken",

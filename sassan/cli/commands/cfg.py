@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from sassan.app import documents
 from sassan.app.result import AnalysisResult
@@ -10,7 +9,7 @@ from sassan.app.settings import Settings
 from sassan.app.views import DRAWINGS, draw, edges_at, graph_document
 from sassan.cli.options.inputs import File, Json
 from sassan.cli.options.request import AnalysisCommand, graph_analysis
-from sassan.cli.options.views import Compare, Drawing, Level, LevelOption, Listing
+from sassan.cli.options.views import Compare, Drawing, Focus, Level, LevelOption, Listing
 from sassan.cli.output import document
 from sassan.cli.output.files import check, extension, outputs, save
 from sassan.cli.output.finish import finish
@@ -30,16 +29,18 @@ def cfg(
     compare: Compare = None,
     level: LevelOption = Level.WARP,
     listing: Listing = False,
+    focus: Focus = None,
     json: Json = False,
 ) -> None:
     """Draw the graph of a warp, or print it.
 
-    Loop bounds are optional; with them the worst path is drawn bold.
+    Loop bounds are optional; with them the worst path is drawn bold, and blocks are the darker the more they cost on it.
 
     \b
     Examples:
       sassan cfg kernels.sass -f saxpy -o saxpy.svg
       sassan cfg kernels.sass --loop-bound 10 -o '{name}.svg'
+      sassan cfg kernels.sass --loop-bound 10 -f fir --focus loop -o fir.svg
       sassan cfg kernels.sass --level thread --json
       sassan cfg kernel.ptx --compare kernel.sass
     """
@@ -54,13 +55,16 @@ def cfg(
         finish(left)
         finish(right)
         return
+    if focus is not None and output is None:
+        raise UsageError("nothing-to-draw", "--focus says what is drawn, and nothing is", hint="pass -o X.svg, too")
     kind = extension(output, DRAWINGS) if output is not None else ""
     inputs = request.inputs(asked.observer)
     check(output, inputs.names)
     results, inputs = request.results_of(inputs, asked.observer)
     paths = outputs(output, tuple(result.function.name for result in results)) if output is not None else ()
     for path, result in zip(paths, results, strict=output is not None):
-        _draw(path, kind, result, level, listing=listing, quiet=quiet)
+        drawing = draw(result, kind, level=level.value, listing=listing, focus=focus or "")
+        save(path, drawing.data, quiet=quiet, remark="".join(f" ({safe(text)})" for text in drawing.notes))
     if json:
         document.show([_document(result, level) for result in results], inputs.refused)
     elif output is None:
@@ -68,12 +72,6 @@ def cfg(
             _blocks(result, level)
         list_gaps([(result.function.name, result.cfg.gaps) for result in results])
     finish(inputs)
-
-
-def _draw(path: Path, kind: str, result: AnalysisResult, level: Level, *, listing: bool, quiet: bool) -> None:
-
-    drawing = draw(result, kind, level=level.value, listing=listing)
-    save(path, drawing.data, quiet=quiet, remark="".join(f" ({safe(text)})" for text in drawing.notes))
 
 
 def _document(result: AnalysisResult, level: Level) -> Mapping[str, object]:

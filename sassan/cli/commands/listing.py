@@ -2,25 +2,23 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sassan.access import Access, assumptions
 from sassan.app import documents
 from sassan.app.inputs import Selected, each_function
-from sassan.app.options import AnalysisOptions
-from sassan.app.reading import architecture
-from sassan.app.request import AnalysisRequest
 from sassan.app.sources import Sources
 from sassan.app.views import check_control, listing_of
-from sassan.cli.options.inputs import File, Functions, Json, NoCache, Quiet, Sm
-from sassan.cli.options.launch import BlockDim, Grid, Parameters
-from sassan.cli.options.models import CallDepth, Letters, LettersOption, Order, OrderOption
+from sassan.cli.options.inputs import Csv, File, Json
+from sassan.cli.options.request import AnalysisCommand, listing_analysis
 from sassan.cli.options.views import Agreement, CheckControl, Live, SourceFolder
+from sassan.cli.output import csv as sheet
 from sassan.cli.output import document
 from sassan.cli.output.finish import finish
-from sassan.cli.output.observer import CommandObserver
 from sassan.cli.output.terminal import colourful, cut, is_terminal, label, note, out, safe, width
 from sassan.cli.reports import control as listing_check
 from sassan.cli.reports.analysis import list_gaps
+from sassan.errors import UsageError
 from sassan.render.listing import Listing, ListingRow
 from sassan.render.listing_text import TextLine, lines
 
@@ -31,24 +29,17 @@ _COLOURS = {"title": "1", "faint": "2", "wait": "33", "branch": "36", "source": 
 """Parameters of the terminal's SGR sequence per style."""
 
 
+@listing_analysis
 def listing(
+    asked: AnalysisCommand,
     file: File,
     *,
-    function: Functions = None,
     agreement: Agreement = False,
     live: Live = False,
     source: SourceFolder = None,
     check: CheckControl = False,
-    block_dim: BlockDim = None,
-    grid: Grid = None,
-    param: Parameters = None,
-    letters: LettersOption = Letters.TIMING,
-    order: OrderOption = None,
-    call_depth: CallDepth = None,
-    sm: Sm = None,
-    no_cache: NoCache = False,
+    csv: Csv = False,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Print one row per instruction, with its control code.
 
@@ -73,17 +64,11 @@ def listing(
       sassan listing kernels.cubin --block-dim 32,8 --param n=1024
       sassan listing kernels.sass --check
     """
-    observer = CommandObserver(quiet=quiet)
-    settings = AnalysisOptions(
-        block=block_dim,
-        grid=grid,
-        parameters=tuple(param or ()),
-        letters=letters,
-        order=order or Order.ARCH,
-        call_depth=call_depth,
-        occupancy=False,
-    ).settings()
-    inputs = AnalysisRequest((file,), settings, patterns=tuple(function or ()), arch=architecture(sm), cached=not no_cache).inputs(observer)
+    sheet.exclude(csv=csv, json=json)
+    if csv and check:
+        raise UsageError("usage", "--csv has the rows of the listing, and --check prints none", hint="pass --json with --check")
+    settings, observer = asked.request.settings, asked.observer
+    inputs = replace(asked.request, files=(file,)).inputs(observer)
     if check:
         checked, inputs = each_function(inputs, lambda selected: (selected, check_control(selected.function)), "checking", observer)
         if json:
@@ -98,11 +83,13 @@ def listing(
             observer.assumed(text)
         if json:
             document.show([_document(selected, shown) for selected, shown in listings], inputs.refused)
+        elif csv:
+            sheet.show(_HEADS, (_flat(selected, row) for selected, shown in listings for row in shown.rows))
         else:
             for selected, shown in listings:
                 _text(selected, shown.rows, sources, agreement=agreement, live=live)
             list_gaps([(selected.function.name, shown.gaps) for selected, shown in listings])
-        if not quiet and any(row.control is None for _, shown in listings for row in shown.rows):
+        if not observer.quiet and any(row.control is None for _, shown in listings for row in shown.rows):
             note(f"{safe(file)}: no encodings, so control codes are unknown: cuobjdump -sass and nvdisasm -c -hex print them\n")
     finish(inputs)
 
@@ -132,6 +119,28 @@ def _document(selected: Selected, shown: Listing) -> Mapping[str, object]:
         "file": selected.file,
         "rows": [_row(row) for row in shown.rows],
         "gaps": documents.gaps(shown.gaps),
+    }
+
+
+_CONTROL = ("stall", "yield", "write_barrier", "read_barrier", "waits", "reuse")
+_HEADS = (
+    *("name", "arch", "file", "address", *_CONTROL, "unit", "letter", "opcode", "text", "branch", "source", "live"),
+    *("agreement", "transactions", "ideal"),
+)
+"""The columns of CSV."""
+
+
+def _flat(selected: Selected, row: ListingRow) -> Mapping[str, object]:
+    """Return a row of CSV; of several accesses of one instruction, the transactions stand in their order."""
+    known = _row(row)
+    codes, accesses = known["control"], [_access(access) for access in row.accesses]
+    return {
+        "name": selected.function.name,
+        "arch": selected.function.arch,
+        "file": selected.file,
+        **known,
+        **(codes if isinstance(codes, Mapping) else {}),
+        **{key: [access[key] for access in accesses if access[key] is not None] for key in ("transactions", "ideal")},
     }
 
 

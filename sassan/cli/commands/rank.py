@@ -117,7 +117,7 @@ def rank(
             shared or 0,
             tuple(f"-D{text}" for text in define or ()),
         )
-        candidates = _of_cache(space, launch)
+        candidates = _of_cache(space, launch, quiet=quiet)
     candidates = candidates.where(where or ())
     if not candidates.entries:
         raise UsageError("nothing", f"{space}: no choice is left to rank", hint="relax --where or the restrictions of the file")
@@ -146,11 +146,11 @@ def _of_config(space: str, gpu: Product | None, given: list[str]) -> Candidates:
     return of_config(configurations.read(space), gpu)
 
 
-def _of_cache(space: str, launch: TunedLaunch) -> Candidates:
+def _of_cache(space: str, launch: TunedLaunch, *, quiet: bool) -> Candidates:
     known = recorded.read(space)
     if not isinstance(known, recorded.TuningSpace):
         raise UsageError("no-tuning-space", f"'{space}' records launches, no tuning space", hint="sassan validate compares launches")
-    for text in known.notes[:_NOTES]:
+    for text in () if quiet else known.notes[:_NOTES]:
         note(f"note: {safe(space)}: {safe(text)}\n")
     return of_cache(known, launch)
 

@@ -97,7 +97,7 @@ def _measured(path: str, results: tuple[AnalysisResult, ...], asked: AnalysisCom
     if not isinstance(recording, recorded.Recording):
         message = f"'{path}' holds the configurations of a tuning space, and no launches"
         raise UsageError("no-launches", message, hint="pass a report of Nsight Compute or a table of times")
-    for text in recording.notes:
+    for text in () if asked.observer.quiet else recording.notes:
         note(f"note: {path}: {safe(text)}\n")
     settings = asked.request.settings
     if settings.costs.name == Unit().name:

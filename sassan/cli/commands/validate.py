@@ -88,7 +88,7 @@ def validate(
     if not isinstance(record_file, recorded.Recording):
         message = f"'{recording}' is a tuning space without code: each configuration is a separate program"
         raise UsageError("no-launches", message, hint="compile configurations and pass their launches as a table (CSV)")
-    for text in record_file.notes[:_NOTES]:
+    for text in () if quiet else record_file.notes[:_NOTES]:
         note(f"note: {recording}: {safe(text)}\n")
     options = AnalysisOptions(
         facts=bounds,

@@ -54,6 +54,7 @@ _NO_OPTIONS = ("files", "function", "sm", "arch", "no_cache", "quiet", "project"
 _OF_AN_SM = frozenset({"warps", "launches", "registers", "shared", "sms", "gpu", "partition"})
 _OF_COSTS = frozenset({"model", "machine", "latency", "measurements", "paper_experiment"})
 _SOLVER = frozenset({"solve"})
+_OF_PATHS = frozenset({"bounds", "loop_bound", "ablate"})
 
 Command = Callable[..., None]
 
@@ -197,5 +198,7 @@ analysis = _giving(without=_SOLVER)
 """All options, for results of whole files."""
 wcet_analysis = _giving(without=_OF_AN_SM)
 """Those of a single warp, for the WCET and its integer program."""
+listing_analysis = _giving(without=_OF_AN_SM | _OF_COSTS | _SOLVER | _OF_PATHS)
+"""Those on which the rows of a listing depend."""
 graph_analysis = _giving(without=_OF_AN_SM | _OF_COSTS | _SOLVER)
 """Those of a single warp whose instructions cost one each."""

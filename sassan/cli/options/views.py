@@ -30,6 +30,15 @@ CheckControl = Annotated[
 MachineCode = Annotated[bool, typer.Option("--sass", help="Compare machine code, block by block, instead of numbers.")]
 CodePage = Annotated[str | None, typer.Option("-o", "--output", metavar="X.html", help="With --sass, write a page with both sides.")]
 Listing = Annotated[bool, typer.Option("--listing", help="Write the instructions into the blocks of the drawing.")]
+Focus = Annotated[
+    str | None,
+    typer.Option(
+        "--focus",
+        metavar="all|loop|worst|0x120",
+        help="With -o, draw all, the loop that costs most, the worst path, or the block of an address with its neighbours.",
+        show_default="all; above 200 blocks loops, calls and equal cases as one block each",
+    ),
+]
 LevelOption = Annotated[Level, typer.Option("--level", help="Draw the warp, or a single thread of it.")]
 Compare = Annotated[
     str | None,

@@ -44,19 +44,17 @@ def writers(instructions: Iterable[Instruction], facts_of: Mapping[int, Facts]) 
 
 
 class Plan(NamedTuple):
-    """What is the same whenever an instruction is executed: `writes` are its registers that matter, `forgets` those that do not."""
+    """What is the same whenever an instruction is executed: `writes` are its registers that matter, `forgets` those that do not.
+
+    `straight`: each state has one state afterwards, whatever it holds.
+    """
 
     instruction: Instruction
     effect: Effect
     writes: tuple[int, ...]
     forgets: tuple[int, ...]
     conditions: frozenset[int]
-
-    @property
-    def is_straight(self) -> bool:
-        """Say whether each state has one state afterwards, whatever it holds."""
-        effect = self.effect.evaluated
-        return not self.writes or (self.instruction.guard is None and effect.masked is None and effect.selected is None)
+    straight: bool
 
 
 @dataclass(slots=True)
@@ -86,14 +84,16 @@ class Machine:
         Instructions in a row after which every state is still one state are one part; each other instruction is a part of its own.
         """
         out: list[list[Plan]] = []
+        wanted, straight = self.wanted, False
         for one, written, _, _, computes in line:
-            matter = written & self.wanted[one.address]
+            matter = written & wanted[one.address]
             # What does not matter is not worked out, but an old value must not stand for the new one.
             forgets = written & held & ~matter
             if matter or forgets:
-                effect = self._effect(one, computes) if matter else _NO_EFFECT
-                plan = Plan(one, effect, numbers(matter), numbers(forgets), self.conditions)
-                if out and plan.is_straight and out[-1][-1].is_straight:
+                before, effect = straight, self._effect(one, computes) if matter else _NO_EFFECT
+                straight = not matter or (one.guard is None and effect.evaluated.masked is None and effect.evaluated.selected is None)
+                plan = Plan(one, effect, numbers(matter), numbers(forgets), self.conditions, straight)
+                if before and straight:
                     out[-1].append(plan)
                 else:
                     out.append([plan])
@@ -111,7 +111,7 @@ class Machine:
         """Return the states after the parts of a line of instructions."""
         for part in parts:
             first = part[0]
-            if first.is_straight:
+            if first.straight:
                 self.steps += len(states) * sum(1 for plan in part if plan.writes)
                 states = [self._straight(state, part) for state in states]
             else:

@@ -177,7 +177,7 @@ def _backwards(flows: Flows, order: Sequence[int], nodes: Iterable[int], ends: M
         if not live:
             continue
         for one, written, kept, read, _ in reversed(flows.writers[node]):
-            behind[one.address] |= live
+            behind[one.address] = live  # a later visit finds no less
             if written & live:
                 live = live & kept | read
         if live & ~before[node]:

@@ -35,6 +35,8 @@ class BlockFacts:
     cost: int | None
     count: int | None
     gaps: tuple[Gap, ...]
+    heat: float = 0.0
+    """Its cost on the worst path, as a part of that of the most expensive block."""
 
     @property
     def worst(self) -> bool:
@@ -45,6 +47,8 @@ class BlockFacts:
 def facts(cfg: WarpCfg, decorations: Decorations) -> tuple[BlockFacts, ...]:
     """Return the facts of each block, in the order of the nodes."""
     counts = decorations.node_counts(cfg)
+    spent = [cost * count for cost, count in zip(decorations.costs, counts, strict=True)] if decorations.costs and counts else []
+    most = max(spent, default=0)
     return tuple(
         BlockFacts(
             node,
@@ -52,6 +56,7 @@ def facts(cfg: WarpCfg, decorations: Decorations) -> tuple[BlockFacts, ...]:
             decorations.costs[at] if decorations.costs else None,
             counts[at] if counts else None,
             tuple(gap for gap in cfg.gaps if node.start <= gap.address <= node.end),
+            spent[at] / most if most else 0.0,
         )
         for at, node in enumerate(cfg.nodes)
     )
@@ -63,7 +68,7 @@ def attributes(block: BlockFacts, detail: Detail) -> dict[str, str]:
         "label": f"<{_label(block, detail)}>",
         "id": block.node.id,
         "tooltip": in_tooltip(_tooltip(block)),
-        "fillcolor": palette.WORST_FILL if block.worst else palette.PAPER,
+        "fillcolor": palette.heat(block.heat) if block.worst else palette.PAPER,
         "penwidth": "2.2" if block.worst else "1",
     }
     if block.node.divergent:

@@ -1,6 +1,6 @@
 """A warp-level or thread-level graph as DOT text; the same input gives the same bytes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
@@ -9,8 +9,10 @@ from sassan.render import palette
 from sassan.render.graph.blocks import BlockFacts, Detail, attributes, facts
 from sassan.render.graph.clusters import Cluster, forest
 from sassan.render.graph.decorations import Decorations
+from sassan.render.graph.focus import focused
 from sassan.render.graph.legend import header
 from sassan.render.graph.levels import Arc, Level, arcs
+from sassan.render.graph.outline import Group, Outline, outline, part
 from sassan.render.text import in_html, in_tooltip
 from sassan.warpcfg.graph import Kind, WarpCfg
 
@@ -38,24 +40,51 @@ class _Picture:
     decorations: Decorations
     arcs: tuple[Arc, ...]
     blocks: tuple[BlockFacts, ...]
+    root: Cluster
     detail: Detail
     places: tuple[int, ...]
     """The position of each node in the weak topological order: an edge to an earlier position closes a cycle."""
     sizes: tuple[Size, ...] = ()
     """The size of each node, if its content is drawn elsewhere."""
+    outline: Outline = field(default_factory=Outline)
+
+    def name(self, at: int) -> str | None:
+        """Return the name of what stands for a block, None where nothing does."""
+        group = self.outline.of.get(at)
+        if group is not None:
+            return group.name
+        return None if at in self.outline.omitted else self.cfg.nodes[at].id
+
+    def place(self, at: int) -> int:
+        """Return the position of what stands for a block."""
+        group = self.outline.of.get(at)
+        return self.places[at] if group is None else min(self.places[member] for member in group.members)
 
 
-def dot_text(cfg: WarpCfg, decorations: Decorations | None = None, *, level: Level = Level.WARP, listing: bool = False) -> str:
+def dot_text(
+    cfg: WarpCfg, decorations: Decorations | None = None, *, level: Level = Level.WARP, listing: bool = False, focus: str = ""
+) -> str:
     """Return the DOT text of a graph. With `listing`, blocks show their instructions; else large graphs get small blocks.
 
-    Counts of the worst path belong to the warp: at the level of a thread, no path and no counts are drawn.
+    A `focus` (focus.py) draws a part; without one, loops, calls and equal cases of very large graphs are one block each. Counts of the
+    worst path belong to the warp: at the level of a thread, no path and no counts are drawn. Raises UsageError `focus`.
     """
     shown = decorations or Decorations()
     if level is Level.THREAD:
         shown = Decorations(shown.letters, shown.costs, (), shown.bounds)
     lines = arcs(cfg, level)
-    picture = _Picture(cfg, shown, lines, facts(cfg, shown), _detail(len(cfg.nodes), listing), _places(cfg, lines))
-    return _text(picture, {"label": header(cfg, lines, shown, level)})
+    blocks, root = facts(cfg, shown), forest(cfg)
+    drawn = part(cfg, focused(cfg, blocks, lines, focus)) if focus else outline(cfg, root, blocks, lines)
+    count = len(cfg.nodes) - len(drawn.omitted) - len(drawn.of) + len(drawn.groups)
+    picture = _Picture(cfg, shown, lines, blocks, root, _detail(count, listing), _places(cfg, lines), outline=drawn)
+    omitted = f"{count} blocks are drawn: {_why(drawn)}" if drawn.partial else ""
+    return _text(picture, {"label": header(cfg, lines, shown, level, omitted)})
+
+
+def _why(drawn: Outline) -> str:
+    if drawn.omitted:
+        return "the rest is out of focus"
+    return "loops, calls and equal cases stand for their blocks; --focus draws all, or a part, of them"
 
 
 def bare_text(cfg: WarpCfg, decorations: Decorations, sizes: tuple[Size, ...]) -> str:
@@ -64,7 +93,8 @@ def bare_text(cfg: WarpCfg, decorations: Decorations, sizes: tuple[Size, ...]) -
     The blocks are empty boxes of the given sizes, there is no title, and the kind of an edge is its `class`.
     """
     lines = arcs(cfg, Level.WARP)
-    picture = _Picture(cfg, decorations, lines, facts(cfg, decorations), _detail(len(cfg.nodes), listing=False), _places(cfg, lines), sizes)
+    detail = _detail(len(cfg.nodes), listing=False)
+    picture = _Picture(cfg, decorations, lines, facts(cfg, decorations), forest(cfg), detail, _places(cfg, lines), sizes)
     return _text(picture, {})
 
 
@@ -75,7 +105,7 @@ def compact(cfg: WarpCfg) -> bool:
 
 def _text(picture: _Picture, attributes: _Attributes) -> str:
     graph = _frame(picture, attributes)
-    _draw_box(graph, picture, forest(picture.cfg), depth=0)
+    _draw_box(graph, picture, picture.root, depth=0)
     _draw_arcs(graph, picture)
     return str(graph.source)
 
@@ -137,13 +167,48 @@ def _digraph(name: str, graph_attr: _Attributes, node_attr: _Attributes | None =
 
 
 def _draw_box(graph: "Digraph", picture: _Picture, box: Cluster, depth: int) -> None:
+    closed = {id(group.cluster): group for group in picture.outline.groups}
     for at in box.nodes:
-        block = picture.blocks[at]
-        graph.node(block.node.id, **(_empty(picture.sizes[at]) if picture.sizes else attributes(block, picture.detail)))
+        block, group = picture.blocks[at], picture.outline.of.get(at)
+        if group is not None and group.members[0] == at:
+            graph.node(group.name, **_group_attributes(picture, group))
+        if group is None and at not in picture.outline.omitted:
+            graph.node(block.node.id, **(_empty(picture.sizes[at]) if picture.sizes else attributes(block, picture.detail)))
     for inner in box.inner:
+        if id(inner) in closed:
+            graph.node(closed[id(inner)].name, **_group_attributes(picture, closed[id(inner)]))
+            continue
+        if inner.members <= picture.outline.omitted:
+            continue
         sub = _digraph(f"cluster_{_box_name(picture.cfg, inner)}", _box_attributes(picture, inner, depth))
         _draw_box(sub, picture, inner, depth + 1)
         graph.subgraph(sub)
+
+
+def _group_attributes(picture: _Picture, group: Group) -> _Attributes:
+    """Return the look of a group: that of its most expensive block, with what it stands for."""
+    blocks = [picture.blocks[at] for at in group.members]
+    hottest = max(blocks, key=lambda block: block.heat)
+    box, count = group.cluster, len(group.members)
+    if box is None:
+        heading = f"{count} equal blocks from 0x{blocks[0].node.start:04x}"
+    elif box.loop is not None:
+        bound, _ = _bound(picture, box.loop)
+        heading = f"{bound} at 0x{_head(picture.cfg, box.loop):04x}"
+    else:
+        heading = f"called from 0x{(box.context or (0,))[-1]:04x}"
+    spent = sum((block.cost or 0) * (block.count or 0) for block in blocks)
+    lines = [f"<B>{heading}</B>", *([f"{count} blocks"] if box is not None else []), *([f"cost {spent}"] if spent else [])]
+    gaps = sorted({gap.code for block in blocks for gap in block.gaps})
+    return {
+        "label": f"<{'<BR/>'.join([*lines, *(in_html(f'gap: {code}') for code in gaps)])}>",
+        "id": group.name,
+        "style": "filled,rounded",
+        "fillcolor": palette.heat(hottest.heat) if any(block.worst for block in blocks) else palette.PAPER,
+        "color": palette.GAP if gaps else palette.TEXT,
+        "penwidth": "2.2" if spent or gaps else "1",
+        "tooltip": in_tooltip((f"{count} blocks from 0x{blocks[0].node.start:04x}",)),
+    }
 
 
 def _empty(size: Size) -> _Attributes:
@@ -190,9 +255,10 @@ def _bound(picture: _Picture, at: int) -> tuple[str, bool]:
 
 def _draw_arcs(graph: "Digraph", picture: _Picture) -> None:
     _draw_entry(graph, picture)
-    exits = sorted({arc.src for arc in picture.arcs if arc.dst is None})
+    shown = [arc for arc in picture.arcs if picture.name(arc.src) is not None and (arc.dst is None or picture.name(arc.dst) is not None)]
+    exits = sorted({picture.place(arc.src): picture.name(arc.src) for arc in shown if arc.dst is None}.items())
     shared = len(exits) <= _SHARED_EXITS
-    for name in [_EXIT] if exits and shared else [f"{_EXIT}_{picture.cfg.nodes[src].id}" for src in exits]:
+    for name in [_EXIT] if exits and shared else [f"{_EXIT}_{source}" for _, source in exits]:
         graph.node(
             name,
             label=_EXIT,
@@ -203,43 +269,54 @@ def _draw_arcs(graph: "Digraph", picture: _Picture) -> None:
             peripheries="2",
             tooltip="end of the warp",
         )
+    first = {group.name: group.members[0] for group in picture.outline.groups}
     key = {kind: at for at, kind in enumerate(Kind)}
-    ordered = sorted(picture.arcs, key=lambda arc: (arc.src, -1 if arc.dst is None else arc.dst, key[arc.kind]))
-    for (src, dst, kind), same in groupby(ordered, key=lambda arc: (arc.src, arc.dst, arc.kind)):
-        tail = picture.cfg.nodes[src].id
-        head = (_EXIT if shared else f"{_EXIT}_{tail}") if dst is None else picture.cfg.nodes[dst].id
-        look = _arc_attributes(picture, kind, tuple(same))
-        if dst is not None and picture.places[dst] <= picture.places[src]:
+
+    def ends(arc: Arc) -> tuple[int, int, int]:
+        tail, head = (None if at is None else first.get(picture.name(at) or "", at) for at in (arc.src, arc.dst))
+        return tail or 0, -1 if head is None else head, key[arc.kind]
+
+    for (src, dst, _), group in groupby(sorted(shown, key=ends), key=ends):
+        same = tuple(group)
+        kind, tail = same[0].kind, picture.name(src) or ""
+        if src == dst and src in picture.outline.of:
+            continue
+        head = (_EXIT if shared else f"{_EXIT}_{tail}") if dst < 0 else picture.name(dst) or ""
+        look = _arc_attributes(picture, kind, same)
+        if dst >= 0 and picture.place(dst) <= picture.place(src):
             # Written from head to tail and drawn backwards: Graphviz would break a cycle at an arbitrary edge.
             graph.edge(head, tail, **_reversed(look))
         else:
             graph.edge(tail, head, **look)
-    if picture.detail is Detail.COMPACT:
+    if picture.detail is Detail.COMPACT and not picture.outline.omitted:
         _draw_spine(graph, picture)
 
 
 def _draw_spine(graph: "Digraph", picture: _Picture) -> None:
     """Add invisible edges that align the blocks on every path vertically: otherwise a long graph drifts to one side."""
-    inside = [arc for arc in picture.arcs if arc.dst is not None]
-    reach = [0] * len(picture.places)
-    for arc in inside:
-        place = picture.places[arc.src]
-        reach[place] = max(reach[place], picture.places[arc.dst or 0])
-    order = sorted(range(len(picture.places)), key=lambda at: picture.places[at])
+    names = {picture.place(at): picture.name(at) or "" for at in range(len(picture.places))}
+    reach = dict.fromkeys(sorted(names), 0)
+    for arc in picture.arcs:
+        if arc.dst is not None:
+            place = picture.place(arc.src)
+            reach[place] = max(reach[place], picture.place(arc.dst))
     spine: list[str] = []
     farthest = 0
-    for place, at in enumerate(order):
+    for place, end in reach.items():
         if farthest <= place:
-            spine.append(picture.cfg.nodes[at].id)
-        farthest = max(farthest, reach[place])
+            spine.append(names[place])
+        farthest = max(farthest, end)
     for above, below in pairwise(spine):
         graph.edge(above, below, style="invis", weight=_SPINE_WEIGHT)
 
 
 def _draw_entry(graph: "Digraph", picture: _Picture) -> None:
+    entry = picture.name(picture.cfg.entry)
+    if entry is None:
+        return
     graph.node(_ENTRY, label=_ENTRY, id=_ENTRY, shape="oval", fillcolor=palette.PAPER, color=palette.MUTED, tooltip="start of the warp")
     width = "2.6" if picture.decorations.counts else "1"
-    graph.edge(_ENTRY, picture.cfg.nodes[picture.cfg.entry].id, color=palette.TEXT, penwidth=width, weight="8", tooltip="entry")
+    graph.edge(_ENTRY, entry, color=palette.TEXT, penwidth=width, weight="8", tooltip="entry")
 
 
 def _arc_attributes(picture: _Picture, kind: Kind, same: tuple[Arc, ...]) -> dict[str, str]:

@@ -16,9 +16,15 @@ _HEADS = {"vee": "&#8594;", "normal": "&#9654;", "onormal": "&#9655;", "box": "&
 _TAILS = {"odiamond": "&#9671;", "dot": "&#8226;"}
 
 
-def header(cfg: WarpCfg, arcs: tuple[Arc, ...], decorations: Decorations, level: Level) -> str:
-    """Return the HTML-like label of the whole graph."""
-    rows = [_title(cfg, decorations), _figures(cfg, arcs, level), *_stray_gaps(cfg), _legend(cfg, arcs, decorations, level)]
+def header(cfg: WarpCfg, arcs: tuple[Arc, ...], decorations: Decorations, level: Level, omitted: str = "") -> str:
+    """Return the HTML-like label of the whole graph; `omitted` says what is not drawn."""
+    rows = [
+        _title(cfg, decorations),
+        _figures(cfg, arcs, level),
+        *([in_html(omitted)] if omitted else []),
+        *_stray_gaps(cfg),
+        _legend(cfg, arcs, decorations, level),
+    ]
     body = "".join(f'<TR><TD ALIGN="LEFT">{row}</TD></TR>' for row in rows)
     return f"<{_TABLE.format(2)}{body}</TABLE>>"
 
@@ -77,7 +83,12 @@ def _means(kind: Kind, level: Level) -> str:
 def _block_entries(cfg: WarpCfg, decorations: Decorations) -> list[str]:
     entries: list[str] = []
     if decorations.counts:
-        entries.append(_entry(_box(palette.TEXT, palette.WORST_FILL, 2), "on a worst path: cost &#215; executions, bold edges"))
+        entries.append(
+            _entry(
+                _box(palette.TEXT, palette.WORST_FILL, 2),
+                "on a worst path: cost &#215; executions, the darker the greater; bold edges",
+            )
+        )
     if any(node.divergent for node in cfg.nodes):
         entries.append(_entry(_box(palette.TEXT, palette.PAPER, 1, "&#9671;"), "divergent branch (double border)"))
     if cfg.loops:

@@ -44,7 +44,7 @@ def refused(path: Path, job: Job = JOB, **how: bool) -> str:
 def test_the_first_line_says_who_wrote_and_how(tmp_path: Path):
     written(tmp_path / "r", said("a"))
     head = json.loads((tmp_path / "r").read_bytes().splitlines()[0])
-    assert (head["schema"], head["tool"]["name"], head["batch"]["settings"]["loop_bound"]) == (1, "sassan", "10")
+    assert (head["schema"], head["tool"]["name"], head["batch"]["settings"]["loop_bound"]) == (1, "sassan", 10)
 
 
 def test_a_file_without_a_line_is_not_left_behind(tmp_path: Path):

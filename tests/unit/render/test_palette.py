@@ -3,7 +3,7 @@ import pytest
 from sassan.render import palette
 from sassan.warpcfg.graph import Kind
 
-BACKGROUNDS = [palette.PAPER, palette.WORST_FILL, *palette.LOOP_FILLS, palette.CONTEXT_FILL]
+BACKGROUNDS = [palette.PAPER, palette.WORST_FILL, palette.HOT_FILL, palette.heat(0.5), *palette.LOOP_FILLS, palette.CONTEXT_FILL]
 TEXTS = [
     palette.TEXT,
     palette.MUTED,
