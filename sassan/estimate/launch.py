@@ -39,7 +39,7 @@ _LATENCIES = (Stall.WAIT, Stall.BRANCH_RESOLVING, Stall.LONG_SCOREBOARD, Stall.S
 _WAITS = ("latency", "barrier", "tail", "launch")
 _ASSUMPTIONS = (
     "every warp takes the same path, and each block of it as often as a warp does on average",
-    "transactions where addresses are not known, hits of caches, and usual latencies are guesses (sassan/estimate/README.md)",
+    "transactions where addresses are not known, hits of caches, and usual latencies are guesses (docs/developer/design/estimate.md)",
 )
 
 
