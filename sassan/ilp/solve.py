@@ -9,7 +9,7 @@ which would be below it; HiGHS may call an unbounded model infeasible.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -30,6 +30,10 @@ _SHORTEST = 0.05
 """Seconds that a search gets at least, where the relaxation took all."""
 _DENOMINATORS = (64, 1, 4096, 1_000_000)
 """Of multipliers: those of flow problems are small, and the first that do end the search."""
+_WHOLE = 1e-6
+"""How near to whole numbers multipliers are that mean these."""
+_LOST = 2.0**32
+"""Multipliers beyond which a solver's doubles say nothing of fractions any more."""
 _NEAR = 1e-6
 """A proved bound this near to the relaxed optimum is not worth another try with finer multipliers."""
 
@@ -160,16 +164,28 @@ def _rounded(values: tuple[float, ...]) -> tuple[int, ...] | None:
 
 def _exact(model: Model, relaxed: Answer) -> Iterator[Sequence[Rational]]:
     """Yield rational multipliers near those of the answer, the likely ones first."""
-    for attempt, limit in enumerate(_DENOMINATORS):
-        # Most rows of a flow problem share a few multipliers.
-        rational = {multiplier: Fraction(multiplier).limit_denominator(limit) for multiplier in set(relaxed.multipliers)}
-        near = [rational[multiplier] for multiplier in relaxed.multipliers]
-        yield near
-        if relaxed.basis is None:
+    different = set(relaxed.multipliers)  # most rows of a flow problem share a few
+    if relaxed.basis is None:
+        for limit in _DENOMINATORS:
+            near = _near(relaxed.multipliers, different, limit)
+            yield near
             # Solvers differ in the sign that they give the multipliers of a maximum.
             yield [-multiplier for multiplier in near]
-        elif not attempt and (ended := relaxed.basis()) is not None and (exact := basis.multipliers(model, ended)) is not None:
-            yield exact
+        return
+    if all(abs(multiplier - round(multiplier)) < _WHOLE for multiplier in different):
+        yield [round(multiplier) for multiplier in relaxed.multipliers]
+    first, *others = _DENOMINATORS
+    if max(map(abs, different), default=0.0) < _LOST:
+        yield _near(relaxed.multipliers, different, first)
+    if (ended := relaxed.basis()) is not None and (exact := basis.multipliers(model, ended)) is not None:
+        yield exact
+    for limit in others:
+        yield _near(relaxed.multipliers, different, limit)
+
+
+def _near(multipliers: Sequence[float], different: Iterable[float], limit: int) -> list[Rational]:
+    rational = {multiplier: Fraction(multiplier).limit_denominator(limit) for multiplier in different}
+    return [rational[multiplier] for multiplier in multipliers]
 
 
 def _told_apart(model: Model, status: Status, solver: str, time_limit: float | None, *, integer: bool) -> Status:

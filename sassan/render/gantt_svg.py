@@ -1,11 +1,12 @@
 """Gantt charts as SVG, and as an HTML page with one: nothing is fetched, no script runs, and untrusted text stays text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import groupby
 
 from sassan.errors import UsageError
 from sassan.render import palette
-from sassan.render.gantt import DONE, MARK_STYLES, CellRun, Chart, runs
+from sassan.render.gantt import DONE, MARK_STYLES, WAITING, CellRun, Chart, runs
 from sassan.render.text import shorten, visible
 
 FORMATS = ("svg", "html")
@@ -15,6 +16,8 @@ _CELL, _ROW = 14, 18
 _BAND = 100
 """Slots side by side; more slots are drawn in bands below."""
 _LEFT, _TOP, _GAP = 46, 12, 30
+_LANE = 24
+"""Height of the lane below the warps: how many of them run."""
 _LINE = 18
 _TITLE = 110
 _TICK = 10
@@ -38,11 +41,12 @@ def svg(picture: Chart) -> str:
     """Return the chart as one SVG element."""
     bands = max(1, -(-picture.slots // _BAND))
     head = _TOP + _LINE * (2 + len(picture.facts)) + 14
-    band = _ROW * len(picture.rows) + _GAP + 12
+    band = _ROW * len(picture.rows) + _LANE + _GAP + 12
     width = max(_LEFT + _CELL * min(picture.slots, _BAND) + 20, 640)
     height = head + band * bands + 8
     title = _text(shorten(picture.title, _TITLE)) or "schedule"
-    body = [*_head(picture), *(line for number in range(bands) for line in _band(picture, number, head + band * number))]
+    running = [sum(cell not in {WAITING, DONE} for cell in slot) for slot in zip(*picture.rows, strict=True)]
+    body = [*_head(picture), *(line for number in range(bands) for line in _band(picture, running, number, head + band * number))]
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     font = f'font-family="{palette.FONT}" font-size="12" fill="{palette.TEXT}"'
     lines = [
@@ -76,7 +80,7 @@ def _head(picture: Chart) -> Iterator[str]:
         x += _CELL + 34 + 7 * len(look.means)
 
 
-def _band(picture: Chart, number: int, top: int) -> Iterator[str]:
+def _band(picture: Chart, running: Sequence[int], number: int, top: int) -> Iterator[str]:
     start, end = number * _BAND, min((number + 1) * _BAND, picture.slots)
     bottom = top + _GAP - 8 + _ROW * len(picture.rows)
     yield from _axis(start, end, top + 12, bottom)
@@ -86,6 +90,23 @@ def _band(picture: Chart, number: int, top: int) -> Iterator[str]:
         for run in runs(row[start:end]):
             if run.mark != DONE:
                 yield from _cells(run, y)
+    yield from _lane(running, len(picture.rows), start, end, bottom + _LANE)
+
+
+def _lane(running: Sequence[int], warps: int, start: int, end: int, bottom: int) -> Iterator[str]:
+    """Yield the lane of utilization: the warps that run in each slot, as a part of the most that do in any."""
+    most = max(running, default=0)
+    if most == 0:
+        return
+    yield f'<text x="{_LEFT - 6}" y="{bottom - 4}" text-anchor="end" fill="{palette.MUTED}">of {most}</text>'
+    slot = start
+    for count, same in groupby(running[start:end]):
+        width = len(tuple(same))
+        height = (_LANE - 6) * count / most
+        x = _LEFT + _CELL * (slot - start)
+        means = f"<title>{count} of {warps} warps run</title>"
+        yield f'<rect x="{x}" y="{bottom - height:g}" width="{_CELL * width}" height="{height:g}" fill="{palette.MUTED}">{means}</rect>'
+        slot += width
 
 
 def _axis(start: int, end: int, top: int, bottom: int) -> Iterator[str]:
@@ -101,9 +122,9 @@ def _axis(start: int, end: int, top: int, bottom: int) -> Iterator[str]:
 def _cells(run: CellRun, y: int) -> Iterator[str]:
     x = _LEFT + _CELL * run.start
     yield _rect(x, y + 1, _CELL * run.count, _ROW - 2, run.mark)
-    places = " ".join(f"{x + _CELL * k + _CELL / 2:g}" for k in range(run.count))
-    # One element per run: a position for every letter.
-    yield f'<text x="{places}" y="{y + 13}" text-anchor="middle" font-size="11">{_text(run.mark * run.count)}</text>'
+    # Positions one by one: of a list of them, renderers other than browsers take the first, or centre all letters at it.
+    letters = "".join(f'<tspan x="{x + _CELL * k + _CELL / 2:g}">{_text(run.mark)}</tspan>' for k in range(run.count))
+    yield f'<text y="{y + 13}" text-anchor="middle" font-size="11">{letters}</text>'
 
 
 def _rect(x: int, y: int, width: int, height: int, mark: str) -> str:

@@ -1,5 +1,6 @@
 """`sassan listing`: rows, the check, and what each says without encodings."""
 
+import csv
 import re
 import sys
 from pathlib import Path
@@ -168,3 +169,23 @@ def test_the_registers_in_use_are_a_column(sassan):
     rows = sassan("listing", SAMPLES / "sm_80" / "saxpy.cuobjdump.sass", "--json").document["functions"][0]["rows"]
     assert counts == [row["live"] for row in rows]
     assert max(counts) > 2
+
+
+def test_rows_are_printed_as_csv(sassan: Sassan):
+    listed = sassan("listing", SAXPY, "--csv")
+    assert (listed.status, listed.err) == (0, "")
+    rows = list(csv.DictReader(listed.out.splitlines()))
+    known = sassan("listing", SAXPY, "--json").document["functions"][0]["rows"]
+    assert [(row["address"], row["stall"], row["text"]) for row in rows] == [
+        (one["address"], str(one["control"]["stall"]), one["text"]) for one in known
+    ]
+    assert_refused(sassan("listing", SAXPY, "--csv", "--check"), 2)
+
+
+def test_a_project_gives_the_launch_of_a_listing(sassan: Sassan, tmp_path: Path):
+    (tmp_path / "sassan.toml").write_text('block-dim = "256"\n', "utf-8")
+    (tmp_path / "saxpy.sass").write_bytes(SAXPY.read_bytes())
+    listed = sassan("listing", tmp_path / "saxpy.sass")
+    assert "trans." in listed.out
+    assert "note: " in listed.err
+    assert "trans." not in sassan("listing", tmp_path / "saxpy.sass", "--project", "none").out

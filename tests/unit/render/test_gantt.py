@@ -88,7 +88,7 @@ def test_a_narrow_terminal_still_gets_ten_slots_a_band():
 
 def test_an_svg_is_well_formed_and_holds_every_letter_of_every_warp():
     root = parsed(svg(figure_5()))
-    texts = [element.text or "" for element in root.iter(f"{SVG}text")]
+    texts = ["".join(element.itertext()) for element in root.iter(f"{SVG}text")]
     assert root.tag == f"{SVG}svg"
     assert sum(text.count("L") for text in texts if set(text) == {"L"}) == 8 + 1  # and one in the legend
     assert [text for text in texts if text.startswith("w") and text[1:].isdigit()] == ["w0", "w1", "w2", "w3"]
@@ -146,3 +146,14 @@ def luminance(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_a_lane_says_how_many_warps_run_in_each_slot():
+    root = parsed(svg(Chart(("LC.C", "..LC", " CC "), 4)))
+    lane = [(rect.get("height"), rect[0].text) for rect in root.iter(f"{SVG}rect") if len(rect)]
+    assert lane == [("9", "1 of 3 warps run"), ("18", "2 of 3 warps run")]
+
+
+def test_every_letter_has_one_position():
+    root = parsed(svg(figure_5()))
+    assert [part.get("x") for part in root.iter() if " " in (part.get("x") or "")] == []
