@@ -20,7 +20,7 @@ from sassan.warpcfg.graph import WarpCfg
 
 _CHOOSE_BY_WORD = frozenset({Flow.INDIRECT_BRANCH, Flow.INDIRECT_CALL, Flow.RETURN})
 _ROUNDS = 8
-"""How often the fixpoint is solved, at most: what is known where lanes meet again may decide another branch."""
+"""How often the fixpoint is solved, at most: what is known where lanes come together may decide another branch."""
 
 
 LaneEffects = dict[int, tuple[int, Outcome]]
