@@ -112,7 +112,7 @@ def touched(watch: Watch, chosen: Sample, kept: float, allocated: int | None) ->
     Addresses that depend on contents of memory, but stay within as many bytes as are allocated, are as good as any.
     """
     every = {key: _joined(parts) for key, parts in watch.seen.items()}
-    kinds = {(each.address, one.place): one for each in watch.accesses for one in references(each)}
+    kinds = {(each.address, reference.place): reference for each in watch.accesses for reference in references(each)}
     names = {each.address: each.opcode for each in watch.accesses}
     differ = {key: _drawn(some, chosen) for key, some in every.items()}
     drawn = {key: differ[key] and not _near(some, allocated) for key, some in every.items()}
@@ -137,8 +137,8 @@ def _joined(parts: Sequence[Executions]) -> Executions:
 
 def _drawn(some: Executions, chosen: Sample) -> bool:
     """Say whether addresses differ where only the contents of memory do."""
-    for one, copy in chosen.pairs:
-        first, second = some.warps == one, some.warps == copy
+    for warp, copy in chosen.pairs:
+        first, second = some.warps == warp, some.warps == copy
         count = min(int(first.sum()), int(second.sum()))
         both = some.active[first][:count] & some.active[second][:count]
         if (both & (some.addresses[first][:count] != some.addresses[second][:count])).any():
@@ -152,8 +152,8 @@ def _near(some: Executions, allocated: int | None) -> bool:
 
 
 def _of(some: Executions, kind: Reference, chosen: Sample, *, drawn: bool, fresh: float) -> Touched:
-    mine = chosen.inner[some.warps]
-    addresses, active = some.addresses[mine], some.active[mine]
+    inner = chosen.inner[some.warps]
+    addresses, active = some.addresses[inner], some.active[inner]
     if drawn or not len(addresses):
         return Touched(drawn)
     if kind.space in {Space.SHARED, Space.CONSTANT}:
@@ -165,7 +165,7 @@ def _of(some: Executions, kind: Reference, chosen: Sample, *, drawn: bool, fresh
         sectors=sectors * max(1, kind.bytes // SECTOR),
         fresh=sectors * max(1, kind.bytes // SECTOR) * fresh,
         lines=float(distinct(addresses // LINE, active).mean()),
-        hot=_hot(some, mine, chosen) if kind.atomic else 0.0,
+        hot=_hot(some, inner, chosen) if kind.atomic else 0.0,
     )
 
 
@@ -181,14 +181,14 @@ def _sorted(numbers: npt.NDArray[np.uint32], active: Truth) -> npt.NDArray[np.ui
     return np.sort(np.where(active, numbers, first[:, None]), axis=1)
 
 
-def _hot(some: Executions, mine: Truth, chosen: Sample) -> float:
+def _hot(some: Executions, inner: Truth, chosen: Sample) -> float:
     """Return how many lanes of an execution are at the sector that most are at; 0 where warps of different blocks never meet there."""
-    sectors, active = some.addresses[mine] // SECTOR, some.active[mine]
+    sectors, active = some.addresses[inner] // SECTOR, some.active[inner]
     if not active.any():
         return 0.0
     numbers, counts = np.unique(sectors[active], return_counts=True)
     there = ((sectors == numbers[counts.argmax()]) & active).any(axis=1)
-    blocks = {chosen.number(warp) for warp in some.warps[mine][there].tolist()}
+    blocks = {chosen.number(warp) for warp in some.warps[inner][there].tolist()}
     return float(counts.max()) / len(sectors) if len(blocks) > 1 else 0.0
 
 
@@ -222,10 +222,10 @@ def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapp
     looked = 0
     for _, warp, key, index in sorted(order):
         some = loads[key]
-        mine = dict.fromkeys((some.addresses[index][some.active[index]] // SECTOR).tolist())
+        sectors = dict.fromkeys((some.addresses[index][some.active[index]] // SECTOR).tolist())
         held = caches.setdefault(chosen.number(warp), OrderedDict())
-        asked[key] += len(mine)
-        for sector in mine:
+        asked[key] += len(sectors)
+        for sector in sectors:
             if sector in held:
                 held.move_to_end(sector)
             else:
@@ -233,7 +233,7 @@ def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapp
                 held[sector] = None
                 if len(held) > kept * chosen.warps:
                     held.popitem(last=False)
-        looked += len(mine)
+        looked += len(sectors)
         if looked > _TRACED:
             break
     return {key: missed[key] / asked[key] for key in loads if asked[key]}
@@ -241,7 +241,7 @@ def _fresh(loads: Mapping[Key, Executions], chosen: Sample, kept: float) -> Mapp
 
 def footprint(watch: Watch, chosen: Sample, blocks: int, block_warps: int, drawn: frozenset[Key]) -> tuple[float, float]:
     """Return how many bytes of global memory all blocks read, and how many they write; those at drawn addresses are omitted."""
-    kinds = {(each.address, one.place): (each.opcode, one) for each in watch.accesses for one in references(each)}
+    kinds = {(each.address, reference.place): (each.opcode, reference) for each in watch.accesses for reference in references(each)}
     some = [key for key in watch.seen if kinds[key][1].space in _CACHED and key not in drawn]
     reads = [key for key in some if not kinds[key][0].startswith(("ST", "RED"))]
     writes = [key for key in some if kinds[key][0].startswith(("ST", "RED", "ATOM"))]
@@ -258,8 +258,8 @@ def _grown(watch: Watch, chosen: Sample, blocks: int, block_warps: int, keys: Se
             spans.append((int(used.min()), int(used.max()) + 1))
             numbers = np.array([chosen.number(warp) for warp in range(len(chosen))])[some.warps]
             for number in np.unique(numbers[chosen.inner[some.warps]]).tolist():
-                mine = numbers == number
-                per_block.setdefault(number, []).append(np.unique(some.addresses[mine][some.active[mine]] // SECTOR))
+                members = numbers == number
+                per_block.setdefault(number, []).append(np.unique(some.addresses[members][some.active[members]] // SECTOR))
     if not per_block:
         return 0.0
     each = [np.unique(np.concatenate(several)) for several in per_block.values()]
@@ -292,7 +292,7 @@ def observed(
         watch, done = run(cfg, facts_of, launch, chosen)
     except SassanError:
         return None
-    found = touched(watch, chosen, kept, launch.allocated)
-    drawn = frozenset(key for key, each in found.items() if each.drawn or each.random)
+    touches = touched(watch, chosen, kept, launch.allocated)
+    drawn = frozenset(key for key, each in touches.items() if each.drawn or each.random)
     blocks, block_warps = prod(launch.grid), -(-prod(launch.block) // LANES)
-    return Observed(executions(watch, done, chosen.inner, worst), found, footprint(watch, chosen, blocks, block_warps, drawn))
+    return Observed(executions(watch, done, chosen.inner, worst), touches, footprint(watch, chosen, blocks, block_warps, drawn))

@@ -66,14 +66,16 @@ def expected(
     for address, several in by_address.items():
         known = seen.get(address, [])
         each = [
-            _seen(access, one, pipeline) if one is not None and not one.drawn else _of(access, fresh.get(address, 1.0), pipeline)
-            for access, one in zip_longest(several, known[: len(several)])
+            _seen(access, observed, pipeline)
+            if observed is not None and not observed.drawn
+            else _of(access, fresh.get(address, 1.0), pipeline)
+            for access, observed in zip_longest(several, known[: len(several)])
         ]
         out[address] = Expected(
-            sum(one.cycles for one in each),
-            sum(one.sectors for one in each),
-            any(one.guessed for one in each),
-            sum(one.serial for one in each),
+            sum(cost.cycles for cost in each),
+            sum(cost.sectors for cost in each),
+            any(cost.guessed for cost in each),
+            sum(cost.serial for cost in each),
         )
     return out
 
@@ -136,9 +138,9 @@ def _fresh(node: Sequence[Instruction], accesses: Mapping[int, Sequence[Access]]
         access = next((each for each in accesses.get(instruction.address, ()) if each.space in (Space.GLOBAL, Space.GENERIC)), None)
         if memory is not None and access is not None and memory.base and instruction.opcode.startswith("LD"):
             known = touched.setdefault(frozenset((register.file, register.index) for register in memory.base), set())
-            mine = _sectors(access, memory)
-            out[instruction.address] = len(mine - known) / len(mine) if mine else 1.0
-            known |= mine
+            sectors = _sectors(access, memory)
+            out[instruction.address] = len(sectors - known) / len(sectors) if sectors else 1.0
+            known |= sectors
         for key in [key for key in touched if _written(instruction) & key]:
             del touched[key]
     return out

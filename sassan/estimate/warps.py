@@ -80,9 +80,9 @@ def sample(block: Shape, grid: Shape) -> Sample:
     for number in sorted({*inner, 0, blocks - 1}):
         first = int(random.integers(0, max(1, warps - _WARPS + 1)))
         place = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
-        mine = [Spot(place, first + index) for index in range(min(_WARPS, warps))]
-        spots += mine
-        stands += [number in inner] * len(mine)
+        block_spots = [Spot(place, first + index) for index in range(min(_WARPS, warps))]
+        spots += block_spots
+        stands += [number in inner] * len(block_spots)
     some = [index for index, stand in enumerate(stands) if stand]
     some = some[:: max(1, len(some) // _COPIES)][:_COPIES]
     pairs = tuple((index, len(spots) + copy) for copy, index in enumerate(some))

@@ -83,11 +83,11 @@ class Watch:
         for context in np.unique(contexts).tolist():
             node = self._nodes.get((session.contexts.strings[context], address))
             if node is not None:
-                mine = rows[contexts == context]
+                context_rows = rows[contexts == context]
                 for loop, outside in self._outside.get(node, ()):
-                    self.entries[loop, mine] += outside[self.last[mine]]
-                self.visits[node, mine] += 1
-                self.last[mine] = node
+                    self.entries[loop, context_rows] += outside[self.last[context_rows]]
+                self.visits[node, context_rows] += 1
+                self.last[context_rows] = node
         if address in self._at:
             self._access(session, *self._at[address], rows)
 

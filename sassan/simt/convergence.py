@@ -104,21 +104,21 @@ def arrive(session: Session, block: Block, rows: Rows, taken: Words) -> tuple[Wo
     """
     warps, code = session.warps, session.code
     some, context = taken != 0, warps.context[rows]
-    own = code.tags.index(WARPSYNC_TAG)
+    warpsync = code.tags.index(WARPSYNC_TAG)
     blocks, contexts, tags = warps.stacks.entries(rows)
     levels = np.arange(len(tags))[:, None]
     waits = np.isin(tags, [code.tags.index(tag) for tag in (SIDE, RELEASED_TAG)])
-    token = np.where((tags >= 0) & ~waits & (tags != own), levels, -1).max(axis=0, initial=-1)
+    token = np.where((tags >= 0) & ~waits & (tags != warpsync), levels, -1).max(axis=0, initial=-1)
     unreachable = some & (waits & (levels < token)).any(axis=0)
     session.recorder.fault(block.last, "sides wait below the token that encloses a WARPSYNC", int(unreachable.sum()))
-    others = (tags == own) & (levels > token)
+    others = (tags == warpsync) & (levels > token)
     same = others & (blocks == block.follow) & (contexts == context)
     entry = np.where(same, levels, -1).max(axis=0, initial=-1)
     complete = some & ~unreachable & (taken == warps.active[rows]) & ~(waits & (levels > token)).any(axis=0)
     joins, last = some & ~unreachable & (entry >= 0), complete & (entry < 0)
     opens = some & ~unreachable & ~last & (entry < 0)
     warps.stacks.widen(rows[joins], entry[joins], taken[joins])
-    warps.stacks.insert(rows[opens], (token + 1)[opens], Suspended(block.follow, context[opens], own, taken[opens]))
+    warps.stacks.insert(rows[opens], (token + 1)[opens], Suspended(block.follow, context[opens], warpsync, taken[opens]))
     for where in (last, complete & joins):
         _release_above(session, rows[where], token[where])
     first = complete & joins
@@ -134,15 +134,15 @@ def release(session: Session, rows: Rows) -> None:
     code, stacks = session.code, session.warps.stacks
     if WARPSYNC_TAG not in code.tags or not rows.size:
         return
-    own = code.tags.index(WARPSYNC_TAG)
+    warpsync = code.tags.index(WARPSYNC_TAG)
     _, _, tags = stacks.entries(rows)
     levels = np.arange(len(tags))[:, None]
     top = stacks.depth[rows] - 1
-    ready = tags[top, np.arange(len(rows))] == own
+    ready = tags[top, np.arange(len(rows))] == warpsync
     if not ready.any():
         return
     # Above the nearest token there are only those that wait.
-    bottom = np.where((tags != own) & (levels <= top), levels, -1).max(axis=0, initial=-1)[ready]
+    bottom = np.where((tags != warpsync) & (levels <= top), levels, -1).max(axis=0, initial=-1)[ready]
     chosen = rows[ready]
     _release_above(session, chosen, bottom)
     if session.order is Order.RANDOM:

@@ -158,10 +158,10 @@ class Recorder:
         numbers = np.array([self._number(steps.source << _BITS | int(step_key)) for step_key in distinct])
         self._counts[numbers[back], rows] += 1
 
-    def fault(self, address: int, what: str, runs: int) -> None:
+    def fault(self, address: int, message: str, runs: int) -> None:
         """Note that so many runs did at an instruction what they must not."""
         if runs:
-            self._faults[address, what] += runs
+            self._faults[address, message] += runs
 
     def left(self, address: int, blocks: Ints) -> None:
         """Note where the threads of a token instruction resume, as block numbers."""
@@ -181,7 +181,7 @@ class Recorder:
 
     def faults(self) -> tuple[tuple[int, int, str], ...]:
         """Return (address, runs, what went wrong), in order."""
-        return tuple((address, runs, what) for (address, what), runs in sorted(self._faults.items()))
+        return tuple((address, runs, message) for (address, message), runs in sorted(self._faults.items()))
 
     def _number(self, code: int) -> int:
         number = self._numbers.get(code)

@@ -44,8 +44,8 @@ def arrivals(  # noqa: PLR0913, PLR0917  # a graph, and what is known of it
     for (src, dst), lanes in taken.items():
         if lanes & coming.get(src, 0):
             sides.setdefault(dst, []).append((lanes & coming[src], ends[src]))
-    found = {start: _met(starts[start], each, count) for start, each in sides.items() if len(each) > 1}
-    return {start: LaneState(words) for start, words in found.items() if words}
+    joined = {start: _met(starts[start], each, count) for start, each in sides.items() if len(each) > 1}
+    return {start: LaneState(words) for start, words in joined.items() if words}
 
 
 def _taken(last: Instruction, facts: Mapping[int, Facts], following: Iterable[int], end: LaneState) -> Iterator[tuple[int, int]]:
@@ -89,10 +89,10 @@ def _met(start: LaneState, sides: Sequence[Side], count: int) -> dict[int, LaneW
 
 def _each(words: Sequence[tuple[int, LaneWord]], count: int) -> LaneWord | None:
     """Return the word that is one of these in the lanes of each, None where two of them differ in a lane."""
-    found: dict[int, int] = {}
+    by_lane: dict[int, int] = {}
     for lanes, each in words:
         table = each.words if each.lanes is not None else (each.offset,) * count
-        if any(found.setdefault(lane, value) != value for lane, value in enumerate(table) if lanes >> lane & 1):
+        if any(by_lane.setdefault(lane, value) != value for lane, value in enumerate(table) if lanes >> lane & 1):
             return None
-    other = next(iter(found.values()))
-    return from_words(tuple([found.get(lane, other) for lane in range(count)]))
+    other = next(iter(by_lane.values()))
+    return from_words(tuple([by_lane.get(lane, other) for lane in range(count)]))

@@ -91,10 +91,10 @@ class Evaluator:
     Only those instructions are followed whose addresses are `wanted`: what others write is unknown.
     """
 
-    def __init__(self, environment: Environment, facts: Mapping[int, Facts], wanted: Container[int], found: Divisions) -> None:
+    def __init__(self, environment: Environment, facts: Mapping[int, Facts], wanted: Container[int], divisions: Divisions) -> None:
         """Take the launch, the facts, which instructions matter, and the divisions."""
         self._wanted = wanted
-        self._divisions = found
+        self._divisions = divisions
         self._patterns = Patterns(environment)
         self._facts = facts
         self._plans: dict[int, _Plan] = {}

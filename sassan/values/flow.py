@@ -125,8 +125,8 @@ def word_flow(cfg: WarpCfg, facts: Mapping[int, Facts], launch: Launch) -> WordF
         return ends[start]
 
     for _ in range(_ROUNDS):
-        found = _fixpoint(following, starts[entry], transfer)
-        states = {start: _with(found.get(start, LaneDomain.bottom), met.get(start)) for start in starts}
+        solution = _fixpoint(following, starts[entry], transfer)
+        states = {start: _with(solution.get(start, LaneDomain.bottom), met.get(start)) for start in starts}
         more = arrivals(blocks, facts, following, states, ends, starts[entry], environment.lanes)
         if not more:
             break

@@ -21,7 +21,7 @@ def mattering(
     """
     roots = {instruction.address: _roots(instruction, facts[instruction.address]) for each in blocks.values() for instruction in each}
     live: dict[int, int] = dict.fromkeys(blocks, 0)
-    found: set[int] = set()
+    addresses: set[int] = set()
     pending = deque(reversed(order))
     waiting = set(pending)
     while pending:
@@ -33,7 +33,7 @@ def mattering(
         for instruction in reversed(blocks[start]):
             address, known = instruction.address, facts[instruction.address]
             if known.effects and known.writes & wanted:
-                found.add(address)
+                addresses.add(address)
                 wanted = (wanted & ~known.writes if instruction.guard is None else wanted) | known.reads | known.guard
             wanted |= roots[address]
         if wanted & ~live[start]:
@@ -41,7 +41,7 @@ def mattering(
             again = [src for src in before[start] if src not in waiting]
             pending += again
             waiting.update(again)
-    return frozenset(found)
+    return frozenset(addresses)
 
 
 def _roots(instruction: Instruction, facts: Facts) -> int:

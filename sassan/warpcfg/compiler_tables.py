@@ -43,17 +43,17 @@ def _check_exits(function: Function, compiler: CompilerFacts) -> None:
     different = sorted(exits.symmetric_difference(compiler.exits))
     if different:
         first = different[0]
-        what = "was read there, and the table has none" if first in exits else "is in the table, and none was read there"
-        raise _damaged(function, f"EXIT at 0x{first:04x}: one {what}")
+        difference = "was read there, and the table has none" if first in exits else "is in the table, and none was read there"
+        raise _damaged(function, f"EXIT at 0x{first:04x}: one {difference}")
 
 
 def _check_instructions(function: Function, compiler: CompilerFacts, facts_of: FactsOf) -> None:
     """Refuse a table that lists targets of an instruction that has none, or targets that are no instructions."""
-    own = {instruction.address: instruction for instruction in _own(function, compiler)}
+    instructions = {instruction.address: instruction for instruction in _own(function, compiler)}
     for address, targets in compiler.indirect_targets:
-        instruction = own.get(address)
+        instruction = instructions.get(address)
         facts = facts_of(instruction) if instruction is not None else None
-        if instruction is None or (facts is not None and facts.flow not in _LISTED) or not own.keys() >= set(targets):
+        if instruction is None or (facts is not None and facts.flow not in _LISTED) or not instructions.keys() >= set(targets):
             name = instruction.opcode if instruction is not None else "no instruction"
             raise _damaged(function, f"{name} at 0x{address:04x}: the table leads to {_list(targets)}")
 

@@ -38,8 +38,8 @@ def operations(blocks: Blocks) -> tuple[list[list[Operation]], int]:
     following = any(facts is not None and facts.flow in _USES_VALUES for block in blocks.blocks for facts in block.facts)
     read = [
         [
-            (one, facts, moves(one, facts.computes) if following else ())
-            for one, facts in zip(block.instructions, block.facts, strict=True)
+            (instruction, facts, moves(instruction, facts.computes) if following else ())
+            for instruction, facts in zip(block.instructions, block.facts, strict=True)
             if facts is not None and (following or facts.flow is not Flow.NONE)
         ]
         for block in blocks.blocks
@@ -48,7 +48,11 @@ def operations(blocks: Blocks) -> tuple[list[list[Operation]], int]:
     out: list[list[Operation]] = []
     for block, row in zip(blocks.blocks, read, strict=True):
         late = {late_facts.tag for late_facts in block.late}
-        ops = [_operation(one, facts, done, wanted) for one, facts, done in row if not (facts.flow is Flow.BREAK and facts.tag in late)]
+        ops = [
+            _operation(instruction, facts, done, wanted)
+            for instruction, facts, done in row
+            if not (facts.flow is Flow.BREAK and facts.tag in late)
+        ]
         out.append([op for op in ops if op is not None])
     return out, wanted
 

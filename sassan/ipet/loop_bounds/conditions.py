@@ -127,7 +127,9 @@ def _narrow_few(state: State, value: Value, symbol: Symbol, how: tuple[str, bool
     words = range(old.low, old.low + old.width + 1, step)
     multiples = [ranges.add(ranges.const(word * value.factor), value.range) for word in words]
     left = [
-        word for word, one in zip(words, multiples, strict=True) if _cut(one, how[0], other, is_signed=how[1], flipped=how[2]) is not None
+        word
+        for word, multiple in zip(words, multiples, strict=True)
+        if _cut(multiple, how[0], other, is_signed=how[1], flipped=how[2]) is not None
     ]
     if not left:
         return None

@@ -41,8 +41,8 @@ class Counter:
     def step(self) -> Range:
         """Return every change of one iteration."""
         out = self.steps[0]
-        for one in self.steps[1:]:
-            out = RANGES.join(out, one)
+        for change in self.steps[1:]:
+            out = RANGES.join(out, change)
         return out
 
 
@@ -57,21 +57,21 @@ class LoopBound:
 
 def counters(node: int, head: State, entries: Sequence[State], back: Sequence[State]) -> list[Counter]:
     """Return the registers that every way back to the head `node` changes by a known amount."""
-    found: list[Counter] = []
+    out: list[Counter] = []
     if not back:
-        return found
+        return out
     for register, known in sorted(head.registers.items()):
         if not isinstance(known, Value) or known.symbol is None or (known.symbol.head, known.symbol.register) != (node, register):
             continue
         steps = [_step(state, register, known.symbol) for state in back]
         starts = [state.registers.get(register) for state in entries]
-        if any(one is None for one in steps) or not all(isinstance(one, Value) for one in starts):
+        if any(step is None for step in steps) or not all(isinstance(value, Value) for value in starts):
             continue
-        start = _all([state.range_of(one) for state, one in zip(entries, starts, strict=True) if isinstance(one, Value)])
-        first = starts[0] if all(one == starts[0] for one in starts) and isinstance(starts[0], Value) else None
-        origins: Origins = frozenset().union(*(one.origins for one in starts if isinstance(one, Value)))
-        found.append(Counter(register, known.symbol, start, first, tuple(one for one in steps if one is not None), origins))
-    return found
+        start = _all([state.range_of(value) for state, value in zip(entries, starts, strict=True) if isinstance(value, Value)])
+        first = starts[0] if all(value == starts[0] for value in starts) and isinstance(starts[0], Value) else None
+        origins: Origins = frozenset().union(*(value.origins for value in starts if isinstance(value, Value)))
+        out.append(Counter(register, known.symbol, start, first, tuple(step for step in steps if step is not None), origins))
+    return out
 
 
 def _step(state: State, register: int, symbol: Symbol) -> Range | None:
@@ -79,10 +79,10 @@ def _step(state: State, register: int, symbol: Symbol) -> Range | None:
     return known.range if isinstance(known, Value) and known.symbol is symbol and known.factor == 1 else None
 
 
-def _all(found: Sequence[Range]) -> Range:
-    out = found[0]
-    for one in found[1:]:
-        out = RANGES.join(out, one)
+def _all(parts: Sequence[Range]) -> Range:
+    out = parts[0]
+    for part in parts[1:]:
+        out = RANGES.join(out, part)
     return out
 
 
@@ -131,7 +131,7 @@ def monotone_bound(counter: Counter, back: Sequence[State]) -> LoopBound | None:
 
 
 def _reasons(state: State, symbol: Symbol) -> Origins:
-    parts = [one.left.origins | one.right.origins for one in state.atoms if symbol in (one.left.symbol, one.right.symbol)]
+    parts = [atom.left.origins | atom.right.origins for atom in state.atoms if symbol in (atom.left.symbol, atom.right.symbol)]
     return frozenset().union(*parts)
 
 
@@ -143,9 +143,9 @@ def equality_bound(counter: Counter, back: Sequence[State], fixed: Sequence[Valu
     ways = [_unequal_pairs(counter, state, fixed, old) for state in back]
     for left, right in ways[0]:
         if all(any((left == a and right is b) or (left, right) == (a, b) for a, b in way) for way in ways[1:]):
-            found = _equality_of(counter, step, left, right, back)
-            if found is not None:
-                return found
+            bound = _equality_of(counter, step, left, right, back)
+            if bound is not None:
+                return bound
     return None
 
 
@@ -162,7 +162,7 @@ def _unequal_pairs(counter: Counter, state: State, fixed: Sequence[Value], old: 
 
 
 def _is_fixed(value: Value, fixed: Sequence[Value], old: frozenset[Symbol]) -> bool:
-    if any(value is one for one in fixed):
+    if any(value is other for other in fixed):
         return True
     return value.range.constant is not None and (value.symbol is None or value.symbol in old)
 
@@ -171,8 +171,8 @@ def _equality_of(counter: Counter, step: int, left: Value, right: Value, back: S
     first = counter.first
     if first is None:
         return None
-    state = State(facts={symbol: found for symbol, found in back[0].facts.items() if all(symbol in one.facts for one in back)})
-    state = State(facts={symbol: _all([one.facts[symbol] for one in back]) for symbol in state.facts})
+    state = State(facts={symbol: words for symbol, words in back[0].facts.items() if all(symbol in path.facts for path in back)})
+    state = State(facts={symbol: _all([path.facts[symbol] for path in back]) for symbol in state.facts})
     begin = state.plus(state.times(first, left.factor), Value(None, 0, left.range))
     change = ranges.signed(step * left.factor)
     distance = state.range_of(state.minus(right, begin) if change > 0 else state.minus(begin, right))
@@ -187,8 +187,8 @@ def _equality_of(counter: Counter, step: int, left: Value, right: Value, back: S
     return LoopBound(high // size, text, first.origins | right.origins)
 
 
-def _shown(found: Range) -> str:
-    if found.constant is not None:
-        return str(ranges.signed(found.constant))
-    low, high = found.signed
-    return f"{low} to {high}" if found != ranges.EVERY else "any word"
+def _shown(words: Range) -> str:
+    if words.constant is not None:
+        return str(ranges.signed(words.constant))
+    low, high = words.signed
+    return f"{low} to {high}" if words != ranges.EVERY else "any word"

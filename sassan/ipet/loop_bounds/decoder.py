@@ -58,13 +58,13 @@ def _condition(instruction: Instruction, facts: Facts) -> Condition:
     never = False
     guards = [Register(instruction.guard.file, instruction.guard.index, instruction.guard.negated)] if instruction.guard else []
     if facts.flow not in _QUIET:
-        guards += [one for one in instruction.operands if isinstance(one, Register) and one.file in CONDITIONS]
-    for one in guards:
-        name = number(one)
+        guards += [operand for operand in instruction.operands if isinstance(operand, Register) and operand.file in CONDITIONS]
+    for guard in guards:
+        name = number(guard)
         if name is None:
-            never = never or one.negated
+            never = never or guard.negated
         else:
-            tests.append(Test(name, one.negated))
+            tests.append(Test(name, guard.negated))
     if instruction.condition:
         flags = number(Register("CC", 0))
         assert flags is not None
@@ -106,7 +106,9 @@ def _control(instruction: Instruction, facts: Facts, condition: Condition) -> Co
             register = number(where) if isinstance(where, Register) else None
             if register is None:
                 raise _refused(instruction)
-            base = next((one.address for one in instruction.operands if isinstance(one, Target)), 0) if "REL" in modifiers else 0
+            base = (
+                next((operand.address for operand in instruction.operands if isinstance(operand, Target)), 0) if "REL" in modifiers else 0
+            )
             return Control(facts.flow, condition, selector=(register,), base=base)
         case Flow.WARP_BARRIER:
             return Control(facts.flow, condition, tag=WARPSYNC_TAG)

@@ -35,11 +35,13 @@ class Writer(NamedTuple):
 def writers(instructions: Iterable[Instruction], facts_of: Mapping[int, Facts]) -> tuple[Writer, ...]:
     """Return the instructions that write registers."""
     out: list[Writer] = []
-    for one in instructions:
-        facts = facts_of[one.address]
+    for instruction in instructions:
+        facts = facts_of[instruction.address]
         written = facts.writes
         if written:
-            out.append(Writer(one, written, ~written if one.guard is None else -1, facts.reads | facts.guard, facts.computes))
+            out.append(
+                Writer(instruction, written, ~written if instruction.guard is None else -1, facts.reads | facts.guard, facts.computes)
+            )
     return tuple(out)
 
 
@@ -85,14 +87,16 @@ class Machine:
         """
         out: list[list[Plan]] = []
         wanted, straight = self.wanted, False
-        for one, written, _, _, computes in line:
-            matter = written & wanted[one.address]
+        for instruction, written, _, _, computes in line:
+            matter = written & wanted[instruction.address]
             # What does not matter is not worked out, but an old value must not stand for the new one.
             forgets = written & held & ~matter
             if matter or forgets:
-                before, effect = straight, self._effect(one, computes) if matter else _NO_EFFECT
-                straight = not matter or (one.guard is None and effect.evaluated.masked is None and effect.evaluated.selected is None)
-                plan = Plan(one, effect, numbers(matter), numbers(forgets), self.conditions, straight)
+                before, effect = straight, self._effect(instruction, computes) if matter else _NO_EFFECT
+                straight = not matter or (
+                    instruction.guard is None and effect.evaluated.masked is None and effect.evaluated.selected is None
+                )
+                plan = Plan(instruction, effect, numbers(matter), numbers(forgets), self.conditions, straight)
                 if before and straight:
                     out[-1].append(plan)
                 else:

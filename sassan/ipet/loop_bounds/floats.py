@@ -45,7 +45,7 @@ def _product(step: Step, a: Value, b: Value) -> Value:
     if ends is None or others is None:
         return step.unknown()
     # A product of two numbers of 24 digits is exact in double precision.
-    low, high = (word_of(number_of(one) * number_of(other)) for one, other in zip(ends, others, strict=True))
+    low, high = (word_of(number_of(end) * number_of(other)) for end, other in zip(ends, others, strict=True))
     return step.of_range(ranges.span(low if min(low, ends[0], others[0]) >= NORMAL else 0, high), a, b)
 
 

@@ -49,10 +49,10 @@ class Flows:
 
 
 def _tests(end: Instruction, facts: Facts) -> tuple[Callable[[State], Truth], ...]:
-    conditions = [one for one in end.operands if isinstance(one, Register) and one.file in CONDITIONS]
+    conditions = [operand for operand in end.operands if isinstance(operand, Register) and operand.file in CONDITIONS]
     flags = (partial(_flag, end.condition),) if end.condition else ()
     unanimous = (_any,) if not _UNANIMOUS.isdisjoint(end.opcode.split(".")) else ()
-    return (*flags, *unanimous, *(partial(_operand, one) if facts.flow is Flow.BRANCH else _any for one in conditions))
+    return (*flags, *unanimous, *(partial(_operand, condition) if facts.flow is Flow.BRANCH else _any for condition in conditions))
 
 
 def _any(_: State) -> Truth:
@@ -71,11 +71,11 @@ def _flag(condition: str, state: State) -> Truth:
             return ANY
 
 
-def _operand(one: Register, state: State) -> Truth:
-    name = number(one)
+def _operand(condition: Register, state: State) -> Truth:
+    name = number(condition)
     held = YES if name is None else state.registers.get(name)
     truth = held if isinstance(held, Truth) else ANY
-    return truth.negate() if one.negated else truth
+    return truth.negate() if condition.negated else truth
 
 
 def flows_of(cfg: WarpCfg, facts: Mapping[int, Facts]) -> Flows:
@@ -85,8 +85,8 @@ def flows_of(cfg: WarpCfg, facts: Mapping[int, Facts]) -> Flows:
     for edge in cfg.thread_edges:
         after[edge.src].add(edge.dst)
         before[edge.dst].add(edge.src)
-    successors = tuple(tuple(sorted(one)) for one in after)
-    predecessors = tuple(tuple(sorted(one)) for one in before)
+    successors = tuple(tuple(sorted(nodes)) for nodes in after)
+    predecessors = tuple(tuple(sorted(nodes)) for nodes in before)
     ends = [node.instructions[-1] for node in cfg.nodes]
     tokens = {address: frozenset(targets) for address, targets in cfg.token_targets}
     steps = tuple(
@@ -165,7 +165,7 @@ def union(parts: Sequence[Slice]) -> Slice:
 def _backwards(flows: Flows, order: Sequence[int], nodes: Iterable[int], ends: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
     """Return the registers that matter behind each instruction that writes any and before each node, if `ends` matter behind nodes."""
     before: dict[int, int] = dict.fromkeys(nodes, 0)
-    behind: dict[int, int] = {one.instruction.address: 0 for node in before for one in flows.writers[node]}
+    behind: dict[int, int] = {writer.instruction.address: 0 for node in before for writer in flows.writers[node]}
     pending = deque(reversed(order))
     waiting = set(pending)
     while pending:
@@ -176,8 +176,8 @@ def _backwards(flows: Flows, order: Sequence[int], nodes: Iterable[int], ends: M
             live |= before.get(after, 0)
         if not live:
             continue
-        for one, written, kept, read, _ in reversed(flows.writers[node]):
-            behind[one.address] = live  # a later visit finds no less
+        for instruction, written, kept, read, _ in reversed(flows.writers[node]):
+            behind[instruction.address] = live  # a later visit finds no less
             if written & live:
                 live = live & kept | read
         if live & ~before[node]:

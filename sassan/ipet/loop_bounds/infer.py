@@ -48,8 +48,8 @@ class Inferred:
     def advice(self) -> str:
         """Return what is missing, and how it could be given; '' where that is unknown."""
         parameters = sorted(origin for origin in self.missing if origin.startswith(PARAMETER))
-        options = [one for one in (BLOCK, GRID) if one in self.missing]
-        options += [f"--param {one.removeprefix(PARAMETER)}=N" for one in parameters]
+        options = [origin for origin in (BLOCK, GRID) if origin in self.missing]
+        options += [f"--param {parameter.removeprefix(PARAMETER)}=N" for parameter in parameters]
         rest = sorted(self.missing - {*parameters, BLOCK, GRID})
         known = [f"depends on {', '.join(rest)}"] if rest else []
         return "; ".join(known + ([f"pass {' '.join(options)}"] if options and not rest else []))
@@ -141,10 +141,10 @@ class _Search:
         if not unmoved:
             return start, back, {}
         held = self.walk.on_entry(entries, unmoved)
-        for one in counters(head, start, entries, back):
-            words = between(one, back)
+        for counter in counters(head, start, entries, back):
+            words = between(counter, back)
             if words is not None:
-                held[one.register] = Value(Symbol(words, one.origins, head, one.register), 1, ranges.const(0), one.origins)
+                held[counter.register] = Value(Symbol(words, counter.origins, head, counter.register), 1, ranges.const(0), counter.origins)
         while held:
             begin = with_registers(start, {**start.registers, **held})
             late = self.walk.iterate(loop, {head: [begin]}, self.movements)
@@ -172,7 +172,9 @@ class _Search:
         if not firsts:
             return LoopSummary(LoopBound(0, _NEVER), (), frozenset())
         known = counters(head, start, firsts, back)
-        fixed = [one for one in start.registers.values() if isinstance(one, Value) and (one.symbol is None or one.symbol.head != head)]
+        fixed = [
+            value for value in start.registers.values() if isinstance(value, Value) and (value.symbol is None or value.symbol.head != head)
+        ]
         best = _never(back) or _counted(known, back, fixed, firsts, self.name)
         if tries and (best is None or self._tests_flags(loop)):
             # Such a test stands for one half of a condition; a counter explains that half only.
@@ -183,7 +185,7 @@ class _Search:
             best = replace(best, bound=best.bound + bool(late))
         elif self.trials.ended and not (missing and all(map(_can_be_given, missing))):
             missing |= {_NO_WORK_LEFT}
-        return LoopSummary(best, tuple(Movement(one.register, one.start, one.step) for one in known), missing)
+        return LoopSummary(best, tuple(Movement(counter.register, counter.start, counter.step) for counter in known), missing)
 
     def _tests_flags(self, loop: int) -> bool:
         cfg = self.flows.cfg
@@ -203,7 +205,7 @@ def _may_stay(head: int, name: int, start: State, back: Sequence[State]) -> bool
     if not isinstance(old, Value) or old.symbol is None or (old.symbol.head, old.symbol.register) != (head, name):
         return False
     late = [state.registers.get(name) for state in back]
-    return all(isinstance(one, Value) and one.symbol is old.symbol and one.factor == 1 and one.range.holds(0) for one in late)
+    return all(isinstance(value, Value) and value.symbol is old.symbol and value.factor == 1 and value.range.holds(0) for value in late)
 
 
 def _stays(state: State, name: int, known: Value) -> bool:
@@ -227,36 +229,36 @@ def _counted(
     known: Sequence[Counter], back: Sequence[State], fixed: Sequence[Value], firsts: Sequence[State], name: Callable[[int], str]
 ) -> LoopBound | None:
     """Return the least bound that a counter gives, of those that rest on what is given or are worth something without."""
-    old = frozenset(one.symbol for state in firsts for one in state.registers.values() if isinstance(one, Value) and one.symbol)
+    old = frozenset(value.symbol for state in firsts for value in state.registers.values() if isinstance(value, Value) and value.symbol)
     options: list[LoopBound] = []
-    for one in known:
-        for way in (monotone_bound(one, back), equality_bound(one, back, fixed, old)):
+    for counter in known:
+        for way in (monotone_bound(counter, back), equality_bound(counter, back, fixed, old)):
             if way is not None and (way.bound <= _USELESS or (not way.origins and way.bound < _WORD)):
-                named = replace(way, reason=f"{name(one.register)} {way.reason}")
+                named = replace(way, reason=f"{name(counter.register)} {way.reason}")
                 options.append(named)
-    return min(options, key=lambda one: one.bound, default=None)
+    return min(options, key=lambda option: option.bound, default=None)
 
 
 def _hopeless(known: Sequence[Counter], back: Sequence[State]) -> int:
     """Return the counters that are compared, and that no few iterations bring to where a comparison ends the loop."""
     out = 0
-    for one in known:
-        kept = [state.facts.get(one.symbol, ranges.EVERY) for state in back]
+    for counter in known:
+        kept = [state.facts.get(counter.symbol, ranges.EVERY) for state in back]
         if ranges.EVERY not in kept:
-            reached = ranges.add(one.start, _moved(Movement(one.register, one.start, one.step), ITERATIONS))
+            reached = ranges.add(counter.start, _moved(Movement(counter.register, counter.start, counter.step), ITERATIONS))
             if all((reached.low - words.low) % ranges.SIZE + reached.width <= words.width for words in kept):
-                out |= 1 << one.register
+                out |= 1 << counter.register
     return out
 
 
 def _is_moving(known: Sequence[Counter]) -> bool:
     """Say whether it is known of any counter how far it moves."""
-    return any(one.step.width != ranges.EVERY.width for one in known)
+    return any(counter.step.width != ranges.EVERY.width for counter in known)
 
 
-def _moved(one: Movement, bound: int) -> Range:
+def _moved(movement: Movement, bound: int) -> Range:
     """Return by how much a counter has changed at the visits of the head."""
-    low, high = one.step.signed
+    low, high = movement.step.signed
     return ranges.span(min(0, low * bound), max(0, high * bound), abs(low) if low == high and low else 1)
 
 
@@ -274,35 +276,39 @@ def _can_be_given(origin: str) -> bool:
 
 def _missing(back: Sequence[State]) -> Origins:
     """Return what the ways back depend on, as far as comparisons say so."""
-    return frozenset().union(*(one.left.origins | one.right.origins for state in back for one in state.atoms))
+    return frozenset().union(*(atom.left.origins | atom.right.origins for state in back for atom in state.atoms))
 
 
 def infer(cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch) -> tuple[Inferred, ...]:
     """Return what the code says of each loop of a graph, in the order of `cfg.loops`; () for a graph with gaps or without loops."""
     if not cfg.loops or cfg.gaps:
         return ()
-    facts = {one.address: facts_of(one) for node in cfg.nodes for one in node.instructions}
-    known = {address: one for address, one in facts.items() if one is not None}
+    facts = {instruction.address: facts_of(instruction) for node in cfg.nodes for instruction in node.instructions}
+    known = {address: instruction_facts for address, instruction_facts in facts.items() if instruction_facts is not None}
     if len(known) != len(facts):
         return ()
     flows = flows_of(cfg, known)
     behind, before = wanted(flows)
     machine = Machine(LaunchEnvironment(cfg.function, launch), behind, _MOST_STATES, conditions(cfg.function))
     heads = {loop.head: index for index, loop in enumerate(cfg.loops)}
-    written = [reduce(or_, [one.written for one in line], 0) for line in flows.writers]
+    written = [reduce(or_, [writer.written for writer in line], 0) for line in flows.writers]
     named = [touched(node.instructions, known) for node in cfg.nodes]
     changed, touching = (tuple(reduce(or_, [masks[node] for node in loop.nodes]) for loop in cfg.loops) for masks in (written, named))
     walk = Walk(flows, machine, changed, heads, before)
     nests = frozenset(loop.parent for loop in cfg.loops if loop.parent is not None)
     search = _Search(flows, walk, touching, trials_of(walk), nests, guards(flows), _namer(cfg.function))
     search.walk.function(search.infer_bound)
-    found = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
-    return tuple(one if one.bound is not None or one.missing else replace(one, missing=_tests(flows, one.loop)) for one in found)
+    results = [search.found.get(index, Inferred(index, cfg.nodes[loop.head].start, 0, _NEVER)) for index, loop in enumerate(cfg.loops)]
+    return tuple(
+        result if result.bound is not None or result.missing else replace(result, missing=_tests(flows, result.loop)) for result in results
+    )
 
 
 def _tests(flows: Flows, loop: int) -> Origins:
     """Return the instructions of a loop that decide whether it goes on: the reason where their words are followed back to no origin."""
     nodes = flows.cfg.loops[loop].nodes
     tested = leaving(flows, nodes)
-    inside = [one for node in nodes for one in flows.cfg.nodes[node].instructions]
-    return frozenset(reason(one) for one in inside if flows.facts[one.address].writes & tested) or frozenset({"a test before the loop"})
+    inside = [instruction for node in nodes for instruction in flows.cfg.nodes[node].instructions]
+    return frozenset(reason(instruction) for instruction in inside if flows.facts[instruction.address].writes & tested) or frozenset(
+        {"a test before the loop"}
+    )

@@ -55,12 +55,12 @@ class LaunchEnvironment:
         self._special |= {"SRZ": constant(0), "SR_LANEID": lane, "%laneid": lane}
         if self.function.frames:
             kernels = (frame for frame in self.function.frames if frame.name == self.function.name)
-            self._starts = {one.name: (index + 1) * _BANK for frame in kernels for index, one in enumerate(frame.parameters)}
-        starts = {one.name: (index + 1) * _BANK for index, one in enumerate(places(self.function))}
+            self._starts = {parameter.name: (index + 1) * _BANK for frame in kernels for index, parameter in enumerate(frame.parameters)}
+        starts = {parameter.name: (index + 1) * _BANK for index, parameter in enumerate(places(self.function))}
         where = _layout(self.function)
         if where is not None:
-            self._words |= {where.block + 4 * axis: one for axis, one in enumerate(block)}
-            self._words |= {where.grid + 4 * axis: one for axis, one in enumerate(grid)}
+            self._words |= {where.block + 4 * axis: size for axis, size in enumerate(block)}
+            self._words |= {where.grid + 4 * axis: size for axis, size in enumerate(grid)}
         for given, spot in self.launch.placed(self.function):
             start = spot.offset if spot.offset >= 0 else starts.get(spot.name)
             if start is not None:
@@ -70,9 +70,9 @@ class LaunchEnvironment:
     def constant(self, offset: int, size: int = 4, *, is_signed: bool = False) -> Value:
         """Return the word of constant bank 0 that is read with this width in bytes at an offset."""
         known = [self._bytes.get(offset + index) for index in range(size)]
-        given = [one for one in known if one is not None]
+        given = [byte for byte in known if byte is not None]
         if len(given) == size:
-            word = sum(one << 8 * index for index, one in enumerate(given))
+            word = sum(byte << 8 * index for index, byte in enumerate(given))
             return constant(word - (1 << 8 * size) if is_signed and word >> 8 * size - 1 else word)
         if size != 4:  # noqa: PLR2004  # bytes of a word
             half = 1 << 8 * size - 1
@@ -106,7 +106,7 @@ class LaunchEnvironment:
 
 def _layout(function: Function) -> Layout | None:
     """Return the layout of constant bank 0, None where the input says that it is another one."""
-    found, facts = layout(function.arch), function.compiler
-    if found is None or facts is None or facts.parameter_base in {None, found.parameters}:
-        return found
+    default, facts = layout(function.arch), function.compiler
+    if default is None or facts is None or facts.parameter_base in {None, default.parameters}:
+        return default
     return None

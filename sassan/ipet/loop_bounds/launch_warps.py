@@ -54,7 +54,7 @@ def warps_at(function: Function, launch: Launch, spots: Sequence[Spot], random: 
         special |= {f"SR_NTID.{name}": block[axis] * wide, f"SR_NCTAID.{name}": grid[axis] * wide}
     salt = random.integers(0, 1 << 32, count, dtype=np.uint32)
     special["SR_CGACTAID"] = random.integers(0, _CLUSTER, count)[:, None] * wide
-    words = {name: one.astype(np.uint32) for name, one in special.items()}
+    words = {name: lane_words.astype(np.uint32) for name, lane_words in special.items()}
     active = np.packbits(inside, axis=1, bitorder="little").view(np.uint32)[:, 0]
     return Place(salt, words, bank, described(function.arch).short_immediates), active
 
@@ -63,4 +63,4 @@ def _filled(environment: LaunchEnvironment, offset: int, secret: int) -> int:
     """Return a word of which some bytes are given, and the others are drawn."""
     drawn = (secret ^ key(f"c[{offset}]")).to_bytes(4, "little")
     given = [environment.byte(offset + place) for place in range(4)]
-    return int.from_bytes(bytes(one if one is not None else other for one, other in zip(given, drawn, strict=True)), "little")
+    return int.from_bytes(bytes(byte if byte is not None else other for byte, other in zip(given, drawn, strict=True)), "little")

@@ -54,7 +54,7 @@ class Patterns:
         key = (id(computes), instruction.opcode, numbered, instruction.text if floats else "")
         known = self._known.get(key)
         if known is None:
-            operands = tuple(Register(*one) if isinstance(one, tuple) else one for one in numbered)
+            operands = tuple(Register(*operand) if isinstance(operand, tuple) else operand for operand in numbered)
             known = self._known[key] = evaluated(computes, replace(instruction, operands=operands))
         return Effect(known, names)
 

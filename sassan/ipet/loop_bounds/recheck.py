@@ -63,18 +63,18 @@ def back_edge_counts(
     """
     try:
         code = control_slice(lower(cfg.function, TableDecoder(facts_of), [node.start for node in cfg.nodes]))
-        place, active = _together([_warps(cfg, one, effort, index) for index, one in enumerate(launches)])
+        place, active = _together([_warps(cfg, launch, effort, index) for index, launch in enumerate(launches)])
         watch = BackEdgeCounter(cfg, code, len(place))
         order = Order.RANDOM if described(cfg.function.arch).convergence_barriers else Order.TAKEN_FIRST
         Machine(code, Integers(place), order, Limits(steps=_steps(code, effort, _lengths(cfg, bounds)))).run(active, watch)
     except SassanError:
         return None
     most = watch.most.reshape(len(cfg.loops), len(launches), effort.warps).max(axis=2)
-    return tuple(tuple(int(one) for one in column) for column in most.T)
+    return tuple(tuple(int(count) for count in column) for column in most.T)
 
 
 def check(
-    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, found: Sequence[Inferred], effort: Effort = SMALL
+    cfg: WarpCfg, facts_of: Callable[[Instruction], Facts | None], launch: Launch, results: Sequence[Inferred], effort: Effort = SMALL
 ) -> bool:
     """Say whether the bounds were held to runs at all.
 
@@ -82,13 +82,13 @@ def check(
     """
     if cfg.function.frames:
         return False
-    bounded = [one for one in found if one.bound is not None]
-    seen = back_edge_counts(cfg, facts_of, (launch,), effort, [one.bound for one in found]) if bounded else None
-    for one in bounded if seen is not None else ():
-        most = 0 if seen is None else seen[0][one.loop]
-        if one.bound is not None and most > one.bound:
-            message = f"{cfg.function.name}: a thread went back {most} times to 0x{one.head:04x}, and {one.bound} was inferred"
-            raise SelfCheckError("loop-bound", f"{message} ({one.reason})")
+    bounded = [result for result in results if result.bound is not None]
+    seen = back_edge_counts(cfg, facts_of, (launch,), effort, [result.bound for result in results]) if bounded else None
+    for result in bounded if seen is not None else ():
+        most = 0 if seen is None else seen[0][result.loop]
+        if result.bound is not None and most > result.bound:
+            message = f"{cfg.function.name}: a thread went back {most} times to 0x{result.head:04x}, and {result.bound} was inferred"
+            raise SelfCheckError("loop-bound", f"{message} ({result.reason})")
     return seen is not None
 
 
@@ -98,7 +98,7 @@ def _steps(code: Code, effort: Effort, lengths: Sequence[int]) -> int:
         return effort.steps
     each = effort.warps * (1 + sum(len(block.operations) for block in code.blocks) // len(code.blocks))
     least = max(_SHORTEST, min(effort.steps, effort.operations // each))
-    return max([least, *(one for one in lengths if one * each <= effort.worth)])
+    return max([least, *(length for length in lengths if length * each <= effort.worth)])
 
 
 def _lengths(cfg: WarpCfg, bounds: Sequence[int | None]) -> list[int]:
@@ -109,12 +109,12 @@ def _lengths(cfg: WarpCfg, bounds: Sequence[int | None]) -> list[int]:
             inside[loop.parent] -= len(loop.nodes)
     total = [0] * len(bounds)
     # Inner loops have fewer nodes than those around them.
-    for index in sorted(range(len(bounds)), key=lambda one: len(cfg.loops[one].nodes)):
+    for index in sorted(range(len(bounds)), key=lambda number: len(cfg.loops[number].nodes)):
         bound, parent = bounds[index], cfg.loops[index].parent
         total[index] = (inside[index] + total[index]) * (_MORE + (bound or 0))
         if parent is not None:
             total[parent] += total[index]
-    return [len(cfg.nodes) + one for one, bound in zip(total, bounds, strict=True) if bound is not None]
+    return [len(cfg.nodes) + length for length, bound in zip(total, bounds, strict=True) if bound is not None]
 
 
 @dataclass(slots=True)
@@ -189,12 +189,12 @@ def _place(random: np.random.Generator, grid: Shape) -> Shape:
 def _together(parts: Sequence[tuple[Place, Words]]) -> tuple[Place, Words]:
     """Return the warps of several launches as one batch."""
     places = [place for place, _ in parts]
-    special = {name: np.concatenate([one.special[name] for one in places]) for name in places[0].special}
+    special = {name: np.concatenate([place.special[name] for place in places]) for name in places[0].special}
 
     def bank(offset: int) -> Words:
-        return np.concatenate([one.bank(offset) for one in places])
+        return np.concatenate([place.bank(offset) for place in places])
 
-    whole = Place(np.concatenate([one.salt for one in places]), special, cache(bank), places[0].short)
+    whole = Place(np.concatenate([place.salt for place in places]), special, cache(bank), places[0].short)
     return whole, np.concatenate([active for _, active in parts])
 
 

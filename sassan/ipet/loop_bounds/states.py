@@ -32,20 +32,20 @@ def join_known(state: State, a: Known, other: State, b: Known) -> Known | None:
 def join(states: Sequence[State]) -> State:
     """Return one state that stands for all."""
     out = states[0]
-    for one in states[1:]:
+    for state in states[1:]:
         registers: dict[int, Known] = {}
         for name, known in out.registers.items():
-            if name in one.registers:
-                joined = join_known(out, known, one, one.registers[name])
+            if name in state.registers:
+                joined = join_known(out, known, state, state.registers[name])
                 if joined is not None:
                     registers[name] = joined
         facts = {
-            symbol: found if found is one.facts[symbol] else RANGES.join(found, one.facts[symbol])
-            for symbol, found in out.facts.items()
-            if symbol in one.facts
+            symbol: words if words is state.facts[symbol] else RANGES.join(words, state.facts[symbol])
+            for symbol, words in out.facts.items()
+            if symbol in state.facts
         }
-        decided = {what: truth for what, truth in out.decided.items() if one.decided.get(what) is truth}
-        atoms = tuple(atom for atom in out.atoms if atom in one.atoms)
+        decided = {condition: truth for condition, truth in out.decided.items() if state.decided.get(condition) is truth}
+        atoms = tuple(atom for atom in out.atoms if atom in state.atoms)
         out = State(registers, facts, decided, atoms)
     return out
 
@@ -71,8 +71,8 @@ def merge_shifted(states: Sequence[State]) -> list[State]:
     distances = {name: [state.minus(_word(state, name), _word(state, base)) for state in states] for name in words}
     moved = [
         name
-        for name, found in distances.items()
-        if len({one.range for one in found}) < counts[name] and all(one.symbol is None for one in found)
+        for name, values in distances.items()
+        if len({value.range for value in values}) < counts[name] and all(value.symbol is None for value in values)
     ]
     if base not in moved:
         return list(states)
@@ -102,22 +102,22 @@ def _shifted(group: Sequence[State], base: int, moved: Sequence[int]) -> State:
     return with_registers(out, {**out.registers, **registers})
 
 
-def _hull(found: Sequence[Range]) -> Range:
+def _hull(parts: Sequence[Range]) -> Range:
     """Return a range that holds all words of some."""
-    return functools.reduce(RANGES.join, found)
+    return functools.reduce(RANGES.join, parts)
 
 
 def _merged(states: Sequence[State], alike: Callable[[State, State], bool]) -> list[State]:
     """Return the states, those that are alike joined; they are few, and comparing two is cheaper than hashing one."""
     first, *others = states
     kept, merged = [first], [first]
-    for one in others:
-        place = next((place for place, old in enumerate(kept) if alike(old, one)), None)
+    for state in others:
+        place = next((place for place, old in enumerate(kept) if alike(old, state)), None)
         if place is None:
-            kept.append(one)
-            merged.append(one)
+            kept.append(state)
+            merged.append(state)
         else:
-            merged[place] = join((merged[place], one))
+            merged[place] = join((merged[place], state))
     return merged
 
 
@@ -134,8 +134,8 @@ def _rests(state: State) -> Mapping[int, tuple[int, int]]:
     if not any(words.step in _RESTS for words in state.facts.values()):
         return {}
     symbols = {name: known.symbol for name, known in state.registers.items() if isinstance(known, Value) and known.symbol is not None}
-    found = {name: state.facts[symbol] for name, symbol in symbols.items() if symbol in state.facts}
-    return {name: (words.low % words.step, words.step) for name, words in found.items() if words.step in _RESTS}
+    facts = {name: state.facts[symbol] for name, symbol in symbols.items() if symbol in state.facts}
+    return {name: (words.low % words.step, words.step) for name, words in facts.items() if words.step in _RESTS}
 
 
 def trimmed(state: State) -> State:

@@ -37,15 +37,15 @@ class Trials:
         """Return the bound of a loop that is entered in these states; `hopeless` registers end no loop within so few iterations."""
         self.ended = False
         for part in self._parts(loop, hopeless):
-            found = self._followed(loop, entries, self.walk.sliced(loop, part))
-            if found is not None or self.ended:
-                return found
+            bound = self._followed(loop, entries, self.walk.sliced(loop, part))
+            if bound is not None or self.ended:
+                return bound
         return None
 
     def _parts(self, loop: int, hopeless: int) -> Iterator[Slice]:
         head = self.walk.flows.cfg.loops[loop].head
-        parts = [one for one in slices(self.walk.flows, self.walk.order_of(loop)) if not one.before[head] & hopeless]
-        clear = [one for one in parts if self._is_clear(one)]
+        parts = [part for part in slices(self.walk.flows, self.walk.order_of(loop)) if not part.before[head] & hopeless]
+        clear = [part for part in parts if self._is_clear(part)]
         if clear:
             yield union(clear)
         if len(clear) < len(parts):
@@ -54,12 +54,12 @@ class Trials:
     def _is_clear(self, part: Slice) -> bool:
         """Say whether everything that an exit depends on is followed."""
         lines = (line for node in part.before for line in self.walk.flows.writers[node])
-        return all(one.computes is not None for one in lines if one.written & part.behind[one.instruction.address])
+        return all(writer.computes is not None for writer in lines if writer.written & part.behind[writer.instruction.address])
 
     def _followed(self, loop: int, entries: Sequence[State], walk: Walk) -> LoopBound | None:
         head, capacity = walk.flows.cfg.loops[loop].head, walk.machine.capacity
-        states = reduce([trimmed(walk.only(one, head))._replace(atoms=()) for one in entries], capacity)
-        found, most = None, min(_WORK, self.left)
+        states = reduce([trimmed(walk.only(state, head))._replace(atoms=()) for state in entries], capacity)
+        bound, most = None, min(_WORK, self.left)
         for iteration in range(ITERATIONS):
             if walk.machine.steps >= most:
                 self.ended = self.left <= _WORK
@@ -67,20 +67,20 @@ class Trials:
             before = states
             states = walk.iterate(loop, {head: states})
             if not states:
-                found = LoopBound(iteration, "followed iteration by iteration")
+                bound = LoopBound(iteration, "followed iteration by iteration")
                 break
-            states = reduce([one._replace(atoms=(), decided={}) for one in states], capacity)
+            states = reduce([state._replace(atoms=(), decided={}) for state in states], capacity)
             if len(states) > _FEW:
                 states = merge_shifted(states)
             if _repeat(before, states, thoroughly=iteration % _LOOK == _LOOK - 1):
                 break
         self.left -= walk.machine.steps
-        return found
+        return bound
 
 
 def _repeat(before: Sequence[State], states: Sequence[State], *, thoroughly: bool) -> bool:
     """Say whether an iteration has changed nothing, thoroughly: nothing but the names of unknown words. The next ones will neither."""
-    if [one.registers for one in states] == [one.registers for one in before]:
+    if [state.registers for state in states] == [state.registers for state in before]:
         return True
     return thoroughly and EntryKeys(-1).key(states, ()) == EntryKeys(-1).key(before, ())
 

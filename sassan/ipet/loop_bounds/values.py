@@ -64,9 +64,9 @@ def constant(word: int) -> Value:
     return Value(None, 0, ranges.const(word))
 
 
-def unknown(found: Range, origins: Origins = NOWHERE, *, shared: bool = False) -> Value:
+def unknown(words: Range, origins: Origins = NOWHERE, *, shared: bool = False) -> Value:
     """Return a word of a range, with a symbol of its own."""
-    return Value(None, 0, found) if not found.width else Value(Symbol(found, origins, shared=shared), 1, ranges.const(0), origins)
+    return Value(None, 0, words) if not words.width else Value(Symbol(words, origins, shared=shared), 1, ranges.const(0), origins)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,10 +112,10 @@ ANY = Truth(Maybe())
 
 def conjunction(a: Truth, b: Truth) -> Truth:
     """Return that both hold."""
-    for one, other in ((a, b), (b, a)):
-        if one.what is True:
+    for truth, other in ((a, b), (b, a)):
+        if truth.what is True:
             return other
-        if one.what is False:
+        if truth.what is False:
             return NO
     return a if a == b else Truth(Both(a, b))
 
@@ -127,9 +127,9 @@ def disjunction(a: Truth, b: Truth) -> Truth:
 
 def difference(a: Truth, b: Truth) -> Truth:
     """Return that exactly one of them holds."""
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one.what, bool):
-            return other.negate() if one.what else other
+    for truth, other in ((a, b), (b, a)):
+        if isinstance(truth.what, bool):
+            return other.negate() if truth.what else other
     return disjunction(conjunction(a, b.negate()), conjunction(a.negate(), b))
 
 

@@ -55,9 +55,9 @@ class Walk:
             for loop, inside in zip(loops, self._inside, strict=True)
         )
         children: list[list[int]] = [[] for _ in loops]
-        for inner, one in enumerate(loops):
-            if one.parent is not None:
-                children[one.parent].append(inner)
+        for inner, loop in enumerate(loops):
+            if loop.parent is not None:
+                children[loop.parent].append(inner)
         self._children = tuple(map(tuple, children))
         places = {node: place for place, node in enumerate(self.flows.order)}
         reached = [[node for node in inside if node in places] for inside in self._inside]
@@ -141,7 +141,7 @@ class Walk:
         return [state for node in self._sides[loop] for state in self._into(node, self._inside[loop], ends)]
 
     def _into(self, node: int, inside: frozenset[int], ends: Mapping[int, list[State]]) -> list[State]:
-        outer = [one for one in self.flows.predecessors[node] if one not in inside]
+        outer = [src for src in self.flows.predecessors[node] if src not in inside]
         truths = [(src, truth) for src in outer for dst, truth in self.flows.steps[src] if dst == node]
         return [self.only(state, node) for src, truth in truths for old in ends.get(src, []) for state in self._step(src, truth, old)]
 
@@ -228,9 +228,9 @@ class Walk:
         states = reduce(self.machine.run(states, self._plans_of(node)), self.machine.capacity)
         for after, truth in self._steps.get(node) or self.flows.steps[node]:
             if after in inside:
-                found = [self.only(late, after) for state in states for late in self._step(node, truth, state)]
-                if found:
-                    late = [*waiting.get(after, []), *found]
+                arrivals = [self.only(late, after) for state in states for late in self._step(node, truth, state)]
+                if arrivals:
+                    late = [*waiting.get(after, []), *arrivals]
                     waiting[after] = late if after == head and len(late) <= self.machine.capacity else reduce(late, self.machine.capacity)
         return states
 
