@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from sassan.alphabet import Letter
-from sassan.makespan.compiling import compiled
+from sassan.makespan.compiling import loaded
 from sassan.makespan.engine import Budget, EngineResult
 from sassan.makespan.engines import load
 from sassan.makespan.problem import Problem, Processor, problem
@@ -30,7 +30,7 @@ def _anneal() -> None:
 
 def _bounds() -> None:
     done = ("bounds.pool_kernel", "bounds.search_kernel")
-    load("bounds").run(_case("L5C9L2C9", 16), Budget(stop=lambda: all(map(compiled, done))), _ignore)
+    load("bounds").run(_case("L5C9L2C9", 16), Budget(stop=lambda: all(map(loaded, done))), _ignore)
 
 
 def _exact() -> None:

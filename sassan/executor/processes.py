@@ -10,6 +10,7 @@ A process runs one item at a time, received over its own pipe: so the item that 
 import os
 import pickle
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -222,6 +223,7 @@ def _serve(connection: "Connection[Any, Any]") -> None:
     """Run the items received over the connection until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit)
+    sys.unraisablehook = _exit_at_once
     with suppress(EOFError, OSError):  # the parent ended, or has no more work
         while True:
             connection.send_bytes(_portable(_run(connection.recv_bytes())))
@@ -231,6 +233,13 @@ def _exit(number: int, frame: object) -> None:
     """End the process with an exception, so that temporary folders are removed."""
     del frame
     raise SystemExit(128 + number)
+
+
+def _exit_at_once(ignored: "sys.UnraisableHookArgs") -> None:
+    """End the process where the exception of `_exit` came amid what drops all exceptions, as the end of a weak reference does."""
+    if isinstance(ignored.exc_value, SystemExit):
+        os._exit(ignored.exc_value.code if isinstance(ignored.exc_value.code, int) else 1)
+    sys.__unraisablehook__(ignored)
 
 
 def _run(job: bytes) -> Done[object] | Failed:

@@ -29,14 +29,18 @@ def may_begin(module: str, left: float) -> bool:
 
 def compiled(module: str) -> bool:
     """Say whether the kernels of a module have been compiled, in this process or, since the module changed, in another."""
+    if loaded(module):
+        return True
     kernels = import_module(f"{__package__}.{module}")
     entry: Any = getattr(kernels, _ENTRIES[module])
-    if not hasattr(entry, "py_func"):
-        return True  # numba's compilation is switched off
-    if entry.signatures:
-        return True
     assert kernels.__file__ is not None
     changed = Path(kernels.__file__).stat().st_mtime
     pattern = f"{module.rpartition('.')[2]}.{_ENTRIES[module]}-{entry.py_func.__code__.co_firstlineno}.*.nbi"
     folder = entry.stats.cache_path
     return folder is not None and any(index.stat().st_mtime >= changed for index in Path(folder).glob(pattern))
+
+
+def loaded(module: str) -> bool:
+    """Say whether the kernels of a module are ready in this process."""
+    entry: Any = getattr(import_module(f"{__package__}.{module}"), _ENTRIES[module])
+    return not hasattr(entry, "py_func") or bool(entry.signatures)  # without `py_func`, numba's compilation is switched off

@@ -12,7 +12,7 @@ from sassan.isa.facts import Facts, Flow
 from sassan.isa.registers import ONE_PER_WARP, bit
 
 _ALL = -1
-"""All lanes; sets of lanes are sets of bits."""
+"""All lanes; sets of lanes are sets of bits, of which those behind the last lane do not matter."""
 _DECIDED = frozenset({Flow.BRANCH, Flow.EXIT})
 Step = tuple[int, int]
 """A step of a thread from one block to another, by their addresses."""
@@ -39,7 +39,7 @@ def arrivals(  # noqa: PLR0913, PLR0917  # a graph, and what is known of it
         taken.update({(src, dst): lanes for dst, lanes in _taken(blocks[src][-1], facts, following[src], end)})
     if all(lanes == _ALL for lanes in taken.values()):
         return {}
-    coming = _coming(taken, following, entry)
+    coming = _coming(taken, following, {entry: (1 << count) - 1})
     sides: dict[int, list[Side]] = {}
     for (src, dst), lanes in taken.items():
         if lanes & coming.get(src, 0):
@@ -62,9 +62,9 @@ def _taken(last: Instruction, facts: Mapping[int, Facts], following: Iterable[in
         yield dst, fails if dst == last.following else holds if dst == known.target else _ALL
 
 
-def _coming(taken: Mapping[Step, int], following: Mapping[int, Sequence[int]], entry: int) -> Mapping[int, int]:
-    """Return the lanes whose threads may come to each block that is reached."""
-    out, todo = {entry: _ALL}, [entry]
+def _coming(taken: Mapping[Step, int], following: Mapping[int, Sequence[int]], begin: Mapping[int, int]) -> Mapping[int, int]:
+    """Return the lanes whose threads may come to each block, of those that `begin` somewhere."""
+    out, todo = dict(begin), list(begin)
     while todo:
         src = todo.pop()
         for dst in following[src]:

@@ -100,7 +100,7 @@ def test_results_that_are_there_are_kept_unless_told_otherwise(sassan: Sassan, f
     assert Path("r.jsonl").read_bytes() == before
     other = sassan(*first, "--resume", *BOUND)
     assert_refused(other, 2)
-    assert "loop_bound was None, is 10" in other.err
+    assert "loop_bound was not given, is 10" in other.err
 
 
 def test_a_listing_is_never_overwritten(sassan: Sassan, folder: Path):

@@ -40,7 +40,7 @@ def test_a_summary_weighs_what_changed(summary: Callable[..., str], tmp_path: Pa
     assert "| bfs\\_step (sm\\_61) | 272 → 296 (+8.8%) |  |  | growth: " in grown
     assert "**Unclear** (" in grown
     assert "| saxpy (sm\\_61) | 22 |  |  | --loop-bound 9, now 10 |" in grown
-    edited(SAXPY, tmp_path / "saxpy.sass", ("FFMA R0, R4", "FFMA R7, R4"))
+    edited(SM_61 / "saxpy.nvdisasm.sass", tmp_path / "saxpy.sass", ("FFMA R0, R4", "FFMA R7, R4"))
     assert "**Benign** (" in summary(BFS, tmp_path / "saxpy.sass", "--loop-bound", "9")
 
 

@@ -1,6 +1,7 @@
 """The options that every analysis of whole files has, declared once: a command takes them as one value."""
 
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
@@ -183,7 +184,8 @@ def _project(name: str | None, inputs: tuple[str, ...]) -> Project | None:
     Raises UsageError, InputError.
     """
     start = Path(inputs[0]) if inputs and inputs[0] != "-" else Path()
-    start = start if start.is_dir() else start.parent
+    # `is_dir` of a path raises what `os.path` takes for "no": a name that is too long, a folder that may not be entered.
+    start = start if os.path.isdir(start) else start.parent  # noqa: PTH112
     path = projects.find(start) if name is None else name if name != projects.NONE else None
     file = projects.read(path) if path is not None else None
     if not inputs and (file is None or not file.files):

@@ -76,6 +76,15 @@ def test_what_lanes_hold_that_left_for_good_does_not_matter():
     assert list(word.words)[8:] == [8] * 8 + list(range(16, 32))
 
 
+def test_a_side_that_no_lane_takes_brings_nothing():
+    # All lanes that do not go up go to the end at once.
+    split = "ISETP.NE.AND P2, PT, R4, RZ, PT\nMOV R1, 0x8\n@P2 BRA met\nMOV R1, 0x9\nmet:\nIADD3 R1, R1, R1, RZ"
+    low = f"ISETP.LT.U32.AND P1, PT, R0, 0x10, PT\nMOV R1, 0x4\n@P1 BRA end\n{split}"
+    word = meeting(parted(low, "MOV R1, 0x8"), 1)
+    assert word.known
+    assert list(word.words) == [4] * 16 + [8] * 16
+
+
 def test_a_branch_behind_such_a_place_is_known_too():
     first = parted("MOV R3, 0x1", "MOV R3, 0x2").removesuffix("STG.E [R1], R2\nEXIT")
     second = "ISETP.EQ.AND P1, PT, R3, 0x2, PT\n@P1 BRA again\nMOV R1, 0x10\nBRA last\nagain:\nMOV R1, 0x20\nlast:\nSTG.E [R1], R2\nEXIT"
