@@ -144,6 +144,8 @@ MUTANTS = (
     WrongLine(
         "lanes of one side instead of another", PROGRAMS, ARRIVALS, "fails if dst == last.following", "holds if dst == last.following"
     ),
-    WrongLine("two words for one lane", PROGRAMS, ARRIVALS, "found.setdefault(lane, value) != value", "found.setdefault(lane, value) < 0"),
+    WrongLine(
+        "two words for one lane", PROGRAMS, ARRIVALS, "by_lane.setdefault(lane, value) != value", "by_lane.setdefault(lane, value) < 0"
+    ),
     WrongLine("words that are not known", PROGRAMS, ARRIVALS, "if all(each.known for _, each in words) else", "if True else"),
 )
