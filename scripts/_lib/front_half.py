@@ -138,6 +138,20 @@ def run(command: Sequence[str]) -> bytes:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_SECONDS).stdout  # noqa: S603 - a list, no shell
 
 
+def beside(path: Path, launch: Callable[[Function], Launch], tool: str, cubin: Path, runs: int) -> tuple[Cost, float]:
+    """Return the fastest of so many cold runs, and its seconds over those of the fastest `nvdisasm -bbcfg` on the same cubin.
+
+    They take turns: a machine whose other guests slow it down by half for a minute does so to both, and never makes one faster.
+    """
+    costs: list[Cost] = []
+    peers: list[float] = []
+    for _ in range(runs):
+        costs.append(once(path, launch, whole=True))
+        peers.append(peer_seconds(tool, cubin, 1))
+    best = min(costs, key=lambda cost: cost.total)
+    return best, best.total / min(peers)
+
+
 def peer_seconds(tool: str, cubin: Path, runs: int) -> float:
     """Return the median processor seconds of `nvdisasm -bbcfg` on one cubin."""
     times: list[float] = []
