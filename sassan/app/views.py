@@ -72,7 +72,8 @@ def _decorations(result: AnalysisResult) -> Decorations:
 def _title(bound: Wcet) -> str:
     if bound.value is None:
         return ""
-    return f"{bound.value} cycles ({bound.model} model)" if bound.bound else f"{bound.value} (experiment, no bound)"
+    unit = "instructions" if bound.model == "unit" else "cycles"
+    return f"{bound.value} {unit} ({bound.model} model)" if bound.bound else f"{bound.value} (experiment, no bound)"
 
 
 def compare_functions(left: Function, right: Function, settings: Settings) -> Comparison:
