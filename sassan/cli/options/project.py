@@ -1,7 +1,8 @@
 """What a command takes from a project file where its command line says nothing."""
 
 import os
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from sassan.app.project import Project, Value
 from sassan.cli.output.terminal import note, safe
 from sassan.errors import UsageError
 
-_MISSING = (None, False, (), [])
+_MISSING: tuple[object, ...] = (None, False, (), [])
 
 
 def project_of(name: str | None, inputs: tuple[str, ...]) -> Project | None:
@@ -32,7 +33,7 @@ def project_of(name: str | None, inputs: tuple[str, ...]) -> Project | None:
     return file
 
 
-def added(file: Project | None, given: Set[str], offered: Set[str], *, quiet: bool) -> Mapping[str, Value]:
+def added(file: Project | None, given: AbstractSet[str], offered: AbstractSet[str], *, quiet: bool) -> Mapping[str, Value]:
     """Return the options that a project adds to those `given`, of those that the command offers, by their long names; a note names them."""
     if file is None:
         return {}
