@@ -144,7 +144,7 @@ class Repository:
 @needs_nvdisasm
 def test_a_build_that_kept_its_wcet_passes(tmp_path: Path):
     repository = Repository(tmp_path, "before")
-    assert repository.run() == (0, "1 function checked, all pass\nwrote sassan.md\nwrote sassan.sarif\n")
+    assert repository.run() == (0, "1 function checked, all pass\nwrote sassan-summary.txt\nwrote sassan.sarif\n")
     assert (tmp_path / "summary.md").read_text("utf-8") == "### sassan: the function passes\n\n1 without a change.\n"
 
 

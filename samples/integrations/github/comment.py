@@ -1,6 +1,6 @@
 """Write the summary of `sassan check` as the one comment of a pull request: that of the run before is replaced.
 
-    python comment.py sassan.md    # in a run of GitHub Actions for a pull request, with TOKEN; elsewhere it does nothing
+    python comment.py sassan-summary.txt    # in a run of GitHub Actions for a pull request, with TOKEN; elsewhere it does nothing
 """
 
 import json
