@@ -4,6 +4,7 @@ const CELL = 13;
 const ROW = 17;
 const LEFT = 44;
 const HEIGHT_AT_ONCE = 1200;
+const LETTERS_FROM = 9; // pixels of a slot
 
 function makespanPanel(one) {
   const found = one.search;
@@ -28,16 +29,17 @@ function gantt(chart) {
   const present = new Set(chart.rows.flat().map(([, , mark]) => mark));
   const legend = PAGE.legend.units.filter(({ mark }) => present.has(mark)).map(({ mark, means }) => el("li", {}, el("span", { class: `chip unit-${word(mark)}` }, mark), means));
   const head = el("figcaption", {}, el("ul", { class: "legend" }, legend));
-  const draw = () => figure.replaceChildren(head, ...bands(chart, figure));
+  const top = [head, ...(chart.shown > OVERVIEW_FROM ? chartOverview(chart, figure) : [])];
+  const draw = () => figure.replaceChildren(...top, ...bands(chart, figure, top.length));
   new ResizeObserver(() => requestAnimationFrame(draw)).observe(figure);
   return figure;
 }
 
 // As many slots side by side as fit; the rest in bands below.
-function bands(chart, figure) {
+function bands(chart, figure, above) {
   const width = figure.clientWidth || 900;
   const slots = Math.max(20, Math.floor((width - LEFT - 8) / CELL / 10) * 10);
-  if (figure.slots === slots) return [...figure.children].slice(1);
+  if (figure.slots === slots) return [...figure.children].slice(above);
   figure.slots = slots;
   const count = Math.ceil(chart.shown / slots);
   const batch = Math.max(2, Math.floor(HEIGHT_AT_ONCE / (ROW * chart.rows.length + 28)));
@@ -57,36 +59,37 @@ function some(chart, slots, first, batch, count) {
   return [...drawn, el("p", { class: "muted" }, `These are the first ${number(chart.shown)} of ${many(chart.slots, "slot")}; sassan makespan --json has all of them.`)];
 }
 
-function band(chart, start, slots) {
+function band(chart, start, slots, cell = CELL) {
   const end = Math.min(start + slots, chart.shown);
-  const width = LEFT + CELL * (end - start) + 6;
+  const width = LEFT + cell * (end - start) + 6;
   const height = 20 + ROW * chart.rows.length;
   const rows = chart.rows.map((row, warp) => [
     svg("text", { class: "warp", x: LEFT - 6, y: 20 + ROW * warp + 12 }, `w${warp}`),
-    row.filter(([from, count]) => from < end && from + count > start).map((run) => cells(run, start, end, 20 + ROW * warp)),
+    row.filter(([from, count]) => from < end && from + count > start).map((run) => cells(run, start, end, 20 + ROW * warp, cell)),
   ]);
   const label = `slots ${start + 1} to ${end} of ${many(chart.rows.length, "warp")}`;
-  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "band" }, axis(start, end, height), rows);
+  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "band" }, axis(start, end, height, cell), rows);
 }
 
-function axis(start, end, height) {
+function axis(start, end, height, cell) {
+  const apart = cell < LETTERS_FROM ? 50 : 10;
   const ticks = [];
   for (let slot = start + 1; slot <= end; slot += 1) {
-    if (slot !== start + 1 && slot % 10) continue;
-    const x = LEFT + CELL * (slot - start - 1) + CELL / 2;
+    if (slot !== start + 1 && slot % apart) continue;
+    const x = LEFT + cell * (slot - start - 1) + cell / 2;
     ticks.push(svg("text", { class: "tick", x, y: 12 }, number(slot)), svg("path", { class: "grid", d: `M${x} 15V${height}` }));
   }
   return ticks;
 }
 
-function cells([from, count, mark], start, end, y) {
+function cells([from, count, mark], start, end, y, cell) {
   const a = Math.max(from, start);
   const b = Math.min(from + count, end);
-  const x = LEFT + CELL * (a - start);
-  const places = Array.from({ length: b - a }, (_, at) => x + CELL * at + CELL / 2).join(" ");
+  const x = LEFT + cell * (a - start);
+  const places = Array.from({ length: b - a }, (_, at) => x + cell * at + cell / 2).join(" ");
   return [
-    svg("rect", { class: `cell unit-${word(mark)}`, x, y: y + 1, width: CELL * (b - a), height: ROW - 2 }),
-    svg("text", { class: `mark mark-${word(mark)}`, x: places, y: y + 12 }, mark.repeat(b - a)),
+    svg("rect", { class: `cell unit-${word(mark)}`, x, y: y + 1, width: cell * (b - a), height: ROW - 2 }),
+    cell < LETTERS_FROM ? "" : svg("text", { class: `mark mark-${word(mark)}`, x: places, y: y + 12 }, mark.repeat(b - a)),
   ];
 }
 
