@@ -1,4 +1,4 @@
-"""Architecture files: `data/*.toml`, and those of the folder that SASSAN_ARCHITECTURES names. README.md describes the format."""
+"""Architecture files: `data/*.toml`, and those of the folder that SASSAN_ARCHITECTURES names. docs/reference/files.md describes the format."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ from sassan.errors import UsageError
 FOLDER = "SASSAN_ARCHITECTURES"
 """The environment variable that names a folder of further architecture files."""
 SECTIONS = ("code", "sm", "units", "memory", "allocation", "parameters", "latencies", "hazards", "distances")
-FORMAT = Format("bad-table", "sassan/arch/README.md describes architecture files")
+FORMAT = Format("bad-table", "docs/reference/files.md describes architecture files")
 _SHIPPED = Path(__file__).parent / "data"
 _SM = "sm_"
 P = ParamSpec("P")
